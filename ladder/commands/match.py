@@ -118,14 +118,9 @@ def _print_where(where: Where, found: pb.MatchAnswer) -> None:
     if not (found.is_recorded or found.logs):
         return
     out.print()
-    if found.record:
-        out.print(f"record: {found.record}", soft_wrap=True)
-    elif found.is_recorded:
+    if found.is_recorded:
         to = f"{found.match}.jsonl.zst"
         out.print(f"get its record: {where.command('record', found.match, '--to', to)}", soft_wrap=True)
-    for log in found.logs:
-        if log.path:
-            out.print(f"log of seat {log.seat}: {log.path}", soft_wrap=True)
     out.print("look further:")
     if found.is_recorded:
         out.print("  " + where.command("replay", found.match, "--html", f"{found.match}.html"), soft_wrap=True)

@@ -13,7 +13,7 @@ from ladder.commands.where import FolderOption, ServerOption, Where
 from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json, target
 from referee.files import check_free, write_private
-from referee.records.record import unpacked, zipped
+from referee.records.record import unpacked
 
 
 def record(
@@ -41,8 +41,6 @@ def record(
     name, data = pieces[0].name, b"".join(piece.data for piece in pieces)
     if not to.name.endswith(".zst"):
         data = unpacked(Path(name), data)
-    elif not name.endswith(".zst"):
-        data = zipped(data)
     write_private(to, data)
     if as_json:
         print_json({"file": str(to), "bytes": len(data)})

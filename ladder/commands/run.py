@@ -112,7 +112,7 @@ def run(
         working(ray, place, workers, limits, wait, say) as (crew, sandbox),
         Progress(console=err, transient=True) as progress,
     ):
-        store.disconnect()  # a server that was killed may have left that bots at home are connected
+        store.roster.disconnect()  # a server that was killed may have left that bots at home are connected
         for text, is_warning in walls_of(limits, sandbox):
             say(text, is_warning=is_warning)
         bar = progress.add_task(f"{' and '.join(one.game.title for one in chosen)} matches", total=matches)

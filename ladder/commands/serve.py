@@ -179,7 +179,7 @@ def serve(
             place.only_run(),
             working(ray, place, workers, limits, wait, _note_machine) as (crew, sandbox),
         ):
-            store.disconnect()  # a server that was killed may have left that bots at home are connected
+            store.roster.disconnect()  # a server that was killed may have left that bots at home are connected
             called = AtHome(
                 is_open=at_home is not AtHomeMode.NONE,
                 guests=at_home is AtHomeMode.GUESTS,

@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.api.api import MAX_REASON_CHARACTERS, PATHS, PREFIX, Api, is_api, shared
 from ladder.http.api.api import failed as api_failed
 from ladder.http.pages.about import ratings
@@ -139,7 +139,7 @@ class Pages:
     def _make(self, request: Request, function: PageFunction, key: tuple[str, str] | None) -> Kept:
         moment = self.shelf.moment(_match(request))
         with (
-            Chronicle(self.home.database, create=False) as chronicle,
+            Store(self.home.database, create=False) as chronicle,
             chronicle.reading(),
         ):  # all of a page is of one moment
             asked = self.asked(request, chronicle)
@@ -157,7 +157,7 @@ class Pages:
         """Return a page that is made for this request alone."""
         return sent(await self._made(request, function, None), request, is_private=True)
 
-    def asked(self, request: Request, chronicle: Chronicle | None = None) -> Asked:
+    def asked(self, request: Request, chronicle: Store | None = None) -> Asked:
         """Return what a request asks for; a desk with this chronicle, if there is one."""
         asker = visitor(self.tokens, self.site, request)
         names = {name: str(value) for name, value in request.path_params.items()}

@@ -10,8 +10,9 @@ from typing import BinaryIO
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.traces import last_said, usages_of
-from ladder.facts.chronicle import LAST_BLOCKS, LAST_VERSIONS, Chronicle, PlayedMatch, Said
+from ladder.facts.history import LAST_BLOCKS, LAST_VERSIONS, PlayedMatch, Said
 from ladder.facts.standings import SCHEDULED, Standing, Status, standings
+from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import Version
 from ladder.model.rating import Rating, level_with
@@ -38,11 +39,11 @@ def condition_message(condition: Condition) -> pb.Condition:
     )
 
 
-def table(chronicle: Chronicle, condition: Condition) -> Iterator[pb.Standing]:
+def table(chronicle: Store, condition: Condition) -> Iterator[pb.Standing]:
     """Yield the standings under a condition, best first."""
     listed = list(enumerate(standings(chronicle, condition), 1))
     current = [(place, one) for place, one in listed if one.status is not Status.REPLACED]
-    trends = chronicle.rating_history([one.version.id for _, one in current], condition, TREND_BLOCKS)
+    trends = chronicle.history.rating_history([one.version.id for _, one in current], condition, TREND_BLOCKS)
     rated = [(place, one.rating) for place, one in current if one.rating is not None]
     level = {
         place: [rated[other][0] for other in others]
@@ -103,33 +104,33 @@ def telemetry_messages(telemetry: Mapping[str, Said]) -> Iterator[pb.Telemetry]:
 
 
 def fared_message(
-    home: Home, chronicle: Chronicle, condition: Condition, one: Standing, place: int | None, *, with_telemetry: bool
+    home: Home, chronicle: Store, condition: Condition, one: Standing, place: int | None, *, with_telemetry: bool
 ) -> pb.Fared:
     """Return how a version has fared under a condition, in which it has this place."""
     version = one.version
-    thinking = chronicle.thinking(version, condition)
+    thinking = chronicle.history.thinking(version, condition)
     return pb.Fared(
         standing=standing_message(condition, one, place),
-        faults={outcome.value: count for outcome, count in chronicle.faults(version, condition).items()},
+        faults={outcome.value: count for outcome, count in chronicle.history.faults(version, condition).items()},
         blocks=_histories(chronicle, condition, [version]),
-        history=_histories(chronicle, condition, chronicle.versions_called(version.bot)[-LAST_VERSIONS:])[
+        history=_histories(chronicle, condition, chronicle.roster.versions_called(version.bot)[-LAST_VERSIONS:])[
             -LAST_BLOCKS:
         ],
         met=[
             pb.Met(bot=other.bot, version=other.number, **asdict(score))
-            for other, score in chronicle.met(version, condition).items()
+            for other, score in chronicle.history.met(version, condition).items()
         ],
-        telemetry=telemetry_messages(chronicle.telemetry(version, condition)) if with_telemetry else (),
-        seats=[pb.SeatTally(**asdict(tally)) for tally in chronicle.seat_tallies(version, condition)],
+        telemetry=telemetry_messages(chronicle.history.telemetry(version, condition)) if with_telemetry else (),
+        seats=[pb.SeatTally(**asdict(tally)) for tally in chronicle.history.seat_tallies(version, condition)],
         thinking=None if thinking is None else pb.Thinking(**asdict(thinking)),
         used=used(home, chronicle, version, condition),
     )
 
 
-def _histories(chronicle: Chronicle, condition: Condition, versions: Sequence[Version]) -> list[pb.BlockRating]:
+def _histories(chronicle: Store, condition: Condition, versions: Sequence[Version]) -> list[pb.BlockRating]:
     """Return the last ratings of some versions, in the order of the blocks."""
     by_id = {version.id: version for version in versions}
-    found = chronicle.rating_history(by_id, condition, LAST_BLOCKS)
+    found = chronicle.history.rating_history(by_id, condition, LAST_BLOCKS)
     return sorted(
         _block_ratings({by_id[version]: blocks for version, blocks in found.items()}),
         key=lambda rating: (rating.block, rating.version),
@@ -142,14 +143,10 @@ def _block_ratings(histories: Mapping[Version, Mapping[int, Rating]]) -> Iterato
             yield pb.BlockRating(block=block, mu=rating.mu, sigma=rating.sigma, low=rating.low, version=version.number)
 
 
-def used(home: Home, chronicle: Chronicle, version: Version, condition: Condition) -> pb.Used | None:
+def used(home: Home, chronicle: Store, version: Version, condition: Condition) -> pb.Used | None:
     """Return what a version used in its last matches; None if nobody knows."""
-    seats = chronicle.last_seats(version, condition, LAST_USED)
-    known = {
-        match_id: usage
-        for match_id, seat in seats
-        if (usage := usages_of(home, match_id, chronicle.block_of(match_id)).get(seat)) is not None
-    }
+    seats = chronicle.history.last_seats(version, condition, LAST_USED)
+    known = {match_id: usage for match_id, seat in seats if (usage := usages_of(home, match_id).get(seat)) is not None}
     if not known:
         return None
     peaks = {match_id: usage.memory_peak for match_id, usage in known.items() if usage.memory_peak is not None}
@@ -163,9 +160,9 @@ def used(home: Home, chronicle: Chronicle, version: Version, condition: Conditio
     )
 
 
-def played_messages(chronicle: Chronicle, matches: Sequence[PlayedMatch]) -> list[pb.PlayedMatch]:
+def played_messages(chronicle: Store, matches: Sequence[PlayedMatch]) -> list[pb.PlayedMatch]:
     """Return matches that count as messages."""
-    changes = chronicle.block_changes(matches)
+    changes = chronicle.history.block_changes(matches)
     return [_played_message(match, changes) for match in matches]
 
 
@@ -197,11 +194,11 @@ def _played_message(match: PlayedMatch, changes: Mapping[tuple[int, int], float]
     )
 
 
-def stopped_standings(chronicle: Chronicle, version: Version) -> list[pb.Standing]:
+def stopped_standings(chronicle: Store, version: Version) -> list[pb.Standing]:
     """Return where a version is not scheduled, and will not be."""
     return [
         standing_message(condition, one)
-        for condition in chronicle.conditions().values()
+        for condition in chronicle.roster.conditions().values()
         for one in standings(chronicle, condition, [version.id])
         if one.version == version and one.status in (Status.FAILED, Status.SUSPENDED, Status.RETIRED)
     ]

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ladder.archive.packs import NoRecord
+from ladder.archive.archive import NoRecord
 from ladder.model.names import ORGANISER_NAME
-from ladder.operation.errors import LadderError
+from ladder.operation.errors import NotFound
 from referee.records.record import RecordError
 
 
@@ -41,4 +41,4 @@ def without_path(what: str, asker: Asker) -> Iterator[None]:
     except RecordError as error:
         if asker.is_organiser:
             raise
-        raise LadderError(f"{what} damaged; tell the organiser") from error
+        raise NotFound(f"{what} damaged; tell the organiser") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.model.condition import Condition, agree
 from ladder.model.match import Version
 from ladder.operation.errors import LadderError
@@ -32,7 +32,7 @@ def check_hosted(versions: Sequence[Version]) -> str:
     return versions[-1].bot
 
 
-def conditions_asked_for(chronicle: Chronicle, request: pb.TopRequest | pb.CrosstableRequest) -> list[Condition]:
+def conditions_asked_for(chronicle: Store, request: pb.TopRequest | pb.CrosstableRequest) -> list[Condition]:
     """Return the conditions that were asked for.
 
     Raises:
@@ -48,14 +48,14 @@ def conditions_asked_for(chronicle: Chronicle, request: pb.TopRequest | pb.Cross
 
 
 def _conditions(
-    chronicle: Chronicle, game: str, clock: str | None, options: Mapping[str, OptionValue] | None
+    chronicle: Store, game: str, clock: str | None, options: Mapping[str, OptionValue] | None
 ) -> list[Condition]:
     """Return the conditions of a game that were asked for; the one that a run has by default if there was no run.
 
     Raises:
         LadderError: if there was a run, but none under such a condition.
     """
-    known = chronicle.conditions_of(game)
+    known = chronicle.roster.conditions_of(game)
     if not known:
         return [Condition(0, game, options or {}, clock or DEFAULT_CLOCK)]
     found = [one for one in known if clock in (None, one.clock) and options in (None, one.options)]

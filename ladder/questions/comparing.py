@@ -8,8 +8,9 @@ from itertools import groupby
 from math import sqrt
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle, PlayedMatch, Score
+from ladder.facts.history import PlayedMatch, Score
 from ladder.facts.standings import standings
+from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import Version
 from ladder.model.rating import better
@@ -26,7 +27,7 @@ _Z = 1.96
 """95 % of a normal distribution are within this many standard deviations."""
 
 
-def compare(chronicle: Chronicle, one: str, other: str, conditions: Sequence[Condition]) -> pb.CompareAnswer:
+def compare(chronicle: Store, one: str, other: str, conditions: Sequence[Condition]) -> pb.CompareAnswer:
     """Return how two versions compare, under each condition under which both have matches.
 
     Args:
@@ -52,10 +53,10 @@ def compare(chronicle: Chronicle, one: str, other: str, conditions: Sequence[Con
     )
 
 
-def _played_version(chronicle: Chronicle, name: str, conditions: Iterable[Condition]) -> Version:
-    versions = chronicle.find_versions(name)
+def _played_version(chronicle: Store, name: str, conditions: Iterable[Condition]) -> Version:
+    versions = chronicle.roster.find_versions(name)
     ids = [version.id for version in versions]
-    tallies = [chronicle.tallies(condition, ids) for condition in conditions]
+    tallies = [chronicle.results.tallies(condition, ids) for condition in conditions]
     have_played = (
         version
         for version in reversed(versions)
@@ -64,7 +65,7 @@ def _played_version(chronicle: Chronicle, name: str, conditions: Iterable[Condit
     return next(have_played, versions[-1])
 
 
-def _comparison(chronicle: Chronicle, one: Version, other: Version, condition: Condition) -> pb.Comparison | None:
+def _comparison(chronicle: Store, one: Version, other: Version, condition: Condition) -> pb.Comparison | None:
     """Return how two versions compare under a condition; None if not both have matches there."""
     found = {
         standing.version: (place, standing)
@@ -74,12 +75,12 @@ def _comparison(chronicle: Chronicle, one: Version, other: Version, condition: C
     if len(found) < 2:
         return None
     (first_place, first), (second_place, second) = found[one], found[other]
-    matches = chronicle.together(one, other, condition, LAST_COMMON)
+    matches = chronicle.history.together(one, other, condition, LAST_COMMON)
     return pb.Comparison(
         one=standing_message(condition, first, first_place),
         other=standing_message(condition, second, second_place),
         better=None if first.rating is None or second.rating is None else better(first.rating, second.rating),
-        met=_head_to_head(chronicle.scores(condition, [one.id, other.id]).get((one.id, other.id), NEVER)),
+        met=_head_to_head(chronicle.history.scores(condition, [one.id, other.id]).get((one.id, other.id), NEVER)),
         seats=_by_seat(matches, one, other),
         matches=played_messages(chronicle, matches[:LISTED]),
     )
@@ -123,10 +124,10 @@ def likely_share(share: float, matches: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def crosstable(chronicle: Chronicle, condition: Condition) -> pb.Crosstable:
+def crosstable(chronicle: Store, condition: Condition) -> pb.Crosstable:
     """Return how the best versions under a condition have fared against each other in all their matches."""
     best = [one for one in standings(chronicle, condition) if one.rating is not None][:CROSSED]
-    scores = chronicle.scores(condition, [one.version.id for one in best])
+    scores = chronicle.history.scores(condition, [one.version.id for one in best])
     return pb.Crosstable(
         condition=condition_message(condition),
         versions=[standing_message(condition, one, place) for place, one in enumerate(best, 1)],

@@ -16,12 +16,13 @@ from pathlib import Path
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.archive import traces
+from ladder.archive.archive import NoRecord, find_record
 from ladder.archive.audit_log import write
 from ladder.archive.key import ladder_key
-from ladder.archive.packs import NoRecord, find_record
 from ladder.archive.retention import KEPT, by_retention
-from ladder.facts.chronicle import Chronicle, Said
+from ladder.facts.history import Said
 from ladder.facts.standings import places, requalify, retire, standings
+from ladder.facts.store import Store
 from ladder.intake.offer import is_known, offered
 from ladder.intake.submission import allow_at_tables, check_names, submit
 from ladder.intake.upload import Upload
@@ -34,8 +35,9 @@ from ladder.questions import answers
 from ladder.questions.asker import ORGANISER, Asker, without_path
 from ladder.questions.choosing import check_hosted, conditions_asked_for, is_called
 from ladder.questions.comparing import compare, crosstable
-from ladder.questions.news import Newspaper
+from ladder.questions.news import news
 from ladder.questions.waiting import waiting
+from referee.records.record import zipped
 from referee.records.signature import PublicKey
 from referee.registry import find, games
 from referee.version import installed_version
@@ -48,14 +50,14 @@ DEFAULT_MATCHES = 10
 class Desk:
     """The desk of one ladder, for one who asks. Each question sees one moment of the ladder."""
 
-    def __init__(self, home: Home, asker: Asker = ORGANISER, chronicle: Chronicle | None = None) -> None:
+    def __init__(self, home: Home, asker: Asker = ORGANISER, chronicle: Store | None = None) -> None:
         """Ask a chronicle that is open, and stays so; or one that is opened for each question, which takes some milliseconds."""
         self._home = home
         self._asker = asker
         self._open = chronicle
 
-    def _chronicle(self) -> AbstractContextManager[Chronicle]:
-        return Chronicle(self._home.database, create=False) if self._open is None else nullcontext(self._open)
+    def _chronicle(self) -> AbstractContextManager[Store]:
+        return Store(self._home.database, create=False) if self._open is None else nullcontext(self._open)
 
     def lacks_room(self) -> bool:
         """Tell whether nothing is taken in or played because the disk is full."""
@@ -70,7 +72,7 @@ class Desk:
                 dogana=installed_version(),
                 games=list(games()),
                 author=self._asker.author,
-                matches=chronicle.count_of_matches(),
+                matches=chronicle.results.count_of_matches(),
             )
 
     def top(self, request: pb.TopRequest) -> pb.TopAnswer:
@@ -88,7 +90,7 @@ class Desk:
                     pb.Standings(
                         condition=answers.condition_message(condition),
                         versions=answers.table(chronicle, condition),
-                        blocks=sum(chronicle.blocks_by_seats(condition).values()),
+                        blocks=sum(chronicle.schedule.blocks_by_seats(condition).values()),
                     )
                     for condition in conditions_asked_for(chronicle, request)
                 ]
@@ -117,7 +119,7 @@ class Desk:
         """
         game = find(request.game).name if request.game else None
         with self._chronicle() as chronicle, chronicle.reading():
-            chosen = [one for one in chronicle.conditions().values() if game in (None, one.game)]
+            chosen = [one for one in chronicle.roster.conditions().values() if game in (None, one.game)]
             return compare(chronicle, request.one, request.other, chosen)
 
     def bots(self, request: pb.BotsRequest) -> pb.BotsAnswer:
@@ -128,13 +130,13 @@ class Desk:
         """
         game = find(request.game).name if request.game else None
         with self._chronicle() as chronicle, chronicle.reading():
-            newest = {version.bot: version for version in chronicle.versions().values()}
+            newest = {version.bot: version for version in chronicle.roster.versions().values()}
             listed: dict[Version, list[pb.Standing]] = {
                 newest[bot]: []
                 for bot in sorted(newest)
                 if (game is None or game in newest[bot].games) and is_called(newest[bot], request.called)
             }
-            for condition in chronicle.conditions().values():
+            for condition in chronicle.roster.conditions().values():
                 if game in (None, condition.game):
                     placed = places(chronicle, condition)
                     for one in standings(chronicle, condition):
@@ -156,8 +158,8 @@ class Desk:
             LadderError: if there is no such bot.
         """
         with self._chronicle() as chronicle, chronicle.reading():
-            versions = chronicle.find_versions(request.bot)
-            submitted = chronicle.submitted_at([version.id for version in versions])
+            versions = chronicle.roster.find_versions(request.bot)
+            submitted = chronicle.roster.submitted_at([version.id for version in versions])
             owns = self._owns(versions)
             found = [
                 (
@@ -165,7 +167,7 @@ class Desk:
                     answers.with_last_words(self._home, condition, one) if owns else one,
                     placed.get(one.version.id),
                 )
-                for condition in chronicle.conditions().values()
+                for condition in chronicle.roster.conditions().values()
                 for placed in (places(chronicle, condition),)
                 for one in standings(chronicle, condition, [version.id for version in versions])
                 if one.version in versions
@@ -191,7 +193,7 @@ class Desk:
                     if one.version == newest and one.tally.matches
                 ],
                 is_own=bool(self._asker.author) and newest.author == self._asker.author,
-                at_tables=newest.bot in chronicle.at_tables(),
+                at_tables=newest.bot in chronicle.roster.at_tables(),
             )
 
     def queue(self, request: pb.QueueRequest) -> pb.QueueAnswer:
@@ -205,7 +207,7 @@ class Desk:
             return pb.QueueAnswer(
                 queues=[
                     pb.Queue(condition=answers.condition_message(condition), versions=waiting(chronicle, condition))
-                    for condition in chronicle.conditions().values()
+                    for condition in chronicle.roster.conditions().values()
                     if game in (None, condition.game)
                 ]
             )
@@ -216,8 +218,8 @@ class Desk:
         Raises:
             LadderError: if there is no such bot.
         """
-        with Newspaper(self._home.database, create=False) as newspaper, newspaper.reading():
-            return pb.NewsAnswer(news=newspaper.news(request.bot))
+        with self._chronicle() as store, store.reading():
+            return pb.NewsAnswer(news=news(store, request.bot))
 
     # proof
 
@@ -228,11 +230,11 @@ class Desk:
             NotFound: if it has none, for all others: who looks changes nothing.
         """
         with self._chronicle() as chronicle:
-            if not chronicle.key():
+            if not chronicle.log.key():
                 if not self._asker.is_organiser:
                     raise NotFound("the ladder has no key yet: it has signed nothing")
                 ladder_key(self._home, chronicle)
-            public = PublicKey(chronicle.key())
+            public = PublicKey(chronicle.log.key())
         return pb.KeyAnswer(key=public.text, fingerprint=public.fingerprint)
 
     def audit_log(self, _: pb.AuditLogRequest) -> Generator[pb.FilePiece]:
@@ -263,13 +265,13 @@ class Desk:
         with self._chronicle() as chronicle, chronicle.reading():
             before, after = (self._find_match(chronicle, one) if one else "" for one in (request.before, request.after))
             wanted = partial(
-                chronicle.numbers,
-                versions=chronicle.find_versions(request.bot) if request.bot else (),
-                conditions=chronicle.conditions_of(find(request.game).name) if request.game else None,
+                chronicle.history.numbers,
+                versions=chronicle.roster.find_versions(request.bot) if request.bot else (),
+                conditions=chronicle.roster.conditions_of(find(request.game).name) if request.game else None,
                 lost=request.lost,
                 out=request.out,
             )
-            found = chronicle.numbered(wanted(limit, before=before, after=after))
+            found = chronicle.history.numbered(wanted(limit, before=before, after=after))
             is_older = bool(found and wanted(1, before=found[-1].match_id))
             is_newer = bool(found and wanted(1, after=found[0].match_id))
             return pb.MatchesAnswer(
@@ -283,7 +285,7 @@ class Desk:
         answer = pb.PlayingAnswer()
         with self._chronicle() as chronicle:
             for one in playing(self._home):
-                match = chronicle.match(one.match_id)
+                match = chronicle.schedule.match(one.match_id)
                 if match is not None:
                     answer.matches.add(
                         match=match.match_id,
@@ -306,15 +308,15 @@ class Desk:
             self._check_over(chronicle, match_id)
             found = traces.traces_of(self._home, chronicle, match_id)
             logs = [log for log in found.logs if self._may_read(chronicle, log)]
-            said = chronicle.telemetry_of(match_id)
-            played = chronicle.played(match_id)
-            block = () if played is None else answers.played_messages(chronicle, chronicle.played_with(played))
+            said = chronicle.history.telemetry_of(match_id)
+            played = chronicle.history.played(match_id)
+            block = () if played is None else answers.played_messages(chronicle, chronicle.history.played_with(played))
         answer = self._traces(found, logs, {log.seat: said.get(log.seat, {}) for log in logs})
         answer.block.extend(block)
         answer.digest = "" if played is None else played.digest
         return answer
 
-    def _find_match(self, chronicle: Chronicle, beginning: str) -> str:
+    def _find_match(self, chronicle: Store, beginning: str) -> str:
         """Return the id of a match, as `ladder.archive.traces.find_match`.
 
         What was to qualify a version is for its author and the organiser, a trial for the organiser; nobody else learns of them.
@@ -324,21 +326,21 @@ class Desk:
 
         def may_know(match_id: str) -> bool:
             version = traces.qualified_in(match_id)
-            known = None if version is None else chronicle.versions([version]).get(version)
+            known = None if version is None else chronicle.roster.versions([version]).get(version)
             return known is not None and known.author == self._asker.author
 
         return traces.find_match(self._home, chronicle, beginning, may_know)
 
-    def _check_over(self, chronicle: Chronicle, match_id: str) -> None:
+    def _check_over(self, chronicle: Store, match_id: str) -> None:
         """Check that a match can be shown: from its record one learns the luck of all matches of its block.
 
         Raises:
             Forbidden: if it cannot, yet.
         """
-        match = chronicle.match(match_id)
+        match = chronicle.schedule.match(match_id)
         if self._asker.is_organiser or match is None or match.block is None:
             return
-        if not chronicle.is_over(match.block):
+        if not chronicle.schedule.is_over(match.block):
             raise Forbidden(f"match {match_id} can be seen when the other matches from its seed are over")
 
     def _traces(
@@ -371,8 +373,7 @@ class Desk:
             ],
             voids=found.voids,
             is_recorded=found.is_recorded,
-            record=self._place(found.record),
-            logs=[pb.SeatLog(seat=log.seat, path=self._place(log.path)) for log in logs],
+            logs=[pb.SeatLog(seat=log.seat) for log in logs],
             pruned_at=found.pruned_at,
             problem=found.problem if self._asker.is_organiser or not found.problem else "its record does not hold",
         )
@@ -384,32 +385,26 @@ class Desk:
                 answer.lead.CopyFrom(pb.Lead(**asdict(account.lead)))
         return answer
 
-    def _place(self, path: Path | None) -> str:
-        """Return where something is, for those who can look there."""
-        return str(path) if path is not None and self._asker.is_organiser else ""
-
     def record(self, request: pb.RecordRequest) -> Generator[pb.FilePiece]:
         """Yield the record of a match, in pieces.
 
         Raises:
             LadderError: if there is no such match, or it has no record; or if its block is not over, for all but the organiser.
-            RecordError: if it cannot be read, or its pack is damaged; others than the organiser are told no path.
+            RecordError: if it is damaged, or the archive is; others than the organiser are told no path.
         """
         with self._chronicle() as chronicle:
             match_id = self._find_match(chronicle, request.match)
             self._check_over(chronicle, match_id)
-            match = chronicle.match(match_id)
         try:
             with without_path(f"the record of match {match_id} is", self._asker):
-                record = find_record(self._home, match_id, None if match is None else match.block)
+                record = find_record(self._home, match_id)
         except NoRecord:
             with self._chronicle() as chronicle:
-                pruned_at = chronicle.record_pruned_at(match_id)
+                pruned_at = chronicle.evidence.record_pruned_at(match_id)
             if pruned_at:
                 raise LadderError(f"{by_retention(f'the record of match {match_id} was', pruned_at)}; {KEPT}") from None
             raise LadderError(f"match {match_id} has no record") from None
-        name = self._home.sealed_record(match_id).name if record.is_packed else record.path.name
-        yield from answers.file_pieces(BytesIO(record.sealed), name)
+        yield from answers.file_pieces(BytesIO(zipped(record.data)), f"{match_id}.jsonl.zst")
 
     def log(self, request: pb.LogRequest) -> pb.LogAnswer:
         """Return what bots wrote.
@@ -417,23 +412,22 @@ class Desk:
         Raises:
             LadderError: if there is no such bot or match, or no log of it.
             Forbidden: if there is one, but the bot is another author's.
-            OSError: if a log cannot be read.
-            RecordError: if its pack is damaged; others than the organiser are told no path.
+            RecordError: if it is damaged; others than the organiser are told no path.
         """
         seat = request.seat if request.HasField("seat") else None
         with self._chronicle() as chronicle:
-            if seat is None and (versions := chronicle.versions_called(request.what)):
+            if seat is None and (versions := chronicle.roster.versions_called(request.what)):
                 self.check_owner(versions)
                 with without_path("the logs of this bot are", self._asker):
                     logs = [traces.last_log(self._home, chronicle, versions)]
             else:
                 match_id = self._find_match(chronicle, request.what)
-                bots, block = traces.bots_in(self._home, chronicle, match_id), chronicle.block_of(match_id)
+                bots = traces.bots_in(self._home, chronicle, match_id)
                 with without_path(f"the logs of match {match_id} are", self._asker):
-                    logs = traces.logs_of_match(self._home, match_id, block, bots)
+                    logs = traces.logs_of_match(self._home, match_id, bots)
                 logs = [log for log in logs if seat in (None, log.seat) and self._may_read(chronicle, log)]
                 if not logs:
-                    if pruned_at := chronicle.logs_pruned_at(match_id):
+                    if pruned_at := chronicle.evidence.logs_pruned_at(match_id):
                         raise LadderError(by_retention(f"the logs of match {match_id} were", pruned_at))
                     where = "" if seat is None else f" in seat {seat}"
                     whose = "" if self._asker.is_organiser else " that you may read"
@@ -449,16 +443,15 @@ class Desk:
             match=log.match_id,
             seat=log.seat,
             bot=log.bot,
-            path=self._place(log.path),
             lines=shown,
             lines_left_out=len(lines) - len(shown),
         )
 
-    def _may_read(self, chronicle: Chronicle, log: traces.Log) -> bool:
+    def _may_read(self, chronicle: Store, log: traces.Log) -> bool:
         """Tell whether who asks may read a log; the one of a bot that nobody knows any more is for the organiser."""
         if self._asker.is_organiser:
             return True
-        return any(version.author == self._asker.author for version in chronicle.versions_called(log.bot))
+        return any(version.author == self._asker.author for version in chronicle.roster.versions_called(log.bot))
 
     # what authors do
 
@@ -471,9 +464,9 @@ class Desk:
         if not self._owns(versions):
             raise Forbidden(f"{versions[0].bot} is another author's bot")
 
-    def _own_versions(self, chronicle: Chronicle, bot: str) -> list[Version]:
+    def _own_versions(self, chronicle: Store, bot: str) -> list[Version]:
         """Return the versions of a bot, which must be one of who asks: as `find_versions` and `check_owner`."""
-        versions = chronicle.find_versions(bot)
+        versions = chronicle.roster.find_versions(bot)
         self.check_owner(versions)
         return versions
 
@@ -490,8 +483,8 @@ class Desk:
         version, is_new = submit(self._home, path, bot, author, self._asker.name, at_tables=at_tables)
         with self._chronicle() as chronicle:
             stopped = [] if is_new else answers.stopped_standings(chronicle, version)
-            newest = max(one.number for one in chronicle.versions().values() if one.bot == version.bot)
-            willing = chronicle.at_tables()
+            newest = max(one.number for one in chronicle.roster.versions().values() if one.bot == version.bot)
+            willing = chronicle.roster.at_tables()
         return pb.SubmitAnswer(
             bot=version.bot,
             version=version.number,
@@ -546,7 +539,7 @@ class Desk:
         self.check_is_author()
         check_names(submission.bot, self._asker.author)
         with self._chronicle() as chronicle:
-            if versions := chronicle.versions_called(submission.bot):
+            if versions := chronicle.roster.versions_called(submission.bot):
                 self.check_owner(versions)
         bot, who, willing = submission.bot, self._asker.author, submission.at_tables
         return Upload(self._home, submission, lambda path: self.submit(path, bot, who, at_tables=willing))
@@ -562,7 +555,7 @@ class Desk:
             versions = self._own_versions(chronicle, request.bot)
             with chronicle.writing():
                 retire(chronicle, versions)
-                chronicle.note_act(self._asker.name, "retire", request.bot)
+                chronicle.log.note_act(self._asker.name, "retire", request.bot)
         return pb.RetireAnswer(versions=[version.label for version in versions])
 
     def requalify(self, request: pb.RequalifyRequest) -> pb.RequalifyAnswer:
@@ -576,7 +569,7 @@ class Desk:
             versions = self._own_versions(chronicle, request.bot)
             with chronicle.writing():
                 back, again = requalify(chronicle, versions)
-                chronicle.note_act(self._asker.name, "requalify", request.bot)
+                chronicle.log.note_act(self._asker.name, "requalify", request.bot)
         return pb.RequalifyAnswer(
             back=[version.label for version in back],
             again=[

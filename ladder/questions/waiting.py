@@ -22,10 +22,10 @@ LISTED = 10
 def waiting(store: Store, condition: Condition) -> list[pb.Waiting]:
     """Return the next versions under a condition, with what decides their order; then those that play no more today."""
     kept = queue(store, condition)
-    versions, playing, budgets = store.versions(), store.playing(condition), store.budgets()
+    versions, playing, budgets = store.roster.versions(), store.schedule.playing(condition), store.budgets.of_today()
     seat_counts = find(condition.game).seat_counts
     listed = list(islice(kept, LISTED))
-    waits = {one.version: store.blocks_since(condition, one.last_block) for one in listed}
+    waits = {one.version: store.schedule.blocks_since(condition, one.last_block) for one in listed}
     longest_ago = min((one.last_block for one in kept), default=0)
     first = next((one.version for one in kept if one.version not in playing), None)
 
@@ -61,7 +61,7 @@ def waiting(store: Store, condition: Condition) -> list[pb.Waiting]:
     ] + [
         entry(
             one,
-            waits=store.blocks_since(condition, one.last_block),
+            waits=store.schedule.blocks_since(condition, one.last_block),
             why=f"{one.author} has had {budgets[one.author].today} of {budgets[one.author].matches} matches today",
             again=NEXT_DAY,
         )
@@ -83,7 +83,7 @@ def _standing_reasons(
         yield "at home"
     if one.is_new:
         yield f"new: {one.blocks} of {NEW_BLOCKS} first blocks"
-        if one.predecessor is not None and not store.meetings(condition, [one.version], [one.predecessor]):
+        if one.predecessor is not None and not store.schedule.meetings(condition, [one.version], [one.predecessor]):
             yield f"to be accompanied by {versions[one.predecessor].label}"
     if kept.bots_of(one.author) > 1:
         yield f"one of {kept.bots_of(one.author)} bots that share the part of {one.author}"

@@ -124,7 +124,7 @@ def soak(folder: Path, kills: int, seed: int) -> int:
     for one in using:
         one.result()
     with Store(home.database, create=False) as store:
-        known = {(one.author, one.content_hash): one.number for one in store.versions().values()}
+        known = {(one.author, one.content_hash): one.number for one in store.roster.versions().values()}
     for number, client in enumerate(clients):
         for content_hash, version in client.taken.items():
             assert known[f"author{number}", content_hash] == version, "a bot that was taken in is lost"

@@ -10,7 +10,9 @@ from statistics import fmean
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle, PlayedMatch, PlayedSeat
+from ladder.archive.archive import USAGE
+from ladder.facts.history import PlayedMatch, PlayedSeat
+from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.rating import APART, Rating, better
 from ladder.operation.errors import LadderError, NotFound
@@ -20,6 +22,7 @@ from ladder.questions import answers
 from ladder.questions.asker import ANYBODY, Asker
 from ladder.questions.comparing import CROSSED, likely_share
 from ladder.questions.desk import Desk
+from tests.ladder.archived import put_logs
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, result_of
 from tests.ladder.told import FAULTY, told_ladder
 
@@ -34,8 +37,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @pytest.fixture(scope="module")
 def matches(home: Home) -> list[PlayedMatch]:
-    with Chronicle(home.database, create=False) as chronicle:
-        return list(chronicle.all_played())
+    with Store(home.database, create=False) as chronicle:
+        return list(chronicle.history.all_played())
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +93,8 @@ def test_a_crosstable_has_every_two_of_the_best_as_comparing_them_has(desk: Desk
 
 def test_a_bot_that_is_compared_is_its_newest_version_that_has_played(home: Home, tmp_path: Path) -> None:
     home = told_ladder(tmp_path / "home", 6)
-    with Chronicle(home.database, create=False) as chronicle:
-        chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as chronicle:
+        chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
     asked = Desk(home)
     assert asked.compare(pb.CompareRequest(one="best", other="good")).one.version == 1
     newer = asked.compare(pb.CompareRequest(one="best v2", other="best"))
@@ -149,8 +152,8 @@ def test_a_version_is_new_in_its_first_blocks_as_long_as_it_is_scheduled(tmp_pat
     home = told_ladder(tmp_path / "home", 2)
     [table] = Desk(home).top(pb.TopRequest(game=GAME.name)).tables
     assert {one.bot: one.is_new for one in table.versions}["best"]
-    with Chronicle(home.database, create=False) as chronicle:
-        chronicle.add_version("untried", "fay", "its hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as chronicle:
+        chronicle.roster.add_version("untried", "fay", "its hash", ["./bot"], [GAME.name])
         for number in range(12):
             for match in next_matches(chronicle, number):
                 count(chronicle, match, result_of(match, range(1, len(match.seats) + 1)), "hash")
@@ -187,20 +190,20 @@ def test_a_bot_is_shown_with_what_it_used_as_far_as_that_is_known(tmp_path: Path
         return fared.used if fared.HasField("used") else None
 
     assert used() is None
-    with Chronicle(home.database, create=False) as chronicle:
-        seats = chronicle.last_seats(chronicle.find_versions("best")[0], CONDITION, 10)
+    with Store(home.database, create=False) as chronicle:
+        seats = chronicle.history.last_seats(chronicle.roster.find_versions("best")[0], CONDITION, 10)
     for number, (match_id, seat) in enumerate(seats[:3]):
         usage = {"memory_peak": 1000 + number, "memory_kills": 0, "tasks_peak": 1, "cpu_seconds": float(number)}
-        home.usage(match_id).write_text(json.dumps({str(seat): usage}))
-    home.usage(seats[-1][0]).write_text('{"0": 3, "x": [')  # somebody has changed it
+        put_logs(home, match_id, {USAGE: json.dumps({str(seat): usage}).encode()})
+    put_logs(home, seats[-1][0], {USAGE: b'{"0": 3, "x": ['})  # somebody has changed it
     assert used() == pb.Used(matches=3, memory_peak=1002, memory_in=seats[2][0], cpu_seconds=1.0)
 
 
 def test_the_history_of_a_bot_goes_on_with_its_next_version(tmp_path: Path) -> None:
     home = told_ladder(tmp_path / "home", 10)
-    with Chronicle(home.database, create=False) as chronicle:
-        newer, _ = chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
-        chronicle.qualify(newer.id, CONDITION, passed=True, reason="")
+    with Store(home.database, create=False) as chronicle:
+        newer, _ = chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        chronicle.admission.qualify(newer.id, CONDITION, passed=True, reason="")
         for number in range(8):
             for match in next_matches(chronicle, number):
                 count(chronicle, match, result_of(match, range(1, len(match.seats) + 1)), "hash")

@@ -16,8 +16,7 @@ from bench.ladder import make, name_of
 from dogana.v1 import ladder_pb2 as pb
 from ladder.archive import recompute, traces
 from ladder.archive.recompute import MAX_TOLD, Problem, compare
-from ladder.facts import chronicle
-from ladder.facts.chronicle import Chronicle
+from ladder.facts import history
 from ladder.facts.standings import scheduled, standings
 from ladder.facts.store import Store
 from ladder.model import rating
@@ -41,9 +40,9 @@ def steps_of(store: Store, action: Callable[[], object]) -> int:
         steps += 1
         return 0
 
-    store._db.conn.set_progress_handler(step, 1)
+    store.file.db.conn.set_progress_handler(step, 1)
     action()
-    store._db.conn.set_progress_handler(None, 1)
+    store.file.db.conn.set_progress_handler(None, 1)
     return steps
 
 
@@ -65,7 +64,7 @@ def block_and_count(store: Store) -> None:
     for match in matches:
         play(store, match, random.Random(1))
     again = next_matches(store)
-    store.give_up(again[0], "x")
+    store.results.give_up(again[0], "x")
     for match in again[1:]:
         play(store, match, random.Random(1))
 
@@ -75,7 +74,7 @@ def block_and_count(store: Store) -> None:
     [
         pytest.param(lambda store: scheduled(store, CONDITION), id="who is scheduled, who is suspended"),
         pytest.param(lambda store: standings(store, CONDITION), id="top"),
-        pytest.param(lambda store: store.blocks_to_seal(), id="which blocks are to be sealed"),
+        pytest.param(lambda store: store.evidence.blocks_to_seal(), id="which blocks are to be sealed"),
         pytest.param(block_and_count, id="scheduling, counting, giving up"),
     ],
 )
@@ -88,7 +87,7 @@ def test_the_cost_does_not_grow_with_the_history(
 
 
 def test_to_schedule_the_first_block_costs_the_same_however_many_pairs_have_met(crowded: tuple[Store, Store]) -> None:
-    few, many = (len(store._rows("select 1 from meetings")) for store in crowded)
+    few, many = (len(store.file.rows("select 1 from meetings")) for store in crowded)
     assert 3 * few < many
     short, long = (steps_of(store, lambda store=store: next_matches(store)) for store in crowded)  # type: ignore[misc]
     assert 0 < long < 1.2 * short
@@ -111,15 +110,15 @@ def test_the_cost_of_a_question_does_not_grow_with_the_versions_that_it_is_not_a
     ask: Callable[[Desk], object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(chronicle, "LAST_MATCHES", 20)
+    monkeypatch.setattr(history, "LAST_MATCHES", 20)
     monkeypatch.setattr(traces, "LAST_MATCHES", 20)
-    monkeypatch.setattr(chronicle, "LAST_BLOCKS", 5)
+    monkeypatch.setattr(history, "LAST_BLOCKS", 5)
     monkeypatch.setattr(answers, "LAST_BLOCKS", 5)
     steps = counted_steps(monkeypatch)
 
     def asked(store: Store) -> None:
         with suppress(LadderError):
-            ask(Desk(Home(store._path.parent)))
+            ask(Desk(Home(store.file._path.parent)))
 
     few, many = (steps(partial(asked, store)) for store in (ladders[1], crowded[1]))
     assert 0 < many < 1.3 * few
@@ -141,10 +140,10 @@ def test_the_cost_of_a_page_of_matches_does_not_grow_with_the_history(
     ladders: tuple[Store, Store], wanted: dict[str, Any]
 ) -> None:
     def page(store: Store) -> None:
-        with Chronicle(store._path, create=False) as asked:
-            versions = asked.find_versions(wanted["bot"]) if "bot" in wanted else ()
+        with Store(store.file._path, create=False) as asked:
+            versions = asked.roster.find_versions(wanted["bot"]) if "bot" in wanted else ()
             filters = {key: value for key, value in wanted.items() if key != "bot"}
-            found.append(steps_of(asked, lambda: asked.matches(10, versions=versions, **filters)))
+            found.append(steps_of(asked, lambda: asked.history.matches(10, versions=versions, **filters)))
 
     found: list[int] = []
     for store in ladders:
@@ -182,7 +181,7 @@ def test_the_cost_of_a_question_does_not_grow_with_the_history(
 ) -> None:
     """There are no records and no logs here: it looks for them in vain, and looks no further for that."""
     for module, name in (
-        (chronicle, "LAST_MATCHES"),
+        (history, "LAST_MATCHES"),
         (answers, "LAST_BLOCKS"),
         (news, "LAST_BLOCKS"),
         (news, "MAX_NEWS"),
@@ -195,34 +194,22 @@ def test_the_cost_of_a_question_does_not_grow_with_the_history(
 
     def asked(store: Store) -> None:
         with suppress(LadderError):
-            ask(Desk(Home(store._path.parent)))
+            ask(Desk(Home(store.file._path.parent)))
 
     short, long = (steps(partial(asked, store)) for store in ladders)
     assert 0 < long < 1.2 * short
 
 
-def test_what_workers_left_is_found_among_many_records(tmp_path: Path) -> None:
-    home = Home(tmp_path)
-    (home.records / "ab").mkdir(parents=True)
-    (home.records / "cd").mkdir()
-    kept = [home.records / "ab" / "ab1.jsonl", home.records / "cd" / "cd1.jsonl.zst", home.records / "old.jsonl"]
-    left = [home.records / "ab" / "ab1.jsonl.11.part", home.records / "cd" / "cd2.jsonl.zst.22.part"]
-    for path in kept + left:
-        path.touch()
-    home.sweep_records("ab1")
-    assert [path.exists() for path in left] == [False, True]
-    home.sweep_records()
-    assert [path.exists() for path in kept + left] == [True] * 3 + [False] * 2
-
-
 def test_tallies_of_a_history_that_was_made_at_once_agree_with_it(tmp_path: Path) -> None:
     with make(tmp_path, 300, VERSIONS) as store:
-        assert list(store.differences()) == []
+        assert list(store.derivation.differences()) == []
         found = compare(Home(tmp_path / "300"), store)
         assert found.log == ""
-        assert list(store.broken()) == [match.match_id for match in store.counted()]  # it has no records
+        assert list(store.derivation.broken()) == [
+            match.match_id for match in store.results.counted()
+        ]  # it has no records
         assert len(found.broken.told) == MAX_TOLD
-        assert all("cannot be read" in problem for problem in found.broken.told)
+        assert all("there is no such record" in problem for problem in found.broken.told)
 
 
 @pytest.mark.long
@@ -240,7 +227,7 @@ def test_the_memory_of_a_comparison_does_not_grow_with_the_history(
     def peak(store: Store) -> int:
         tracemalloc.start()
         try:
-            found = compare(Home(store._path.parent), store)
+            found = compare(Home(store.file._path.parent), store)
             assert found.untold > found.matches > MAX_TOLD  # the records, and the ratings of two versions at least
             return tracemalloc.get_traced_memory()[1]
         finally:

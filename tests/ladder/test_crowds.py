@@ -17,12 +17,10 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts import database
-from ladder.facts.chronicle import Chronicle
-from ladder.facts.database import LadderFile
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.intake.tokens import KNOWN_SECONDS, Tokens
+from ladder.operation import sqlite_file
 from ladder.operation.errors import Busy, LadderError, TooMuch, Unauthenticated
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance, Meter
@@ -66,8 +64,8 @@ def locked(home: Home) -> Iterator[sqlite3.Connection]:
 
 def matches_of(home: Home) -> list[str]:
     """The matches whose records anybody may have."""
-    with Chronicle(home.database, create=False) as chronicle:
-        return [match.match_id for match in chronicle.matches(10) if chronicle.is_over(match.block)]
+    with Store(home.database, create=False) as chronicle:
+        return [match.match_id for match in chronicle.history.matches(10) if chronicle.schedule.is_over(match.block)]
 
 
 # --- requests that do not come, answers that are not read -------------------------------------------------------
@@ -294,7 +292,7 @@ def test_an_author_is_answered_while_another_program_has_locked_the_ladder(
 def test_who_cannot_change_anything_now_is_told_to_come_back_and_others_are_answered(
     home: Home, token: str, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_PATIENCE", 0.1)
+    monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.1)
     with serving(home, Listen("127.0.0.1:0")) as port, RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as desk:
         with pytest.raises(LadderError, match="can change nothing at the moment; come back in a minute"):
             desk.retire(pb.RetireRequest(bot="faulty"))
@@ -305,9 +303,9 @@ def test_who_cannot_change_anything_now_is_told_to_come_back_and_others_are_answ
 def test_a_server_outwaits_whoever_has_locked_its_ladder(
     home: Home, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(database, "_PATIENCE", 0.0)
-    monkeypatch.setattr(database, "_TRY_SECONDS", 0.0)
-    monkeypatch.setattr(database, "_TRIES_BETWEEN_WARNINGS", 1_000_000_000)
+    monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.0)
+    monkeypatch.setattr(sqlite_file, "_TRY_SECONDS", 0.0)
+    monkeypatch.setattr(sqlite_file, "_TRIES_BETWEEN_WARNINGS", 1_000_000_000)
     waits = threading.Event()
 
     class Waits(logging.Handler):
@@ -315,7 +313,7 @@ def test_a_server_outwaits_whoever_has_locked_its_ladder(
             waits.set()
 
     handler = Waits()
-    logging.getLogger(database.__name__).addHandler(handler)
+    logging.getLogger(sqlite_file.__name__).addHandler(handler)
 
     def unlock() -> None:
         waits.wait(patient(60))
@@ -324,12 +322,12 @@ def test_a_server_outwaits_whoever_has_locked_its_ladder(
     other = threading.Thread(target=unlock)
     other.start()
     with Store(home.database, create=False) as store, pytest.raises(Busy, match="another program has locked it"):
-        store.note_act("x", "y", "z")
-    with LadderFile(home.database, create=False, outwaits=True) as outwaiting:
-        outwaiting.note_act("x", "y", "z")
+        store.log.note_act("x", "y", "z")
+    with Store(home.database, create=False, outwaits=True) as outwaiting:
+        outwaiting.log.note_act("x", "y", "z")
     other.join()
-    logging.getLogger(database.__name__).removeHandler(handler)
-    assert [entry.getMessage() for entry in caplog.records if entry.name == database.__name__] == [
+    logging.getLogger(sqlite_file.__name__).removeHandler(handler)
+    assert [entry.getMessage() for entry in caplog.records if entry.name == sqlite_file.__name__] == [
         f"{home.database}: another program has locked it; the ladder goes on when that ends"
     ]
     with Authors(home.database, create=False) as authors:

@@ -23,14 +23,14 @@ def store(tmp_path: Path) -> Store:
 
 
 def news(store: Store, bot: str = "") -> list[pb.News]:
-    return list(Desk(Home(store._path.parent)).news(pb.NewsRequest(bot=bot)).news)
+    return list(Desk(Home(store.file._path.parent)).news(pb.NewsRequest(bot=bot)).news)
 
 
 def test_versions_and_qualifications_are_told_and_house_bots_are_not(store: Store) -> None:
     with store:
-        store.add_version("greedy", "house", "house:greedy", [], ["cargo_noir"])
-        version, _ = store.add_version("bot1", "author1", "another", ["./bot"], ["cargo_noir"])
-        store.qualify(version.id, CONDITION, passed=False, reason="it crashed")
+        store.roster.add_version("greedy", "house", "house:greedy", [], ["cargo_noir"])
+        version, _ = store.roster.add_version("bot1", "author1", "another", ["./bot"], ["cargo_noir"])
+        store.admission.qualify(version.id, CONDITION, passed=False, reason="it crashed")
         told = news(store)
     assert told == sorted(told, key=lambda one: one.at, reverse=True)
     assert {one.bot for one in told} == {f"bot{number}" for number in range(5)}
@@ -77,7 +77,7 @@ def test_news_of_a_bot_are_its_own_with_its_matches(store: Store) -> None:
         for match in next_matches(store):
             play(store, match, random.Random(1))
         told = news(store, "bot1")
-        played = Desk(Home(store._path.parent)).matches(pb.MatchesRequest(bot="bot1")).matches
+        played = Desk(Home(store.file._path.parent)).matches(pb.MatchesRequest(bot="bot1")).matches
         assert {one.bot for one in told} == {"bot1"}
         assert [one.match for one in told if one.kind == "played"] == list(played)
         with pytest.raises(NotFound, match="bot1"):

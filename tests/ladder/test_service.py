@@ -9,7 +9,6 @@ import os
 import random
 import re
 import resource
-import shutil
 import socket
 import stat
 import threading
@@ -27,7 +26,7 @@ import pytest
 
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.intake.upload import sweep_uploads
 from ladder.operation.errors import LadderError
@@ -44,11 +43,11 @@ from ladder.service.login import Login, login_of, logins_file, remember
 from ladder.service.metrics import Metrics
 from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES, TAKING_IN
-from referee.files import private_folder
 from referee.live.matches.server import Listen, PortInUse
 from referee.live.seats.telemetry import Series
 from referee.records.record import unpacked
 from tests.commands.conftest import Dogana
+from tests.ladder.archived import damage, put_logs, put_record, record_of, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.noted import Noted, noted
 from tests.ladder.told import FAULTY, told_ladder
@@ -109,11 +108,11 @@ def watched(channel: Any) -> Any:
 
 
 def a_match_that_is_over(home: Home, bot: str) -> str:
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         return next(
             match.match_id
-            for match in chronicle.matches(PLAYED, versions=chronicle.find_versions(bot))
-            if chronicle.is_over(match.block)
+            for match in chronicle.history.matches(PLAYED, versions=chronicle.roster.find_versions(bot))
+            if chronicle.schedule.is_over(match.block)
         )
 
 
@@ -175,9 +174,8 @@ def test_a_match_is_told_without_what_is_on_the_machine_of_the_ladder(dogana: Do
     match = a_match_that_is_over(home, FAULTY)
     here = json.loads(dogana("ladder", "match", match, "--home", home.folder, "--json").stdout)
     there = json.loads(dogana("ladder", "match", match, "--server", address, "--json").stdout)
-    assert here["record"]
     assert here["logs"]
-    assert there == {**here, "record": "", "logs": []}
+    assert there == {**here, "logs": []}
     shown = dogana("ladder", "match", match, "--server", address).stdout
     assert str(home.folder) not in shown
     assert f"dogana ladder record {match}" in shown
@@ -185,9 +183,9 @@ def test_a_match_is_told_without_what_is_on_the_machine_of_the_ladder(dogana: Do
 
 def test_a_record_comes_whole_and_holds(dogana: Dogana, home: Home, address: str, tmp_path: Path) -> None:
     match = a_match_that_is_over(home, FAULTY)
-    name = home.find_record(match).name
+    name = f"{match}.jsonl.zst"
     dogana("ladder", "record", match, "--to", name, "--server", address)
-    assert (tmp_path / name).read_bytes() == home.find_record(match).read_bytes()
+    assert unpacked(tmp_path / name, (tmp_path / name).read_bytes()) == record_of(home, match)
     assert "there already" in dogana("ladder", "record", match, "--to", name, "--server", address, status=1).stderr
 
 
@@ -206,8 +204,8 @@ def test_a_record_is_written_as_the_name_of_the_file_says(
 
 
 def test_who_watches_without_a_match_is_told_which_there_are(home: Home, address: str) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        first, second = (chronicle.match(one.match_id) for one in chronicle.matches(2))
+    with Store(home.database, create=False) as chronicle:
+        first, second = (chronicle.schedule.match(one.match_id) for one in chronicle.history.matches(2))
     assert first is not None
     assert second is not None
     with (
@@ -297,8 +295,10 @@ def test_a_match_from_a_seed_that_is_still_played_is_shown_to_the_organiser_alon
     dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
 ) -> None:
     """From its record one would know the luck of the matches to come."""
-    with Chronicle(home.database, create=False) as chronicle:
-        open_ones = [match for match in chronicle.matches(PLAYED) if not chronicle.is_over(match.block)]
+    with Store(home.database, create=False) as chronicle:
+        open_ones = [
+            match for match in chronicle.history.matches(PLAYED) if not chronicle.schedule.is_over(match.block)
+        ]
     assert open_ones
     match = open_ones[0].match_id
     dogana("ladder", "match", match, "--home", home.folder)
@@ -330,11 +330,11 @@ def test_what_a_bot_says_of_its_thinking_is_for_its_author_alone(
     dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
 ) -> None:
     name = a_match_that_is_over(home, "best")
-    with Chronicle(home.database, create=False) as chronicle:
-        match = chronicle.match(name)
+    with Store(home.database, create=False) as chronicle:
+        match = chronicle.schedule.match(name)
         assert match is not None
         seat = match.labels.index("best v1")
-        chronicle.note_telemetry(match, {seat: {"nodes": Series(4, 1000.0)}})
+        chronicle.results.note_telemetry(match, {seat: {"nodes": Series(4, 1000.0)}})
     for token, keys in ((tokens["eve"], ["nodes"]), (tokens["ann"], []), ("", [])):
         with desk_of(address, token) as desk:
             [fared] = desk.show(pb.ShowRequest(bot="best")).fared
@@ -352,8 +352,8 @@ def test_nobody_changes_the_bot_of_another_author(home: Home, address: str, toke
             assert refused(lambda: desk.retire(pb.RetireRequest(bot="best"))) is grpc.StatusCode.PERMISSION_DENIED
             with pytest.raises(LadderError, match="another author's"):
                 desk.requalify(pb.RequalifyRequest(bot="best"))
-    with Chronicle(home.database, create=False) as chronicle:
-        assert not chronicle.retired()
+    with Store(home.database, create=False) as chronicle:
+        assert not chronicle.admission.retired()
 
 
 def test_an_author_retires_and_brings_back_their_own_and_it_is_noted(
@@ -413,16 +413,11 @@ def test_the_match_that_was_to_qualify_a_bot_is_for_its_author(
     home: Home, address: str, tokens: dict[str, str], what: str
 ) -> None:
     """And nobody else learns that it is there, not even by the beginning of its id."""
-    with Chronicle(home.database, create=False) as chronicle:
-        [version] = [one for one in chronicle.versions().values() if one.label == "best v1"]
+    with Store(home.database, create=False) as chronicle:
+        [version] = [one for one in chronicle.roster.versions().values() if one.label == "best v1"]
     match_id = f"qualify-{version.id}-0123456789abcdef"
-    record = home.record(match_id)
-    private_folder(record.parent)
-    shutil.copy(home.find_record(a_match_that_is_over(home, "best")), record.with_suffix(".jsonl.zst"))
-    private_folder(home.all_logs)
-    home.logs(match_id).mkdir()
-    for seat in range(5):
-        home.log(match_id, seat).write_text("told")
+    put_record(home, match_id, record_of(home, a_match_that_is_over(home, "best")))
+    put_logs(home, match_id, {f"seat{seat}.log": b"told" for seat in range(5)})
 
     def ask(desk: RemoteDesk | Desk, beginning: str) -> object:
         if what == "log":
@@ -441,8 +436,7 @@ def test_the_match_that_was_to_qualify_a_bot_is_for_its_author(
                 else:
                     assert refused(partial(ask, desk, beginning)) is grpc.StatusCode.NOT_FOUND
     assert ask(Desk(home), match_id)
-    record.with_suffix(".jsonl.zst").unlink()
-    shutil.rmtree(home.logs(match_id))
+    remove_record(home, match_id)
 
 
 # --- tokens -------------------------------------------------------------------------------------------------
@@ -746,13 +740,13 @@ def test_nobody_elsewhere_is_told_where_the_files_of_a_ladder_are(tmp_path: Path
     home = told_ladder(tmp_path / "home", PLAYED)
     with Authors(home.database, create=False) as authors:
         token = authors.add("new")
-    with Chronicle(home.database, create=False) as chronicle:
-        match = chronicle.match(a_match_that_is_over(home, "best"))
+    with Store(home.database, create=False) as chronicle:
+        match = chronicle.schedule.match(a_match_that_is_over(home, "best"))
     assert match is not None
     (tmp_path / "bot.py").write_text(BOT)
     with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}", token, "new") as desk:
         desk.submit(tmp_path / "bot.py", "first", "")
-        home.find_record(match.match_id).write_text("{")
+        damage(home, match.match_id)
         assert desk.match(pb.MatchRequest(match=match.match_id)).problem == "its record does not hold"
         home.key.unlink()
         (tmp_path / "bot.py").write_text(BOT * 2)
@@ -799,8 +793,8 @@ def flooding(home: Home, tmp_path: Path) -> Iterator[threading.Event]:
     thread = threading.Thread(target=lambda: asyncio.run(show(over, ready)))
     thread.start()
     ready.wait()
-    with Chronicle(home.database, create=False) as chronicle:
-        match = chronicle.match(next(iter(chronicle.matches(1))).match_id)
+    with Store(home.database, create=False) as chronicle:
+        match = chronicle.schedule.match(next(iter(chronicle.history.matches(1))).match_id)
     assert match is not None
     try:
         with announced_match(home, match, f"unix:{tmp_path}/referee"):

@@ -23,7 +23,7 @@ from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.referee_pb2_grpc import RefereeStub
 from ladder.archive.recompute import compare
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
@@ -118,12 +118,12 @@ def test_a_stranger_comes_from_a_token_to_a_rating_and_a_restart_loses_nothing(
         process.wait(SECONDS)
         if end is signal.SIGTERM:
             assert process.returncode == 128 + signal.SIGTERM
-    with Chronicle(home.database, create=False) as chronicle:
-        before = {match.match_id for match in chronicle.all_played()}
+    with Store(home.database, create=False) as chronicle:
+        before = {match.match_id for match in chronicle.history.all_played()}
     with served(home.folder) as (_, address):
         wait_until(lambda: rated(address, "mybot") > len(before))
-    with Chronicle(home.database, create=False) as chronicle:
-        after = [match.match_id for match in chronicle.all_played()]
+    with Store(home.database, create=False) as chronicle:
+        after = [match.match_id for match in chronicle.history.all_played()]
         assert len(after) == len(set(after))
         assert before < set(after)
         assert compare(home, chronicle).differences.told == []

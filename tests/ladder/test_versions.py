@@ -15,7 +15,7 @@ from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorP
 from google.protobuf.message import Message
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.operation.home import Home
 from ladder.questions.desk import Desk
 from ladder.service.beside import serving
@@ -112,8 +112,8 @@ def other(
 
 
 def a_match(home: Home) -> str:
-    with Chronicle(home.database, create=False) as chronicle:
-        return chronicle.matches(1)[0].match_id
+    with Store(home.database, create=False) as chronicle:
+        return chronicle.history.matches(1)[0].match_id
 
 
 MATCH = "MATCH"

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.api.api import PATHS, PREFIX
 from ladder.http.api.openapi import ERRORS, MAX_TEXT, comment_on, openapi
 from ladder.http.requests import limits
@@ -28,7 +28,9 @@ from ladder.operation.meter import Allowance
 from ladder.questions.asker import ANYBODY, Asker
 from ladder.questions.desk import Desk
 from ladder.questions.document import document
+from referee.records.record import unpacked
 from tests.cases import mostly_long
+from tests.ladder.archived import record_of
 from tests.ladder.told import FAULTY, LONG, told_ladder
 from tests.web.conftest import Browse, browsing
 
@@ -62,9 +64,9 @@ def get(client: httpx.Client, path: str, **headers: str) -> Any:
 
 
 def matches(home: Home, bot: str = FAULTY, *, over: bool = True) -> list[str]:
-    with Chronicle(home.database, create=False) as chronicle:
-        found = chronicle.matches(PLAYED, versions=chronicle.find_versions(bot))
-        return [one.match_id for one in found if chronicle.is_over(one.block) is over]
+    with Store(home.database, create=False) as chronicle:
+        found = chronicle.history.matches(PLAYED, versions=chronicle.roster.find_versions(bot))
+        return [one.match_id for one in found if chronicle.schedule.is_over(one.block) is over]
 
 
 # --- answers ------------------------------------------------------------------------------------------------
@@ -125,8 +127,8 @@ def test_an_answer_is_made_once_until_the_ladder_changes_and_for_each_author(
     for _ in range(2):
         get(client, "/bots", authorization=f"Bearer {token}")
     assert len(asked) == 3
-    with Chronicle(home.database, create=False) as chronicle:
-        chronicle.add_version("newest", "zoe", "hash", ["./bot"], ["yunnan"])
+    with Store(home.database, create=False) as chronicle:
+        chronicle.roster.add_version("newest", "zoe", "hash", ["./bot"], ["yunnan"])
     assert "newest" in get(client, "/bots").text
     assert len(asked) == 4
 
@@ -145,9 +147,8 @@ def test_matches_are_read_page_by_page_without_one_twice_or_missing(client: http
 def test_a_record_is_the_file_that_was_written(client: httpx.Client, home: Home) -> None:
     [match, *_] = matches(home)
     answer = client.get(f"{PREFIX}/matches/{match}/record")
-    file = home.find_record(match)
-    assert answer.content == file.read_bytes()
-    assert answer.headers["content-disposition"] == f'attachment; filename="{file.name}"'
+    assert unpacked(home.archive, answer.content) == record_of(home, match)
+    assert answer.headers["content-disposition"] == f'attachment; filename="{match}.jsonl.zst"'
     assert answer.headers["content-type"] == "application/octet-stream"
 
 

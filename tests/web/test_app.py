@@ -52,7 +52,7 @@ def test_a_page_changes_as_soon_as_the_ladder_does(
     client = browse(home)
     assert "newcomer" not in client.get("/games/yunnan").text
     with Store(home.database, create=False) as store:
-        store.add_version("newcomer", "ann", "hash", ["./bot"], ["yunnan"])
+        store.roster.add_version("newcomer", "ann", "hash", ["./bot"], ["yunnan"])
     assert "newcomer" in client.get("/games/yunnan").text
 
 

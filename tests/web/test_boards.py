@@ -10,11 +10,12 @@ import httpx
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.questions.desk import Desk
+from tests.ladder.archived import damage, put_record, record_of, recorded
 from tests.ladder.told import FAULTY, told_ladder
 from tests.web.conftest import GAMES, Browse, soup
 
@@ -47,8 +48,7 @@ def test_a_record_that_does_not_hold_has_no_picture(played: Home, tmp_path: Path
     home = Home(tmp_path / "ladder")
     shutil.copytree(played.folder, home.folder)
     [match] = Desk(home).matches(pb.MatchesRequest(limit=1)).matches
-    file = home.find_record(match.match)
-    file.write_bytes(file.read_bytes()[:-100])
+    damage(home, match.match)
     assert browse(home).get(f"/matches/{match.match}/board.svg").status_code == 404
 
 
@@ -65,12 +65,10 @@ def test_the_picture_of_a_match_that_is_for_its_author_is_kept_for_nobody_else(t
     home = told_ladder(tmp_path / "ladder", 2)
     with Authors(home.database, create=False) as authors:
         token = authors.add("ann")
-    with Chronicle(home.database, create=False) as chronicle:
-        [faulty] = chronicle.versions_called(FAULTY)
+    with Store(home.database, create=False) as chronicle:
+        [faulty] = chronicle.roster.versions_called(FAULTY)
     tried = f"qualify-{faulty.id}-0123456789abcdef"
-    record = home.record(tried)
-    record.parent.mkdir()
-    shutil.copy(next(home.records.glob("*/*.jsonl")), record)
+    put_record(home, tried, record_of(home, recorded(home)[0]))
     client = browse(home, Site(takes_bots=True))
     address = f"/matches/{tried}/board.svg"
     assert client.get(address, headers={"cookie": f"dogana={token}"}).status_code == 200

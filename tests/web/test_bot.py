@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.archive.archive import USAGE
+from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.operation.errors import NotFound
@@ -18,6 +19,7 @@ from ladder.operation.home import Home
 from ladder.questions.asker import ANYBODY, Asker
 from ladder.questions.desk import Desk
 from referee.live.seats.telemetry import Series
+from tests.ladder.archived import put_logs
 from tests.ladder.made import GAME
 from tests.ladder.told import FAULTY
 from tests.patience import patient
@@ -31,13 +33,13 @@ BOT = "/bots/{bot}"
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder that no test changes."""
     home = hostile_ladder(tmp_path_factory.mktemp("hostile") / "home")
-    with Chronicle(home.database, create=False) as chronicle:
-        [match_id, seat] = chronicle.last_seats(
-            chronicle.find_versions("best")[0], next(iter(chronicle.conditions().values())), 1
+    with Store(home.database, create=False) as chronicle:
+        [match_id, seat] = chronicle.history.last_seats(
+            chronicle.roster.find_versions("best")[0], next(iter(chronicle.roster.conditions().values())), 1
         )[0]
-        match = chronicle.match(match_id)
+        match = chronicle.schedule.match(match_id)
         assert match is not None
-        chronicle.note_telemetry(match, {seat: {MARKUP: Series(4, 1000.0)}})
+        chronicle.results.note_telemetry(match, {seat: {MARKUP: Series(4, 1000.0)}})
     return home
 
 
@@ -77,11 +79,11 @@ def test_its_results_are_those_of_the_desk(home: Home) -> None:
 
 def test_its_curve_says_in_words_what_it_shows_and_marks_each_version(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
-    with Chronicle(home.database, create=False) as chronicle:
-        condition = next(iter(chronicle.conditions().values()))
-        newer = chronicle.find_versions("best")[-1]
+    with Store(home.database, create=False) as chronicle:
+        condition = next(iter(chronicle.roster.conditions().values()))
+        newer = chronicle.roster.find_versions("best")[-1]
         with chronicle.writing():
-            chronicle._write(
+            chronicle.file.write(
                 "insert into block_ratings (version, condition, block, mu, sigma) values (?, ?, 9, 20, 3)",
                 [newer.id, condition.id],
             )
@@ -130,9 +132,9 @@ def test_an_older_version_can_be_looked_at_and_one_that_has_not_played_says_so(h
 
 def test_the_last_of_many_versions_are_listed_and_the_others_counted(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         for number in range(60):
-            chronicle.add_version("best", "eve", f"hash {number}", ["./bot"], [GAME.name])
+            chronicle.roster.add_version("best", "eve", f"hash {number}", ["./bot"], [GAME.name])
     shown = page(home, BOT, bot="best")
     links = [text_of(link) for link in table_of(shown, "Versions").select("th a")]
     assert links == [f"v{number}" for number in range(62, 42, -1)]
@@ -197,12 +199,11 @@ def test_over_http_a_cookie_makes_an_author_and_what_they_see_is_not_kept(home: 
 def test_what_it_used_is_told(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
     assert "MiB" not in page(home, BOT, bot="good").text
-    with Chronicle(home.database, create=False) as chronicle:
-        condition = next(iter(chronicle.conditions().values()))
-        [(match_id, seat)] = chronicle.last_seats(chronicle.find_versions("good")[0], condition, 1)
+    with Store(home.database, create=False) as chronicle:
+        condition = next(iter(chronicle.roster.conditions().values()))
+        [(match_id, seat)] = chronicle.history.last_seats(chronicle.roster.find_versions("good")[0], condition, 1)
     usage = {"memory_peak": 48 * 1024**2, "memory_kills": 0, "tasks_peak": 1, "cpu_seconds": 2.5}
-    home.usage(match_id).parent.mkdir(parents=True, exist_ok=True)
-    home.usage(match_id).write_text(json.dumps({str(seat): usage}))
+    put_logs(home, match_id, {USAGE: json.dumps({str(seat): usage}).encode()})
     facts = page(home, BOT, bot="good").select_one("dl.facts")
     assert facts is not None
     assert f"at most 48 MiB, in match {match_id[:8]}" in text_of(facts)

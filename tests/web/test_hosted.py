@@ -49,7 +49,7 @@ def enter(
     file.write_text(program)
     version, _ = submit(home, file, name, "ann", at_tables=at_tables)
     with Store(home.database, create=False) as store:
-        store.qualify(version.id, store.condition(GAME, {}, "60+0.5/10"), passed=qualified, reason="")
+        store.admission.qualify(version.id, store.roster.condition(GAME, {}, "60+0.5/10"), passed=qualified, reason="")
     return version.label
 
 
@@ -102,7 +102,7 @@ def test_where_no_walls_are_known_there_are_house_bots_alone(home: Home, tmp_pat
 def test_consent_is_for_bots_that_run_here(home: Home) -> None:
     at_home = pb.Offer(bot="away", content="1", matches=1, games=[GAME])
     with Store(home.database, create=False) as store:
-        enter_house_bots(store, store.condition(GAME, {}, "60+0.5/10"))
+        enter_house_bots(store, store.roster.condition(GAME, {}, "60+0.5/10"))
         offered_at_home(store, "ann", at_home)
     for bot, why in (("greedy", "greedy is a house bot: everybody may"), ("away", "away runs at home")):
         with pytest.raises(LadderError, match=why):
@@ -139,7 +139,7 @@ def test_a_person_plays_against_a_bot_and_nothing_of_what_it_writes_is_kept(
     assert {file.name for file in kept} == {"record.jsonl", "replay.html", "view.json"}
     assert not any(b"my secret plan" in file.read_bytes() for file in kept)
     assert "my secret plan" not in table.text
-    assert not home.all_logs.exists()
+    assert not home.archive.exists()
 
 
 def test_a_bot_that_crashes_at_a_table_is_out_there_and_nowhere_else(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.pages import bots as bots_page
 from ladder.http.pages import matches as matches_page
 from ladder.http.requests.asked import BadQuestion, NoPage, Site
@@ -49,7 +49,7 @@ def test_the_start_page_has_the_best_of_each_game_and_the_last_results(home: Hom
 
 def test_the_start_page_has_what_is_being_played(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         match = next_matches(chronicle)[0]
     with announced(home, match, "unix:nowhere"):
         shown = page(home, "/")

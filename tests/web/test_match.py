@@ -14,7 +14,6 @@ import pytest
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.retention import prune
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.store import Store
 from ladder.http.pictures.drawings import Drawing, Drawings, pages_folder
@@ -31,6 +30,7 @@ from ladder.questions.desk import Desk
 from referee.pages.match import make_page
 from referee.records.verify import verify
 from referee.registry import find
+from tests.ladder.archived import change_record, damage, record_file
 from tests.ladder.told import FAULTY, LOUD, told_ladder
 from tests.patience import patient
 from tests.web.conftest import Browse, browsing, soup
@@ -62,8 +62,8 @@ def home(told: Home, tmp_path: Path) -> Home:
 def matches_of(home: Home, *, over: bool = True, out: bool = False) -> list[pb.PlayedMatch]:
     """Matches that count, of blocks that are over, or not."""
     listed = Desk(home, ANYBODY).matches(pb.MatchesRequest(limit=1000, out=out)).matches
-    with Chronicle(home.database, create=False) as chronicle:
-        return [match for match in listed if chronicle.is_over(match.block) is over]
+    with Store(home.database, create=False) as chronicle:
+        return [match for match in listed if chronicle.schedule.is_over(match.block) is over]
 
 
 def replay_of(client: httpx.Client, match: str) -> httpx.Response:
@@ -238,7 +238,7 @@ def test_a_viewer_is_drawn_beside_the_requests_and_is_the_one_that_the_command_w
     first = client.get(f"/matches/{match}/replay.html")
     assert first.status_code in (200, 202), "200 if another test has asked for it"
     answer = replay_of(client, match)
-    assert answer.text == make_page(told.find_record(match), find, lambda done, of: None).html
+    assert answer.text == make_page(record_file(told, match, tmp_path), find, lambda done, of: None).html
     frame = soup(client.get(f"/matches/{match}")).select_one("iframe")
     assert frame is not None
     assert str(frame["src"]).startswith(f"../matches/{match}/replay.html#embed&s=")
@@ -307,8 +307,8 @@ def test_a_match_that_is_over_before_the_others_from_its_seed_has_its_result_and
     client: httpx.Client, told: Home
 ) -> None:
     over, other = matches_of(told, over=False)[0], matches_of(told)[0]
-    with Chronicle(told.database, create=False) as chronicle:
-        running = chronicle.match(other.match)
+    with Store(told.database, create=False) as chronicle:
+        running = chronicle.schedule.match(other.match)
     assert running is not None
     with announced(told, running, "unix:/nowhere"):
         page = soup(client.get(f"/matches/{over.match}"))
@@ -323,8 +323,8 @@ def test_a_match_that_is_over_before_the_others_from_its_seed_has_its_result_and
 
 
 def test_a_match_that_is_being_played_leads_to_where_it_can_be_watched(client: httpx.Client, told: Home) -> None:
-    with Chronicle(told.database, create=False) as chronicle:
-        match = chronicle.match(matches_of(told, over=False)[0].match)
+    with Store(told.database, create=False) as chronicle:
+        match = chronicle.schedule.match(matches_of(told, over=False)[0].match)
     assert match is not None
     with announced(told, match, "unix:/nowhere"):
         page = soup(client.get(f"/matches/{match.match_id}"))
@@ -377,9 +377,7 @@ def test_a_beginning_that_several_matches_share_names_them(home: Home, browse: B
 
 def test_a_record_that_does_not_hold_is_told_in_red_and_not_shown_as_true(home: Home, browse: Browse) -> None:
     match = matches_of(home)[0]
-    path = home.find_record(match.match)
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join([*lines[:5], lines[5].replace(b'"seat":', b'"saet":'), *lines[6:]]))
+    change_record(home, match.match, lambda lines: lines[5].update(saet=lines[5].pop("seat")))
     asking = browse(home)
     page = soup(asking.get(f"/matches/{match.match}"))
     notice = page.select_one(".notice.broken[role=alert]")
@@ -400,19 +398,18 @@ def test_a_record_that_does_not_hold_any_more_is_told_though_the_ladder_has_not_
     asking = browse(home)
     for address in (f"/matches/{match}", f"/matches/{match[:12]}", f"/api/v1/matches/{match}"):
         assert "does not hold" not in asking.get(address).text
-    path = home.find_record(match)
-    path.write_bytes(path.read_bytes().replace(b'"seat":', b'"saet":', 1))
+    change_record(home, match, lambda lines: lines[5].update(saet=lines[5].pop("seat")))
     for address in (f"/matches/{match}", f"/matches/{match[:12]}", f"/api/v1/matches/{match}"):
         assert "does not hold" in asking.get(address).text
 
 
 def test_a_record_that_is_no_record_at_all_is_told(home: Home, browse: Browse) -> None:
     match = matches_of(home)[0]
-    home.find_record(match.match).write_bytes(b"\x28\xb5\x2f\xfd damaged")
+    damage(home, match.match)
     asking = browse(home)
     assert soup(asking.get(f"/matches/{match.match}")).select_one(".notice.broken") is not None
     replay = replay_of(asking, match.match)
-    assert replay.status_code == 409
+    assert replay.status_code == 404
     record = asking.get(f"/matches/{match.match}/record.jsonl")
     for answer in (replay, record):
         assert answer.status_code >= 400
@@ -436,11 +433,11 @@ def test_a_record_that_was_pruned_is_missed_in_words(played: Home, tmp_path: Pat
 
 def test_a_match_that_was_given_up_says_why(home: Home, browse: Browse) -> None:
     with Store(home.database, create=False) as store:
-        ids = [str(row["match"]) for row in store._rows("select match from open_matches")]
+        ids = [str(row["match"]) for row in store.file.rows("select match from open_matches")]
         for match_id in ids:
-            match = store.match(match_id)
+            match = store.schedule.match(match_id)
             assert match is not None
-            store.give_up(match, f"it failed {LOUD}")
+            store.results.give_up(match, f"it failed {LOUD}")
     page = soup(browse(home).get(f"/matches/{ids[0]}"))
     assert "is given up: it was void too often" in page.text
     assert page.text.count("An attempt at it was void: it failed") == MAX_VOIDS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.pages import standings as module
 from ladder.http.rendering import told
 from ladder.http.requests.asked import BadQuestion, NoPage, Site
@@ -283,8 +283,10 @@ def test_a_page_of_a_hundred_with_the_longest_names_is_no_longer_than_it_may_be(
 
     home = Home(tmp_path / "1000")
     make(tmp_path, 1000, 150).close()
-    with Chronicle(home.database, create=False) as chronicle, chronicle.writing():
-        chronicle._write("update bots set name = substr(name || '-bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 1, 40)")
+    with Store(home.database, create=False) as chronicle, chronicle.writing():
+        chronicle.file.write(
+            "update bots set name = substr(name || '-bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 1, 40)"
+        )
     html = str(page(home, STANDINGS, game=GAME.name))
     assert html.count("<tr") == 101
     assert len(html.encode()) < 100_000

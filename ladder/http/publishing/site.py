@@ -21,7 +21,7 @@ from httpx import ASGITransport, AsyncClient
 from starlette.types import ASGIApp, Message
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.app import application
 from ladder.http.rendering.links import address_of, is_file, links_of
 from ladder.http.requests.asked import Site
@@ -74,7 +74,7 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress) -> Writt
         LadderError: if there is no ladder, or something else in the folder.
         OSError: if it cannot be written.
     """
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         return _write(home, Desk(home, ANYBODY, chronicle), folder, most, progress)
 
 
