@@ -26,12 +26,15 @@ from statistics import quantiles
 from bench import agent
 from bench.clocks import MARGINS_MS, Decided, compare
 from bench.report import Report
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.chronicle import Chronicle
 from ladder.facts.standings import requalify
 from ladder.intake.submission import submit
 from ladder.operation.errors import Forbidden, LadderError, NotFound
 from ladder.operation.home import Home
+from ladder.questions.match import MatchRequest
+from ladder.questions.matches import MatchesRequest
+from ladder.questions.queue import QueueRequest
+from ladder.questions.standings import TopRequest
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from referee.records.record import read_lines
@@ -115,9 +118,9 @@ def ask(address: str) -> None:
     with suppress(LadderError), RemoteDesk(address, Login()) as desk:
         last = ""
         questions: list[Callable[[], object]] = [
-            lambda: desk.top(pb.TopRequest(game="cargo_noir")),
-            lambda: desk.queue(pb.QueueRequest()),
-            lambda: desk.match(pb.MatchRequest(match=last)) if last else None,
+            lambda: desk.ask(TopRequest(game="cargo_noir")),
+            lambda: desk.ask(QueueRequest()),
+            lambda: desk.ask(MatchRequest(match=last)) if last else None,
         ]
         while True:
             for question in questions:
@@ -128,7 +131,7 @@ def ask(address: str) -> None:
                     continue
                 _print_ms(began)
             began = time.perf_counter()
-            found = desk.matches(pb.MatchesRequest(limit=20)).matches
+            found = desk.ask(MatchesRequest(limit=20)).matches
             _print_ms(began)
             last = found[-1].match if found else ""
 

@@ -26,13 +26,20 @@ from rich.table import Table
 
 from bench.ladder import AIM, make, measure, name_of
 from bench.report import Report
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.recompute import Sample
 from ladder.archive.recompute import compare as compare_all
 from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
+from ladder.questions.bots import BotsRequest, ShowRequest
+from ladder.questions.comparing import CompareRequest, CrosstableRequest
 from ladder.questions.desk import Desk
+from ladder.questions.info import InfoRequest
+from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
+from ladder.questions.matches import MatchesRequest
+from ladder.questions.news import NewsRequest
+from ladder.questions.queue import QueueRequest
+from ladder.questions.standings import TopRequest
 
 SIZES = (1_000, 100_000, 1_000_000)
 VERSIONS = 1_000
@@ -45,7 +52,7 @@ Ask = Callable[[Desk], object]
 
 def questions(matches: int) -> dict[str, Ask]:
     """Return what is asked of a ladder with so many matches."""
-    some, ask = name_of(matches // 2 + 1), pb.MatchesRequest
+    some, ask = name_of(matches // 2 + 1), MatchesRequest
     lists = {
         "matches": ask(),
         "matches, 100 of them": ask(limit=100),
@@ -60,26 +67,26 @@ def questions(matches: int) -> dict[str, Ask]:
         "matches, newer ones": ask(after=some),
     }
     return {
-        "info": lambda desk: desk.info(pb.InfoRequest()),
-        "top": lambda desk: desk.top(pb.TopRequest()),
-        "bots": lambda desk: desk.bots(pb.BotsRequest()),
-        "show": lambda desk: desk.show(pb.ShowRequest(bot="bot7")),
-        "compare": lambda desk: desk.compare(pb.CompareRequest(one="bot7", other="bot8")),
-        "crosstable": lambda desk: desk.crosstable(pb.CrosstableRequest(game="cargo_noir")),
-        "queue": lambda desk: desk.queue(pb.QueueRequest()),
-        "news": lambda desk: desk.news(pb.NewsRequest()),
-        "news of a bot": lambda desk: desk.news(pb.NewsRequest(bot="bot7")),
+        "info": lambda desk: desk.ask(InfoRequest()),
+        "top": lambda desk: desk.ask(TopRequest()),
+        "bots": lambda desk: desk.ask(BotsRequest()),
+        "show": lambda desk: desk.ask(ShowRequest(bot="bot7")),
+        "compare": lambda desk: desk.ask(CompareRequest(one="bot7", other="bot8")),
+        "crosstable": lambda desk: desk.ask(CrosstableRequest(game="cargo_noir")),
+        "queue": lambda desk: desk.ask(QueueRequest()),
+        "news": lambda desk: desk.ask(NewsRequest()),
+        "news of a bot": lambda desk: desk.ask(NewsRequest(bot="bot7")),
         **{what: partial(_listed, request) for what, request in lists.items()},
-        "match": lambda desk: desk.match(pb.MatchRequest(match=some)),
-        "match, by the beginning of its id": lambda desk: desk.match(pb.MatchRequest(match=some[:12])),
-        "log of a match": lambda desk: desk.log(pb.LogRequest(what=some)),
-        "log of a bot": lambda desk: desk.log(pb.LogRequest(what="bot7")),
-        "record": lambda desk: list(desk.record(pb.RecordRequest(match=some))),
+        "match": lambda desk: desk.ask(MatchRequest(match=some)),
+        "match, by the beginning of its id": lambda desk: desk.ask(MatchRequest(match=some[:12])),
+        "log of a match": lambda desk: desk.ask(LogRequest(what=some)),
+        "log of a bot": lambda desk: desk.ask(LogRequest(what="bot7")),
+        "record": lambda desk: b"".join(desk.ask(RecordRequest(match=some)).pieces),
     }
 
 
-def _listed(request: pb.MatchesRequest, desk: Desk) -> object:
-    return desk.matches(request)
+def _listed(request: MatchesRequest, desk: Desk) -> object:
+    return desk.ask(request)
 
 
 def ladders(folder: Path) -> list[Home]:

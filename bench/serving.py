@@ -22,7 +22,6 @@ from rich.table import Table
 
 from bench.ladder import AIM, CLOCK, SIZES, make, name_of
 from bench.report import Report
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.key import ladder_key
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
@@ -35,6 +34,14 @@ from ladder.play.blocks import Blocks
 from ladder.play.playing import announced
 from ladder.play.pool import Pool
 from ladder.play.running import RunPlan, count, run
+from ladder.questions.bots import BotsRequest, ShowRequest
+from ladder.questions.changes import RequalifyRequest, RetireRequest
+from ladder.questions.info import InfoRequest
+from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
+from ladder.questions.matches import MatchesRequest, PlayingRequest
+from ladder.questions.proof import AuditLogRequest, KeyRequest
+from ladder.questions.queue import QueueRequest
+from ladder.questions.standings import TopRequest
 from ladder.service import server
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
@@ -72,7 +79,7 @@ class Served:
 
     def calls(self) -> dict[str, Callable[[], object]]:
         """Return what is measured."""
-        desk, bot, match, matches = self._desk, self._bot, self._played.match_id, pb.MatchesRequest
+        desk, bot, match, matches = self._desk, self._bot, self._played.match_id, MatchesRequest
         asked = {
             "Matches": matches(),
             "Matches, 100 of them": matches(limit=100),
@@ -85,28 +92,28 @@ class Served:
             "Matches, further back": matches(before=self._old),
         }
         return {
-            "Info": lambda: desk.info(pb.InfoRequest()),
-            "Top": lambda: desk.top(pb.TopRequest()),
-            "Bots": lambda: desk.bots(pb.BotsRequest()),
-            "Show": lambda: desk.show(pb.ShowRequest(bot=bot)),
-            "Queue": lambda: desk.queue(pb.QueueRequest()),
-            "Key": lambda: desk.key(pb.KeyRequest()),
-            **{what: lambda request=request: desk.matches(request) for what, request in asked.items()},  # type: ignore[misc]
-            "Playing": lambda: desk.playing(pb.PlayingRequest()),
-            "Match": lambda: desk.match(pb.MatchRequest(match=match)),
-            "Log of a match": lambda: desk.log(pb.LogRequest(what=match)),
-            "Log of a bot": lambda: desk.log(pb.LogRequest(what=bot)),
-            "Record": lambda: list(desk.record(pb.RecordRequest(match=match))),
+            "Info": lambda: desk.ask(InfoRequest()),
+            "Top": lambda: desk.ask(TopRequest()),
+            "Bots": lambda: desk.ask(BotsRequest()),
+            "Show": lambda: desk.ask(ShowRequest(bot=bot)),
+            "Queue": lambda: desk.ask(QueueRequest()),
+            "Key": lambda: desk.ask(KeyRequest()),
+            **{what: lambda request=request: desk.ask(request) for what, request in asked.items()},  # type: ignore[misc]
+            "Playing": lambda: desk.ask(PlayingRequest()),
+            "Match": lambda: desk.ask(MatchRequest(match=match)),
+            "Log of a match": lambda: desk.ask(LogRequest(what=match)),
+            "Log of a bot": lambda: desk.ask(LogRequest(what=bot)),
+            "Record": lambda: b"".join(desk.ask(RecordRequest(match=match)).pieces),
             "Submit": self._submit,
             "Retire and Requalify": lambda: (
-                desk.retire(pb.RetireRequest(bot=bot)),
-                desk.requalify(pb.RequalifyRequest(bot=bot)),
+                desk.ask(RetireRequest(bot=bot)),
+                desk.ask(RequalifyRequest(bot=bot)),
             ),
         }
 
     def audit_log(self) -> object:
         """Have the audit log."""
-        return list(self._desk.audit_log(pb.AuditLogRequest()))
+        return b"".join(self._desk.ask(AuditLogRequest()).pieces)
 
     def _submit(self) -> object:
         self._sent += 1

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.replay import look_at, replay
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.questions.match import RecordRequest
 
 _MATCH = Annotated[str, typer.Argument(help="A match; the beginning of its id is enough.", metavar="MATCH")]
 
@@ -34,9 +34,9 @@ def ladder_replay(context: typer.Context, match: str, home: Path | None, server:
     where = Where.chosen(home, server)
     with tempfile.TemporaryDirectory(prefix="dogana-") as folder:
         with where.desk() as desk:
-            pieces = list(desk.record(pb.RecordRequest(match=match)))
-        file = Path(folder) / ("record.jsonl.zst" if pieces[0].name.endswith(".zst") else "record.jsonl")
-        file.write_bytes(b"".join(piece.data for piece in pieces))
+            record = desk.ask(RecordRequest(match=match))
+            file = Path(folder) / ("record.jsonl.zst" if record.name.endswith(".zst") else "record.jsonl")
+            file.write_bytes(b"".join(record.pieces))
         look_at(shlex.split(where.command("replay", match)), file, hold=context.with_resource, **options)
 
 

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import InsecureOption
+from ladder.commands.where import remote_ladder
 from ladder.operation.errors import LadderError
-from ladder.service.client import RemoteDesk
+from ladder.questions.info import InfoRequest
 from ladder.service.login import Login, logins_file, remember
 from referee.commands.output import out
 from referee.files import read_file
@@ -50,8 +50,8 @@ def login(
     Login(token="?", authority=authority, insecure=insecure).check_private(server)  # noqa: S106 before anybody types theirs
     token = _token(token_file)
     known = Login(token=token, authority=authority, insecure=insecure)
-    with RemoteDesk(server, known) as desk:
-        answer = desk.info(pb.InfoRequest())
+    with remote_ladder(server, known) as desk:
+        answer = desk.ask(InfoRequest())
     remember(server, replace(known, author=answer.author))
     out.print(f"logged in at {server} as {answer.author}; the token is kept in {logins_file()}", soft_wrap=True)
 

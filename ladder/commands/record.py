@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.operation.errors import LadderError
+from ladder.questions.match import RecordRequest
 from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json, target
 from referee.files import check_free, write_private
@@ -36,8 +36,8 @@ def record(
     """
     check_free(to, force=force)
     with Where.chosen(home, server).desk() as desk:
-        pieces = list(desk.record(pb.RecordRequest(match=match)))
-    name, data = pieces[0].name, b"".join(piece.data for piece in pieces)
+        found = desk.ask(RecordRequest(match=match))
+        name, data = found.name, b"".join(found.pieces)
     if name.endswith(".zst") != to.name.endswith(".zst"):
         raise LadderError(f"the record is {name}; let the name of your file end likewise")
     write_private(to, data)

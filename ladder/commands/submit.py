@@ -13,7 +13,7 @@ import typer
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.operation.errors import LadderError
-from ladder.questions.document import document
+from ladder.questions.question import document
 from referee.bots.errors import BadBot
 from referee.bots.files import ARCHIVES
 from referee.bots.python import syntax_error

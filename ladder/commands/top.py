@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson, OnlyOptions
 from ladder.commands.tables import table, title_of
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.facts.standings import Status
 from ladder.model.match import HOUSE
-from ladder.questions.document import document
+from ladder.questions.question import document
+from ladder.questions.rows import StandingRow
+from ladder.questions.standings import TopRequest
 from referee.commands.options import read_options
 from referee.commands.output import out, print_json
 
@@ -51,18 +52,18 @@ def top(
 
       dogana ladder top cargo_noir --clock 600+5/60 --option last_turn=6
     """
-    request = pb.TopRequest(
+    request = TopRequest(
         game=game or "", clock=clock or "", options=read_options(option or []), by_options=option is not None
     )
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        tables = desk.top(request).tables
+        tables = desk.ask(request).tables
     if as_json:
         print_json([document(standing) for one in tables for standing in one.versions])
         return
     never = []
     for one in tables:
-        if not one.blocks and not any(standing.HasField("place") for standing in one.versions):
+        if not one.blocks and not any(standing.place is not None for standing in one.versions):
             never.append(title_of(one.condition))
         if game is not None or title_of(one.condition) not in never:
             _print(where, title_of(one.condition), one.versions)
@@ -70,9 +71,9 @@ def top(
         out.print(f"no matches yet: {', '.join(never)}", soft_wrap=True)
 
 
-def _print(where: Where, title: str, standings: Sequence[pb.Standing]) -> None:
+def _print(where: Where, title: str, standings: Sequence[StandingRow]) -> None:
     numbers = ("mu", "sigma", "mu - 3 sigma", "matches", "different", "wins", "out")
-    rated = [standing for standing in standings if standing.HasField("place")]
+    rated = [standing for standing in standings if standing.place is not None]
     listed = table("", "bot", "author", *numbers, numbers={"", *numbers}, widths={"mu - 3 sigma": 6}, title=title)
     for one in rated:
         listed.add_row(

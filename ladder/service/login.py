@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import platformdirs
 
@@ -37,7 +38,8 @@ class Login:
         Raises:
             LadderError: if somebody can, and the user has not said that they may.
         """
-        if self.token and self.authority is None and not self.insecure and not is_here(server):
+        is_encrypted = self.authority is not None or server.startswith("https:")
+        if self.token and not is_encrypted and not self.insecure and not is_here(server):
             raise LadderError(
                 f"the connection to {server} is not encrypted, so others could read your token on its way;"
                 f" dogana login {server} --ca FILE encrypts, --insecure sends it all the same"
@@ -55,11 +57,19 @@ class Login:
             raise LadderError(f"cannot read the certificate {self.authority}: {error.strerror}") from error
 
 
+def is_url(server: str) -> bool:
+    """Tell whether a server is reached by HTTP."""
+    return server.startswith(("http://", "https://"))
+
+
 def is_here(server: str) -> bool:
     """Tell whether a server is reached without leaving this machine, as its address says."""
     if server.startswith(("unix:", "unix-abstract:")):
         return True
-    host = server.rpartition(":")[0].strip("[]").lower()
+    if is_url(server):
+        host = (urlsplit(server).hostname or "").lower()
+    else:
+        host = server.rpartition(":")[0].strip("[]").lower()
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

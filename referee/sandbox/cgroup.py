@@ -39,12 +39,13 @@ class Usage:
     """What the processes of an agent have used together; None for what this machine does not tell."""
 
     memory_peak: int | None = None
-    """Bytes."""
+    """The most memory at a time, in bytes."""
     memory_kills: int | None = None
     """How many processes were killed for want of memory."""
     tasks_peak: int | None = None
-    """Processes and threads at a time."""
+    """The most processes and threads at a time."""
     cpu_seconds: float | None = None
+    """Processor time, in seconds."""
 
     def __str__(self) -> str:
         """Return it in words."""

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive import logs, packs
 from ladder.archive.backup import backup
 from ladder.archive.logs import MAX_FILES, MAX_LOG_BYTES, log_files, pack_logs
@@ -25,7 +24,9 @@ from ladder.facts.chronicle import Chronicle
 from ladder.operation.errors import Forbidden, LadderError
 from ladder.operation.home import Home
 from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.bots import ShowRequest
 from ladder.questions.desk import Desk
+from ladder.questions.match import LogRequest, MatchRequest
 from referee.records.record import RecordError, zipped
 from tests.cases import mostly_long
 from tests.ladder.sealed import BLOCKS, HOSTILE, LATER, USED, chronicle, home, sealed
@@ -43,12 +44,12 @@ def answers(home: Home, chronicle: Chronicle) -> list[object]:
     found: list[object] = []
     bots = sorted({version.bot for match in chronicle.counted() for version in match.seats})
     for what in [*bots, *(match.match_id for match in chronicle.counted())]:
-        answer = Desk(home).log(pb.LogRequest(what=what))
+        answer = Desk(home).ask(LogRequest(what=what))
         found += [(log.match, log.seat, log.bot, list(log.lines)) for log in answer.logs]
     for match in chronicle.counted():
-        answered = Desk(home).match(pb.MatchRequest(match=match.match_id))
+        answered = Desk(home).ask(MatchRequest(match=match.match_id))
         found.append(([log.seat for log in answered.logs], [str(seat.usage) for seat in answered.seats]))
-    found += [str(list(Desk(home).show(pb.ShowRequest(bot=bot)).fared)) for bot in bots]
+    found += [str(list(Desk(home).ask(ShowRequest(bot=bot)).fared)) for bot in bots]
     return found
 
 
@@ -63,19 +64,19 @@ def test_what_is_packed_is_found_as_before(home: Home, chronicle: Chronicle) -> 
     assert [path.stat().st_mode & 0o777 for path in packed] == [0o600] * BLOCKS
     assert 4096 * len(packed) < room / 5
     first = chronicle.matches_of(1)[0]
-    assert Desk(home).log(pb.LogRequest(what=first, seat=0)).logs[0].path == ""  # it has no file of its own
+    assert Desk(home).ask(LogRequest(what=first, seat=0)).logs[0].path == ""  # it has no file of its own
 
 
 def test_a_packed_log_is_for_its_author_alone(home: Home, chronicle: Chronicle) -> None:
     pack_all(home, chronicle)
     match = next(chronicle.counted())
     seat, other = match.seats[0], match.seats[1]
-    asked = pb.LogRequest(what=match.match_id)
-    assert [log.seat for log in Desk(home, Asker(seat.author)).log(asked).logs] == [0]
+    asked = LogRequest(what=match.match_id)
+    assert [log.seat for log in Desk(home, Asker(seat.author)).ask(asked).logs] == [0]
     with pytest.raises(Forbidden):
-        Desk(home, Asker(seat.author)).log(pb.LogRequest(what=other.bot))
+        Desk(home, Asker(seat.author)).ask(LogRequest(what=other.bot))
     with pytest.raises(LadderError, match="has no log that you may read"):
-        Desk(home, ANYBODY).log(asked)
+        Desk(home, ANYBODY).ask(asked)
 
 
 def test_a_run_packs_logs_with_records_and_those_of_records_that_are_packed_already(
@@ -172,10 +173,10 @@ def test_a_log_that_somebody_restores_beside_its_pack_counts(home: Home, chronic
     first = chronicle.matches_of(1)[0]
     home.logs(first).mkdir()
     home.log(first, 0).write_text("restored\n")
-    answer = Desk(home).log(pb.LogRequest(what=first))
+    answer = Desk(home).ask(LogRequest(what=first))
     assert [list(log.lines)[:1] for log in answer.logs] == [["restored"], []]
     home.log_pack(1).write_bytes(b"damaged")
-    assert [list(log.lines) for log in Desk(home).log(pb.LogRequest(what=first)).logs] == [["restored"]]
+    assert [list(log.lines) for log in Desk(home).ask(LogRequest(what=first)).logs] == [["restored"]]
     pack_all(home, chronicle)  # it is left as it is
     assert home.log(first, 0).exists()
 
@@ -209,14 +210,14 @@ def test_a_pack_of_something_else_is_refused_in_a_line(home: Home, chronicle: Ch
     pack_all(home, chronicle)
     match = next(chronicle.counted())
     home.log_pack(1).write_bytes(BAD[what])
-    asked = pb.LogRequest(what=match.match_id)
+    asked = LogRequest(what=match.match_id)
     with pytest.raises(RecordError, match=re.escape(str(home.log_pack(1)))) as refused:
-        Desk(home).log(asked)
+        Desk(home).ask(asked)
     assert "\n" not in str(refused.value)
     with pytest.raises(LadderError, match=rf"^the logs of match {match.match_id} are damaged; tell the organiser$"):
-        Desk(home, Asker(match.seats[0].author)).log(asked)
-    answer = Desk(home).match(pb.MatchRequest(match=match.match_id))  # how it went is told all the same
-    assert (list(answer.logs), answer.seats[0].HasField("usage")) == ([], False)
+        Desk(home, Asker(match.seats[0].author)).ask(asked)
+    answer = Desk(home).ask(MatchRequest(match=match.match_id))  # how it went is told all the same
+    assert (list(answer.logs), answer.seats[0].usage is not None) == ([], False)
     assert answer.is_recorded
 
 
@@ -244,9 +245,9 @@ def test_packed_logs_are_pruned_and_those_of_younger_matches_stay(
         assert {block: home.log_pack(block).stat().st_size for block in (1, 2, 3)} == before
         return
     assert [home.log_pack(block).exists() for block in (1, 2, 3)] == [False, True, False]
-    assert Desk(home).log(pb.LogRequest(what=young)).logs[0].lines
+    assert Desk(home).ask(LogRequest(what=young)).logs[0].lines
     with pytest.raises(LadderError, match=r"were pruned on .* by the organiser's retention"):
-        Desk(home).log(pb.LogRequest(what=chronicle.matches_of(2)[1]))
+        Desk(home).ask(LogRequest(what=chronicle.matches_of(2)[1]))
     assert all(home.find_record(match.match_id).exists() for match in chronicle.counted())
     assert prune(home, chronicle, None, "2002-01-01").logs == 0
 

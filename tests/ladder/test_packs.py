@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive import packs, retention
 from ladder.archive.backup import backup
 from ladder.archive.packs import NoRecord, Packer, find_record, pack_block, take_out
@@ -29,6 +28,7 @@ from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.questions.asker import ANYBODY
 from ladder.questions.desk import Desk
+from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
 from referee.records.chain import FIRST_HASH, body, link_body
 from referee.records.pack import MAX_RECORDS, packed, unpacked_record, unpacked_records
 from referee.records.record import MAX_LINE_BYTES, MAX_LINES, RecordError, read_lines, zipped
@@ -61,13 +61,13 @@ def test_what_is_packed_is_had_and_verified_as_before(home: Home, chronicle: Chr
     assert sum(path.stat().st_size for path in home.packs.rglob("*.zst")) < 0.4 * room
     desk = Desk(home)
     for match_id, data in before.items():
-        pieces = list(desk.record(pb.RecordRequest(match=match_id)))
-        assert pieces[0].name == f"{match_id}.jsonl.zst"
-        had = b"".join(piece.data for piece in pieces)
+        record = desk.ask(RecordRequest(match=match_id))
+        assert record.name == f"{match_id}.jsonl.zst"
+        had = b"".join(record.pieces)
         assert had == data
-        (tmp_path / pieces[0].name).write_bytes(had)
-        assert verify(tmp_path / pieces[0].name, find).is_sealed
-        answer = desk.match(pb.MatchRequest(match=match_id))
+        (tmp_path / record.name).write_bytes(had)
+        assert verify(tmp_path / record.name, find).is_sealed
+        answer = desk.ask(MatchRequest(match=match_id))
         assert (answer.is_recorded, answer.record, answer.problem) == (True, "", "")
         assert len(answer.seats[0].breakdown) > 0
     found = compare(home, chronicle)
@@ -81,11 +81,11 @@ def test_a_pack_that_is_damaged_is_told_and_one_that_is_gone(home: Home, chronic
     found = compare(home, chronicle)
     assert list(chronicle.broken()) == [match.match_id for match in chronicle.counted() if match.block in (1, 2)]
     assert [str(home.pack(1)) in text for text in found.broken.told] == [True, True, False, False, False]
-    asked = pb.RecordRequest(match=chronicle.matches_of(1)[0])
+    asked = RecordRequest(match=chronicle.matches_of(1)[0])
     with pytest.raises(RecordError, match=re.escape(str(home.pack(1)))):
-        list(Desk(home).record(asked))
+        Desk(home).ask(asked)
     with pytest.raises(LadderError, match=r"^the record of match [0-9a-f]{16} is damaged; tell the organiser$"):
-        list(Desk(home, ANYBODY).record(asked))
+        Desk(home, ANYBODY).ask(asked)
     for block, is_recorded in ((1, True), (2, False)):
         traces = traces_of(home, chronicle, chronicle.matches_of(block)[0])
         assert (traces.is_recorded, traces.record, traces.account) == (is_recorded, None, None)
@@ -281,7 +281,7 @@ def test_a_bot_that_has_not_qualified_has_its_log_without_a_look_at_all_others(
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", noted)
-    answer = Desk(home).log(pb.LogRequest(what="bot1"))
+    answer = Desk(home).ask(LogRequest(what="bot1"))
     assert list(answer.logs[0].lines) == ["a line"]
     assert home.all_logs not in listed
 

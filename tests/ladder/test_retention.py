@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive import recompute, retention
 from ladder.archive.audit_log import write
 from ladder.archive.backup import backup
@@ -29,6 +28,7 @@ from ladder.facts.chronicle import Chronicle
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.questions.desk import Desk
+from ladder.questions.match import RecordRequest
 from ladder.service.beside import serving
 from referee.live.matches.server import Listen
 from referee.records.verify import verify
@@ -265,14 +265,14 @@ def test_links_are_removed_and_not_what_they_lead_to(home: Home, chronicle: Chro
 def test_a_record_that_is_being_sent_arrives_whole(
     home: Home, chronicle: Chronicle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.questions.answers.PIECE_BYTES", 1000)
+    monkeypatch.setattr("ladder.questions.question.PIECE_BYTES", 1000)
     record = sealed(home)[0]
     whole = record.read_bytes()
-    pieces = Desk(home).record(pb.RecordRequest(match=record.name.partition(".")[0]))
-    data = next(pieces).data
+    pieces = Desk(home).ask(RecordRequest(match=record.name.partition(".")[0])).pieces
+    data = next(pieces)
     prune(home, chronicle, LATER, LATER)
     assert not record.exists()
-    assert data + b"".join(piece.data for piece in pieces) == whole
+    assert data + b"".join(pieces) == whole
     assert len(whole) > 1000
 
 

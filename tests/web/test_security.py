@@ -150,7 +150,7 @@ def test_a_failure_of_ours_is_a_page_that_tells_nothing(
     def fail(*_: object) -> None:
         raise RuntimeError("the secret is in /srv")
 
-    monkeypatch.setattr("ladder.questions.desk.Desk.bots", fail)
+    monkeypatch.setattr("ladder.questions.desk.Desk.ask", fail)
     answer = browse(home, SITE).get("/bots")
     assert answer.status_code == 500
     assert "srv" not in answer.text

@@ -17,7 +17,6 @@ from typing import Any
 
 import grpc
 
-from dogana.v1 import ladder_pb2 as lpb
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
 from ladder.facts.chronicle import Chronicle
@@ -27,6 +26,7 @@ from ladder.operation.errors import NotFound, TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import note, traceback_of
 from ladder.play.playing import playing
+from ladder.questions.match import SeatAccount
 from referee.game import Game, Observation, Scene, Setup
 from referee.live.matches.telling import told
 from referee.live.messages import wire
@@ -323,7 +323,7 @@ class _Followed:
     def _won(self, result: pb.GameOver) -> str:
         """Say how the match was won."""
         told = [
-            lpb.SeatTraces(
+            SeatAccount(
                 seat=one.seat,
                 bot=self._match.labels[one.seat],
                 rank=one.rank,
@@ -332,7 +332,7 @@ class _Followed:
             )
             for one in result.seats
         ]
-        return sentence(lpb.MatchAnswer(seats=told))
+        return sentence(told)
 
     def _whole(self, look: Look) -> bytes:
         return event_of("whole", {"picture": tokens_of(look.picture)} | _words(look, look.lines), look.step)

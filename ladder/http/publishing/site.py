@@ -12,7 +12,6 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.chronicle import Chronicle
 from ladder.http.app import NEED_A_SERVER, PAGES
 from ladder.http.pictures.boards import last_picture
@@ -25,7 +24,11 @@ from ladder.http.requests.asked import Asked, NoPage, Site
 from ladder.operation.errors import Forbidden, LadderError
 from ladder.operation.home import Home
 from ladder.questions.asker import ANYBODY
+from ladder.questions.bots import BotsRequest
 from ladder.questions.desk import Desk
+from ladder.questions.match import RecordRequest
+from ladder.questions.matches import MatchesRequest
+from ladder.questions.standings import TopRequest
 from referee.files import read_file, replacing
 from referee.records.record import unpacked
 from referee.registry import games
@@ -167,25 +170,26 @@ def _matches(desk: Desk, game: str) -> Iterator[tuple[str, bool]]:
     """Yield the matches of a game that anybody may see, newest first, and whether each has a record."""
     before: str | None = ""
     while before is not None:
-        answer = desk.matches(pb.MatchesRequest(game=game, limit=100, before=before))
+        answer = desk.ask(MatchesRequest(game=game, limit=100, before=before))
         for match in answer.matches:
             try:
-                yield match.match, bool(next(desk.record(pb.RecordRequest(match=match.match))))
+                desk.ask(RecordRequest(match=match.match))
+                yield match.match, True
             except Forbidden:  # others from its seed are not over
                 continue
             except LadderError:  # it is pruned, or lost
                 yield match.match, False
-        before = answer.before if answer.HasField("before") else None
+        before = answer.before
 
 
 def _wanted(desk: Desk, matches: Iterable[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield the address of every page, and what its path names."""
-    tables = [table.condition for table in desk.top(pb.TopRequest()).tables if table.versions]
+    tables = [table.condition for table in desk.ask(TopRequest()).tables if table.versions]
     named: dict[tuple[str, ...], list[Mapping[str, str]]] = {
         (): [{}],
         ("game",): [{"game": game} for game in dict.fromkeys(one.game for one in tables)],
         ("game", "slug"): [{"game": one.game, "slug": one.slug} for one in tables],
-        ("bot",): [{"bot": bot.bot} for bot in desk.bots(pb.BotsRequest()).bots],
+        ("bot",): [{"bot": bot.bot} for bot in desk.ask(BotsRequest()).bots],
         ("match",): [{"match": match} for match in matches],
     }
     for address in PAGES:
