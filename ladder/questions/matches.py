@@ -89,7 +89,7 @@ class RunningMatch(Row):
     started_at: str
     """When its agents were started, in ISO 8601, UTC."""
     address: str
-    """Where it can be watched, for `dogana watch`; empty if the ladder is served: it is watched at the ladder's address."""
+    """Where it can be watched, for `dogana watch`; empty for the address that was asked."""
 
 
 class PlayingAnswer(Row):
@@ -115,7 +115,7 @@ def playing(ladder: Ladder, request: PlayingRequest) -> PlayingAnswer:
                 terms=match.condition.terms,
                 bots=list(match.labels),
                 started_at=one.started_at,
-                address=one.address if ladder.caller.is_organiser else "",
+                address=one.address if ladder.caller.is_organiser else ladder.address,
             )
             for one, match in running
             if match is not None

@@ -49,11 +49,13 @@ SLOW = RANDOM.replace("def choose(decision):", "import time\ndef choose(decision
 
 
 @contextmanager
-def connected(tmp_path: Path, address: str, token: str, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+def connected(
+    tmp_path: Path, address: str, token: str, *words: str, authority: str | None = None
+) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     """A bot that is offered by a process of its own; the process, and the file of what it says."""
     config = tmp_path / "config" / "dogana"
     config.mkdir(parents=True, exist_ok=True)
-    login = {"author": "ann", "token": token, "authority": None}
+    login = {"author": "ann", "token": token, "authority": authority}
     (config / "logins.json").write_text(json.dumps({address: login}))
     said = tmp_path / "said"
     with (

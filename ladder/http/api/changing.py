@@ -91,8 +91,7 @@ class ChangesByPrograms:
         except TimeoutError:
             raise BadBot(f"it did not arrive within {UPLOAD_SECONDS:g} s; send it again") from None
         except (DoganaError, OSError):
-            if UNHURRIED in request.scope:  # a client that still sends would not read why it is refused
-                await drained(stream)
+            await drained(stream)  # a client that still sends would not read why it is refused
             raise
         of_this_call(about=f"{answer.bot} v{answer.version}", new=answer.is_new)
         return answer
