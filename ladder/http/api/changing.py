@@ -18,7 +18,7 @@ from ladder.http.requests.changes import Changes, length_of, prompt_pieces
 from ladder.http.requests.connections import UNHURRIED
 from ladder.http.requests.form import drained, read_body
 from ladder.http.requests.limits import address_of
-from ladder.http.requests.refused import refused
+from ladder.http.requests.refused import refused, told
 from ladder.intake.upload import UPLOAD_SECONDS, Submission, Upload
 from ladder.operation.journal import note, of_this_call
 from ladder.operation.refusals import Refusals
@@ -56,7 +56,8 @@ class ChangesByPrograms:
             try:
                 found = json.dumps(document(await change(request))) + "\n"
             except (DoganaError, OSError) as error:
-                refused(self._refusals, request, name, error)
+                if told(error)[0] < 500:  # failures are noted with those of all pages
+                    refused(self._refusals, request, name, error)
                 raise
             note("change", did=name)
             return Response(found, headers={"cache-control": "no-store"}, media_type="application/json")
