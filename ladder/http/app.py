@@ -50,6 +50,7 @@ from ladder.http.requests.refused import told
 from ladder.http.requests.shelf import Shelf
 from ladder.http.requests.visitor import cookie_of, visitor
 from ladder.intake.tokens import Tokens
+from ladder.operation.calls import CallFigures
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import of_this_call
@@ -252,17 +253,18 @@ async def _no_page(request: Request) -> Response:
     raise NoPage(f"there is no page /{path}" + (f"; did you mean /{near[0]}?" if near else ""))
 
 
-def application(home: Home, site: Site, niceness: int = 0) -> ASGIApp:
+def application(home: Home, site: Site, niceness: int = 0, figures: CallFigures | None = None) -> ASGIApp:
     """Return the pages of a ladder as an ASGI application.
 
     Args:
         home: the ladder.
         site: what all pages have in common.
         niceness: how far pages give way to matches. Viewers do not: drawing one takes a processor for seconds while somebody waits.
+        figures: counts what programs ask.
     """
     pages = Pages(home, site)
     routes = [Route(path, pages.endpoint(function)) for path, function in PAGES.items()]
-    callers = Callers(home, site, pages.limits, pages.tokens)
+    callers = Callers(home, site, pages.limits, pages.tokens, figures or CallFigures())
     routes += Api(callers, pages.shelf).routes()
     if site.takes_bots:
         routes += ChangesByPrograms(callers, pages.changes).routes()

@@ -31,6 +31,10 @@ REQUESTS = Allowance("requests", 600, 60)
 """Of an author, or of an address without a token."""
 SECONDS_OF_REQUEST = 0.05
 """What takes the processor longer counts as several requests, one for each such span."""
+FILE_REQUESTS = 5
+"""The number of requests that one for a file counts as."""
+MAX_UPLOADS = 8
+"""The number of bots that may be on their way to one server at a time."""
 GUESSES = Allowance("wrong tokens", 60, 60)
 """Of an address."""
 SUBMISSIONS = Allowance("submissions", 50, 86_400)

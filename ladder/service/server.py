@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from typing import Any, Self, TypeVar, TypeVarTuple, Unpack
+from collections.abc import AsyncIterator
+from typing import Any, Self, TypeVar, TypeVarTuple
 
 import grpc
 from google.protobuf.message import DecodeError, Message
@@ -36,10 +36,11 @@ from ladder.operation.errors import (
 from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call, traceback_of
 from ladder.operation.meter import (
+    FILE_REQUESTS,
     GUESSES,
+    MAX_UPLOADS,
     REQUESTS,
     RETRY_AFTER,
-    SECONDS_OF_REQUEST,
     SUBMISSIONS,
     UPLOADED,
     Allowance,
@@ -91,8 +92,6 @@ MAX_CHANGES = 8
 """The same for what authors change: it waits for others who change the ladder."""
 MAX_FILES = 16
 """The same for the next piece of a file that comes or goes."""
-MAX_UPLOADS = 8
-"""How many uploads may be under way."""
 MAX_UPLOADS_OF_AUTHOR = 2
 """How many of them may be those of one author."""
 MAX_WATCHERS = 64
@@ -110,8 +109,6 @@ FULL_SECONDS = 1.0
 """How soon it is tried again on a full disk to note that a bot at home has gone."""
 SERVICE = "dogana.v1.Ladder"
 
-FILE_REQUESTS = 5
-"""For how many requests one for a file counts."""
 CONNECTIONS = Allowance("connections", 60, 600)
 """Of the bots of an author: each is written down, and lets a run look at its queue again."""
 
@@ -251,25 +248,6 @@ class LadderServer(LadderServicer):
         assert task is not None  # noqa: S101 this is a coroutine
         task.add_done_callback(has_ended)
 
-    async def _work(
-        self, threads: Threads, who: str, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments
-    ) -> Answer:
-        """Let a thread work for somebody; what takes the processor long counts for more than one request."""
-        spent = 0.0
-
-        def measured() -> Answer:
-            nonlocal spent
-            began = time.thread_time()
-            try:
-                return work(*arguments)
-            finally:
-                spent = time.thread_time() - began
-
-        try:
-            return await threads.run(measured)
-        finally:
-            self._requests.change(who, min(0.0, 1 - spent / SECONDS_OF_REQUEST))
-
     async def _ask(
         self,
         context: Context,
@@ -286,7 +264,9 @@ class LadderServer(LadderServicer):
                 allowance.take(asker.author)
             threads = self._changes if asked.is_change else self._questions
             request = request_of(message, kind)
-            found = await self._work(threads, _name_of(asker, context), Desk(self._home, asker).ask, request)
+            found = await threads.run_charged(
+                self._requests, _name_of(asker, context), Desk(self._home, asker).ask, request
+            )
             return message_of(found, answer)
         raise AssertionError  # `_explained` has ended the call
 
@@ -406,9 +386,9 @@ class LadderServer(LadderServicer):
             asker = await self._asker(context, FILE_REQUESTS)
             who = _name_of(asker, context)
             async with places.one(context, who):
-                file = await self._work(threads, who, Desk(self._home, asker).ask, request)
+                file = await threads.run_charged(self._requests, who, Desk(self._home, asker).ask, request)
                 await send(context, pb.FilePiece(name=file.name))
-                while (piece := await self._work(threads, who, next, file.pieces, None)) is not None:
+                while (piece := await threads.run_charged(self._requests, who, next, file.pieces, None)) is not None:
                     await send(context, pb.FilePiece(data=piece))
 
     @override

@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+import httpx
 import pytest
 
 from ladder.intake.authors import Authors
@@ -16,11 +17,17 @@ from ladder.service.remote import RemoteLadder
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.test_connecting import SLOW, connected
 from tests.ladder.test_serving import served, wait_until
+from tests.patience import patient
 from tests.referee.test_wire import certificate
 
 pytestmark = pytest.mark.ladders
 
 __all__ = ["dogana"]
+
+
+def figures_of(journal: Path) -> str:
+    [address] = re.findall(r" metrics address=(http://localhost:[0-9]+/metrics)", journal.read_text())
+    return str(address)
 
 
 def test_bots_are_submitted_watched_and_offered_by_one_url(
@@ -35,7 +42,7 @@ def test_bots_are_submitted_watched_and_offered_by_one_url(
     (tmp_path / "token").write_text(token)
     _, _, authority = certificate(tmp_path)
     words = ["--listen", "localhost:0", "--tls-cert", str(authority), "--tls-key", str(tmp_path / "key.pem")]
-    with served(home.folder, *words, "--web", "localhost:0") as _:
+    with served(home.folder, *words, "--web", "localhost:0", "--metrics", "localhost:0") as _:
         journal = home.folder.with_name("journal")
         wait_until(lambda: " pages address=" in journal.read_text())
         [url] = re.findall(r"pages address=(https://localhost:\d+)", journal.read_text())
@@ -48,6 +55,9 @@ def test_bots_are_submitted_watched_and_offered_by_one_url(
         wait_until(lambda: "watch it" in dogana("ladder", "playing", "--server", url).stdout)
         [command] = re.findall(r"watch it: dogana (.*)", dogana("ladder", "playing", "--server", url).stdout)
         assert dogana(*shlex.split(command)).stdout
+        seen = set(httpx.get(figures_of(journal), timeout=patient(60)).text.splitlines())
+        assert 'dogana_ladder_calls_total{method="submit",status="OK"} 1.0' in seen
+        assert 'dogana_ladder_calls_total{method="info",status="OK"} 1.0' in seen
         with (
             connected(tmp_path, url, token, authority=str(authority)),
             RemoteLadder(url, Login("ann", token, str(authority))) as ladder,

@@ -34,7 +34,7 @@ from ladder.intake.authors import Authors
 from ladder.intake.upload import sweep_uploads
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
+from ladder.operation.meter import MAX_UPLOADS, Allowance
 from ladder.play.playing import announced as announced_match
 from ladder.questions.bots import ShowRequest
 from ladder.questions.changes import AtTablesRequest, RequalifyRequest, RetireRequest
@@ -707,9 +707,9 @@ def test_uploads_that_never_end_leave_places_to_other_authors(
     by_grpc: str, tokens: dict[str, str], tmp_path: Path, who: str, code: str
 ) -> None:
     (tmp_path / "bot.py").write_text(BOT)
-    with slow_uploads(by_grpc, service.MAX_UPLOADS, tokens.get(who, "")) as calls:
+    with slow_uploads(by_grpc, MAX_UPLOADS, tokens.get(who, "")) as calls:
         kept = service.MAX_UPLOADS_OF_AUTHOR if who else 0
-        while sum(call.done() for call in calls) < service.MAX_UPLOADS - kept:
+        while sum(call.done() for call in calls) < MAX_UPLOADS - kept:
             pass
         assert {call.code().name for call in calls if call.done()} == {code}
         with desk_of(by_grpc, tokens["new"], "new") as desk:

@@ -7,7 +7,6 @@ them, and change nothing. Commands change something by `POST` (`changing.py`).
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 
@@ -24,7 +23,6 @@ from ladder.http.requests.limits import name_of
 from ladder.http.requests.refused import told
 from ladder.http.requests.shelf import Shelf
 from ladder.operation.errors import TooMuch
-from ladder.operation.meter import SECONDS_OF_REQUEST
 from ladder.operation.threads import Threads
 from ladder.questions.desk import Desk
 from ladder.questions.question import Question, all_questions, document
@@ -76,7 +74,8 @@ class Api:
         async def answer(request: Request) -> Response:
             if request.method == "OPTIONS":
                 return self._callers.options(request)
-            return await self._answer(request, asked)
+            with self._callers.measured(asked.name):
+                return await self._answer(request, asked)
 
         return answer
 
@@ -100,25 +99,16 @@ class Api:
         if not is_private and (found := self._shelf.find(key, match)) is not None:
             return self._sent(found, request, is_private=False)
         wanted = read_request(request, asked.request)
-        spent = 0.0
 
         def ask() -> Kept:
-            nonlocal spent
-            began = time.thread_time()
-            try:
-                moment = self._shelf.moment(match)
-                answer = Desk(self._callers.home, caller, address=self._callers.site.address).ask(wanted)
-                kept = Kept.of(json.dumps(document(answer), allow_nan=False).encode() + b"\n", 200)
-                if not is_private:
-                    self._shelf.put(key, kept, moment)
-                return kept
-            finally:
-                spent = time.thread_time() - began
+            moment = self._shelf.moment(match)
+            answer = Desk(self._callers.home, caller, address=self._callers.site.address).ask(wanted)
+            kept = Kept.of(json.dumps(document(answer), allow_nan=False).encode() + b"\n", 200)
+            if not is_private:
+                self._shelf.put(key, kept, moment)
+            return kept
 
-        try:
-            kept = await self._threads.run(ask)
-        finally:
-            self._callers.limits.requests.change(who, min(0.0, 1 - spent / SECONDS_OF_REQUEST))
+        kept = await self._threads.run_charged(self._callers.limits.requests, who, ask)
         return self._sent(kept, request, is_private=is_private)
 
 

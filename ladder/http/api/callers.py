@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from starlette.requests import Request
@@ -9,7 +13,9 @@ from starlette.responses import Response
 
 from ladder.http.requests.asked import Site
 from ladder.http.requests.limits import Limits, address_of, name_of
+from ladder.http.requests.refused import status_name, told
 from ladder.intake.tokens import Tokens
+from ladder.operation.calls import CallFigures
 from ladder.operation.errors import Unauthenticated
 from ladder.operation.home import Home
 from ladder.operation.threads import Threads
@@ -32,6 +38,7 @@ class Callers:
     site: Site
     limits: Limits
     tokens: Tokens
+    figures: CallFigures
     _lookups: Threads = field(default_factory=lambda: Threads(MAX_LOOKUPS))
 
     async def caller(self, request: Request, requests: int = 1) -> Asker:
@@ -53,6 +60,21 @@ class Callers:
         if scheme.lower() != "bearer":
             raise Unauthenticated("show a token as: Authorization: Bearer TOKEN")
         return Asker(await self._lookups.run(self.tokens.author_of, token.strip(), address_of(request)))
+
+    @contextmanager
+    def measured(self, method: str) -> Iterator[None]:
+        """Count a call, and how it has ended."""
+        status, began = "OK", time.monotonic()
+        try:
+            yield
+        except asyncio.CancelledError:
+            status = "CANCELLED"
+            raise
+        except Exception as error:
+            status = status_name(told(error)[0])
+            raise
+        finally:
+            self.figures.note(method, status, time.monotonic() - began)
 
     def options(self, request: Request) -> Response:
         """Return the methods of a question, and for a page of another site whether it may ask."""

@@ -54,7 +54,8 @@ class ChangesByPrograms:
         async def answer(request: Request) -> Response:
             of_this_call(address=address_of(request))
             try:
-                found = json.dumps(document(await change(request))) + "\n"
+                with self._callers.measured(name):
+                    found = json.dumps(document(await change(request))) + "\n"
             except (DoganaError, OSError) as error:
                 if told(error)[0] < 500:  # failures are noted with those of all pages
                     refused(self._refusals, request, name, error)

@@ -11,7 +11,8 @@ from starlette.types import Receive, Scope, Send
 
 from ladder.http.api.callers import Callers
 from ladder.http.api.reading import read_request
-from ladder.http.requests.limits import FILE_REQUESTS, name_of
+from ladder.http.requests.limits import name_of
+from ladder.operation.meter import FILE_REQUESTS
 from ladder.operation.threads import Threads
 from ladder.questions.desk import Desk
 from ladder.questions.question import File, Question
@@ -35,15 +36,20 @@ class Files:
         if request.method == "OPTIONS":
             await self._callers.options(request)(scope, receive, send)
             return
+        with self._callers.measured(self._asked.name):
+            await self._send(request, receive, send)
+
+    async def _send(self, request: Request, receive: Receive, send: Send) -> None:
         caller = await self._callers.caller(request, FILE_REQUESTS)
-        with self._callers.limits.files.one(name_of(caller, request)):
+        who, requests = name_of(caller, request), self._callers.limits.requests
+        with self._callers.limits.files.one(who):
             wanted = read_request(request, self._asked.request)
-            file = await self._threads.run(Desk(self._callers.home, caller).ask, wanted)
+            file = await self._threads.run_charged(requests, who, Desk(self._callers.home, caller).ask, wanted)
             headers = self._callers.headers(request, is_private=True)
             if _FILE_NAME.fullmatch(file.name):
                 headers["content-disposition"] = f'attachment; filename="{file.name}"'
             answer = StreamingResponse(self._pieces(file), headers=headers, media_type="application/octet-stream")
-            await answer(scope, receive, send)
+            await answer(request.scope, receive, send)
 
     async def _pieces(self, file: File) -> AsyncIterator[bytes]:
         while (piece := await self._threads.run(next, file.pieces, None)) is not None:

@@ -32,13 +32,14 @@ _STATUS: dict[type[Exception], int] = {
 }
 
 _CODES = {
+    404: grpc.StatusCode.NOT_FOUND,
     401: grpc.StatusCode.UNAUTHENTICATED,
     403: grpc.StatusCode.PERMISSION_DENIED,
     429: grpc.StatusCode.RESOURCE_EXHAUSTED,
     500: grpc.StatusCode.INTERNAL,
     503: grpc.StatusCode.RESOURCE_EXHAUSTED,
 }
-"""What refusals are called over gRPC, and so in the journal."""
+"""What refusals are called over gRPC, and so in the journal and in figures."""
 
 
 def told(error: Exception) -> tuple[int, str]:
@@ -60,8 +61,17 @@ def told(error: Exception) -> tuple[int, str]:
 def refused(refusals: Refusals, request: Request, method: str, error: Exception) -> tuple[int, str]:
     """Write a refusal into the journal; return its HTTP status, and the reason."""
     status, reason = told(error)
-    code = _CODES.get(status, grpc.StatusCode.INVALID_ARGUMENT)
+    code = _code(status)
     if isinstance(error, OSError):
         code = grpc.StatusCode.INTERNAL
     refusals.note(address_of(request), method, code, str(error), 0.0)
     return status, reason
+
+
+def status_name(status: int) -> str:
+    """Return what an HTTP status of a refusal is called in figures."""
+    return str(_code(status).name)
+
+
+def _code(status: int) -> grpc.StatusCode:
+    return _CODES.get(status, grpc.StatusCode.INVALID_ARGUMENT)
