@@ -28,7 +28,7 @@ def connect(
     name: Annotated[str, typer.Option(help="The bot's name.", metavar="NAME")],
     server: Annotated[
         str | None,
-        typer.Option(help="The ladder.", metavar="HOST:PORT", show_default=f"the environment's {SERVER_VARIABLE}"),
+        typer.Option(help="The ladder.", metavar="URL|HOST:PORT", show_default=f"the environment's {SERVER_VARIABLE}"),
     ] = None,
     matches: Annotated[
         int,

@@ -19,7 +19,7 @@ from referee.commands.output import out
 from referee.files import read_file
 
 _MAX_TOKEN_BYTES = 4096
-ServerArgument = Annotated[str, typer.Argument(help="The ladder.", metavar="HOST:PORT")]
+ServerArgument = Annotated[str, typer.Argument(help="The ladder.", metavar="URL|HOST:PORT")]
 
 
 def login(
@@ -30,7 +30,8 @@ def login(
     ca: Annotated[
         Path | None,
         typer.Option(
-            help="The certificate by which the ladder is known (PEM); the connection is encrypted then.", metavar="FILE"
+            help="The certificate by which the ladder is known (PEM); the connection is encrypted then. With https, only needed for one that this system does not know.",
+            metavar="FILE",
         ),
     ] = None,
     insecure: InsecureOption = False,
@@ -41,6 +42,8 @@ def login(
     can read. To another machine it is sent only if the connection is encrypted, unless you say --insecure.
 
     Examples:
+
+      dogana login https://ladder.example:8780
 
       dogana login ladder.example:7800 --ca ladder.pem
 

@@ -34,8 +34,8 @@ FolderOption = Annotated[
 ServerOption = Annotated[
     str | None,
     typer.Option(
-        help="The ladder that is served there, instead of a folder.",
-        metavar="HOST:PORT",
+        help="The ladder that is served there, instead of a folder; the URL of its pages, or where it listens.",
+        metavar="URL|HOST:PORT",
         show_default=f"the environment's {SERVER_VARIABLE}",
     ),
 ]

@@ -55,8 +55,13 @@ class RemoteDesk:
     def ask(self, request: Request[Answer]) -> Answer:
         """Ask the ladder."""
         asked = question_of(type(request))
+        kind = getattr(pb, type(request).__name__, None)
+        if kind is None:
+            raise LadderError(
+                f"this is asked by HTTP; name the ladder at {self._server} by the URL of its pages: --server https://..."
+            )
         call = getattr(self._stub, type(request).__name__.removesuffix("Request"))
-        message = message_of(request, getattr(pb, type(request).__name__)())
+        message = message_of(request, kind())
         with self._explained():
             if asked.is_file:
                 return self._file(call(message, timeout=INTAKE_SECONDS, metadata=self._metadata()))  # type: ignore[return-value]

@@ -87,7 +87,7 @@ def login_of(server: str) -> Login:
     Raises:
         LadderError: if the file cannot be read.
     """
-    return _read().get(server, Login())
+    return _read().get(_plain(server), Login())
 
 
 def remember(server: str, login: Login | None) -> None:
@@ -98,13 +98,18 @@ def remember(server: str, login: Login | None) -> None:
         OSError: if it cannot be written.
     """
     known = _read()
-    known.pop(server, None)
+    known.pop(_plain(server), None)
     if login is not None:
-        known[server] = login
+        known[_plain(server)] = login
     file = logins_file()
     file.parent.parent.mkdir(parents=True, exist_ok=True)
     private_folder(file.parent)
     write_private(file, json.dumps({name: asdict(one) for name, one in known.items()}, indent=1).encode())
+
+
+def _plain(server: str) -> str:
+    """Return the one form of an address under which a login is kept."""
+    return server.rstrip("/") if is_url(server) else server
 
 
 def _read() -> dict[str, Login]:

@@ -21,7 +21,7 @@ from tests.patience import patient
 
 PAGE = (ROOT / "docs" / "adding_a_question.md").read_text()
 FILES = re.findall(r"^`([\w/.]+)`:\n\n```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-[(CHANGED, CHANGE)] = re.findall(r"^`([\w/.]+)`, among .*?:\n\n```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+[(CHANGED, CHANGE)] = re.findall(r"^`([\w/.]+)`, among .*?:\n\n```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 PACKAGES = ("dogana", "referee", "agents", "ladder")
 
 
@@ -74,6 +74,8 @@ def test_the_command_asks_a_folder_and_a_server_alike(copy: Path, url: str) -> N
         here = run(copy, "-m", "ladder", "ladder", *words, "--home", "home")
         assert here == run(copy, "-m", "ladder", "ladder", *words, "--server", url)
         assert "Rust" in here
+    by_grpc = run(copy, "-m", "ladder", "ladder", "languages", "--server", "127.0.0.1:9", status=1)
+    assert "name the ladder at 127.0.0.1:9 by the URL of its pages" in by_grpc
     found = json.loads(run(copy, "-m", "ladder", "ladder", "languages", "--home", "home", "--json"))
     assert found == {"languages": [{"language": "Rust", "bots": 1}, {"language": "", "bots": 1}]}
 

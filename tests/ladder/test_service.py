@@ -964,3 +964,13 @@ def test_no_proxy_of_the_environment_is_shown_a_token(
         proxy.settimeout(0)
         with pytest.raises(BlockingIOError):
             proxy.accept()
+
+
+def test_a_login_belongs_to_a_url_with_or_without_a_slash_at_its_end(
+    dogana: Dogana, home: Home, address: str, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text(dogana("ladder", "author", "add", "slash", "--home", home.folder).stdout)
+    dogana("login", f"{address}/", "--token-file", "token")
+    assert login_of(address).author == "slash"
+    dogana("logout", address)
+    assert not login_of(f"{address}/").author

@@ -105,6 +105,7 @@ def test_a_bot_is_submitted_and_the_same_files_are_the_same_version(
         (BOT, iter([BOT]), {}, "say beforehand how long"),  # in chunks: what an author sends is counted by the length
         (BOT, None, {"sha256": ""}, "sha256 must be given"),
         (BOT, None, {"bot": ""}, "bot must be given"),
+        (BOT, None, {"bot": "x" * 201}, "bot has more than 200 characters"),
         (BOT, None, {"more": "x"}, "there is no parameter 'more'"),
         (BOT, None, {"executable": "perhaps"}, "true or false"),
         (BOT, None, {"file": "../../evil.py"}, "the name of a submitted file"),
@@ -114,7 +115,7 @@ def test_a_bot_is_submitted_and_the_same_files_are_the_same_version(
         (BOT, None, {"bot": "best"}, "another author's"),
         (b"PK\x03\x04", None, {"file": "x.zip"}, "damaged archive"),
     ],
-    ids=range(14),
+    ids=range(15),
 )
 def test_an_upload_that_is_not_right_is_refused_and_leaves_nothing(
     client: httpx.Client, home: Home, tokens: dict[str, str], data: bytes, body: Any, other: dict[str, str], reason: str

@@ -52,15 +52,17 @@ def _value(name: str, given: object, request: type[questions.Request[Any]]) -> o
     try:
         return msgspec.convert(given, field, strict=False)
     except msgspec.ValidationError:
-        raise BadQuestion(f"{name[:MAX_TEXT]} {_must(msgspec.inspect.type_info(field))}") from None
+        raise BadQuestion(f"{name[:MAX_TEXT]} {_bounds(msgspec.inspect.type_info(field), given)}") from None
 
 
-def _must(kind: object) -> str:
-    """Say what a value of some type must be."""
+def _bounds(kind: object, given: object) -> str:
+    """Say what a value of some type must be, which this one is not."""
     if isinstance(kind, msgspec.inspect.BoolType):
         return "is true or false"
+    if given == "":
+        return "must not be empty"
     if isinstance(kind, msgspec.inspect.StrType | msgspec.inspect.DictType):
-        return f"has at most {MAX_TEXT} characters, and must not be empty if it is needed"
+        return f"has more than {MAX_TEXT} characters"
     return f"is a whole number from 0 to {2**32 - 1}"
 
 
