@@ -40,9 +40,10 @@ class Login:
         """
         is_encrypted = self.authority is not None or server.startswith("https:")
         if self.token and not is_encrypted and not self.insecure and not is_here(server):
+            better = "https:// encrypts" if is_url(server) else f"dogana login {server} --ca FILE encrypts"
             raise LadderError(
                 f"the connection to {server} is not encrypted, so others could read your token on its way;"
-                f" dogana login {server} --ca FILE encrypts, --insecure sends it all the same"
+                f" {better}, --insecure sends it all the same"
             )
 
     def certificate(self) -> bytes:

@@ -177,10 +177,13 @@ class RemoteLadder:
             yield
         except httpx.TimeoutException as error:
             raise LadderError(f"the ladder at {self._server} did not answer in time; try again later") from error
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            hint = f"; if it has a certificate of its own: dogana login {self._server} --ca FILE"
+        except (httpx.ConnectError, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
             is_untrusted = "CERTIFICATE_VERIFY_FAILED" in str(error)
+            hint = f"; if it has a certificate of its own: dogana login {self._server} --ca FILE"
             raise LadderError(f"no ladder answers at {self._server}: {error}{hint if is_untrusted else ''}") from error
+        except httpx.HTTPError as error:
+            hint = "; if it encrypts, its address begins with https://" if self._server.startswith("http:") else ""
+            raise LadderError(f"the connection to the ladder at {self._server} was lost: {error}{hint}") from error
 
 
 def _body(answer: httpx.Response) -> bytes:

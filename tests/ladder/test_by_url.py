@@ -49,6 +49,8 @@ def test_bots_are_submitted_watched_and_offered_by_one_url(
         untrusted = dogana("ladder", "top", "--server", url, status=1).stderr
         assert untrusted.startswith(f"dogana: no ladder answers at {url}")
         assert f"dogana login {url} --ca FILE" in untrusted
+        plain = dogana("ladder", "top", "--server", url.replace("https:", "http:"), status=1).stderr
+        assert "if it encrypts, its address begins with https://" in plain
         dogana("login", url, "--ca", authority, "--token-file", "token")
         said = dogana("ladder", "submit", "bot.py", "--name", "mybot", "--server", url).stdout
         assert "mybot v1 by ann is in" in said

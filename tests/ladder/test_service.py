@@ -908,21 +908,30 @@ SOMEWHERE = [
     "dns:///127.0.0.1:7800",
     "localhost.evil.example:1",
     "",
+    "http://ladder.example:8780",
+    "http://localhost.evil.example",
+    "http://127.0.0.1@evil.example/",
+    "http://",
 ]
 
 
 @pytest.mark.parametrize("server", SOMEWHERE)
 def test_a_token_leaves_the_machine_encrypted_or_not_at_all(server: str) -> None:
     secret = Login("ann", "secret")
-    with pytest.raises(LadderError, match=r"is not encrypted.*--ca FILE") as caught:
-        RemoteDesk(server, secret)
+    with pytest.raises(LadderError, match=r"is not encrypted.* encrypts, --insecure") as caught:
+        remote_ladder(server, secret)
     assert "secret" not in str(caught.value)
-    RemoteDesk(server, Login()).__exit__()  # without a token there is nothing to hide
-    RemoteDesk(server, replace(secret, insecure=True)).__exit__()
+    remote_ladder(server, Login()).__exit__()  # without a token there is nothing to hide
+    remote_ladder(server, replace(secret, insecure=True)).__exit__()
     replace(secret, authority="ca.pem").check_private(server)
 
 
-@pytest.mark.parametrize("server", ["127.0.0.1:1", "127.9.9.9:1", "localhost:1", "[::1]:1", "unix:/tmp/x", "unix:x"])
+HERE = ["127.0.0.1:1", "127.9.9.9:1", "localhost:1", "[::1]:1", "unix:/tmp/x", "unix:x"]
+
+
+@pytest.mark.parametrize(
+    "server", [*HERE, "http://127.0.0.1:1", "http://LOCALHOST", "http://[::1]:1/", "https://ladder.example"]
+)
 def test_a_token_may_stay_on_the_machine_as_it_is(server: str) -> None:
     Login("ann", "secret").check_private(server)
 
