@@ -33,8 +33,8 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 """A text in a request that must not be empty."""
 
 
-class Request(msgspec.Struct, Generic[Answer], forbid_unknown_fields=True):
-    """What a caller asks for; `Answer` is the type of the answer."""
+class Request(msgspec.Struct, Generic[Answer], forbid_unknown_fields=True, omit_defaults=True):
+    """What a caller asks for; `Answer` is the type of the answer. What is at its default is not sent."""
 
 
 class Row(msgspec.Struct):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Self
 
 import grpc
+import msgspec
 
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
@@ -66,7 +67,10 @@ class RemoteDesk:
             if asked.is_file:
                 return self._file(call(message, timeout=INTAKE_SECONDS, metadata=self._metadata()))  # type: ignore[return-value]
             found = call(message, timeout=ANSWER_SECONDS, metadata=self._metadata())
-        answer: Answer = answer_of(found, asked.answer)
+        try:
+            answer: Answer = answer_of(found, asked.answer)
+        except msgspec.ValidationError as error:
+            raise LadderError(self._what_is_older()) from error
         return answer
 
     def _file(self, call: Iterator[pb.FilePiece]) -> File:

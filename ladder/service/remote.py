@@ -208,14 +208,12 @@ def _verification(login: Login) -> ssl.SSLContext | bool:
 
 
 def _parameters(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a request as parameters, without those that are absent or empty."""
+    """Yield the fields of a request as parameters."""
     for name, value in fields.items():
         if isinstance(value, dict):
             yield from ((f"{name}[{key}]", one) for key, one in value.items())
-        elif isinstance(value, bool):
-            yield name, str(value).lower()
-        elif value not in (None, ""):
-            yield name, str(value)
+        else:
+            yield name, str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _entry(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
