@@ -23,6 +23,7 @@ from ladder.facts.database import LadderFile
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.intake.tokens import KNOWN_SECONDS, Tokens
+from ladder.operation import threads
 from ladder.operation.errors import Busy, LadderError, TooMuch, Unauthenticated
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance, Meter
@@ -262,7 +263,7 @@ def test_who_guesses_tokens_costs_one_look_at_the_database_a_second(
 
 def test_what_takes_long_counts_for_several_requests(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "REQUESTS", Allowance("requests", 100, 86_400))
-    monkeypatch.setattr(service, "SECONDS_OF_REQUEST", 1e-6)
+    monkeypatch.setattr(threads, "SECONDS_OF_REQUEST", 1e-6)
     with serving(home, Listen("127.0.0.1:0")) as port, RemoteDesk(f"127.0.0.1:{port}", Login()) as desk:
         desk.ask(InfoRequest())
         with pytest.raises(LadderError, match="100 requests in 24 hours are allowed; come back in"):
