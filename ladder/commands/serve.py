@@ -37,6 +37,7 @@ from ladder.model.condition import agree
 from ladder.model.match import JOIN_SECONDS
 from ladder.model.names import ORGANISER_NAME
 from ladder.operation import journal
+from ladder.operation.calls import reading
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.operation.journal import note
@@ -277,13 +278,14 @@ class Pages:
 
 
 @contextmanager
-def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
+def _showing(place: Home, pages: Pages, address: str, figures: Metrics) -> Iterator[str]:
     """Show the pages meanwhile; yield where they are.
 
     Args:
         place: the ladder.
         pages: where they are.
-        address: where commands reach the ladder.
+        address: where bots at home and spectators reach the ladder.
+        figures: counts what programs ask.
 
     Raises:
         PortInUse: if that is not possible.
@@ -310,7 +312,7 @@ def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
     certificate = None
     if pages.certificate is not None and pages.key is not None:
         certificate = Certificate(pages.certificate, pages.key)
-    with pages_beside(place, site, pages.address, certificate) as url:
+    with reading(figures.count) as calls, pages_beside(place, site, pages.address, certificate, calls) as url:
         yield url
 
 
@@ -334,7 +336,7 @@ def _listening(
             note("metrics", address=f"http://{metrics.address.rpartition(':')[0]}:{shown}/metrics")
         if listen.key is None and host not in ("127.0.0.1", "localhost", "[::1]"):
             note("unencrypted", logging.WARNING, text="the connections are not encrypted; see --tls-cert")
-        with nullcontext("") if pages is None else _showing(place, pages, f"{host}:{port}") as url:
+        with nullcontext("") if pages is None else _showing(place, pages, f"{host}:{port}", figures) as url:
             if url:
                 note("pages", address=url)
             yield

@@ -95,11 +95,15 @@ class SeatTally:
     seats: int
     """How many sat at the table."""
     seat: int
+    """The seat, counted from 0."""
     matches: int
+    """How many matches there were."""
     wins: int
     """Matches in which it was first, shared first places included."""
     out: int
+    """Matches in which it was out."""
     mean_rank: float
+    """Its mean place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +111,13 @@ class Thinking:
     """What a version was charged."""
 
     matches: int
+    """In how many matches."""
     decisions: int
+    """For how many decisions."""
     mean_ms: float
-    """For a decision."""
+    """The mean for a decision, in milliseconds."""
     most_ms: float
-    """For all decisions of a match."""
+    """The most for all decisions of a match, in milliseconds."""
     most_in: str
     """The id of that match."""
 

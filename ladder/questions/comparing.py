@@ -7,7 +7,8 @@ from dataclasses import asdict
 from itertools import groupby
 from math import sqrt
 
-from dogana.v1 import ladder_pb2 as pb
+from msgspec import field
+
 from ladder.facts.history import PlayedMatch, Score
 from ladder.facts.standings import standings
 from ladder.facts.store import Store
@@ -15,7 +16,17 @@ from ladder.model.condition import Condition
 from ladder.model.match import Version
 from ladder.model.rating import better
 from ladder.operation.errors import LadderError
-from ladder.questions.answers import condition_message, played_messages, standing_message
+from ladder.questions.choosing import chosen_conditions
+from ladder.questions.question import Count, Ladder, Name, Request, Row, Text, question
+from ladder.questions.rows import (
+    ConditionTerms,
+    MatchRow,
+    StandingRow,
+    condition_terms,
+    match_rows,
+    standing_row,
+)
+from referee.registry import find
 
 CROSSED = 20
 """How many versions a crosstable has."""
@@ -27,36 +38,114 @@ _Z = 1.96
 """95 % of a normal distribution are within this many standard deviations."""
 
 
-def compare(chronicle: Store, one: str, other: str, conditions: Sequence[Condition]) -> pb.CompareAnswer:
-    """Return how two versions compare, under each condition under which both have matches.
+class HeadToHead(Row):
+    """How a version has fared against another."""
 
-    Args:
-        chronicle: what has happened.
-        one: a bot, which means its newest version that has matches, or a version as in `mybot v2`.
-        other: the same.
-        conditions: those that are looked at.
+    matches: Count = 0
+    """The matches in which both sat."""
+    ahead: Count = 0
+    """In how many of them the first was placed before the other."""
+    tied: Count = 0
+    """In how many of them both had the same place."""
+    behind: Count = 0
+    """In how many of them the other was placed before the first."""
+    share: float | None = None
+    """Which part of the matches the first was ahead in, ties counted as halves: of 1; null if there are none."""
+    low: float | None = None
+    """Between this and `high` the share would be in the long run, with 95 % certainty."""
+    high: float | None = None
+    """See `low`."""
+
+
+class SeatScore(Row):
+    """How a version has fared against another from a seat."""
+
+    seats: Count
+    """How many sat at the table."""
+    seat: Count
+    """The seat of the first, counted from 0."""
+    met: HeadToHead
+    """How they have fared."""
+
+
+class ComparedVersion(Row):
+    """A version that is compared."""
+
+    bot: str
+    """The bot."""
+    version: Count
+    """Its version."""
+    author: str
+    """Its author."""
+
+
+class VersionComparison(Row):
+    """How two versions compare under a condition."""
+
+    one: StandingRow
+    """How the first stands."""
+    other: StandingRow
+    """How the other stands."""
+    better: float | None
+    """The chance that the first is the better one, by their ratings: of 1."""
+    met: HeadToHead
+    """How they have fared against each other in all matches in which both sat."""
+    seats: list[SeatScore]
+    """The same for each seat of the first, in their last 100 such matches."""
+    matches: list[MatchRow]
+    """The last 10 such matches, newest first."""
+
+
+class CompareAnswer(Row):
+    """Two versions side by side."""
+
+    one: ComparedVersion
+    """The first."""
+    other: ComparedVersion
+    """The other."""
+    comparisons: list[VersionComparison]
+    """How they compare under each condition under which both have matches."""
+
+
+class CompareRequest(Request[CompareAnswer]):
+    """Asks for two versions side by side."""
+
+    one: Name
+    """A bot, which means its newest version that has matches, or one version of it, such as `mybot v2`."""
+    other: Name
+    """Another bot, or another version."""
+    game: Text = ""
+    """Only under conditions of this game; all of them if empty."""
+
+
+@question("/compare")
+def compare(ladder: Ladder, request: CompareRequest) -> CompareAnswer:
+    """Compare two versions side by side: how they stand, and how they have fared against each other.
 
     Raises:
         LadderError: if there is no such bot, or both are the same version.
+        DoganaError: if there is no such game.
     """
-    first, second = (_played_version(chronicle, name, conditions) for name in (one, other))
+    facts, game = ladder.facts, find(request.game).name if request.game else None
+    conditions = [one for one in facts.roster.conditions().values() if game in (None, one.game)]
+    first, second = (_played_version(facts, name, conditions) for name in (request.one, request.other))
     if first == second:
         raise LadderError(
             f"{first.label} cannot be compared with itself; name two bots, or versions as in {first.label!r}"
         )
-    return pb.CompareAnswer(
-        one=pb.Compared(bot=first.bot, version=first.number, author=first.author),
-        other=pb.Compared(bot=second.bot, version=second.number, author=second.author),
+    return CompareAnswer(
+        one=ComparedVersion(bot=first.bot, version=first.number, author=first.author),
+        other=ComparedVersion(bot=second.bot, version=second.number, author=second.author),
         comparisons=[
-            found for condition in conditions if (found := _comparison(chronicle, first, second, condition)) is not None
+            found for condition in conditions if (found := _comparison(facts, first, second, condition)) is not None
         ],
     )
 
 
-def _played_version(chronicle: Store, name: str, conditions: Iterable[Condition]) -> Version:
-    versions = chronicle.roster.find_versions(name)
+def _played_version(facts: Store, name: str, conditions: Iterable[Condition]) -> Version:
+    versions = facts.roster.find_versions(name)
     ids = [version.id for version in versions]
-    tallies = [chronicle.results.tallies(condition, ids) for condition in conditions]
+    tallies = [facts.results.tallies(condition, ids) for condition in conditions]
     have_played = (
         version
         for version in reversed(versions)
@@ -65,31 +154,31 @@ def _played_version(chronicle: Store, name: str, conditions: Iterable[Condition]
     return next(have_played, versions[-1])
 
 
-def _comparison(chronicle: Store, one: Version, other: Version, condition: Condition) -> pb.Comparison | None:
+def _comparison(facts: Store, one: Version, other: Version, condition: Condition) -> VersionComparison | None:
     """Return how two versions compare under a condition; None if not both have matches there."""
     found = {
         standing.version: (place, standing)
-        for place, standing in enumerate(standings(chronicle, condition), 1)
+        for place, standing in enumerate(standings(facts, condition), 1)
         if standing.version in (one, other) and standing.tally.matches
     }
     if len(found) < 2:
         return None
     (first_place, first), (second_place, second) = found[one], found[other]
-    matches = chronicle.history.together(one, other, condition, LAST_COMMON)
-    return pb.Comparison(
-        one=standing_message(condition, first, first_place),
-        other=standing_message(condition, second, second_place),
+    matches = facts.history.together(one, other, condition, LAST_COMMON)
+    return VersionComparison(
+        one=standing_row(condition, first, first_place),
+        other=standing_row(condition, second, second_place),
         better=None if first.rating is None or second.rating is None else better(first.rating, second.rating),
-        met=_head_to_head(chronicle.history.scores(condition, [one.id, other.id]).get((one.id, other.id), NEVER)),
+        met=_head_to_head(facts.history.scores(condition, [one.id, other.id]).get((one.id, other.id), NEVER)),
         seats=_by_seat(matches, one, other),
-        matches=played_messages(chronicle, matches[:LISTED]),
+        matches=match_rows(facts, matches[:LISTED]),
     )
 
 
 NEVER = Score(0, 0, 0, 0)
 
 
-def _by_seat(matches: Sequence[PlayedMatch], one: Version, other: Version) -> list[pb.SeatScore]:
+def _by_seat(matches: Sequence[PlayedMatch], one: Version, other: Version) -> list[SeatScore]:
     """Return how a version has fared against another from each seat, the smaller tables first."""
     met = []
     for match in matches:
@@ -101,16 +190,16 @@ def _by_seat(matches: Sequence[PlayedMatch], one: Version, other: Version) -> li
         ranks = [(own, theirs) for _, _, own, theirs in group]
         ahead, tied = sum(own < theirs for own, theirs in ranks), sum(own == theirs for own, theirs in ranks)
         score = Score(len(ranks), ahead, tied, len(ranks) - ahead - tied)
-        found.append(pb.SeatScore(seats=seats, seat=seat, met=_head_to_head(score)))
+        found.append(SeatScore(seats=seats, seat=seat, met=_head_to_head(score)))
     return found
 
 
-def _head_to_head(score: Score) -> pb.HeadToHead:
+def _head_to_head(score: Score) -> HeadToHead:
     if not score.matches:
-        return pb.HeadToHead()
+        return HeadToHead()
     share = (score.ahead + score.tied / 2) / score.matches
     low, high = likely_share(share, score.matches)
-    return pb.HeadToHead(**asdict(score), share=share, low=low, high=high)
+    return HeadToHead(**asdict(score), share=share, low=low, high=high)
 
 
 def likely_share(share: float, matches: int) -> tuple[float, float]:
@@ -124,17 +213,65 @@ def likely_share(share: float, matches: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def crosstable(chronicle: Store, condition: Condition) -> pb.Crosstable:
+class CrosstableRow(Row):
+    """How a version has fared against each in a crosstable."""
+
+    met: list[HeadToHead]
+    """Against each version, in their order; without matches against itself."""
+
+
+class Crosstable(Row):
+    """The best versions against each other, under one condition."""
+
+    condition: ConditionTerms
+    """What is played and how."""
+    versions: list[StandingRow]
+    """The versions in the first 20 places, best first."""
+    rows: list[CrosstableRow]
+    """For each of them, in the same order, how it has fared."""
+
+
+class CrosstableAnswer(Row):
+    """The best versions against each other."""
+
+    tables: list[Crosstable]
+    """One for each condition that was asked for."""
+
+
+class CrosstableRequest(Request[CrosstableAnswer]):
+    """Asks for the best versions against each other."""
+
+    game: Name
+    """The game."""
+    clock: Text = ""
+    """As in TopRequest."""
+    options: dict[Text, Text] = field(default_factory=dict)
+    """As in TopRequest."""
+    by_options: bool = False
+    """As in TopRequest."""
+
+
+@question("/crosstable")
+def crosstable(ladder: Ladder, request: CrosstableRequest) -> CrosstableAnswer:
+    """Show how the best versions have fared against each other.
+
+    Raises:
+        LadderError: if there was a run of the game, but none under such a condition.
+        DoganaError: if there is no such game, or it has no such options.
+    """
+    chosen = chosen_conditions(ladder.facts, request.game, request.clock, request.options, request.by_options)
+    return CrosstableAnswer(tables=[_crosstable(ladder.facts, condition) for condition in chosen])
+
+
+def _crosstable(facts: Store, condition: Condition) -> Crosstable:
     """Return how the best versions under a condition have fared against each other in all their matches."""
-    best = [one for one in standings(chronicle, condition) if one.rating is not None][:CROSSED]
-    scores = chronicle.history.scores(condition, [one.version.id for one in best])
-    return pb.Crosstable(
-        condition=condition_message(condition),
-        versions=[standing_message(condition, one, place) for place, one in enumerate(best, 1)],
+    best = [one for one in standings(facts, condition) if one.rating is not None][:CROSSED]
+    scores = facts.history.scores(condition, [one.version.id for one in best])
+    return Crosstable(
+        condition=condition_terms(condition),
+        versions=[standing_row(condition, one, place) for place, one in enumerate(best, 1)],
         rows=[
-            pb.CrosstableRow(
-                met=[_head_to_head(scores.get((one.version.id, other.version.id), NEVER)) for other in best]
-            )
+            CrosstableRow(met=[_head_to_head(scores.get((one.version.id, other.version.id), NEVER)) for other in best])
             for one in best
         ],
     )

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import Version
-from ladder.questions.answers import condition_message, played_messages
+from ladder.questions.question import Count, Ladder, Request, Row, Text, question
+from ladder.questions.rows import ConditionTerms, MatchRow, condition_terms, match_rows
 
 MAX_NEWS = 40
 """How much is told: the newest."""
@@ -23,8 +24,57 @@ _KINDS = ("sent", "not qualified", "qualified", "played", "leads")
 """In the order in which they can happen within a second."""
 
 
-def news(store: Store, bot: str = "") -> list[pb.News]:
-    """Return what is new, the newest first. The cost does not grow with the history.
+class NewsItem(Row):
+    """Something that has happened."""
+
+    at: str
+    """When, in ISO 8601, UTC."""
+    key: str
+    """What distinguishes it from all other news of the ladder, for ever."""
+    kind: str
+    """What has happened: `sent`, `qualified`, `not qualified`, `leads`, `played`."""
+    bot: str
+    """The bot."""
+    version: Count
+    """Its version."""
+    author: str
+    """Its author."""
+    condition: ConditionTerms | None
+    """Under which condition; null for a version that was sent."""
+    reason: str = ""
+    """Why it has not qualified; else empty."""
+    before: str = ""
+    """Who led before, as tables call the version; empty if nobody did, or it is no news of a lead."""
+    match: MatchRow | None = None
+    """The match that was played; null for all other news."""
+
+
+class NewsAnswer(Row):
+    """What is new."""
+
+    news: list[NewsItem]
+    """The newest first, 40 at most."""
+
+
+class NewsRequest(Request[NewsAnswer]):
+    """Asks what is new."""
+
+    bot: Text = ""
+    """Only news of this bot, its matches included; of all, without matches, if empty."""
+
+
+@question("/news")
+def news(ladder: Ladder, request: NewsRequest) -> NewsAnswer:
+    """List the news: versions that were sent, who has qualified or not, who has taken the lead.
+
+    Raises:
+        NotFound: if there is no such bot.
+    """
+    return NewsAnswer(news=_news(ladder.facts, request.bot))
+
+
+def _news(store: Store, bot: str) -> list[NewsItem]:
+    """Return the news, the newest first. The cost does not grow with the history.
 
     Args:
         store: the ladder.
@@ -39,22 +89,21 @@ def news(store: Store, bot: str = "") -> list[pb.News]:
         found += [one for one in _led(store, condition) if not bot or one.bot == versions[0].bot]
     if bot:
         matches = store.history.matches(MAX_NEWS, versions=versions)
-        for match, message in zip(matches, played_messages(store, matches), strict=True):
+        for match, row in zip(matches, match_rows(store, matches), strict=True):
             version = next(one.version for one in match.seats if one.version in versions)
-            made = _news(match.finished_at, f"match/{match.match_id}", "played", version, match.condition)
-            made.match.CopyFrom(message)
-            found.append(made)
+            key = f"match/{match.match_id}"
+            found.append(_item(match.finished_at, key, "played", version, match.condition, match=row))
     return nlargest(MAX_NEWS, found, key=lambda one: (one.at, _KINDS.index(one.kind), one.key))
 
 
-def _sent(store: Store, versions: Sequence[Version]) -> Iterator[pb.News]:
+def _sent(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:
     newest = {one.id: one for one in nlargest(MAX_NEWS, versions, key=lambda one: one.id) if not one.is_house}
     marks = ", ".join("?" * len(newest))
     for row in store.file.rows(f"select id, submitted_at from versions where id in ({marks})", [*newest]):  # noqa: S608
-        yield _news(row["submitted_at"], f"version/{row['id']}", "sent", newest[row["id"]])
+        yield _item(row["submitted_at"], f"version/{row['id']}", "sent", newest[row["id"]])
 
 
-def _tried(store: Store, versions: Sequence[Version]) -> Iterator[pb.News]:
+def _tried(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:
     by_id, conditions = {one.id: one for one in versions if not one.is_house}, store.roster.conditions()
     rows = store.file.rows(
         "select * from qualifications where passed is not null and version in (select value from json_each(?))"
@@ -63,12 +112,11 @@ def _tried(store: Store, versions: Sequence[Version]) -> Iterator[pb.News]:
     )
     for row in rows:
         kind, condition = "qualified" if row["passed"] else "not qualified", conditions[row["condition"]]
-        made = _news(row["at"], f"qualification/{row['id']}", kind, by_id[row["version"]], condition)
-        made.reason = row["reason"]
-        yield made
+        key, version = f"qualification/{row['id']}", by_id[row["version"]]
+        yield _item(row["at"], key, kind, version, condition, reason=row["reason"])
 
 
-def _led(store: Store, condition: Condition) -> Iterator[pb.News]:
+def _led(store: Store, condition: Condition) -> Iterator[NewsItem]:
     """Yield who has taken the lead in the last blocks, newest first: what these have changed is undone, one by one."""
     rows = store.file.rows(
         """
@@ -104,20 +152,20 @@ def _led(store: Store, condition: Condition) -> Iterator[pb.News]:
                 "select max(finished_at) as at from results join matches on matches.id = results.match where block = ?",
                 [block],
             )
-            made = _news(ended["at"], f"lead/{condition.id}/{block}", "leads", versions[leader], condition)
-            made.before = "" if before is None else versions[before].label
-            yield made
+            key, led = f"lead/{condition.id}/{block}", "" if before is None else versions[before].label
+            yield _item(ended["at"], key, "leads", versions[leader], condition, before=led)
 
 
-def _news(at: str, key: str, kind: str, version: Version, condition: Condition | None = None) -> pb.News:
-    return pb.News(
+def _item(at: str, key: str, kind: str, version: Version, condition: Condition | None = None, **more: Any) -> NewsItem:
+    return NewsItem(
         at=at,
         key=key,
         kind=kind,
         bot=version.bot,
         version=version.number,
         author=version.author,
-        condition=None if condition is None else condition_message(condition),
+        condition=None if condition is None else condition_terms(condition),
+        **more,
     )
 
 

@@ -63,9 +63,13 @@ class Metrics:
         try:
             yield ending
         finally:
-            if method not in LASTING:
-                self._seconds.labels(method).observe(time.monotonic() - began)
-            self._calls.labels(method, ending.status).inc()
+            self.count(method, ending.status, time.monotonic() - began)
+
+    def count(self, method: str, status: str, seconds: float) -> None:
+        """Count a call that has ended."""
+        if method not in LASTING:
+            self._seconds.labels(method).observe(seconds)
+        self._calls.labels(method, status).inc()
 
     @contextmanager
     def shown(self, listen: Listen) -> Iterator[int]:

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.archive import LOGS, USAGE, Archive, NoRecord, find_logs, find_record
 from ladder.archive.backup import backup
 from ladder.archive.recompute import compare
@@ -29,6 +28,7 @@ from ladder.operation.errors import Forbidden, LadderError
 from ladder.operation.home import Home
 from ladder.questions.asker import ANYBODY, Asker
 from ladder.questions.desk import Desk
+from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
 from referee.records.record import MAX_LINE_BYTES, MAX_LINES, RecordError, zipped
 from referee.records.verify import verify
 from referee.registry import find
@@ -48,13 +48,13 @@ def test_a_record_comes_out_as_it_went_in_and_takes_little_room(home: Home, chro
     desk = Desk(home)
     room = 0
     for match_id in recorded(home):
-        pieces = list(desk.record(pb.RecordRequest(match=match_id)))
-        file = tmp_path / pieces[0].name
+        record = desk.ask(RecordRequest(match=match_id))
+        file = tmp_path / record.name
         assert file.name == f"{match_id}.jsonl.zst"
-        file.write_bytes(b"".join(piece.data for piece in pieces))
+        file.write_bytes(b"".join(record.pieces))
         assert verify(file, find).is_sealed
         room += file.stat().st_size
-        answer = desk.match(pb.MatchRequest(match=match_id))
+        answer = desk.ask(MatchRequest(match=match_id))
         assert (answer.is_recorded, answer.problem) == (True, "")
         assert len(answer.seats[0].breakdown) > 0
     with Archive(home.archive, create=False) as archive:
@@ -82,9 +82,9 @@ def test_a_record_that_is_damaged_is_told_and_one_that_is_gone(home: Home, chron
     assert list(chronicle.derivation.broken()) == [damaged, gone]
     assert [f"{home.archive}/{one}: " in text for one, text in zip((damaged, gone), found.broken.told, strict=True)]
     with pytest.raises(RecordError, match=re.escape(f"{home.archive}/{damaged}: is damaged")):
-        list(Desk(home).record(pb.RecordRequest(match=damaged)))
+        Desk(home).ask(RecordRequest(match=damaged))
     with pytest.raises(LadderError, match=r"^the record of match [0-9a-f]{16} is damaged; tell the organiser$"):
-        list(Desk(home, ANYBODY).record(pb.RecordRequest(match=damaged)))
+        Desk(home, ANYBODY).ask(RecordRequest(match=damaged))
     for match_id, is_recorded in ((damaged, True), (gone, False)):
         traces = traces_of(home, chronicle, match_id)
         assert (traces.is_recorded, traces.account) == (is_recorded, None)
@@ -231,12 +231,12 @@ def test_what_is_no_record_is_not_put_in(home: Home) -> None:
 def test_a_log_is_for_its_author_alone(home: Home, chronicle: Store) -> None:
     match: Match = next(chronicle.results.counted())
     seat, other = match.seats[0], match.seats[1]
-    asked = pb.LogRequest(what=match.match_id)
-    assert [log.seat for log in Desk(home, Asker(seat.author)).log(asked).logs] == [0]
+    asked = LogRequest(what=match.match_id)
+    assert [log.seat for log in Desk(home, Asker(seat.author)).ask(asked).logs] == [0]
     with pytest.raises(Forbidden):
-        Desk(home, Asker(seat.author)).log(pb.LogRequest(what=other.bot))
+        Desk(home, Asker(seat.author)).ask(LogRequest(what=other.bot))
     with pytest.raises(LadderError, match="has no log that you may read"):
-        Desk(home, ANYBODY).log(asked)
+        Desk(home, ANYBODY).ask(asked)
 
 
 def test_a_bot_that_has_not_qualified_has_the_log_of_the_match_in_which_it_failed(home: Home, chronicle: Store) -> None:
@@ -244,7 +244,7 @@ def test_a_bot_that_has_not_qualified_has_the_log_of_the_match_in_which_it_faile
     chronicle.admission.qualify(version.id, CONDITION, passed=False, reason="it crashed")
     for name, text in ((f"qualify-{version.id}-0", b"a line"), (f"qualify-{version.id}1-0", b"another")):
         put_logs(home, name, {"seat0.log": text})
-    assert list(Desk(home).log(pb.LogRequest(what="bot1")).logs[0].lines) == ["a line"]
+    assert list(Desk(home).ask(LogRequest(what="bot1")).logs[0].lines) == ["a line"]
 
 
 def test_who_may_not_write_reads_what_is_in_the_archive(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

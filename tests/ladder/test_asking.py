@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.archive import LOGS
 from ladder.archive.faults import read_account
 from ladder.archive.recompute import compare
@@ -33,6 +32,7 @@ from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.running import count, enter_house_bots
 from ladder.questions.asker import ANYBODY, ORGANISER, Asker
+from ladder.questions.bots import ShowRequest
 from ladder.questions.desk import Desk
 from referee.match.result import Fault, Outcome
 from tests.cases import mostly_long
@@ -358,7 +358,7 @@ def test_what_a_bot_wrote_when_it_did_not_qualify_is_shown_to_its_author_and_the
     put_logs(home, f"qualify-{version.id}-0123", {"seat0.log": text.encode()})
 
     def reasons(asker: Asker) -> str:
-        found = Desk(home, asker).show(pb.ShowRequest(bot="newcomer"))
+        found = Desk(home, asker).ask(ShowRequest(bot="newcomer"))
         return " ".join(one.reason for one in found.versions[0].standings)
 
     whole = "crash: exited with status 1; /bot/bot.py, line 7: ZeroDivisionError: oh, in: 1 / 0"

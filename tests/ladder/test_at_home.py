@@ -34,6 +34,7 @@ from ladder.play.pool import Invitation
 from ladder.play.running import count, enter_house_bots
 from ladder.questions.asker import Asker
 from ladder.questions.desk import Desk
+from ladder.questions.info import InfoAnswer
 from ladder.service import at_home as service
 from ladder.service import server
 from ladder.service.at_home import MAX_CONNECTED_OF_AUTHOR, AtHome
@@ -45,6 +46,7 @@ from referee.errors import DoganaError
 from referee.kit.chance import commitment, rotation_seed
 from referee.live.matches.server import Listen
 from referee.match.result import Outcome
+from tests.ladder.filled import filled
 from tests.ladder.in_process import in_process
 from tests.ladder.made import CONDITION, GAME, ladder, result_of
 from tests.patience import patient
@@ -265,11 +267,11 @@ def test_an_offer_that_cannot_be_is_refused_and_leaves_nothing(home: Home, wrong
 
 def test_the_same_content_is_the_same_version_and_an_older_one_is_refused(home: Home) -> None:
     desk = Desk(home, Asker("ann"))
-    first, answer = desk.offer(offer())
-    assert answer.is_new
-    again, answer = desk.offer(offer())
-    assert (again, answer.is_new) == (first, False)
-    second, _ = desk.offer(offer(content="v2.0"))
+    first, is_new, _ = desk.offer(offer())
+    assert is_new
+    again, is_new, _ = desk.offer(offer())
+    assert (again, is_new) == (first, False)
+    second, *_ = desk.offer(offer(content="v2.0"))
     assert second.number == 2
     with pytest.raises(BadBot, match="remote v1 was replaced by v2"):
         desk.offer(offer())
@@ -621,12 +623,12 @@ def test_overload_ends_no_connection_of_a_bot_at_home(
     monkeypatch.setattr(server, "MAX_QUESTIONS", 1)
     is_busy, is_over = threading.Event(), threading.Event()
 
-    def info(*_: object) -> pb.InfoAnswer:
+    def ask(*_: object) -> InfoAnswer:
         is_busy.set()
         assert is_over.wait(patient(60))
-        return pb.InfoAnswer()
+        return filled(InfoAnswer)
 
-    monkeypatch.setattr(Desk, "info", info)
+    monkeypatch.setattr(Desk, "ask", ask)
 
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])

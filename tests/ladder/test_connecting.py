@@ -19,7 +19,6 @@ from pathlib import Path
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.recompute import compare
 from ladder.facts.store import Store
 from ladder.model.condition import agree
@@ -30,6 +29,9 @@ from ladder.play import running
 from ladder.play.blocks import Blocks
 from ladder.play.pool import Invitation
 from ladder.play.running import RunPlan, enter_house_bots, run
+from ladder.questions.bots import ShowRequest
+from ladder.questions.info import InfoRequest
+from ladder.questions.matches import PlayingRequest
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from referee.match.clock import TimeControl
@@ -46,11 +48,13 @@ SLOW = RANDOM.replace("def choose(decision):", "import time\ndef choose(decision
 
 
 @contextmanager
-def connected(tmp_path: Path, address: str, token: str, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+def connected(
+    tmp_path: Path, address: str, token: str, *words: str, authority: str | None = None
+) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     """A bot that is offered by a process of its own; the process, and the file of what it says."""
     config = tmp_path / "config" / "dogana"
     config.mkdir(parents=True, exist_ok=True)
-    login = {"author": "ann", "token": token, "authority": None}
+    login = {"author": "ann", "token": token, "authority": authority}
     (config / "logins.json").write_text(json.dumps({address: login}))
     said = tmp_path / "said"
     with (
@@ -102,11 +106,11 @@ def test_a_bot_at_home_comes_to_a_rating_and_a_killed_server_loses_nothing(
                 client.send_signal(signal.SIGINT)
                 assert client.wait(SECONDS) == 0, said.read_text()
                 with RemoteDesk(address, Login("ann", token)) as desk:
-                    shown = desk.show(pb.ShowRequest(bot="remote"))
+                    shown = desk.ask(ShowRequest(bot="remote"))
                     assert [one.status for one in shown.versions[-1].standings] == ["not connected"]
                     [fared] = shown.fared
                     assert [said.key for said in fared.telemetry] == ["network_ms"]
-                    assert not desk.playing(pb.PlayingRequest()).matches
+                    assert not desk.ask(PlayingRequest()).matches
     text = said.read_text()
     assert "is connected again" in text
     assert len(re.findall(r"place [1-5] of [2-5], score", text)) >= len(before)
@@ -131,7 +135,7 @@ def test_a_neighbour_who_asks_without_end_costs_a_bot_at_home_no_match(tmp_path:
         with RemoteDesk(address, Login()) as desk:
             while not over.is_set():
                 try:
-                    desk.info(pb.InfoRequest())
+                    desk.ask(InfoRequest())
                 except LadderError:
                     refused.set()
                     time.sleep(0.01)
@@ -178,7 +182,7 @@ def test_a_client_that_is_killed_loses_its_match_and_keeps_nobody_waiting(
         with RemoteDesk(address, Login("ann", token)) as desk:
             desk.submit(tmp_path / "bot.py", "hosted", "")
             wait_until(lambda: rated(address, "hosted") >= 2)
-            [fared] = desk.show(pb.ShowRequest(bot="remote")).fared
+            [fared] = desk.ask(ShowRequest(bot="remote")).fared
             assert set(fared.faults) <= {"disconnect", "start", "timeout"}
             assert fared.standing.out == 1
 
@@ -186,7 +190,7 @@ def test_a_client_that_is_killed_loses_its_match_and_keeps_nobody_waiting(
 def playing(address: str) -> bool:
     """Whether the bot at home has thought in a match that is being played."""
     with RemoteDesk(address, Login()) as desk:
-        found = any("remote v1" in match.bots for match in desk.playing(pb.PlayingRequest()).matches)
+        found = any("remote v1" in match.bots for match in desk.ask(PlayingRequest()).matches)
     time.sleep(0.3)  # that it has joined
     return found
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from bench.ladder import make, name_of
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive import recompute, traces
 from ladder.archive.recompute import MAX_TOLD, Problem, compare
 from ladder.facts import history
@@ -23,8 +22,18 @@ from ladder.model import rating
 from ladder.model.match import Match
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
-from ladder.questions import answers, comparing, news
+from ladder.questions import bots, comparing, news
+from ladder.questions.bots import BotsRequest, ShowRequest
+from ladder.questions.changes import RequalifyRequest, RetireRequest
+from ladder.questions.comparing import CompareRequest, CrosstableRequest
 from ladder.questions.desk import Desk
+from ladder.questions.info import InfoRequest
+from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
+from ladder.questions.matches import MatchesRequest, PlayingRequest
+from ladder.questions.news import NewsRequest
+from ladder.questions.proof import KeyRequest
+from ladder.questions.queue import QueueRequest
+from ladder.questions.standings import TopRequest
 from tests.ladder.made import CONDITION, OTHER, counted_steps, next_matches, play
 
 CROWD = 60
@@ -96,12 +105,12 @@ def test_to_schedule_the_first_block_costs_the_same_however_many_pairs_have_met(
 @pytest.mark.parametrize(
     "ask",
     [
-        pytest.param(lambda desk: desk.matches(pb.MatchesRequest(limit=20)), id="matches"),
-        pytest.param(lambda desk: desk.matches(pb.MatchesRequest(bot="bot1")), id="matches of a bot"),
-        pytest.param(lambda desk: desk.match(pb.MatchRequest(match=name_of(7))), id="match"),
-        pytest.param(lambda desk: list(desk.record(pb.RecordRequest(match=name_of(7)))), id="record"),
-        pytest.param(lambda desk: desk.log(pb.LogRequest(what="bot1")), id="log of a bot"),
-        pytest.param(lambda desk: desk.show(pb.ShowRequest(bot="bot1")), id="show"),
+        pytest.param(lambda desk: desk.ask(MatchesRequest(limit=20)), id="matches"),
+        pytest.param(lambda desk: desk.ask(MatchesRequest(bot="bot1")), id="matches of a bot"),
+        pytest.param(lambda desk: desk.ask(MatchRequest(match=name_of(7))), id="match"),
+        pytest.param(lambda desk: list(desk.ask(RecordRequest(match=name_of(7)))), id="record"),
+        pytest.param(lambda desk: desk.ask(LogRequest(what="bot1")), id="log of a bot"),
+        pytest.param(lambda desk: desk.ask(ShowRequest(bot="bot1")), id="show"),
     ],
 )
 def test_the_cost_of_a_question_does_not_grow_with_the_versions_that_it_is_not_about(
@@ -113,7 +122,7 @@ def test_the_cost_of_a_question_does_not_grow_with_the_versions_that_it_is_not_a
     monkeypatch.setattr(history, "LAST_MATCHES", 20)
     monkeypatch.setattr(traces, "LAST_MATCHES", 20)
     monkeypatch.setattr(history, "LAST_BLOCKS", 5)
-    monkeypatch.setattr(answers, "LAST_BLOCKS", 5)
+    monkeypatch.setattr(bots, "LAST_BLOCKS", 5)
     steps = counted_steps(monkeypatch)
 
     def asked(store: Store) -> None:
@@ -155,25 +164,25 @@ def test_the_cost_of_a_page_of_matches_does_not_grow_with_the_history(
 @pytest.mark.parametrize(
     "ask",
     [
-        pytest.param(lambda desk: desk.info(pb.InfoRequest()), id="info"),
-        pytest.param(lambda desk: desk.top(pb.TopRequest()), id="top"),
-        pytest.param(lambda desk: desk.bots(pb.BotsRequest()), id="bots"),
-        pytest.param(lambda desk: desk.show(pb.ShowRequest(bot="bot0")), id="show of one that was never out"),
-        pytest.param(lambda desk: desk.compare(pb.CompareRequest(one="bot1", other="bot2")), id="compare"),
-        pytest.param(lambda desk: desk.crosstable(pb.CrosstableRequest(game="cargo_noir")), id="crosstable"),
-        pytest.param(lambda desk: desk.matches(pb.MatchesRequest(after=name_of(150))), id="matches, newer ones"),
-        pytest.param(lambda desk: desk.queue(pb.QueueRequest()), id="queue"),
-        pytest.param(lambda desk: desk.news(pb.NewsRequest()), id="news"),
-        pytest.param(lambda desk: desk.news(pb.NewsRequest(bot="bot1")), id="news of a bot"),
-        pytest.param(lambda desk: desk.key(pb.KeyRequest()), id="key"),
-        pytest.param(lambda desk: desk.matches(pb.MatchesRequest(game="cargo_noir", limit=50)), id="matches"),
-        pytest.param(lambda desk: desk.playing(pb.PlayingRequest()), id="playing"),
-        pytest.param(lambda desk: desk.match(pb.MatchRequest(match=name_of(7))), id="match"),
-        pytest.param(lambda desk: desk.log(pb.LogRequest(what=name_of(7))), id="log of a match"),
-        pytest.param(lambda desk: desk.log(pb.LogRequest(what="bot1")), id="log of a bot"),
-        pytest.param(lambda desk: list(desk.record(pb.RecordRequest(match=name_of(7)))), id="record"),
-        pytest.param(lambda desk: desk.retire(pb.RetireRequest(bot="bot7")), id="retire"),
-        pytest.param(lambda desk: desk.requalify(pb.RequalifyRequest(bot="bot7")), id="requalify"),
+        pytest.param(lambda desk: desk.ask(InfoRequest()), id="info"),
+        pytest.param(lambda desk: desk.ask(TopRequest()), id="top"),
+        pytest.param(lambda desk: desk.ask(BotsRequest()), id="bots"),
+        pytest.param(lambda desk: desk.ask(ShowRequest(bot="bot0")), id="show of one that was never out"),
+        pytest.param(lambda desk: desk.ask(CompareRequest(one="bot1", other="bot2")), id="compare"),
+        pytest.param(lambda desk: desk.ask(CrosstableRequest(game="cargo_noir")), id="crosstable"),
+        pytest.param(lambda desk: desk.ask(MatchesRequest(after=name_of(150))), id="matches, newer ones"),
+        pytest.param(lambda desk: desk.ask(QueueRequest()), id="queue"),
+        pytest.param(lambda desk: desk.ask(NewsRequest()), id="news"),
+        pytest.param(lambda desk: desk.ask(NewsRequest(bot="bot1")), id="news of a bot"),
+        pytest.param(lambda desk: desk.ask(KeyRequest()), id="key"),
+        pytest.param(lambda desk: desk.ask(MatchesRequest(game="cargo_noir", limit=50)), id="matches"),
+        pytest.param(lambda desk: desk.ask(PlayingRequest()), id="playing"),
+        pytest.param(lambda desk: desk.ask(MatchRequest(match=name_of(7))), id="match"),
+        pytest.param(lambda desk: desk.ask(LogRequest(what=name_of(7))), id="log of a match"),
+        pytest.param(lambda desk: desk.ask(LogRequest(what="bot1")), id="log of a bot"),
+        pytest.param(lambda desk: list(desk.ask(RecordRequest(match=name_of(7)))), id="record"),
+        pytest.param(lambda desk: desk.ask(RetireRequest(bot="bot7")), id="retire"),
+        pytest.param(lambda desk: desk.ask(RequalifyRequest(bot="bot7")), id="requalify"),
     ],
 )
 def test_the_cost_of_a_question_does_not_grow_with_the_history(
@@ -182,7 +191,7 @@ def test_the_cost_of_a_question_does_not_grow_with_the_history(
     """There are no records and no logs here: it looks for them in vain, and looks no further for that."""
     for module, name in (
         (history, "LAST_MATCHES"),
-        (answers, "LAST_BLOCKS"),
+        (bots, "LAST_BLOCKS"),
         (news, "LAST_BLOCKS"),
         (news, "MAX_NEWS"),
         (traces, "LAST_MATCHES"),

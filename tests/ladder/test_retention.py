@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive import recompute
 from ladder.archive.archive import RECORDS, Archive
 from ladder.archive.audit_log import write
@@ -32,6 +31,7 @@ from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.operation.sqlite_file import SqliteFile
 from ladder.questions.desk import Desk
+from ladder.questions.match import RecordRequest
 from ladder.service.beside import serving
 from referee.live.matches.server import Listen
 from referee.records.record import zipped
@@ -263,14 +263,14 @@ def test_what_cannot_be_noted_is_not_removed(dogana_process: Dogana, home: Home)
 def test_a_record_that_is_being_sent_arrives_whole(
     home: Home, chronicle: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.questions.answers.PIECE_BYTES", 1000)
+    monkeypatch.setattr("ladder.questions.question.PIECE_BYTES", 1000)
     match_id = sealed(home)[0]
     whole = zipped(record_of(home, match_id))
-    pieces = Desk(home).record(pb.RecordRequest(match=match_id))
-    data = next(pieces).data
+    pieces = Desk(home).ask(RecordRequest(match=match_id)).pieces
+    data = next(pieces)
     prune(home, chronicle, LATER, LATER)
     assert match_id not in recorded(home)
-    assert data + b"".join(piece.data for piece in pieces) == whole
+    assert data + b"".join(pieces) == whole
     assert len(whole) > 1000
 
 

@@ -126,7 +126,7 @@ def test_where_the_ladder_is_is_told_to_nobody(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(Desk, "bots", fail)
+    monkeypatch.setattr(Desk, "ask", fail)
     client = browse(new_ladder(tmp_path / "ladder"))
     for path in ("/bots", "/api/v1/bots"):
         answer = client.get(path)

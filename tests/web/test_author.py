@@ -20,11 +20,9 @@ import httpx
 import pytest
 from bs4 import BeautifulSoup
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.store import Store
 from ladder.http.pages.enter import ten_lines
-from ladder.http.people import author
-from ladder.http.requests import limits
+from ladder.http.requests import changes, limits
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.intake.submission import submit
@@ -33,6 +31,7 @@ from ladder.operation import journal
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance
 from ladder.questions.desk import Desk
+from ladder.questions.standings import TopRequest
 from referee.game import Game
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
@@ -396,7 +395,7 @@ def test_a_bot_in_chunks_is_refused_also_if_a_length_is_named(client: httpx.Clie
         answer = b""
         while b"</html>" not in answer and (more := raw.recv(65536)):
             answer += more
-        assert "say beforehand how long the form is" in answer.decode()
+        assert "say beforehand how long the request is" in answer.decode()
 
 
 def beginning_of_an_upload(token: str) -> str:
@@ -412,7 +411,7 @@ def beginning_of_an_upload(token: str) -> str:
 def test_an_upload_that_stops_is_forgotten_and_another_may_begin(
     home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(author, "PIECE_SECONDS", 0.5)
+    monkeypatch.setattr(changes, "PIECE_SECONDS", 0.5)
     client = browse(home, SITE)
     url = client.base_url
     head = beginning_of_an_upload(tokens["new"])
@@ -653,8 +652,8 @@ def test_the_log_of_a_bot_that_has_not_qualified_is_that_of_the_trial_that_faile
 
 
 def test_an_author_sees_the_places_of_their_bots(client: httpx.Client, home: Home, tokens: dict[str, str]) -> None:
-    listed = Desk(home).top(pb.TopRequest()).tables
-    places = {one.bot: str(one.place) for table in listed for one in table.versions if one.HasField("place")}
+    listed = Desk(home).ask(TopRequest()).tables
+    places = {one.bot: str(one.place) for table in listed for one in table.versions if one.place is not None}
     assert len(set(places.values())) > 1
     for whose, bot in (("ann", FAULTY), ("eve", "best")):
         log_in(client, tokens[whose])

@@ -9,7 +9,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.archive import USAGE
 from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
@@ -17,7 +16,9 @@ from ladder.intake.authors import Authors
 from ladder.operation.errors import NotFound
 from ladder.operation.home import Home
 from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.bots import Performance, ShowRequest
 from ladder.questions.desk import Desk
+from ladder.questions.matches import MatchesRequest
 from referee.live.seats.telemetry import Series
 from tests.ladder.archived import put_logs
 from tests.ladder.made import GAME
@@ -43,8 +44,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     return home
 
 
-def fared(home: Home, bot: str) -> pb.Fared:
-    return Desk(home, ANYBODY).show(pb.ShowRequest(bot=bot)).fared[0]
+def fared(home: Home, bot: str) -> Performance:
+    return Desk(home, ANYBODY).ask(ShowRequest(bot=bot)).fared[0]
 
 
 def test_a_bot_has_its_versions_with_their_status(home: Home) -> None:
@@ -74,6 +75,7 @@ def test_its_results_are_those_of_the_desk(home: Home) -> None:
     ] == [(f"{one.seat} of {one.seats}", str(one.matches), str(one.wins), f"{one.mean_rank:.1f}") for one in told.seats]
     facts = shown.select_one("dl.facts")
     assert facts is not None
+    assert told.thinking is not None
     assert told.thinking.most_in[:8] in facts.text
 
 
@@ -103,7 +105,7 @@ def test_faults_are_listed_with_reasons_and_lead_to_their_matches(home: Home) ->
     shown = page(home, BOT, bot=FAULTY)
     check_markup(shown)
     table = table_of(shown, "The last matches that version 1 lost by a fault")
-    outs = Desk(home, ANYBODY).matches(pb.MatchesRequest(bot=FAULTY, out=True, limit=10)).matches
+    outs = Desk(home, ANYBODY).ask(MatchesRequest(bot=FAULTY, out=True, limit=10)).matches
     assert [str(link["href"]) for link in table.select("a")] == [f"../matches/{match.match}" for match in outs]
     assert all(row["Fault"] == "crash" for row in rows(table))
     assert all(row["Reason"] == "=crashed \\x1b[2J\\u202e" for row in rows(table))
@@ -111,13 +113,13 @@ def test_faults_are_listed_with_reasons_and_lead_to_their_matches(home: Home) ->
 
 def test_last_matches_have_places_opponents_and_the_change_in_their_block(home: Home) -> None:
     shown = rows(table_of(page(home, BOT, bot="best"), "The last matches of version 1, newest"))
-    matches = Desk(home, ANYBODY).matches(pb.MatchesRequest(bot="best v1", limit=15)).matches
+    matches = Desk(home, ANYBODY).ask(MatchesRequest(bot="best v1", limit=15)).matches
     assert [row["Match"] for row in shown] == [match.match[:8] for match in matches]
     for row, match in zip(shown, matches, strict=True):
         [own] = [seat for seat in match.seats if seat.bot == "best"]
         assert row["Place"].startswith(f"{own.rank} of {len(match.seats)}")
         assert all(f"{seat.rank}. {seat.bot} v" in row["Against"] for seat in match.seats if seat is not own)
-        assert row["Δ"] == (f"{own.block_change:+.2f}" if own.HasField("block_change") else "")
+        assert row["Δ"] == (f"{own.block_change:+.2f}" if own.block_change is not None else "")
 
 
 def test_an_older_version_can_be_looked_at_and_one_that_has_not_played_says_so(home: Home) -> None:
@@ -168,10 +170,10 @@ def test_what_is_private_is_shown_to_its_author_alone(home: Home) -> None:
         ["dogana", "ladder", "log"],
     ]
     logs = [str(link["href"]) for link in own.select("#yours a[href*=log]")]
-    last = Desk(home, ANYBODY).matches(pb.MatchesRequest(bot="best v1", limit=15)).matches
+    last = Desk(home, ANYBODY).ask(MatchesRequest(bot="best v1", limit=15)).matches
     seats = [next(seat.seat for seat in match.seats if seat.bot == "best") for match in last]
     assert logs == [f"../me/log?what={match.match}&seat={seat}" for match, seat in zip(last, seats, strict=True)]
-    lost = Desk(home, ANYBODY).matches(pb.MatchesRequest(bot="best v1", lost=True, limit=1)).matches[0]
+    lost = Desk(home, ANYBODY).ask(MatchesRequest(bot="best v1", lost=True, limit=1)).matches[0]
     [seat] = [seat.seat for seat in lost.seats if seat.bot == "best"]
     assert words[0][3] == lost.match
     assert words[1][4] == str(seat)

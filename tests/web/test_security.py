@@ -150,7 +150,7 @@ def test_a_failure_of_ours_is_a_page_that_tells_nothing(
     def fail(*_: object) -> None:
         raise RuntimeError("the secret is in /srv")
 
-    monkeypatch.setattr("ladder.questions.desk.Desk.bots", fail)
+    monkeypatch.setattr("ladder.questions.desk.Desk.ask", fail)
     answer = browse(home, SITE).get("/bots")
     assert answer.status_code == 500
     assert "srv" not in answer.text
@@ -530,7 +530,7 @@ def test_two_addresses_that_do_not_read_keep_nobody_out(
     monkeypatch.setattr(connections, "READ_SECONDS", 600.0)
     monkeypatch.setattr(connections, "MAX_CONNECTIONS_OF_ONE", 12)
     monkeypatch.setattr(connections, "MAX_CONNECTIONS", 20)
-    monkeypatch.setattr("ladder.http.api.api._described", lambda _: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    monkeypatch.setattr("ladder.http.api.api._described", lambda *_: Kept(bytes(LARGE), b"", '"large"', 200, ()))
     client = browse(home, SITE)
     with crowd(client, 15, TWO, get("/api/v1/openapi.json")):
         for _ in range(3):
@@ -564,7 +564,7 @@ def test_who_does_not_read_an_answer_is_let_go(home: Home, browse: Browse, monke
 
 def test_who_reads_slowly_gets_all(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "READ_SECONDS", 1.5)
-    monkeypatch.setattr("ladder.http.api.api._described", lambda _: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    monkeypatch.setattr("ladder.http.api.api._described", lambda *_: Kept(bytes(LARGE), b"", '"large"', 200, ()))
     client = browse(home, SITE)
     with connected(client) as connection:
         connection.sendall(get("/api/v1/openapi.json"))

@@ -18,7 +18,6 @@ from typing import Any
 
 import grpc
 
-from dogana.v1 import ladder_pb2 as lpb
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
 from ladder.facts.store import Store
@@ -30,6 +29,7 @@ from ladder.operation.errors import NotFound, TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import note, traceback_of
 from ladder.play.playing import playing
+from ladder.questions.match import SeatAccount
 from referee.game import Game, Observation, Scene, Setup
 from referee.live.matches.telling import told
 from referee.live.messages import wire
@@ -307,7 +307,7 @@ class _Followed:
     def _won(self, result: pb.GameOver) -> str:
         """Say how the match was won."""
         told = [
-            lpb.SeatTraces(
+            SeatAccount(
                 seat=one.seat,
                 bot=self._match.labels[one.seat],
                 rank=one.rank,
@@ -316,7 +316,7 @@ class _Followed:
             )
             for one in result.seats
         ]
-        return sentence(lpb.MatchAnswer(seats=told))
+        return sentence(told)
 
     def _publish(self) -> None:
         self.change.set()
