@@ -35,11 +35,11 @@ class BotRow(Row):
     bot: str
     """Its name."""
     version: Count
-    """Counts its versions, from 1."""
+    """The number of its newest version, from 1."""
     author: str
     """Its author."""
     standings: list[StandingRow]
-    """How it stands under each condition."""
+    """Its standing under each condition."""
 
 
 class BotsAnswer(Row):
@@ -55,7 +55,7 @@ class BotsRequest(Request[BotsAnswer]):
     game: Text = ""
     """Only bots that play this game; all of them if empty."""
     called: Text = ""
-    """Only bots that have this in their name or in that of their author, in large or small letters; all of them if empty."""
+    """Only bots with this text in their name or their author's, ignoring case; all of them if empty."""
 
 
 @question("/bots")
@@ -87,69 +87,69 @@ def bots(ladder: Ladder, request: BotsRequest) -> BotsAnswer:
 
 
 class VersionRow(Row):
-    """A version of a bot, as it was submitted."""
+    """A submitted version of a bot."""
 
     version: Count
-    """Counts the versions of the bot, from 1."""
+    """The number of the version, from 1."""
     content_hash: str
-    """SHA-256 over its files, in hexadecimal."""
+    """SHA-256 of its files, in hexadecimal."""
     submitted_at: str
-    """When, in ISO 8601, UTC."""
+    """The time of submission, in ISO 8601, UTC."""
     games: list[str]
     """The games that it plays."""
     standings: list[StandingRow]
-    """How it stands under each condition."""
+    """Its standing under each condition."""
     language: str
     """What it is written in, as in StandingRow."""
 
 
 class OpponentRow(Row):
-    """How a version has fared against another."""
+    """The results of a version against another."""
 
     bot: str
     """The other bot."""
     version: Count
     """Its version."""
     matches: Count
-    """The matches in which both sat."""
+    """The matches with both."""
     ahead: Count
-    """In how many of them it was placed before the other."""
+    """The number of them in which it was placed before the other."""
     tied: Count
-    """In how many of them both had the same place."""
+    """The number of them in which both had the same place."""
     behind: Count
-    """In how many of them the other was placed before it."""
+    """The number of them in which the other was placed before it."""
 
 
 class MeanUsage(Row):
-    """What the processes of a version used."""
+    """The resource usage of a version's processes."""
 
     matches: Count
-    """In how many matches that is known."""
+    """The number of matches with known usage."""
     memory_peak: int | None
     """The most memory at a time, in bytes; null if the machine does not tell."""
     memory_in: str
-    """The match in which that was."""
+    """The match with this maximum."""
     cpu_seconds: float | None
     """The mean of its processor time in a match, in seconds; null if the machine does not tell."""
 
 
 class Performance(Row):
-    """How a version has fared under a condition."""
+    """The results of a version under a condition."""
 
     standing: StandingRow
-    """How it stands."""
+    """Its standing."""
     faults: dict[str, Count]
-    """How often it was out, by the kind of its fault."""
+    """The number of matches in which it was out, by kind of fault."""
     blocks: list[BlockRating]
-    """Its rating after each of the last 100 blocks in which a match of it was rated."""
+    """Its rating after each of the last 100 blocks with a rated match of it."""
     met: list[OpponentRow]
-    """How it has fared in its last 200 matches against each version that it has met, the most frequent first."""
+    """Its results in its last 200 matches against each opponent, the most frequent first."""
     telemetry: list[TelemetryRow]
-    """What it said of its thinking in its last 200 matches, by key; for its author only."""
+    """Its telemetry in its last 200 matches, by key; for its author only."""
     history: list[BlockRating]
-    """The ratings of all versions of the bot after the last 100 blocks in which a match of any of them was rated."""
+    """The ratings of all versions of the bot after the last 100 blocks with a rated match of any of them."""
     seats: list[SeatTally]
-    """How it has fared in its last 200 matches in each seat, the smaller tables first."""
+    """Its results in its last 200 matches in each seat, smaller tables first."""
     thinking: Thinking | None
     """What it was charged in its last 200 matches; null if it decided nothing."""
     used: MeanUsage | None
@@ -164,11 +164,11 @@ class ShowAnswer(Row):
     author: str
     """Its author."""
     versions: list[VersionRow]
-    """Its versions, or the one that was asked for, by number."""
+    """Its versions, or the requested one, by number."""
     fared: list[Performance]
-    """How the last of them has fared, for each condition under which it has matches."""
+    """The results of the last of them, for each condition under which it has matches."""
     is_own: bool
-    """Whether the author whose token was shown is its author."""
+    """Whether the caller is its author."""
     at_tables: bool
     """Whether people may play against it at tables."""
 

@@ -11,10 +11,10 @@ from ladder.questions.rows import ConditionTerms, StandingRow, condition_terms
 
 
 class RetireAnswer(Row):
-    """What was taken out."""
+    """The retired versions."""
 
     versions: list[str]
-    """Each version, as tables call it."""
+    """The names of the versions, as in tables."""
 
 
 class RetireRequest(Request[RetireAnswer]):
@@ -40,25 +40,25 @@ def retire(ladder: Ladder, request: RetireRequest) -> RetireAnswer:
 
 
 class RequalifiedVersion(Row):
-    """A version that qualifies once more."""
+    """A version that qualifies again."""
 
     version: str
     """The version, as tables call it."""
     condition: ConditionTerms
-    """For what."""
+    """The condition."""
 
 
 class RequalifyAnswer(Row):
-    """What will be tried once more."""
+    """The consequences of a new chance."""
 
     back: list[str]
-    """The versions that are back, as tables call them."""
+    """The versions that play again, as tables call them."""
     again: list[RequalifiedVersion]
-    """The versions that qualify once more, and for what."""
+    """The versions that qualify again, with the conditions."""
 
 
 class RequalifyRequest(Request[RequalifyAnswer]):
-    """Lets a bot qualify once more."""
+    """Lets a bot qualify again."""
 
     bot: Name
     """A bot, or one version of it."""
@@ -83,7 +83,7 @@ def requalify(ladder: Ladder, request: RequalifyRequest) -> RequalifyAnswer:
 
 
 class AtTablesAnswer(Row):
-    """What holds now."""
+    """The present setting."""
 
     bot: str
     """The bot."""
@@ -92,7 +92,7 @@ class AtTablesAnswer(Row):
 
 
 class AtTablesRequest(Request[AtTablesAnswer]):
-    """Says whether people may play against a bot at tables: against its newest version that is scheduled."""
+    """Sets whether people may play against a bot at tables: against its newest scheduled version."""
 
     bot: Name
     """A bot."""
@@ -114,22 +114,22 @@ def at_tables(ladder: Ladder, request: AtTablesRequest) -> AtTablesAnswer:
 
 
 class SubmitAnswer(Row):
-    """A bot that was taken in."""
+    """An accepted bot."""
 
     bot: str
     """The bot."""
     version: Count
-    """Counts its versions, from 1."""
+    """The number of the version, from 1."""
     content_hash: str
-    """SHA-256 over its files, in hexadecimal."""
+    """SHA-256 of its files, in hexadecimal."""
     run: list[str]
     """The command that starts it."""
     is_new: bool
-    """False if these files are this version already."""
+    """False if the version already existed with the same files."""
     newest: Count
     """The number of the newest version."""
     stopped: list[StandingRow]
-    """Where the version stands and is not scheduled, if it is not new."""
+    """The standings under which the version is not scheduled, if it is not new."""
     author: str
     """Its author."""
     at_tables: bool
@@ -142,10 +142,10 @@ class SubmitRequest(Request[SubmitAnswer]):
     bot: Name
     """The name of the bot."""
     file: Name
-    """The name of the file: a program, a .py, .js or .jar file, or a .zip, .tar, .tar.gz or .tgz archive. Its ending counts."""
+    """The name of the file: a program, a .py, .js or .jar file, or a .zip, .tar, .tar.gz or .tgz archive. Its extension matters."""
     sha256: Name
-    """SHA-256 over its bytes, in hexadecimal."""
+    """SHA-256 of its bytes, in hexadecimal."""
     executable: bool = False
-    """Whether the file is a program that can be run as it is."""
+    """Whether the file is an executable program."""
     at_tables: bool = False
-    """Set if people may play against the bot at tables from now on; else that stays as it is."""
+    """Set if people may play against the bot at tables from now on; otherwise that stays unchanged."""

@@ -39,37 +39,37 @@ _Z = 1.96
 
 
 class HeadToHead(Row):
-    """How a version has fared against another."""
+    """The results of a version against another."""
 
     matches: Count = 0
-    """The matches in which both sat."""
+    """The matches with both."""
     ahead: Count = 0
-    """In how many of them the first was placed before the other."""
+    """The number of them in which the first was placed before the other."""
     tied: Count = 0
-    """In how many of them both had the same place."""
+    """The number of them in which both had the same place."""
     behind: Count = 0
-    """In how many of them the other was placed before the first."""
+    """The number of them in which the other was placed before the first."""
     share: float | None = None
     """Which part of the matches the first was ahead in, ties counted as halves: of 1; null if there are none."""
     low: float | None = None
-    """Between this and `high` the share would be in the long run, with 95 % certainty."""
+    """The lower end of the 95 % confidence interval of the share."""
     high: float | None = None
-    """See `low`."""
+    """The upper end of that interval."""
 
 
 class SeatScore(Row):
-    """How a version has fared against another from a seat."""
+    """The results of a version against another from one seat."""
 
     seats: Count
-    """How many sat at the table."""
+    """The number of seats at the table."""
     seat: Count
     """The seat of the first, counted from 0."""
     met: HeadToHead
-    """How they have fared."""
+    """The results."""
 
 
 class ComparedVersion(Row):
-    """A version that is compared."""
+    """A compared version."""
 
     bot: str
     """The bot."""
@@ -80,18 +80,18 @@ class ComparedVersion(Row):
 
 
 class VersionComparison(Row):
-    """How two versions compare under a condition."""
+    """The comparison of two versions under a condition."""
 
     one: StandingRow
-    """How the first stands."""
+    """The standing of the first."""
     other: StandingRow
-    """How the other stands."""
+    """The standing of the other."""
     better: float | None
-    """The chance that the first is the better one, by their ratings: of 1."""
+    """The probability that the first is better, by their ratings, from 0 to 1."""
     met: HeadToHead
-    """How they have fared against each other in all matches in which both sat."""
+    """Their results against each other in all common matches."""
     seats: list[SeatScore]
-    """The same for each seat of the first, in their last 100 such matches."""
+    """The same for each seat of the first, in their last 100 common matches."""
     matches: list[MatchRow]
     """The last 10 such matches, newest first."""
 
@@ -104,14 +104,14 @@ class CompareAnswer(Row):
     other: ComparedVersion
     """The other."""
     comparisons: list[VersionComparison]
-    """How they compare under each condition under which both have matches."""
+    """The comparison under each condition under which both have matches."""
 
 
 class CompareRequest(Request[CompareAnswer]):
     """Asks for two versions side by side."""
 
     one: Name
-    """A bot, which means its newest version that has matches, or one version of it, such as `mybot v2`."""
+    """A bot, which stands for its newest version with matches, or one version of it, such as `mybot v2`."""
     other: Name
     """Another bot, or another version."""
     game: Text = ""
@@ -214,7 +214,7 @@ def likely_share(share: float, matches: int) -> tuple[float, float]:
 
 
 class CrosstableRow(Row):
-    """How a version has fared against each in a crosstable."""
+    """The results of a version against each one in a crosstable."""
 
     met: list[HeadToHead]
     """Against each version, in their order; without matches against itself."""
@@ -224,18 +224,18 @@ class Crosstable(Row):
     """The best versions against each other, under one condition."""
 
     condition: ConditionTerms
-    """What is played and how."""
+    """The condition."""
     versions: list[StandingRow]
     """The versions in the first 20 places, best first."""
     rows: list[CrosstableRow]
-    """For each of them, in the same order, how it has fared."""
+    """For each of them, in the same order, its results."""
 
 
 class CrosstableAnswer(Row):
     """The best versions against each other."""
 
     tables: list[Crosstable]
-    """One for each condition that was asked for."""
+    """One for each requested condition."""
 
 
 class CrosstableRequest(Request[CrosstableAnswer]):

@@ -1,4 +1,4 @@
-"""Which ladder this is."""
+"""A description of the ladder."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from referee.version import installed_version
 
 
 class InfoAnswer(Row):
-    """Which ladder this is."""
+    """A description of the ladder."""
 
     dogana: str
     """The version of Dogana that runs it."""
     games: list[str]
     """The games that it plays, as in `dogana games`."""
     author: str
-    """The author whose token was shown; empty without one."""
+    """The author of the caller's token; empty without one."""
     matches: Count
-    """How many matches count."""
+    """The number of counted matches."""
     address: str = ""
     """Where bots at home connect and matches are watched (gRPC), as `HOST:PORT`; empty if nowhere."""
 
 
 class InfoRequest(Request[InfoAnswer]):
-    """Asks which ladder this is."""
+    """Asks for a description of the ladder."""
 
 
 @question("/info")

@@ -27,52 +27,52 @@ from referee.sandbox.cgroup import Usage
 
 
 class PointsRow(Row):
-    """Points of a seat that have one source."""
+    """The points that a seat has from one source."""
 
     source: str
-    """What they are for, in words."""
+    """The source, in words."""
     points: int
-    """How many; below 0 where the rules take points away."""
+    """Their number; below 0 where the rules take points away."""
 
 
 class SeatAccount(Row):
-    """How a match went for one seat, and what its bot used."""
+    """The result of one seat, and its bot's resource usage."""
 
     seat: Count
     """The seat, counted from 0."""
     bot: str
-    """What it is called."""
+    """The name of its bot."""
     rank: Count
     """Its place, from 1."""
     score: int
     """Its score by the rules of the game."""
     outcome: str
-    """How it ended for the seat, in a word."""
+    """The outcome for the seat, in a word."""
     detail: str = ""
-    """What put it out, in words."""
+    """The reason why it was out, in words."""
     decisions: Count = 0
-    """How often it was asked."""
+    """The number of its decisions."""
     think_ms: float = 0.0
-    """What all its decisions were charged, in milliseconds."""
+    """The time charged for all its decisions, in milliseconds."""
     longest: LongestDecision | None = None
     """The decision for which it was charged most; null if nobody knows."""
     usage: Usage | None = None
     """What its processes used; null if it was not confined, or nobody knows any more."""
     telemetry: list[TelemetryRow] = field(default_factory=list)
-    """What its bot said of its thinking, by key; for its author only."""
+    """Its bot's telemetry, by key; for its author only."""
     breakdown: list[PointsRow] = field(default_factory=list)
-    """What its points are for; empty if there is no record that holds."""
+    """The sources of its points; empty without a valid record."""
 
 
 class LogPlace(Row):
-    """A log that may be read."""
+    """A log that the caller may read."""
 
     seat: Count
     """The seat, counted from 0."""
 
 
 class MatchAnswer(Row):
-    """All that is left of a match."""
+    """All available data about a match."""
 
     match: str
     """Its id."""
@@ -81,31 +81,31 @@ class MatchAnswer(Row):
     status: str
     """Whether it counts, in words."""
     bots: list[str]
-    """What each seat is called."""
+    """The name of the bot in each seat."""
     seats: list[SeatAccount]
-    """How it went for each seat; empty if it has no result."""
+    """The result of each seat; empty without a result."""
     blames: list[Blame]
-    """Strikes, and what put seats out, in their order."""
+    """Strikes and faults, in order."""
     lost_decisions: list[LostDecision]
     """The decisions at which seats were put out."""
     voids: list[str]
-    """The reason of each attempt that came to no result."""
+    """The reason for each void attempt."""
     is_recorded: bool
     """Whether there is a record, which `/matches/{match}/record` sends."""
     moment: str
-    """Where to look first on the page of the match, as the end of its address; empty if there is no record."""
+    """The fragment of the page's address for the most interesting moment; empty without a record."""
     logs: list[LogPlace]
-    """The seats whose bots have written something that the one who asks may read."""
+    """The seats whose bots have written output that the caller may read."""
     problem: str
-    """Why the record cannot be played again; empty if it can, or there is none."""
+    """The reason why the record cannot be replayed; empty if it can, or if there is none."""
     pruned_at: str
-    """When the organiser's retention removed the record, in ISO 8601, UTC; empty if it did not."""
+    """The time when the organiser's retention removed the record, in ISO 8601, UTC; otherwise empty."""
     lead: Lead | None
     """Where the winner took the lead for good; null if several seats have won, or there is no record that holds."""
     block: list[MatchRow]
-    """The matches of its block that count, by rotation, itself included; empty if it does not count."""
+    """The counted matches of its block, by rotation, including itself; empty if it does not count."""
     digest: str
-    """What was played, as a hash; empty if it does not count."""
+    """A hash of its play; empty if it does not count."""
 
 
 class MatchRequest(Request[MatchAnswer]):
@@ -203,36 +203,36 @@ def record(ladder: Ladder, request: RecordRequest) -> File:
 
 
 class BotLog(Row):
-    """What a bot wrote to standard output and standard error in a match."""
+    """A bot's standard output and standard error in a match."""
 
     match: str
     """The match."""
     seat: Count
     """The seat, counted from 0."""
     bot: str
-    """What the seat is called; empty if nobody knows any more."""
+    """The name of the bot in the seat; empty if unknown."""
     lines: list[str]
-    """The lines, as far as they were asked for."""
+    """The requested lines."""
     lines_left_out: Count
-    """How many lines there are before these."""
+    """The number of lines before these."""
 
 
 class LogAnswer(Row):
     """Logs, by seat."""
 
     logs: list[BotLog]
-    """What each bot wrote."""
+    """The output of each bot."""
 
 
 class LogRequest(Request[LogAnswer]):
     """Asks for logs."""
 
     what: Name
-    """A match, or the beginning of its id; or a bot, or one version of it: the last match of it that has a log."""
+    """A match, or the beginning of its id; or a bot, or one version of it, for its last match with a log."""
     seat: Count | None = None
     """Only this seat of the match."""
     tail: Count = 0
-    """The greatest number of lines from the end of each log; all of them if it is 0."""
+    """The maximum number of lines from the end of each log; 0 for all of them."""
 
 
 @question("/logs/{what}", is_of_one_moment=False)

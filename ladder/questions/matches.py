@@ -17,7 +17,7 @@ DEFAULT_MATCHES = 10
 
 
 class MatchesAnswer(Row):
-    """Matches that count."""
+    """Counted matches."""
 
     matches: list[MatchRow]
     """Newest first."""
@@ -37,13 +37,13 @@ class MatchesRequest(Request[MatchesAnswer]):
     lost: bool = False
     """Only matches in which the bot was not first."""
     out: bool = False
-    """Only matches in which the bot was out; anybody, if no bot is named."""
+    """Only matches in which the bot was out, or any seat if no bot is named."""
     limit: Count = 0
-    """The greatest number of matches, at most 1000; 10 if it is 0."""
+    """The maximum number of matches, at most 1000; 0 stands for 10."""
     before: Text = ""
-    """Only matches that counted before this one; the beginning of its id is enough."""
+    """Only matches counted before this one; the beginning of its id is enough."""
     after: Text = ""
-    """Only the first matches that counted after this one; they, too, come newest first. It excludes `before`."""
+    """Only the first matches counted after this one, also newest first. It excludes `before`."""
 
 
 @question("/matches")
@@ -76,31 +76,31 @@ def matches(ladder: Ladder, request: MatchesRequest) -> MatchesAnswer:
 
 
 class RunningMatch(Row):
-    """A match that is being played."""
+    """A match in progress."""
 
     match: str
     """Its id."""
     game: str
     """The game."""
     terms: str
-    """Clock and options, as tables show them."""
+    """Clock and options, as tables print them."""
     bots: list[str]
-    """What each seat is called."""
+    """The name of the bot in each seat."""
     started_at: str
-    """When its agents were started, in ISO 8601, UTC."""
+    """The time when its agents were started, in ISO 8601, UTC."""
     address: str
-    """Where it can be watched, for `dogana watch`; empty for the address that was asked."""
+    """The address for `dogana watch`; empty for the present one."""
 
 
 class PlayingAnswer(Row):
-    """The matches that are being played at this moment."""
+    """The matches in progress."""
 
     matches: list[RunningMatch]
-    """The one that began first comes first."""
+    """In the order in which they began."""
 
 
 class PlayingRequest(Request[PlayingAnswer]):
-    """Asks which matches are being played."""
+    """Asks for the matches in progress."""
 
 
 @question("/playing", is_of_one_moment=False)

@@ -25,14 +25,14 @@ _KINDS = ("sent", "not qualified", "qualified", "played", "leads")
 
 
 class NewsItem(Row):
-    """Something that has happened."""
+    """An event."""
 
     at: str
-    """When, in ISO 8601, UTC."""
+    """Its time, in ISO 8601, UTC."""
     key: str
-    """What distinguishes it from all other news of the ladder, for ever."""
+    """A permanent key that is unique among all news of the ladder."""
     kind: str
-    """What has happened: `sent`, `qualified`, `not qualified`, `leads`, `played`."""
+    """The kind of event: `sent`, `qualified`, `not qualified`, `leads`, `played`."""
     bot: str
     """The bot."""
     version: Count
@@ -42,25 +42,25 @@ class NewsItem(Row):
     condition: ConditionTerms | None
     """Under which condition; null for a version that was sent."""
     reason: str = ""
-    """Why it has not qualified; else empty."""
+    """The reason for a failed qualification; otherwise empty."""
     before: str = ""
-    """Who led before, as tables call the version; empty if nobody did, or it is no news of a lead."""
+    """The previous leader, as tables call the version; empty if there was none, or for other news."""
     match: MatchRow | None = None
     """The match that was played; null for all other news."""
 
 
 class NewsAnswer(Row):
-    """What is new."""
+    """News."""
 
     news: list[NewsItem]
-    """The newest first, 40 at most."""
+    """Newest first, at most 40."""
 
 
 class NewsRequest(Request[NewsAnswer]):
-    """Asks what is new."""
+    """Asks for news."""
 
     bot: Text = ""
-    """Only news of this bot, its matches included; of all, without matches, if empty."""
+    """Only news of this bot, including its matches; if empty, news of all bots without matches."""
 
 
 @question("/news")

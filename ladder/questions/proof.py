@@ -13,7 +13,7 @@ from referee.records.signature import PublicKey
 
 
 class KeyAnswer(Row):
-    """The key by which the ladder signs records and its audit log."""
+    """The ladder's key for signing records and its audit log."""
 
     key: str
     """The public key, as text."""

@@ -38,40 +38,40 @@ class QueueRow(Row, kw_only=True):
     author: str
     """Its author."""
     due: Count = 0
-    """In how many rounds it is due; 0 if now. In each round, every author is due for two matches."""
+    """The number of rounds until it is due; 0 if now. In each round, every author is due for two matches."""
     sigma: float
-    """How uncertain its rating is."""
+    """The uncertainty of its rating."""
     waits: Count
-    """How many blocks there were since it was last in one."""
+    """The number of blocks since its last one."""
     at_most: Count = 0
-    """Within how many blocks it is in the next, if nobody joins."""
+    """The maximum number of blocks until its next one, if nobody joins."""
     playing: bool
-    """Whether it is playing at this moment."""
+    """Whether it is in a match at this moment."""
     why: str
-    """Why it has its place, in words."""
+    """The reason for its place, in words."""
     again: str = ""
     """If its author's budget of today is used up, when it may play again, such as "00:00 UTC"; else empty. Then it is in no queue:
     `due` and `at_most` are 0."""
 
 
 class ConditionQueue(Row):
-    """Who plays next under a condition."""
+    """The next players under a condition."""
 
     condition: ConditionTerms
-    """What is played and how."""
+    """The condition."""
     versions: list[QueueRow]
-    """Those who play next, in their order."""
+    """The next players, in order."""
 
 
 class QueueAnswer(Row):
-    """Who plays next, for each condition under which something was run."""
+    """The next players, for each condition under which the ladder has played."""
 
     queues: list[ConditionQueue]
     """One for each condition."""
 
 
 class QueueRequest(Request[QueueAnswer]):
-    """Asks who plays next."""
+    """Asks for the next players."""
 
     game: Text = ""
     """Only one game; all of them if empty."""

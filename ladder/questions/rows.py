@@ -22,7 +22,7 @@ TREND_BLOCKS = 10
 
 
 class ConditionTerms(Row):
-    """A game, its options and a clock. A result counts for one condition and for no other."""
+    """A game, its options and a clock. A result counts for exactly one condition."""
 
     game: str
     """The game, as in `dogana games`."""
@@ -31,18 +31,18 @@ class ConditionTerms(Row):
     clock: str
     """The clock, as on the command line: bank+increment/cap."""
     terms: str
-    """Clock and options, as tables show them."""
+    """Clock and options, as tables print them."""
     slug: str
     """Clock and options, as one part of an address."""
 
 
 class PlaceSpan(Row):
-    """Places one after the other."""
+    """A range of consecutive places."""
 
     first: Count
     """The first of them."""
     last: Count
-    """The last of them; the first again if it is one place."""
+    """The last of them; equal to the first for a single place."""
 
 
 class BlockRating(Row):
@@ -57,11 +57,11 @@ class BlockRating(Row):
     low: float
     """As in StandingRow."""
     version: Count
-    """The version that has the rating."""
+    """The version with this rating."""
 
 
 class StandingRow(Row):
-    """How a version stands under a condition."""
+    """The standing of a version under a condition."""
 
     game: str
     """The game."""
@@ -70,37 +70,37 @@ class StandingRow(Row):
     clock: str
     """The clock."""
     terms: str
-    """Clock and options, as tables show them."""
+    """Clock and options, as tables print them."""
     place: Count | None
     """Its place, from 1; null as long as it is not rated."""
     bot: str
     """The bot."""
     version: Count
-    """Counts the versions of the bot, from 1."""
+    """The number of the version, from 1."""
     author: str
     """The author of the bot."""
     mu: float | None
-    """What TrueSkill takes its skill to be; null as long as it is not rated."""
+    """TrueSkill's estimate of its skill; null while it is not rated."""
     sigma: float | None
-    """How uncertain that is."""
+    """The uncertainty of that estimate."""
     low: float | None
-    """mu - 3 sigma, the skill that it has almost certainly: standings are ordered by it."""
+    """mu - 3 sigma, a skill that it almost certainly exceeds: standings are ordered by it."""
     matches: Count
-    """The matches that count."""
+    """Its counted matches."""
     different: Count
-    """Those of them that were played differently from every earlier one between the same versions in the same seats."""
+    """Those of them with a different play from every earlier one between the same versions in the same seats."""
     wins: Count
     """Matches in which it was first, shared first places included."""
     out: Count
     """Matches in which it was out by a fault of its own."""
     status: str
-    """Whether it is scheduled, in a word; empty if it is."""
+    """Its status if it is not scheduled, in a word; empty if it is."""
     reason: str
-    """Why it has this status; empty if there is nothing to say."""
+    """The reason for this status; may be empty."""
     at_home: bool
     """Whether it runs on its author's machine."""
     language: str
-    """What it is written in, as far as it is known: `language` in its bot.toml, or what its command shows; else empty."""
+    """Its programming language, from `language` in its bot.toml or from its command; empty if unknown."""
     is_new: bool
     """Whether it is scheduled, and in its first three blocks under this condition; never for a house bot."""
     trend: list[BlockRating] = field(default_factory=list)
@@ -117,7 +117,7 @@ class StandingRow(Row):
 
 
 class SeatRow(Row):
-    """How a match went for one seat."""
+    """The result of one seat."""
 
     seat: Count
     """The seat, counted from 0."""
@@ -130,20 +130,20 @@ class SeatRow(Row):
     score: int
     """Its score by the rules of the game."""
     outcome: str
-    """How it ended for the seat, in a word: `played`, or what put it out."""
+    """The outcome for the seat, in a word: `played`, or its fault."""
     detail: str
-    """What put it out, in words; empty for a seat that played to the end."""
+    """The reason why it was out, in words; empty for a seat that played to the end."""
     block_change: float | None
     """By how much its mu has changed in the block of the match, as far as that is played; null if it had no rating before."""
 
 
 class MatchRow(Row):
-    """A match that counts."""
+    """A counted match."""
 
     match: str
     """Its id."""
     number: Count
-    """Its place in the order in which matches count, from 1."""
+    """Its number in the order of counting, from 1."""
     game: str
     """The game."""
     options: dict[str, OptionValue]
@@ -151,28 +151,28 @@ class MatchRow(Row):
     clock: str
     """The clock."""
     terms: str
-    """Clock and options, as tables show them."""
+    """Clock and options, as tables print them."""
     block: Count
-    """Its block: matches of a block are played from one seed, with the seats rotated."""
+    """Its block: the matches of a block have one seed, with the seats rotated."""
     rotation: Count
-    """Counts the matches of the block, from 0."""
+    """The number of the match within the block, from 0."""
     finished_at: str
-    """In ISO 8601, UTC."""
+    """The time of its end, in ISO 8601, UTC."""
     rated: bool
-    """False if the same was played before between the same versions in the same seats: it is no new evidence."""
+    """False if the same versions played the same match before in the same seats: it is no new evidence."""
     seats: list[SeatRow]
-    """How it went for each seat."""
+    """The result of each seat."""
 
 
 class TelemetryRow(Row):
-    """What a bot said of its thinking under one key, in lines such as `dogana: nodes=51200 depth=7`."""
+    """A bot's telemetry under one key, from output lines such as `dogana: nodes=51200 depth=7`."""
 
     key: str
     """The key."""
     matches: Count
-    """In how many matches it said so."""
+    """The number of matches with this key."""
     values: int
-    """How often."""
+    """The number of values."""
     mean: float
     """The mean of the values."""
 

@@ -13,18 +13,18 @@ class StandingsTable(Row):
     """The standings under one condition."""
 
     condition: ConditionTerms
-    """What is played and how."""
+    """The condition."""
     versions: list[StandingRow]
     """Every version that plays the game: the rated ones, best first, then the others."""
     blocks: Count
-    """How many blocks were scheduled under the condition."""
+    """The number of blocks scheduled under the condition."""
 
 
 class TopAnswer(Row):
     """The standings, one table after the other."""
 
     tables: list[StandingsTable]
-    """One for each condition that was asked for."""
+    """One for each requested condition."""
 
 
 class TopRequest(Request[TopAnswer]):
@@ -38,7 +38,7 @@ class TopRequest(Request[TopAnswer]):
     """Only standings under these options: all of those that are not the game's defaults, as they are written on the command
     line. They are looked at only if `by_options`."""
     by_options: bool = False
-    """Whether `options` chooses."""
+    """Whether `options` applies."""
 
 
 @question("/standings")

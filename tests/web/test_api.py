@@ -332,7 +332,7 @@ def test_the_description_has_every_path_and_a_sentence_on_everything(client: htt
             assert schema["description"].endswith("."), name
             assert all(field["description"].endswith(".") for field in schema["properties"].values()), name
     standing = said["components"]["schemas"]["StandingRow"]
-    assert standing["properties"]["mu"]["description"].startswith("What TrueSkill")
+    assert standing["properties"]["mu"]["description"].startswith("TrueSkill's estimate")
 
 
 def test_the_description_names_what_has_to_be_given(client: httpx.Client) -> None:
