@@ -46,8 +46,10 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
     path.parent.mkdir()
     with Store(path, create=True) as store:
         for number in range(versions):
-            version, _ = store.add_version(f"bot{number}", f"author{number}", f"{number}", ["./bot"], [game.name])
-            store.qualify(version.id, store.condition(game.name, {}, CLOCK), passed=True, reason="")
+            version, _ = store.roster.add_version(
+                f"bot{number}", f"author{number}", f"{number}", ["./bot"], [game.name]
+            )
+            store.admission.qualify(version.id, store.roster.condition(game.name, {}, CLOCK), passed=True, reason="")
     connection = sqlite3.connect(path)
     connection.execute("pragma synchronous = off")
     connection.execute("pragma cache_size = -1000000")  # else a million matches take hours
@@ -57,7 +59,11 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
     while made < matches or block % len(game.seat_counts):  # both ladders are about to play as many seats
         block, seats = block + 1, next(sizes)
         connection.execute(
-            "insert into blocks (id, condition, seats, seed, created_at, sealed_at) values (?, 1, ?, 1, '', '')",
+            """
+            insert into blocks
+                (id, condition, seats, seed, guests, round, schedule_seed, after_number, created_at, sealed_at)
+            values (?, 1, ?, 1, 0, 0, 0, 0, '', '')
+            """,
             [block, seats],
         )
         for rotation, table in enumerate(rotations(chance.sample(range(1, versions + 1), seats))):
@@ -147,7 +153,7 @@ def _result(match: Match) -> Result:
 
 def measure(store: Store, rounds: int) -> Iterator[dict[str, float]]:
     """Yield the seconds of CPU that each step takes, a round at a time; each round schedules a block and plays it."""
-    condition = store.conditions()[1]
+    condition = store.roster.conditions()[1]
     blocks = Blocks(store, condition, list(find(condition.game).seat_counts))
     matches: list[Match] = []
 

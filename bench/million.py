@@ -19,13 +19,20 @@ from time import process_time
 
 from bench.ladder import make, measure, name_of
 from bench.report import Report
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.recompute import Sample
 from ladder.archive.recompute import compare as compare_all
 from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
+from ladder.questions.bots import BotsRequest, ShowRequest
+from ladder.questions.comparing import CompareRequest, CrosstableRequest
 from ladder.questions.desk import Desk
+from ladder.questions.info import InfoRequest
+from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
+from ladder.questions.matches import MatchesRequest
+from ladder.questions.news import NewsRequest
+from ladder.questions.queue import QueueRequest
+from ladder.questions.standings import TopRequest
 
 SHORT, MIDDLE, LONG = 1_000, 100_000, 1_000_000
 QUICK = (SHORT, 2_000, 3_000)
@@ -39,24 +46,24 @@ Ask = Callable[[Desk], object]
 
 def questions(matches: int) -> dict[str, Ask]:
     """Return the questions to a ladder with a number of matches."""
-    some, ask = name_of(matches // 2 + 1), pb.MatchesRequest
+    some, ask = name_of(matches // 2 + 1), MatchesRequest
     return {
-        "info": lambda desk: desk.info(pb.InfoRequest()),
-        "top": lambda desk: desk.top(pb.TopRequest()),
-        "bots": lambda desk: desk.bots(pb.BotsRequest()),
-        "show": lambda desk: desk.show(pb.ShowRequest(bot="bot7")),
-        "compare": lambda desk: desk.compare(pb.CompareRequest(one="bot7", other="bot8")),
-        "crosstable": lambda desk: desk.crosstable(pb.CrosstableRequest(game="cargo_noir")),
-        "queue": lambda desk: desk.queue(pb.QueueRequest()),
-        "news": lambda desk: desk.news(pb.NewsRequest()),
-        "matches": lambda desk: desk.matches(ask()),
-        "matches of a bot": lambda desk: desk.matches(ask(bot="bot7")),
-        "matches in which a bot was out": lambda desk: desk.matches(ask(bot="bot7", out=True)),
-        "matches, older ones": lambda desk: desk.matches(ask(before=some)),
-        "match": lambda desk: desk.match(pb.MatchRequest(match=some)),
-        "log of a match": lambda desk: desk.log(pb.LogRequest(what=some)),
-        "log of a bot": lambda desk: desk.log(pb.LogRequest(what="bot7")),
-        "record": lambda desk: list(desk.record(pb.RecordRequest(match=some))),
+        "info": lambda desk: desk.ask(InfoRequest()),
+        "top": lambda desk: desk.ask(TopRequest()),
+        "bots": lambda desk: desk.ask(BotsRequest()),
+        "show": lambda desk: desk.ask(ShowRequest(bot="bot7")),
+        "compare": lambda desk: desk.ask(CompareRequest(one="bot7", other="bot8")),
+        "crosstable": lambda desk: desk.ask(CrosstableRequest(game="cargo_noir")),
+        "queue": lambda desk: desk.ask(QueueRequest()),
+        "news": lambda desk: desk.ask(NewsRequest()),
+        "matches": lambda desk: desk.ask(ask()),
+        "matches of a bot": lambda desk: desk.ask(ask(bot="bot7")),
+        "matches in which a bot was out": lambda desk: desk.ask(ask(bot="bot7", out=True)),
+        "matches, older ones": lambda desk: desk.ask(ask(before=some)),
+        "match": lambda desk: desk.ask(MatchRequest(match=some)),
+        "log of a match": lambda desk: desk.ask(LogRequest(what=some)),
+        "log of a bot": lambda desk: desk.ask(LogRequest(what="bot7")),
+        "record": lambda desk: b"".join(desk.ask(RecordRequest(match=some)).pieces),
     }
 
 

@@ -1,6 +1,6 @@
 """What a match costs the process that counts it, and the disk, in a real run whose matches are played elsewhere.
 
-Matches are played in this process, whose time is left out, and scheduled, rated, counted, sealed and packed by the run itself, on this
+Matches are played in this process, whose time is left out, and archived, scheduled, rated, counted and sealed by the run itself, on this
 disk, with every sync.
 """
 
@@ -19,7 +19,6 @@ from house_bots.random_bot import RandomBot
 
 from bench.ladder import CLOCK
 from bench.report import Report
-from ladder.archive import packs
 from ladder.facts.store import Store
 from ladder.intake.submission import submit
 from ladder.model.condition import agree
@@ -27,7 +26,7 @@ from ladder.model.match import Match
 from ladder.operation.home import Home
 from ladder.play.pool import Finished, Pool
 from ladder.play.running import RunPlan, only_run, run_locked
-from referee.files import private_folder, write_private
+from referee.files import private_folder
 from referee.live.matches.play import House, play_match
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
@@ -35,8 +34,6 @@ from referee.registry import find, games, shipped_board
 
 MATCHES, QUICK_MATCHES = 160, 8
 AUTHORS = 8
-UNPACKED_BLOCKS = 1
-"""Fewer than on a real ladder, so that almost all of a short run is packed, as almost all of a long one is."""
 LOG_BYTES = 200
 """What a bot prints in a match."""
 STORED_AIM_BYTES = 30_000
@@ -65,7 +62,6 @@ def store(matches: int = MATCHES) -> Stored:
         elsewhere = _Elsewhere(home)
         with (
             patch.object(Pool, "play", elsewhere.play),
-            patch.object(packs, "UNPACKED_BLOCKS", UNPACKED_BLOCKS),
             Store(home.database, create=False) as opened,
             only_run(home, opened),
         ):
@@ -106,19 +102,17 @@ class _Elsewhere:
         self.counting += time.perf_counter() - given
 
     def _play(self, match: Match) -> tuple[Finished, int]:
-        """Play a match and write its files, as a worker does; return their bytes, too."""
+        """Play a match and write its record, as a worker does; return the bytes of its record and logs, too."""
         game = find(match.condition.game)
         setup = game.setup(len(match.seats), match.condition.options, shipped_board(game))
         control = TimeControl.parse(match.condition.clock)
         plan = MatchPlan(game, setup, match.match_id, match.seed, match.labels, control, reveals_seed=False)
-        record, logs = self._home.record(match.match_id), self._home.logs(match.match_id)
-        for folder in (record.parent, self._home.all_logs, logs.parent, logs):
-            private_folder(folder)
+        record = self._home.record(match.match_id)
+        private_folder(record.parent)
         report = asyncio.run(play_match(plan, [House(RandomBot)] * len(match.seats), record=record))
-        for seat in range(len(match.seats)):
-            write_private(self._home.log(match.match_id, seat), b"." * LOG_BYTES)
-        write_private(self._home.usage(match.match_id), b"{}")
-        return Finished(report.result, report.record_hash), record.stat().st_size + LOG_BYTES * len(match.seats)
+        logs = {f"seat{seat}.log": b"." * LOG_BYTES for seat in range(len(match.seats))}
+        end = Finished(report.result, report.record_hash, logs=logs)
+        return end, record.stat().st_size + sum(map(len, logs.values()))
 
 
 def add_rows(report: Report) -> None:
@@ -126,6 +120,6 @@ def add_rows(report: Report) -> None:
     report.section("A match that was played, all games")
     stored = store(QUICK_MATCHES if report.quick else MATCHES)
     report.figure("a match: sent to the ladder", f"{stored.sent / 1e3:.1f} kB")
-    report.figure("a match: scheduled, rated, counted, sealed, packed", f"{stored.counting * 1e3:.1f} ms")
+    report.figure("a match: archived, scheduled, rated, counted, sealed", f"{stored.counting * 1e3:.1f} ms")
     size = f"{stored.stored / 1e3:.1f} kB"
-    report.ratio("a match: kept, almost all packed", size, "30 kB", stored.stored / STORED_AIM_BYTES, most=1)
+    report.ratio("a match: stored", size, "30 kB", stored.stored / STORED_AIM_BYTES, most=1)

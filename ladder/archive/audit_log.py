@@ -45,7 +45,7 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
         earlier = [path for path in (previous, final if final.exists() else None) if path is not None]
         added = None
         for path in reversed(earlier):
-            added = must_begin_with(path, (line.encode() for line in store.log_lines()), "the log of this ladder")
+            added = must_begin_with(path, (line.encode() for line in store.log.lines()), "the log of this ladder")
         with replacing(file) as part, part.open("xb") as target:
             count = _write(store, key, target)
             target.flush()
@@ -89,7 +89,7 @@ def _one_at_a_time(home: Home) -> Iterator[None]:
 def _write(store: Store, key: LadderKey, target: BinaryIO) -> int:
     """Write all entries and a checkpoint; return how many entries there are."""
     count, last_hash, at = 0, FIRST_HASH, now()
-    for line in store.log_lines():
+    for line in store.log.lines():
         count, last_hash = count + 1, line[-66:-2]
         target.write(line.encode() + b"\n")
     signature = key.sign(checkpoint_text(count, last_hash, at))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from referee.files import replacing
 from referee.terminal import visible
@@ -43,7 +43,7 @@ _FORMULA = tuple(
 """A spreadsheet may take a text that begins with one of these for a formula, and run it."""
 
 
-def export(chronicle: Chronicle, file: Path) -> int:
+def export(chronicle: Store, file: Path) -> int:
     """Write every match that counts, as of one moment; return how many rows there are.
 
     The file takes its name when it is complete; an earlier file of that name is replaced only then.
@@ -67,8 +67,8 @@ def export(chronicle: Chronicle, file: Path) -> int:
         return write(target, _rows(chronicle))
 
 
-def _rows(chronicle: Chronicle) -> Iterator[dict[str, Any]]:
-    for match in chronicle.all_played():
+def _rows(chronicle: Store) -> Iterator[dict[str, Any]]:
+    for match in chronicle.history.all_played():
         of_match = {
             "number": match.number,
             "match": match.match_id,

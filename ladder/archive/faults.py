@@ -21,12 +21,15 @@ class Blame:
     """A strike, or what put a seat out."""
 
     seat: Seat
+    """The seat, counted from 0."""
     at: int
     """How many actions had been played; `dogana replay --at` shows the position."""
     is_out: bool
     """False for a strike."""
     reason: str
+    """The kind of fault, in a word."""
     detail: str
+    """What was wrong, in words."""
     rule: str
     """The number of the rule that was broken; empty if there is none."""
 
@@ -36,6 +39,7 @@ class LostDecision:
     """Where a seat was put out."""
 
     seat: Seat
+    """The seat, counted from 0."""
     at: int
     """How many actions had been played."""
     observation: tuple[str, ...]
@@ -53,6 +57,7 @@ class LongestDecision:
     """The decision for which a seat was charged most."""
 
     seconds: float
+    """What it was charged, in seconds."""
     at: int
     """How many actions had been played when it ended."""
 
@@ -62,6 +67,7 @@ class Lead:
     """Where the winner took the lead for good."""
 
     seat: Seat
+    """The seat, counted from 0."""
     at: int
     """How many actions had been played; 0 if it led from the beginning."""
     round: str

@@ -45,14 +45,14 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
         BadHome: if the private key is missing or another one.
         OSError: if it cannot be read or written, with its name.
     """
-    if not store.key():
+    if not store.log.key():
         new_key(home, store, replace=False)
-    if _waiting(home, PublicKey(store.key())).exists():
+    if _waiting(home, PublicKey(store.log.key())).exists():
         _put_in_place(home, store)
     key = read_private_key(home)
-    if key.public.text != store.key():
+    if key.public.text != store.log.key():
         raise BadHome(
-            f"{home.key} is not the key of this ladder, which is {PublicKey(store.key()).fingerprint}; restore it from a"
+            f"{home.key} is not the key of this ladder, which is {PublicKey(store.log.key()).fingerprint}; restore it from a"
             " backup; if it is lost, `dogana ladder key --replace` makes a new one"
         )
     return key
@@ -76,13 +76,13 @@ def new_key(home: Home, store: Store, *, replace: bool) -> None:
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     with store.writing():
-        known = store.key()
+        known = store.log.key()
         if known and not replace:
             return
         if not known and home.key.exists():
             found = read_private_key(home).public
             _write_public(home, found)
-            store.add_key(found.text, "")
+            store.log.add_key(found.text, "")
             return
         try:
             old = ladder_key(home, store) if known else None
@@ -92,7 +92,7 @@ def new_key(home: Home, store: Store, *, replace: bool) -> None:
         new = LadderKey(private, _public(private))
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         write_private(_waiting(home, new.public), pem)
-        store.add_key(new.public.text, "" if old is None else old.sign(handover_text(old.public, new.public)))
+        store.log.add_key(new.public.text, "" if old is None else old.sign(handover_text(old.public, new.public)))
     _put_in_place(home, store)
 
 
@@ -136,7 +136,7 @@ def _waiting(home: Home, public: PublicKey) -> Path:
 def _put_in_place(home: Home, store: Store) -> None:
     """Give the key that the ladder names its name. One command at a time does this, or two could exchange their keys."""
     with store.writing():
-        public = PublicKey(store.key())
+        public = PublicKey(store.log.key())
         waiting = _waiting(home, public)
         if waiting.exists():
             _write_public(home, public)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ladder.facts.register import Register
+from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 
@@ -13,16 +13,18 @@ DEFAULT_BYTES = 1024**3
 """What the files of all versions of an author may have together, unless the organiser says otherwise."""
 
 
-def check_quota(home: Home, register: Register, author: str, content_hash: str) -> None:
+def check_quota(home: Home, store: Store, author: str, content_hash: str) -> None:
     """Check that an author may have further files, which have been taken in. Nobody else may take in any meanwhile.
 
     Raises:
         LadderError: if they may not.
     """
-    most = register.quotas().get(author, DEFAULT_BYTES)
+    most = store.budgets.quotas().get(author, DEFAULT_BYTES)
     if most is None:
         return
-    contents = {one.content_hash for one in register.versions().values() if one.author == author and not one.is_at_home}
+    contents = {
+        one.content_hash for one in store.roster.versions().values() if one.author == author and not one.is_at_home
+    }
     used = sum(bytes_of(home.versions / content) for content in contents - {content_hash})
     more = bytes_of(home.versions / content_hash)
     if used + more > most:

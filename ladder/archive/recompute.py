@@ -23,8 +23,8 @@ from itertools import chain, count, islice
 from math import ceil
 from pathlib import Path
 
+from ladder.archive.archive import Archive, NoRecord
 from ladder.archive.checked import Notes, fingerprint, noted, noting
-from ladder.archive.packs import NoRecord, find_record
 from ladder.facts.store import Store
 from ladder.model.condition import not_defaults
 from ladder.model.match import Match
@@ -91,7 +91,7 @@ class Comparison:
     verified_before: int = 0
     """How many records were verified by a comparison that was broken off, and have not changed since."""
     broken: Lines = field(default_factory=Lines)
-    """Records that are missing or do not hold; which matches these are is noted (`Store.broken`)."""
+    """Records that are missing or do not hold; which matches these are is noted (`Derivation.broken`)."""
     other_format: int = 0
     """How many more records this version does not read: those from before the first release of Dogana, or of a later one."""
     lost: Lines = field(default_factory=Lines)
@@ -167,15 +167,17 @@ def compare(home: Home, store: Store, sample: Sample | None = None) -> Compariso
     found = Comparison(History({}))
 
     def derived() -> Iterator[Match]:
-        is_repeated = _among(store.repeated())
-        is_chosen = _among(count(1) if sample is None else sample.numbers(store.count_of_matches()))
-        for match in store.counted():
+        is_repeated = _among(store.derivation.repeated())
+        is_chosen = _among(count(1) if sample is None else sample.numbers(store.results.count_of_matches()))
+        for match in store.results.counted():
             assert match.count is not None  # noqa: S101 it counts
             found.matches += 1
             is_new = not is_repeated(match.count.number)
             if is_new:
                 rated = match.rated(match.count.outcomes)
-                store.note_again(match, found.history.add(match.condition.id, match.versions, match.count.ranks, rated))
+                store.derivation.note_again(
+                    match, found.history.add(match.condition.id, match.versions, match.count.ranks, rated)
+                )
             if match.count.rated != is_new:
                 found.differences.add(f"match {match.match_id}: {_NOT_RATED if is_new else _RATED_TWICE}")
             if is_chosen(match.count.number):
@@ -185,22 +187,24 @@ def compare(home: Home, store: Store, sample: Sample | None = None) -> Compariso
 
     noted_or_not = noting(home.checked) if sample is None else nullcontext()
     with home.files_stay(), store.reading(), _readable(store) as found.log, noted_or_not as notes:
-        found.history = History({version.id: version.parent for version in store.versions().values()})
-        store.begin_again()
+        found.history = History({version.id: version.parent for version in store.roster.versions().values()})
+        store.derivation.begin_again()
         for problem in _problems(home, derived(), found, notes):
             if problem.holds:
                 found.contradicting.add(problem.text)
-            elif problem.is_missing and store.record_pruned_at(problem.match_id):
+            elif problem.is_missing and store.evidence.record_pruned_at(problem.match_id):
                 found.pruned += 1
-            elif lost_at := store.lost_at(problem.match_id):
+            elif lost_at := store.evidence.lost_at(problem.match_id):
                 found.lost.add(f"{problem.text} (noted on {lost_at[:10]})")
             else:
                 if problem.is_unread:
                     found.other_format += 1
                 else:
                     found.broken.add(problem.text)
-                store.note_broken(problem.match_id)
-        for line in chain(_differing_ratings(store, found.history), _differing_blocks(store), store.differences()):
+                store.derivation.note_broken(problem.match_id)
+        for line in chain(
+            _differing_ratings(store, found.history), _differing_blocks(store), store.derivation.differences()
+        ):
             found.differences.add(line)
     return found
 
@@ -208,7 +212,7 @@ def compare(home: Home, store: Store, sample: Sample | None = None) -> Compariso
 @contextmanager
 def _readable(store: Store) -> Iterator[str]:
     """Give the first entry of the audit log that does not agree with the facts; if these make no sense, say so in its words."""
-    disagreement = store.log_disagreement()
+    disagreement = store.log.disagreement()
     try:
         yield disagreement
     except (AssertionError, LookupError, TypeError, ValueError) as error:
@@ -232,8 +236,8 @@ def _among(numbers: Iterator[int]) -> Callable[[int], bool]:
 
 def _differing_ratings(store: Store, history: History) -> Iterator[str]:
     """Yield where the ratings that versions have now differ, a line each."""
-    for condition in store.conditions().values():
-        known, ratings = store.ratings(condition), history.ratings.get(condition.id, {})
+    for condition in store.roster.conditions().values():
+        known, ratings = store.results.ratings(condition), history.ratings.get(condition.id, {})
         for version in sorted(ratings.keys() | known.keys()):
             if known.get(version) != ratings.get(version):
                 yield (
@@ -244,7 +248,7 @@ def _differing_ratings(store: Store, history: History) -> Iterator[str]:
 
 def _differing_blocks(store: Store) -> Iterator[str]:
     """Yield where the ratings after blocks differ, a line each."""
-    for version, block, kept, again in store.differing_after_blocks():
+    for version, block, kept, again in store.derivation.differing_after_blocks():
         yield f"block {block}: after it version {version} has {_text(kept)}, its matches give {_text(again)}"
 
 
@@ -265,8 +269,8 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
         differs = found.differences.count or found.without_record
         if differs and not found.contradicting.count and (count_lost or not found.without_record):
             with store.writing():
-                store.note_lost(store.broken())
-                store.repair(found.history)
+                store.evidence.note_lost(store.derivation.broken())
+                store.derivation.repair(found.history)
             found.repaired = True
         return found
 
@@ -334,24 +338,22 @@ def check(home: Home, matches: Sequence[Match], known: Path | None = None) -> Ch
     found = Checked()
     numbers = [match.count.number for match in matches if match.count is not None]
     before = noted(known, numbers[0], numbers[-1]) if known is not None and numbers else {}
-    for number, match in zip(numbers, matches, strict=True):
-        try:
-            found_record = find_record(home, match.match_id, match.block)
-            mark = fingerprint(match, found_record.data)
-            if before.get(number) == mark:
-                found.before += 1
-                continue
-            record = verify(found_record.path, find, match.seed, found_record.data)
-        except RecordError as error:
-            found.problems.append(
-                Problem(match.match_id, str(error), False, isinstance(error, NoRecord), isinstance(error, OtherFormat))
-            )
-            continue
-        problem = _problem(match, record)
-        if problem is None:
-            found.fingerprints[number] = mark
-        else:
-            found.problems.append(problem)
+    with Archive(home.archive, create=False) as archive:
+        for number, match in zip(numbers, matches, strict=True):
+            try:
+                record = archive.record(match.match_id)
+                mark = fingerprint(match, record.data)
+                if before.get(number) == mark:
+                    found.before += 1
+                    continue
+                problem = _problem(match, verify(record.path, find, match.seed, record.data))
+            except RecordError as error:
+                is_missing, is_unread = isinstance(error, NoRecord), isinstance(error, OtherFormat)
+                problem = Problem(match.match_id, str(error), False, is_missing, is_unread)
+            if problem is None:
+                found.fingerprints[number] = mark
+            else:
+                found.problems.append(problem)
     return found
 
 
@@ -371,7 +373,7 @@ def _problem(match: Match, record: Verified) -> Problem | None:
         return _contradiction(
             match, "does not begin as the matches of a ladder do: it has another board, or a position"
         )
-    if count.record_hash not in (record.result_hash, record.last_hash):  # older versions kept the last one
+    if count.record_hash != record.result_hash:
         return _contradiction(match, "is not the one that was counted")
     seats = [
         (seat.rank, seat.score, seat.outcome, seat.detail, seat.decisions, milliseconds(seat.think_seconds))

@@ -1,15 +1,15 @@
-"""Reveals the seeds of blocks that are over: their records are sealed, signed and compressed."""
+"""Reveals the seeds of blocks that are over: their records are sealed and signed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ladder.archive.archive import Archive
 from ladder.archive.key import read_private_key
 from ladder.facts.store import Store
 from ladder.operation.errors import SealBroken
 from ladder.operation.home import Home
-from referee.files import private_folder
-from referee.records.record import RecordError, read_lines, seal
+from referee.records.record import RecordError, read_lines, sealed
 
 
 def seal_blocks(home: Home, store: Store) -> Iterator[str]:
@@ -17,20 +17,22 @@ def seal_blocks(home: Home, store: Store) -> Iterator[str]:
 
     A block with a record that is not the one that was counted stays as it is: the next run looks at it again.
     """
-    for block in store.blocks_to_seal():
+    for block in store.evidence.blocks_to_seal():
         yield from seal_block(home, store, block)
 
 
 def seal_block(home: Home, store: Store, block: int) -> list[str]:
     """Seal the records of a block that is over; return what is wrong with them."""
-    problems = []
-    for record in store.records_of(block):
-        try:
-            seal_match(home, *record)
-        except SealBroken as error:
-            problems.append(str(error))
+    problems, records = [], {}
+    with Archive(home.archive, create=True) as archive:
+        for match_id, seed, record_hash in store.evidence.records_of(block):
+            try:
+                records[match_id] = _sealed(home, archive, match_id, seed, record_hash)
+            except SealBroken as error:
+                problems.append(str(error))
+        archive.put_records(records)
     if not problems:
-        store.note_sealed(block)
+        store.evidence.note_sealed(block)
     return problems
 
 
@@ -41,14 +43,15 @@ def seal_match(home: Home, match_id: str, seed: int, record_hash: str) -> None:
         SealBroken: if it is not the record that was counted.
         LadderError: if the key of the ladder is missing.
     """
-    sealed, path = home.sealed_record(match_id), home.record(match_id)
-    if not path.exists():
-        path = home.find_record(match_id)
+    with Archive(home.archive, create=True) as archive:
+        archive.put_records({match_id: _sealed(home, archive, match_id, seed, record_hash)})
+
+
+def _sealed(home: Home, archive: Archive, match_id: str, seed: int, record_hash: str) -> bytes:
     try:
-        if path != sealed:
-            private_folder(sealed.parent)
-            seal(path, sealed, seed, record_hash, read_private_key(home).sign_record)
-        elif record_hash not in [line.hash for line in read_lines(sealed)[-3:]]:
-            raise RecordError(sealed, 0, "is not the record that was counted")
+        record = archive.record(match_id)
+        if record_hash in [line.hash for line in read_lines(record.path, record.data)[-3:-1]]:
+            return record.data  # it was sealed before
+        return sealed(record.path, record.data, seed, record_hash, read_private_key(home).sign_record)
     except RecordError as error:
         raise SealBroken(f"cannot reveal the seed of match {match_id}: {error}") from error

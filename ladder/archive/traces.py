@@ -1,4 +1,4 @@
-"""What matches have left in the folder of a ladder: records, and the logs of bots. A match may have them and not count."""
+"""What matches have left in the archive of a ladder: records, and the logs of bots. A match may have them and not count."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
-from pathlib import Path
 
+from ladder.archive.archive import LOGS, RECORDS, USAGE, Archive, NoRecord, find_logs, find_record
 from ladder.archive.faults import Account, LongestDecision, read_account
-from ladder.archive.logs import LogFile, log_files
-from ladder.archive.packs import NoRecord, find_record
-from ladder.facts.chronicle import LAST_MATCHES, MAX_NAMED, Chronicle, PlayedMatch
+from ladder.facts.history import LAST_MATCHES, PlayedMatch
+from ladder.facts.roster import MAX_NAMED
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.standings import Status, standings
+from ladder.facts.store import Store
 from ladder.model.condition import Condition, not_defaults
 from ladder.model.match import Version
 from ladder.operation.errors import LadderError, NotFound
-from ladder.operation.home import Home
+from ladder.operation.home import QUALIFY, Home
 from referee.errors import DoganaError
 from referee.game import OptionValue, Seat
 from referee.live.seats.last_words import last_words
@@ -30,6 +30,8 @@ from referee.sandbox.cgroup import Usage
 
 _QUALIFYING = re.compile(r"qualify-([0-9]{1,18})-", re.ASCII)
 _MATCHES_AT_A_TIME = 50
+_LEAST_OF_AN_ID = 2
+"""How much of the id of a match that was not scheduled must be given: else all records would be looked through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +42,11 @@ class Log:
     seat: Seat
     bot: str
     """What the seat is called in the record; empty if there is no record any more."""
-    file: LogFile
-
-    @property
-    def path(self) -> Path | None:
-        """Its file; None if it is in a pack."""
-        return self.file.path if self.file.packed is None else None
+    data: bytes
 
     def lines(self) -> list[str]:
-        """Read it.
-
-        Raises:
-            OSError: if it cannot be read, with its name.
-        """
-        text = self.file.read().decode(errors="replace")
+        """Return what it wrote, by line."""
+        text = self.data.decode(errors="replace")
         return text.removesuffix("\n").split("\n") if text else []
 
 
@@ -95,8 +88,6 @@ class MatchTraces:
     logs: tuple[Log, ...]
     is_recorded: bool
     """Whether there is a record."""
-    record: Path | None
-    """Its file; None if there is none, or it is in a pack."""
     pruned_at: str
     """When the record was pruned, in ISO 8601, UTC; empty if there is one, or it is missing for another reason."""
     account: Account | None
@@ -106,7 +97,7 @@ class MatchTraces:
 
 
 def find_match(
-    home: Home, chronicle: Chronicle, beginning: str, may_know: Callable[[str], bool] = lambda match_id: True
+    home: Home, chronicle: Store, beginning: str, may_know: Callable[[str], bool] = lambda match_id: True
 ) -> str:
     """Return the id of a match that was scheduled, or has left a record: it qualified a version, or was part of a trial.
 
@@ -119,10 +110,12 @@ def find_match(
     Raises:
         LadderError: if there is no match whose id begins like this, or more than one.
     """
-    scheduled = chronicle.matches_beginning(beginning, MAX_NAMED + 1)
-    if beginning in scheduled:  # so there is no need to look through the folder of its record
+    scheduled = chronicle.schedule.matches_beginning(beginning, MAX_NAMED + 1)
+    if beginning in scheduled:
         return beginning
-    others = [one for one in home.recorded(beginning) if chronicle.match(one) is None and may_know(one)]
+    with Archive(home.archive, create=False) as archive:
+        recorded = archive.matches_with(RECORDS, beginning) if len(beginning) >= _LEAST_OF_AN_ID else []
+    others = [one for one in recorded if chronicle.schedule.match(one) is None and may_know(one)]
     found = sorted({*scheduled, *others})
     if not found:
         raise NotFound(
@@ -142,12 +135,15 @@ def qualified_in(match_id: str) -> int | None:
     return None if found is None else int(found[1])
 
 
-def traces_of(home: Home, chronicle: Chronicle, match_id: str) -> MatchTraces:
+def traces_of(home: Home, chronicle: Store, match_id: str) -> MatchTraces:
     """Gather what is left of a match, and play its record again."""
-    match, played, voids = chronicle.match(match_id), chronicle.played(match_id), chronicle.voids(match_id)
-    block = None if match is None else match.block
-    is_recorded, record, account, problem = _account(home, match_id, block)
-    pruned_at = "" if is_recorded else chronicle.record_pruned_at(match_id)
+    match, played, voids = (
+        chronicle.schedule.match(match_id),
+        chronicle.history.played(match_id),
+        chronicle.history.voids(match_id),
+    )
+    is_recorded, account, problem = _account(home, match_id)
+    pruned_at = "" if is_recorded else chronicle.evidence.record_pruned_at(match_id)
     if match is not None:
         condition, bots = match.condition, match.labels
     elif account is not None:
@@ -161,28 +157,23 @@ def traces_of(home: Home, chronicle: Chronicle, match_id: str) -> MatchTraces:
         condition=condition,
         status=_status(match_id, played, len(voids), is_scheduled=match is not None),
         bots=tuple(bots),
-        seats=tuple(_seats(played, account, usages_of(home, match_id, block))),
+        seats=tuple(_seats(played, account, usages_of(home, match_id))),
         voids=tuple(voids),
-        logs=tuple(_logs_that_hold(home, match_id, block, bots)),
+        logs=tuple(_logs_that_hold(home, match_id, bots)),
         is_recorded=is_recorded,
-        record=record,
         pruned_at=pruned_at,
         account=account,
         problem=problem if (played is not None or is_recorded) and not pruned_at else "",
     )
 
 
-def _account(home: Home, match_id: str, block: int | None) -> tuple[bool, Path | None, Account | None, str]:
-    """Return whether there is a record, its file unless it is in a pack, what it says, and why it says nothing."""
+def _account(home: Home, match_id: str) -> tuple[bool, Account | None, str]:
+    """Return whether there is a record, what it says, and why it says nothing."""
     try:
-        record = find_record(home, match_id, block)
+        record = find_record(home, match_id)
+        return True, read_account(record.path, record.data), ""
     except RecordError as error:
-        return not isinstance(error, NoRecord), None, None, str(error)
-    path = None if record.is_packed else record.path
-    try:
-        return True, path, read_account(record.path, record.data), ""
-    except RecordError as error:
-        return True, path, None, str(error)
+        return not isinstance(error, NoRecord), None, str(error)
 
 
 def _status(match_id: str, played: PlayedMatch | None, voids: int, *, is_scheduled: bool) -> str:
@@ -224,64 +215,55 @@ def _seats(played: PlayedMatch | None, account: Account | None, usages: Mapping[
             )
 
 
-def usages_of(home: Home, match_id: str, block: int | None) -> dict[Seat, Usage]:
-    """Return what the confined bots of a match used, as far as it is known. `block` is its block, if it has one."""
+def usages_of(home: Home, match_id: str) -> dict[Seat, Usage]:
+    """Return what the confined bots of a match used, as far as it is known."""
     try:
-        text = log_files(home, match_id, block)[home.usage(match_id).name].read()
-        return {int(seat): Usage(**used) for seat, used in json.loads(text).items()}
-    except (
-        OSError,
-        ValueError,
-        TypeError,
-        LookupError,
-        AttributeError,
-        RecordError,
-    ):  # there is none, or it was changed
+        return {int(seat): Usage(**used) for seat, used in json.loads(find_logs(home, match_id)[USAGE]).items()}
+    except (ValueError, TypeError, LookupError, AttributeError, RecordError):  # there is none, or it was changed
         return {}
 
 
-def logs_of_match(home: Home, match_id: str, block: int | None, bots: Sequence[str]) -> list[Log]:
+def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[Log]:
     """Return the logs of a match, by seat; house bots write none.
 
     Args:
         home: the folder of the ladder.
         match_id: the match.
-        block: its block; None if it has none.
         bots: what the seats are called, if it is known.
 
     Raises:
-        RecordError: if they would be in a pack, and that is damaged.
+        RecordError: if they are damaged.
     """
     found = []
-    for name, file in log_files(home, match_id, block).items():
-        if name.endswith(".log"):
+    for name, data in find_logs(home, match_id).items():
+        if name != USAGE:
             seat = int(name.removeprefix("seat").removesuffix(".log"))
-            found.append(Log(match_id, seat, bots[seat] if seat < len(bots) else "", file))
+            found.append(Log(match_id, seat, bots[seat] if seat < len(bots) else "", data))
     return sorted(found, key=lambda log: log.seat)
 
 
-def _logs_that_hold(home: Home, match_id: str, block: int | None, bots: Sequence[str]) -> list[Log]:
-    """Return the logs of a match as `logs_of_match`; none if their pack is damaged: how the match went is told all the same."""
+def _logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[Log]:
+    """Return the logs of a match as `logs_of_match`; none if they are damaged: how the match went is told all the same."""
     try:
-        return logs_of_match(home, match_id, block, bots)
+        return logs_of_match(home, match_id, bots)
     except RecordError:
         return []
 
 
-def bots_in(home: Home, chronicle: Chronicle, match_id: str) -> list[str]:
+def bots_in(home: Home, chronicle: Store, match_id: str) -> list[str]:
     """Return what each seat of a match is called; empty if nobody knows any more."""
-    match = chronicle.match(match_id)
+    match = chronicle.schedule.match(match_id)
     if match is not None:
         return match.labels
     try:
-        record = find_record(home, match_id, None)  # only matches of blocks are in packs
+        record = find_record(home, match_id)
         bots = read_lines(record.path, record.data)[0].data.get("bots")
     except RecordError:
         return []
     return [str(bot) for bot in bots] if isinstance(bots, list) else []
 
 
-def last_log(home: Home, chronicle: Chronicle, versions: Sequence[Version]) -> Log:
+def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> Log:
     """Return the log of a bot in its last match that has one: one of the last that count, or one that was to qualify it.
 
     The match in which it failed to qualify comes first, if the newest version has not qualified; not one that it got through
@@ -294,35 +276,41 @@ def last_log(home: Home, chronicle: Chronicle, versions: Sequence[Version]) -> L
 
     Raises:
         LadderError: if there is none.
-        RecordError: if it would be in a pack, and that is damaged.
+        RecordError: if it is damaged.
     """
     newest = versions[-1]
     failed = [
         (condition.game, dict(condition.options), condition.clock)
-        for condition in chronicle.conditions().values()
+        for condition in chronicle.roster.conditions().values()
         for one in standings(chronicle, condition, [newest.id])
         if one.version == newest and one.status is Status.FAILED
     ]
     qualifying = (
-        (match_id, None, 0, version)
+        (match_id, 0, version)
         for version in reversed(versions)
-        for match_id in home.qualifications(version.id)[::-1]
+        for match_id in _qualifications(home, version.id)
         if not failed or version != newest or _played_under(home, match_id) in (None, *failed)
     )
     played = islice(_played(chronicle, versions), LAST_MATCHES)
-    for match_id, block, seat, version in chain(qualifying, played) if failed else chain(played, qualifying):
-        file = log_files(home, match_id, block).get(home.log(match_id, seat).name)
-        if file is not None:
-            return Log(match_id, seat, version.label, file)
-    before = chronicle.logs_pruned_before()
+    for match_id, seat, version in chain(qualifying, played) if failed else chain(played, qualifying):
+        data = find_logs(home, match_id).get(f"seat{seat}.log")
+        if data is not None:
+            return Log(match_id, seat, version.label, data)
+    before = chronicle.evidence.logs_pruned_before()
     pruned = f"; those from before {before[:10]} were pruned by the organiser's retention" if before else ""
     raise LadderError(f"{newest.bot} has no log: it has played no match yet, or the logs were removed{pruned}")
+
+
+def _qualifications(home: Home, version: int) -> list[str]:
+    """Return the ids of the matches that were to qualify a version, as far as they have logs, the newest first."""
+    with Archive(home.archive, create=False) as archive:
+        return archive.matches_with(LOGS, f"{QUALIFY}{version}-")[::-1]
 
 
 def _played_under(home: Home, match_id: str) -> tuple[str, dict[str, OptionValue], str] | None:
     """Return game, options and clock of a match that belongs to no block; None if it has no record, as when its worker died."""
     try:
-        record = find_record(home, match_id, None)
+        record = find_record(home, match_id)
         header = read_lines(record.path, record.data)[0].data
         game = find(str(header["game"]))
         return game.name, not_defaults(game, header["options"]), str(header["clock"])
@@ -336,21 +324,18 @@ def last_said(home: Home, version: Version, condition: Condition) -> str:
     They name files as they are called in the bot's own folder.
     """
     under = (condition.game, dict(condition.options), condition.clock)
-    for match_id in home.qualifications(version.id)[::-1]:
+    for match_id in _qualifications(home, version.id):
         if _played_under(home, match_id) in (None, under):
-            file = log_files(home, match_id, None).get(home.log(match_id, 0).name)
-            with suppress(OSError, RecordError):
-                text = "" if file is None else file.read().decode(errors="replace")
+            with suppress(RecordError):
+                text = find_logs(home, match_id).get("seat0.log", b"").decode(errors="replace")
                 return last_words(text.replace(f"{home.versions / version.content_hash}/", ""))
     return ""
 
 
-def _played(chronicle: Chronicle, versions: Sequence[Version]) -> Iterator[tuple[str, int | None, Seat, Version]]:
-    """Yield the matches of some versions that count, newest first, with block and seat."""
+def _played(chronicle: Store, versions: Sequence[Version]) -> Iterator[tuple[str, Seat, Version]]:
+    """Yield the matches of some versions that count, newest first, with their seats."""
     before = ""
-    while found := chronicle.matches(_MATCHES_AT_A_TIME, versions=versions, before=before):
+    while found := chronicle.history.matches(_MATCHES_AT_A_TIME, versions=versions, before=before):
         for match in found:
             before = match.match_id
-            yield from (
-                (before, match.block, seat.seat, seat.version) for seat in match.seats if seat.version in versions
-            )
+            yield from ((before, seat.seat, seat.version) for seat in match.seats if seat.version in versions)

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.questions.document import document
+from ladder.questions.changes import AtTablesRequest
+from ladder.questions.question import document
 from referee.commands.output import out, print_json
 
 
@@ -33,7 +33,7 @@ def at_tables(
     """
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        found = desk.at_tables(pb.AtTablesRequest(bot=bot, at_tables=allowed))
+        found = desk.ask(AtTablesRequest(bot=bot, at_tables=allowed))
     if as_json:
         print_json(document(found))
     else:

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.audit_log import keep, write
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.facts.store import Store
 from ladder.operation.home import Home
+from ladder.questions.proof import AuditLogRequest
 from referee.commands.output import out, print_json, target
 
 
@@ -42,8 +42,7 @@ def audit_log(
     where = Where.chosen(home, server)
     if where.server is not None:
         with where.desk() as desk:
-            pieces = desk.audit_log(pb.AuditLogRequest())
-            entries, added = keep((piece.data for piece in pieces), file, previous)
+            entries, added = keep(desk.ask(AuditLogRequest()).pieces, file, previous)
     else:
         with Store(Home(where.home).database, create=False) as store:
             entries, added = write(Home(where.home), store, file, previous)

@@ -174,8 +174,8 @@ def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
 
       dogana ladder author list
     """
-    with Authors(Home(home).database, create=False) as authors, authors.reading():
-        names, tokens, budgets = authors.names(), authors.tokens(), authors.budgets()
+    with Authors(Home(home).database, create=False) as authors:
+        names, tokens, budgets = authors.names(), authors.tokens(), authors.budgets.of_today()
     names += [name for name in budgets if name not in names]
     if as_json:
         print_json(

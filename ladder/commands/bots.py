@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.tables import status_of, table
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.facts.standings import Status
-from ladder.questions.document import document
+from ladder.questions.bots import BotsRequest
+from ladder.questions.question import document
 from referee.commands.output import out, print_json
 
 
@@ -39,7 +39,7 @@ def bots(
     """
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        found = desk.bots(pb.BotsRequest(game=game or "", called=called)).bots
+        found = desk.ask(BotsRequest(game=game or "", called=called)).bots
     if as_json:
         print_json([document(one) for one in found])
         return
@@ -55,7 +55,7 @@ def bots(
                 one.author if line == 0 else "",
                 standing.game,
                 standing.terms,
-                f"{standing.low:.2f}" if standing.HasField("low") else "-",
+                f"{standing.low:.2f}" if standing.low is not None else "-",
                 status_of(standing),
             )
     out.print(listed)

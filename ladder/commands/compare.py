@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.tables import moment, table
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.questions.document import document
+from ladder.questions.comparing import CompareRequest, VersionComparison
+from ladder.questions.question import document
 from referee.commands.output import out, print_json
 
 
@@ -43,7 +43,7 @@ def compare(
     """
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        found = desk.compare(pb.CompareRequest(one=one, other=other, game=game or ""))
+        found = desk.ask(CompareRequest(one=one, other=other, game=game or ""))
     if as_json:
         print_json(document(found))
         return
@@ -54,18 +54,18 @@ def compare(
         _print(first, second, comparison)
 
 
-def _print(first: str, second: str, comparison: pb.Comparison) -> None:
+def _print(first: str, second: str, comparison: VersionComparison) -> None:
     one, other = comparison.one, comparison.other
     out.print(f"{one.game} ({one.terms})", style="bold", soft_wrap=True)
     numbers = ("place", "mu", "sigma", "mu - 3 sigma", "matches")
     listed = table("", *numbers, numbers=numbers, widths={"mu - 3 sigma": 6})
     for label, standing in ((first, one), (second, other)):
         skill = ["-"] * 4
-        if standing.HasField("mu"):
+        if standing.mu is not None:
             skill = [str(standing.place), *(f"{number:.2f}" for number in (standing.mu, standing.sigma, standing.low))]
         listed.add_row(label, *skill, str(standing.matches))
     out.print(listed)
-    if comparison.HasField("better"):
+    if comparison.better is not None:
         out.print(f"the chance that {first} is the better one: {comparison.better:.1%}", soft_wrap=True)
     if not comparison.met.matches:
         out.print(f"{first} and {second} have not met")

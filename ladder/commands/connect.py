@@ -11,10 +11,12 @@ from typing import Annotated
 import typer
 
 from ladder.commands.options import SERVER_VARIABLE, InsecureOption
+from ladder.commands.where import remote_ladder
 from ladder.intake.offer import MAX_MATCHES_AT_HOME
 from ladder.operation.errors import LadderError
+from ladder.questions.info import InfoRequest
 from ladder.service.home_bot import look_at
-from ladder.service.login import login_of
+from ladder.service.login import Login, is_url, login_of
 from ladder.service.offering import Offer, Offering
 from referee.commands.output import err, target
 from referee.files import make_folder
@@ -27,7 +29,7 @@ def connect(
     name: Annotated[str, typer.Option(help="The bot's name.", metavar="NAME")],
     server: Annotated[
         str | None,
-        typer.Option(help="The ladder.", metavar="HOST:PORT", show_default=f"the environment's {SERVER_VARIABLE}"),
+        typer.Option(help="The ladder.", metavar="URL|HOST:PORT", show_default=f"the environment's {SERVER_VARIABLE}"),
     ] = None,
     matches: Annotated[
         int,
@@ -78,12 +80,28 @@ def connect(
         raise LadderError(f"you are not logged in at {place}; dogana login {place}")
     login = replace(login, insecure=login.insecure or insecure)
     login.check_private(place)
+    address, is_encrypted = _door(place, login)
     bot = look_at(path, version)
     if logs is not None:
         make_folder(logs)
-    offer = Offer(bot, name, place, login, matches, logs)
+    offer = Offer(bot, name, address, login, matches, logs, is_encrypted)
     if not asyncio.run(_offer(offer)):
         raise KeyboardInterrupt
+
+
+def _door(server: str, login: Login) -> tuple[str, bool]:
+    """Return where bots at home connect to a ladder, and whether that is encrypted.
+
+    Raises:
+        LadderError: if it takes none.
+    """
+    if not is_url(server):
+        return server, login.authority is not None
+    with remote_ladder(server, login) as ladder:
+        address = ladder.ask(InfoRequest()).address
+    if not address:
+        raise LadderError(f"the ladder at {server} only shows itself; no bot at home can connect to it")
+    return address, server.startswith("https:")
 
 
 async def _offer(offer: Offer) -> bool:

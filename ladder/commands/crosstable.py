@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson, OnlyOptions
 from ladder.commands.tables import table, title_of
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.questions.document import document
+from ladder.questions.comparing import Crosstable, CrosstableRequest
+from ladder.questions.question import document
 from referee.commands.options import read_options
 from referee.commands.output import out, print_json
 
@@ -36,11 +36,11 @@ def crosstable(
 
       dogana ladder crosstable cargo_noir --clock 600+5/60 --json
     """
-    request = pb.CrosstableRequest(
+    request = CrosstableRequest(
         game=game, clock=clock or "", options=read_options(option or []), by_options=option is not None
     )
     with Where.chosen(home, server).desk() as desk:
-        tables = desk.crosstable(request).tables
+        tables = desk.ask(request).tables
     if as_json:
         print_json([document(one) for one in tables])
         return
@@ -48,7 +48,7 @@ def crosstable(
         _print(one)
 
 
-def _print(crossed: pb.Crosstable) -> None:
+def _print(crossed: Crosstable) -> None:
     heads = ("matches", "ahead", "tied", "behind", "share")
     listed = table("", "bot", "against", *heads, numbers={"", *heads}, title=title_of(crossed.condition))
     labels = [f"{one.bot} v{one.version}" for one in crossed.versions]

@@ -10,7 +10,7 @@ import typer
 from ladder.archive.export import export as write
 from ladder.commands.options import AsJson, HomeOption
 from ladder.commands.where import Where
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.operation.home import Home
 from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json, target
@@ -36,7 +36,7 @@ def export(
       dogana ladder export matches.json --home ./ladder
     """
     check_free(file, force=force)
-    with Chronicle(Home(home).database, create=False) as chronicle:
+    with Store(Home(home).database, create=False) as chronicle:
         rows = write(chronicle, file)
     if as_json:
         print_json({"file": str(file), "rows": rows})

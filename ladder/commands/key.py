@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.key import new_key
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
-from ladder.questions.document import document
+from ladder.questions.proof import KeyRequest
+from ladder.questions.question import document
 from referee.commands.output import out, print_json
 
 
@@ -46,7 +46,7 @@ def key(
         with Store(place.database, create=False) as store:
             new_key(place, store, replace=True)
     with where.desk() as desk:
-        found = desk.key(pb.KeyRequest())
+        found = desk.ask(KeyRequest())
     if as_json:
         print_json(document(found))
     else:

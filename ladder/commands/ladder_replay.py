@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.replay import look_at, replay
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.operation.errors import LadderError
+from ladder.questions.match import RecordRequest
 from referee.errors import DoganaError
 
 _MATCH = Annotated[str, typer.Argument(help="A match; the beginning of its id is enough.", metavar="MATCH")]
@@ -36,13 +36,13 @@ def ladder_replay(context: typer.Context, match: str, home: Path | None, server:
     where = Where.chosen(home, server)
     with tempfile.TemporaryDirectory(prefix="dogana-") as folder:
         with where.desk() as desk:
-            pieces = list(desk.record(pb.RecordRequest(match=match)))
-        file = Path(folder) / ("record.jsonl.zst" if pieces[0].name.endswith(".zst") else "record.jsonl")
-        file.write_bytes(b"".join(piece.data for piece in pieces))
+            record = desk.ask(RecordRequest(match=match))
+            file = Path(folder) / ("record.jsonl.zst" if record.name.endswith(".zst") else "record.jsonl")
+            file.write_bytes(b"".join(record.pieces))
         try:
             look_at(shlex.split(where.command("replay", match)), file, hold=context.with_resource, **options)
         except DoganaError as error:  # the file is gone when its name is read
-            raise LadderError(str(error).replace(str(file), pieces[0].name)) from error
+            raise LadderError(str(error).replace(str(file), record.name)) from error
 
 
 def _parameters() -> list[inspect.Parameter]:

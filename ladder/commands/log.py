@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.questions.document import document
+from ladder.questions.match import BotLog, LogRequest
+from ladder.questions.question import document
 from referee.commands.output import out, print_json
 from referee.terminal import visible
 
@@ -49,10 +49,10 @@ def log(
 
       dogana ladder log 'mybot v2' --all | less
     """
-    request = pb.LogRequest(what=what, seat=seat, tail=0 if everything else tail)
+    request = LogRequest(what=what, seat=seat, tail=0 if everything else tail)
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        logs = desk.log(request).logs
+        logs = desk.ask(request).logs
     if as_json:
         print_json([document(found) for found in logs])
         return
@@ -66,7 +66,7 @@ def log(
             _explain_empty(where, found)
 
 
-def _explain_empty(where: Where, found: pb.BotLog) -> None:
+def _explain_empty(where: Where, found: BotLog) -> None:
     """Say how to see what a bot did that wrote nothing."""
     out.print("it printed nothing, and a log has only what a bot prints; these say more:", soft_wrap=True)
     bot = found.bot.rpartition(" v")[0]

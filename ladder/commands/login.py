@@ -10,16 +10,16 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import InsecureOption
+from ladder.commands.where import remote_ladder
 from ladder.operation.errors import LadderError
-from ladder.service.client import RemoteDesk
+from ladder.questions.info import InfoRequest
 from ladder.service.login import Login, logins_file, remember
 from referee.commands.output import out
 from referee.files import read_file
 
 _MAX_TOKEN_BYTES = 4096
-ServerArgument = Annotated[str, typer.Argument(help="The ladder.", metavar="HOST:PORT")]
+ServerArgument = Annotated[str, typer.Argument(help="The ladder.", metavar="URL|HOST:PORT")]
 
 
 def login(
@@ -30,7 +30,8 @@ def login(
     ca: Annotated[
         Path | None,
         typer.Option(
-            help="The certificate by which the ladder is known (PEM); the connection is encrypted then.", metavar="FILE"
+            help="The certificate by which the ladder is known (PEM); the connection is encrypted then. With https, only needed for one that this system does not know.",
+            metavar="FILE",
         ),
     ] = None,
     insecure: InsecureOption = False,
@@ -42,6 +43,8 @@ def login(
 
     Examples:
 
+      dogana login https://ladder.example:8780
+
       dogana login ladder.example:7800 --ca ladder.pem
 
       dogana login 127.0.0.1:7800 < token.txt
@@ -50,8 +53,8 @@ def login(
     Login(token="?", authority=authority, insecure=insecure).check_private(server)  # noqa: S106 before anybody types theirs
     token = _token(token_file)
     known = Login(token=token, authority=authority, insecure=insecure)
-    with RemoteDesk(server, known) as desk:
-        answer = desk.info(pb.InfoRequest())
+    with remote_ladder(server, known) as desk:
+        answer = desk.ask(InfoRequest())
     remember(server, replace(known, author=answer.author))
     out.print(f"logged in at {server} as {answer.author}; the token is kept in {logins_file()}", soft_wrap=True)
 

@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
+from ladder.archive.faults import LostDecision
 from ladder.archive.retention import KEPT, by_retention
 from ladder.commands.options import AsJson
 from ladder.commands.tables import table
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.questions.document import document
+from ladder.questions.match import MatchAnswer, MatchRequest
+from ladder.questions.question import document
 from referee.commands.output import err, out, print_json
 from referee.match.result import Outcome
 from referee.sandbox.cgroup import Usage
@@ -41,7 +42,7 @@ def match(
     """
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        found = desk.match(pb.MatchRequest(match=beginning))
+        found = desk.ask(MatchRequest(match=beginning))
     if as_json:
         print_json(document(found))
     else:
@@ -51,8 +52,8 @@ def match(
         raise typer.Exit(1)
 
 
-def _print(where: Where, found: pb.MatchAnswer) -> None:
-    what = f": {found.condition.game} ({found.condition.terms})" if found.HasField("condition") else ""
+def _print(where: Where, found: MatchAnswer) -> None:
+    what = f": {found.condition.game} ({found.condition.terms})" if found.condition is not None else ""
     out.print(f"match {found.match}{what}; it {found.status}", soft_wrap=True)
     for reason in found.voids:
         out.print(f"void: {reason}", soft_wrap=True)
@@ -71,11 +72,11 @@ def _print(where: Where, found: pb.MatchAnswer) -> None:
     _print_where(where, found)
 
 
-def _print_seats(found: pb.MatchAnswer) -> None:
+def _print_seats(found: MatchAnswer) -> None:
     heads = ("place", "seat", "bot", "score", "seconds", "longest", "after", "")
     listed = table(*heads, numbers={*heads} - {"bot", ""}, whole={""})
     for one in sorted(found.seats, key=lambda one: (one.rank, one.seat)):
-        longest = (f"{one.longest.seconds:.3f}", str(one.longest.at)) if one.HasField("longest") else ("-", "-")
+        longest = (f"{one.longest.seconds:.3f}", str(one.longest.at)) if one.longest is not None else ("-", "-")
         listed.add_row(
             str(one.rank),
             str(one.seat),
@@ -88,7 +89,7 @@ def _print_seats(found: pb.MatchAnswer) -> None:
     out.print(listed)
     out.print("seconds: charged in all; longest: for one decision, and after how many actions it came", style="dim")
     for one in found.seats:
-        if one.HasField("usage"):
+        if one.usage is not None:
             used = Usage(**document(one.usage))
             out.print(f"seat {one.seat}, {one.bot}, used {used}", soft_wrap=True)
         if one.telemetry:
@@ -96,7 +97,7 @@ def _print_seats(found: pb.MatchAnswer) -> None:
             out.print(f"seat {one.seat}, {one.bot}, said on average: {said}", soft_wrap=True)
 
 
-def _print_lost(found: pb.MatchAnswer, lost: pb.LostDecision) -> None:
+def _print_lost(found: MatchAnswer, lost: LostDecision) -> None:
     out.print()
     out.print(f"seat {lost.seat}, {found.bots[lost.seat]}, was put out after {lost.at} actions. It knew:", style="bold")
     for line in lost.observation:
@@ -112,20 +113,15 @@ def _print_lost(found: pb.MatchAnswer, lost: pb.LostDecision) -> None:
         out.print(f"it gave no answer: {lost.fault}", soft_wrap=True)
 
 
-def _print_where(where: Where, found: pb.MatchAnswer) -> None:
+def _print_where(where: Where, found: MatchAnswer) -> None:
     if found.pruned_at:
         out.print(f"{by_retention('its record was', found.pruned_at)}; {KEPT}", soft_wrap=True)
     if not (found.is_recorded or found.logs):
         return
     out.print()
-    if found.record:
-        out.print(f"record: {found.record}", soft_wrap=True)
-    elif found.is_recorded:
+    if found.is_recorded:
         to = f"{found.match}.jsonl.zst"
         out.print(f"get its record: {where.command('record', found.match, '--to', to)}", soft_wrap=True)
-    for log in found.logs:
-        if log.path:
-            out.print(f"log of seat {log.seat}: {log.path}", soft_wrap=True)
     out.print("look further:")
     if found.is_recorded:
         out.print("  " + where.command("replay", found.match, "--html", f"{found.match}.html"), soft_wrap=True)

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.tables import moment, table
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.questions.document import document
+from ladder.questions.matches import MatchesRequest
+from ladder.questions.question import document
 from referee.commands.output import out, print_json
 from referee.match.result import Outcome
 
@@ -47,11 +47,11 @@ def matches(
     if lost and bot is None:
         raise typer.BadParameter("needs a bot: somebody loses in every match", param_hint="--lost")
     where = Where.chosen(home, server)
-    request = pb.MatchesRequest(
+    request = MatchesRequest(
         bot=bot or "", game=game or "", lost=lost, out=was_out, limit=limit, before=before, after=after
     )
     with where.desk() as desk:
-        found = desk.matches(request)
+        found = desk.ask(request)
     if as_json:
         print_json(document(found))
         return
@@ -77,8 +77,8 @@ def matches(
             listed.add_row(*first, str(seat.rank), f"{seat.bot} v{seat.version}", str(seat.score), how)
         listed.add_row()
     out.print(listed)
-    if found.HasField("before"):
+    if found.before is not None:
         out.print(f"older ones: the same with --before {found.before}")
-    if found.HasField("after"):
+    if found.after is not None:
         out.print(f"newer ones: the same with --after {found.after}")
     out.print(f"why a match went so: {where.command('match', found.matches[0].match)}", soft_wrap=True)

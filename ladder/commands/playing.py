@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.tables import moment, table
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.questions.document import document
+from ladder.questions.matches import PlayingRequest
+from ladder.questions.question import document
 from ladder.service.login import login_of
 from referee.commands.output import out, print_json
 
@@ -26,7 +26,7 @@ def playing(home: FolderOption = None, server: ServerOption = None, as_json: AsJ
     """
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        matches = desk.playing(pb.PlayingRequest()).matches
+        matches = desk.ask(PlayingRequest()).matches
     if as_json:
         print_json([document(match) for match in matches])
         return

@@ -12,8 +12,8 @@ import typer
 from ladder.archive.retention import prune as remove
 from ladder.archive.retention import prune_versions
 from ladder.commands.options import AsJson, HomeOption
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.evidence import NONE_KEPT, KeptRecords
+from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from referee.commands.output import out, print_json
@@ -82,9 +82,9 @@ def prune(
         raise LadderError("--keep-bot and --keep-one-block-of say which records stay: say --records-older-than, too")
     records_before, logs_before = _before(records_older_than), _before(logs_older_than)
     versions_before, versions, version_bytes = _before(versions_older_than), 0, 0
-    with Chronicle(Home(home).database, create=False) as chronicle:
+    with Store(Home(home).database, create=False) as chronicle:
         for bot in kept.bots:
-            if all(version.bot != bot for version in chronicle.find_versions(bot)):
+            if all(version.bot != bot for version in chronicle.roster.find_versions(bot)):
                 raise LadderError(f"--keep-bot {bot}: records are kept of all versions of a bot; name it without one")
         if versions_before is not None:
             versions, version_bytes = prune_versions(Home(home), chronicle, versions_before, dry_run=dry_run)

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.tables import table, title_of
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.questions.document import document
+from ladder.questions.question import document
+from ladder.questions.queue import QueueRequest
 from referee.commands.output import out, print_json
 
 
@@ -38,7 +38,7 @@ def queue(
       dogana ladder queue cargo_noir --json
     """
     with Where.chosen(home, server).desk() as desk:
-        queues = desk.queue(pb.QueueRequest(game=game or "")).queues
+        queues = desk.ask(QueueRequest(game=game or "")).queues
     if as_json:
         print_json([document(one) for kept in queues for one in kept.versions])
         return

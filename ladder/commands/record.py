@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.questions.match import RecordRequest
 from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json, target
 from referee.files import check_free, write_private
-from referee.records.record import unpacked, zipped
+from referee.records.record import unpacked
 
 
 def record(
@@ -37,12 +37,10 @@ def record(
     """
     check_free(to, force=force)
     with Where.chosen(home, server).desk() as desk:
-        pieces = list(desk.record(pb.RecordRequest(match=match)))
-    name, data = pieces[0].name, b"".join(piece.data for piece in pieces)
+        found = desk.ask(RecordRequest(match=match))
+        name, data = found.name, b"".join(found.pieces)
     if not to.name.endswith(".zst"):
         data = unpacked(Path(name), data)
-    elif not name.endswith(".zst"):
-        data = zipped(data)
     write_private(to, data)
     if as_json:
         print_json({"file": str(to), "bytes": len(data)})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson, BotArgument
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.questions.document import document
+from ladder.questions.changes import RequalifyRequest
+from ladder.questions.question import document
 from referee.commands.output import out, print_json
 
 
@@ -27,7 +27,7 @@ def requalify(
     """
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        found = desk.requalify(pb.RequalifyRequest(bot=bot))
+        found = desk.ask(RequalifyRequest(bot=bot))
     if as_json:
         print_json(document(found))
         return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson, BotArgument
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.questions.changes import RetireRequest
 from referee.commands.output import out, print_json
 
 
@@ -24,7 +24,7 @@ def retire(bot: BotArgument, home: FolderOption = None, server: ServerOption = N
     """
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        names = list(desk.retire(pb.RetireRequest(bot=bot)).versions)
+        names = list(desk.ask(RetireRequest(bot=bot)).versions)
     if as_json:
         print_json({"retired": names})
     else:

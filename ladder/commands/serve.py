@@ -37,6 +37,7 @@ from ladder.model.condition import agree
 from ladder.model.match import JOIN_SECONDS
 from ladder.model.names import ORGANISER_NAME
 from ladder.operation import journal
+from ladder.operation.calls import reading
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.operation.journal import note
@@ -259,14 +260,15 @@ class Pages:
 
 
 @contextmanager
-def _showing(place: Home, pages: Pages, address: str, walls: Walls) -> Iterator[str]:
+def _showing(place: Home, pages: Pages, address: str, walls: Walls, figures: Metrics) -> Iterator[str]:
     """Show the pages meanwhile; yield their address.
 
     Args:
         place: the ladder.
         pages: their address and settings.
-        address: the address of the ladder for commands.
+        address: the address of the ladder for bots at home and spectators.
         walls: the sandbox of authors' bots at tables.
+        figures: counts the requests of programs.
 
     Raises:
         PortInUse: if that is not possible.
@@ -290,7 +292,7 @@ def _showing(place: Home, pages: Pages, address: str, walls: Walls) -> Iterator[
     certificate = None
     if pages.certificate is not None and pages.key is not None:
         certificate = Certificate(pages.certificate, pages.key)
-    with pages_beside(place, site, pages.address, certificate) as url:
+    with reading(figures.count) as calls, pages_beside(place, site, pages.address, certificate, calls) as url:
         yield url
 
 
@@ -314,7 +316,7 @@ def _listening(
             note("metrics", address=f"http://{metrics.address.rpartition(':')[0]}:{shown}/metrics")
         if listen.key is None and host not in ("127.0.0.1", "localhost", "[::1]"):
             note("unencrypted", logging.WARNING, text="the connections are not encrypted; see --tls-cert")
-        with nullcontext("") if pages is None else _showing(place, pages, f"{host}:{port}", walls) as url:
+        with nullcontext("") if pages is None else _showing(place, pages, f"{host}:{port}", walls, figures) as url:
             if url:
                 note("pages", address=url)
             yield

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson, BotArgument
 from ladder.commands.tables import moment, status_of, table
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.facts.standings import Status
-from ladder.questions.document import document
+from ladder.questions.bots import Performance, ShowAnswer, ShowRequest
+from ladder.questions.question import document
+from ladder.questions.rows import BlockRating
 from referee.commands.output import out, print_json
 
 LAST_BLOCKS = 10
@@ -32,7 +33,7 @@ def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = Non
     """
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        found = desk.show(pb.ShowRequest(bot=bot))
+        found = desk.ask(ShowRequest(bot=bot))
     if as_json:
         print_json(document(found))
         return
@@ -55,13 +56,13 @@ def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = Non
         out.print(f"to try again: {where.command('requalify', bot)}", soft_wrap=True)
 
 
-def _print_versions(found: pb.ShowAnswer) -> None:
+def _print_versions(found: ShowAnswer) -> None:
     heads = ("version", "submitted (UTC)", "game", "under", "skill", "status")
     listed = table(*heads, numbers={"skill"}, whole={"version", "submitted (UTC)", "game"})
     for version in reversed(found.versions):
         first = [f"v{version.version}", moment(version.submitted_at)]
         for one in version.standings:
-            skill = f"{one.low:.2f}" if one.HasField("low") else "-"
+            skill = f"{one.low:.2f}" if one.low is not None else "-"
             listed.add_row(*first, one.game, one.terms, skill, status_of(one))
             first = ["", ""]
         if not version.standings:
@@ -74,7 +75,7 @@ def _print_versions(found: pb.ShowAnswer) -> None:
                 out.print(f"{label}, {one.game} ({one.terms}): {one.status}: {one.reason}", soft_wrap=True)
 
 
-def _print_fared(fared: pb.Fared) -> None:
+def _print_fared(fared: Performance) -> None:
     one = fared.standing
     faults = ", ".join(f"{kind} {count}" for kind, count in sorted(fared.faults.items(), key=_most_first))
     out.print()
@@ -101,7 +102,7 @@ def _most_first(entry: tuple[str, int]) -> tuple[int, str]:
     return -entry[1], entry[0]
 
 
-def _print_blocks(blocks: Sequence[pb.BlockRating]) -> None:
+def _print_blocks(blocks: Sequence[BlockRating]) -> None:
     heads = ("after block", "mu", "sigma", "mu - 3 sigma")
     listed = table(*heads, numbers=heads)
     for block in blocks[-LAST_BLOCKS:]:

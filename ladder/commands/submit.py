@@ -14,7 +14,7 @@ from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.intake.submission import check_names
 from ladder.operation.errors import LadderError
-from ladder.questions.document import document
+from ladder.questions.question import document
 from referee.bots.errors import BadBot
 from referee.bots.files import ARCHIVES
 from referee.bots.python import syntax_error

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from dogana.v1 import ladder_pb2 as pb
+from ladder.questions.rows import ConditionTerms, StandingRow
 from referee.registry import games
 
 
@@ -40,13 +40,13 @@ def table(
     return made
 
 
-def title_of(condition: pb.Condition) -> str:
+def title_of(condition: ConditionTerms) -> str:
     """Return what stands above a table of a condition. A server of another version may have games that are not known here."""
     known = games().get(condition.game)
     return f"{condition.game if known is None else known.title} ({condition.terms})"
 
 
-def status_of(standing: pb.Standing) -> str:
+def status_of(standing: StandingRow) -> str:
     """Return how it stands with a version, in a word."""
     return standing.status or ("at home" if standing.at_home else "active")
 

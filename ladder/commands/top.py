@@ -9,13 +9,14 @@ import typer
 from rich.measure import Measurement
 from rich.table import Table
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson, OnlyOptions
 from ladder.commands.tables import table, title_of
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.facts.standings import Status
 from ladder.model.match import HOUSE
-from ladder.questions.document import document
+from ladder.questions.question import document
+from ladder.questions.rows import StandingRow
+from ladder.questions.standings import TopRequest
 from referee.commands.options import read_options
 from referee.commands.output import out, print_json
 
@@ -53,18 +54,18 @@ def top(
 
       dogana ladder top cargo_noir --clock 600+5/60 --option last_turn=6
     """
-    request = pb.TopRequest(
+    request = TopRequest(
         game=game or "", clock=clock or "", options=read_options(option or []), by_options=option is not None
     )
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        tables = desk.top(request).tables
+        tables = desk.ask(request).tables
     if as_json:
         print_json([document(standing) for one in tables for standing in one.versions])
         return
     never = []
     for one in tables:
-        if not one.blocks and not any(standing.HasField("place") for standing in one.versions):
+        if not one.blocks and not any(standing.place is not None for standing in one.versions):
             never.append(title_of(one.condition))
         if game is not None or title_of(one.condition) not in never:
             _print(where, title_of(one.condition), one.versions)
@@ -72,7 +73,7 @@ def top(
         out.print(f"no matches yet: {', '.join(never)}", soft_wrap=True)
 
 
-_COLUMNS: dict[str, Callable[[pb.Standing], str]] = {
+_COLUMNS: dict[str, Callable[[StandingRow], str]] = {
     "": lambda one: str(one.place),
     "bot": lambda one: f"{one.bot} v{one.version}",
     "author": lambda one: one.author,
@@ -91,7 +92,7 @@ _DISPENSABLE = ("different", "mu", "sigma", "out", "author")
 """The columns that a narrow terminal does without, the first of them first."""
 
 
-def _fitting(title: str, rated: Sequence[pb.Standing]) -> Table:
+def _fitting(title: str, rated: Sequence[StandingRow]) -> Table:
     """Return the table of standings that has as many columns as fit beside whole names."""
     for count in range(len(_DISPENSABLE) + 1):
         left_out = _DISPENSABLE[:count]
@@ -107,8 +108,8 @@ def _fitting(title: str, rated: Sequence[pb.Standing]) -> Table:
     return listed
 
 
-def _print(where: Where, title: str, standings: Sequence[pb.Standing]) -> None:
-    rated = [standing for standing in standings if standing.HasField("place")]
+def _print(where: Where, title: str, standings: Sequence[StandingRow]) -> None:
+    rated = [standing for standing in standings if standing.place is not None]
     out.print(_fitting(title, rated) if rated else title)
     notes: dict[str, list[str]] = {}
     for one in standings:

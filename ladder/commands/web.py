@@ -15,7 +15,7 @@ from ladder.commands.options import (
     TablesOption,
     TablesPerAddressOption,
 )
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
 from ladder.operation import journal
 from ladder.operation.home import Home
@@ -63,8 +63,8 @@ def web(
     from ladder.http.requests.hosts import names_of, origins_of  # no other command needs a web server
 
     place = Home(home)
-    with Chronicle(place.database, create=False) as chronicle:
-        chronicle.count_of_matches()
+    with Store(place.database, create=False) as chronicle:
+        chronicle.results.count_of_matches()
     if play:
         check_free(place.tables)
     site = Site(

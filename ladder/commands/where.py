@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,11 @@ from ladder.commands.options import SERVER_VARIABLE, default_home
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.questions.desk import Desk
-from ladder.service.client import RemoteDesk
+from ladder.service.login import Login, is_url
+
+if TYPE_CHECKING:  # only a command with --server needs a client
+    from ladder.service.client import RemoteDesk
+    from ladder.service.remote import RemoteLadder
 
 FolderOption = Annotated[
     Path | None,
@@ -30,11 +34,26 @@ FolderOption = Annotated[
 ServerOption = Annotated[
     str | None,
     typer.Option(
-        help="The ladder that is served there, instead of a folder.",
-        metavar="HOST:PORT",
+        help="The ladder that is served there, instead of a folder; the URL of its pages, or where it listens.",
+        metavar="URL|HOST:PORT",
         show_default=f"the environment's {SERVER_VARIABLE}",
     ),
 ]
+
+
+def remote_ladder(server: str, login: Login | None = None) -> RemoteLadder | RemoteDesk:
+    """Return the ladder that is served at an address, by a token if one is given.
+
+    Raises:
+        LadderError: if its certificate cannot be read, or the token would be sent in plain text.
+    """
+    if is_url(server):
+        from ladder.service.remote import RemoteLadder
+
+        return RemoteLadder(server, login)
+    from ladder.service.client import RemoteDesk
+
+    return RemoteDesk(server, login)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +77,7 @@ class Where:
         return Where(home or default_home(), server)
 
     @contextmanager
-    def desk(self) -> Iterator[Desk | RemoteDesk]:
+    def desk(self) -> Iterator[Desk | RemoteLadder | RemoteDesk]:
         """Open the desk of the ladder.
 
         Raises:
@@ -66,9 +85,9 @@ class Where:
         """
         if self.server is None:
             yield Desk(Home(self.home))
-        else:
-            with RemoteDesk(self.server) as desk:
-                yield desk
+            return
+        with remote_ladder(self.server) as ladder:
+            yield ladder
 
     @property
     def soon(self) -> str:

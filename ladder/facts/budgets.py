@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ladder.facts.database import LadderFile
 from ladder.facts.entries import now
+from ladder.operation.sqlite_file import SqliteFile
 
 NEXT_DAY = "00:00 UTC"
 """When budgets are whole again, in words."""
@@ -31,17 +31,20 @@ class Budget:
         return self.today >= self.matches
 
 
-class Budgets(LadderFile):
-    """The budgets of authors, and their quotas."""
+class Budgets:
+    """How many matches a day, and how much room, authors may have."""
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
 
     def quotas(self) -> dict[str, int | None]:
         """Return how many bytes the files of authors may have, for whom that was said; None for no limit."""
-        rows = self._rows("select author, bytes, max(id) from quotas group by author order by author")
+        rows = self._file.rows("select author, bytes, max(id) from quotas group by author order by author")
         return {row["author"]: row["bytes"] for row in rows}
 
-    def budgets(self) -> dict[str, Budget]:
+    def of_today(self) -> dict[str, Budget]:
         """Return the budgets of today, by author."""
-        rows = self._rows(
+        rows = self._file.rows(
             # SQLite takes the other columns from the row that has the greatest id.
             """
             select latest.author, latest.matches, coalesce(days.matches, 0) as today
@@ -55,4 +58,4 @@ class Budgets(LadderFile):
 
     def out_of_budget(self) -> set[str]:
         """Return the authors whose bots are not scheduled any more today."""
-        return {author for author, budget in self.budgets().items() if budget.is_used_up}
+        return {author for author, budget in self.of_today().items() if budget.is_used_up}

@@ -58,19 +58,15 @@ _FACTS = {
         """,
 }
 """For each type of entry the query that finds its facts, by their ids; `subject` is the id."""
-_BEFORE = {"versions": "version", "blocks": "block", "results": "result", "voids": "void"}
-"""The tables that may have facts before the log begins, and the type of their entries."""
 _UNLOGGED = {
-    "key": "select id from keys where id > 0",
-    "version": "select id from versions where id > :versions",
-    "block": "select id from blocks where id > :blocks",
-    "result": "select number from results where number > :results",
-    "void": "select rowid from voids where rowid > :voids",
-    "seed": """
-        select id from blocks where sealed_at is not null and id in (select subject from audit_log where kind = 'block')
-        """,
+    "key": "select id from keys",
+    "version": "select id from versions",
+    "block": "select id from blocks",
+    "result": "select number from results",
+    "void": "select rowid from voids",
+    "seed": "select id from blocks where sealed_at is not null",
 }
-"""For each type the facts that must be in the log, given how many there were before it."""
+"""For each type the facts that must be in the log."""
 
 
 def now() -> str:
@@ -79,21 +75,8 @@ def now() -> str:
 
 
 def begin(db: Database) -> None:
-    """Begin the log of a ladder, new or old: with a hash of what was before, all versions, and the blocks that are not sealed."""
-    last = {table: db.execute(f"select coalesce(max(rowid), 0) from {table}").fetchone()[0] for table in _BEFORE}  # noqa: S608
-    before = _before(db, last)
-    data = {"type": "begin", "at": now(), "format": FORMAT, "dogana": installed_version(), "before": before}
-    _append(db, "begin", 0, data)
-    open_blocks = "select id from blocks where sealed_at is null"
-    of_open_blocks = f"select id from matches where block in ({open_blocks})"  # noqa: S608 the text above
-    for kind, carried in {
-        "version": "select id from versions order by id",
-        "block": f"{open_blocks} order by id",
-        "void": f"select rowid from voids where match in ({of_open_blocks}) order by rowid",  # noqa: S608
-        "result": f"select number from results where match in ({of_open_blocks}) order by number",  # noqa: S608
-    }.items():
-        for [subject] in db.execute(carried).fetchall():
-            note(db, kind, subject)
+    """Begin the log of a new ladder."""
+    _append(db, "begin", 0, {"type": "begin", "at": now(), "format": FORMAT, "dogana": installed_version()})
 
 
 def note(db: Database, kind: str, subject: int) -> None:
@@ -115,28 +98,17 @@ def lines(db: Database) -> Iterator[str]:
 
 def disagreement(db: Database) -> str:
     """Return the first entry that does not follow from the facts, or a fact that is not in the log; empty if they agree."""
-    previous, before = FIRST_HASH, dict.fromkeys(_BEFORE, 0)
+    previous = FIRST_HASH
     rows = db.execute("select number, kind, subject, line from audit_log order by number")
     for place, (number, kind, subject, line) in enumerate(rows, start=1):
-        if kind == "begin":
-            entry = _again(db, line)
-            before = entry.get("before", before)
-            if entry.get("format", FORMAT) != FORMAT:
-                return (
-                    f"audit log: it is in format {entry['format']}, from before the first release of Dogana; this version cannot"
-                    " compare it with what the ladder knows: begin a new ladder"
-                )
-        else:
-            entry = _entry_of(db, kind, subject)
-        expected, previous = link(previous, entry)
+        expected, previous = link(previous, _begin_again(line) if kind == "begin" else _entry_of(db, kind, subject))
         if number != place:
             return f"audit log: entry {place} is missing"
         if expected.decode() != line or ((kind, subject) == ("begin", 0)) != (number == 1):
             return f"audit log: entry {number} ({kind}) does not follow from what the ladder knows, or from the entry before it"
     for kind, facts in _UNLOGGED.items():
         missing = db.execute(
-            f"select * from ({facts}) except select subject from audit_log where kind = '{kind}' limit 1",  # noqa: S608
-            before,
+            f"select * from ({facts}) except select subject from audit_log where kind = '{kind}' limit 1"  # noqa: S608
         ).fetchone()
         if missing is not None:
             return f"audit log: {kind} {missing[0]} of the ladder is not in it"
@@ -151,23 +123,13 @@ def _entry_of(db: Database, kind: str, subject: int) -> dict[str, Any]:
         return {}
 
 
-def _again(db: Database, line: str) -> dict[str, Any]:
-    """Return the first entry as it follows from the facts that were there before it, by its own count of them."""
+def _begin_again(line: str) -> dict[str, Any]:
+    """Return the first entry as it would be written, by its own word of when and by which version."""
     try:
         entry = json.loads(line)
-        del entry["hash"]
-        return {**entry, "before": _before(db, {name: int(entry["before"][name]) for name in _BEFORE})}
+        return {"type": "begin", "at": entry["at"], "format": FORMAT, "dogana": entry["dogana"]}
     except (KeyError, TypeError, ValueError):  # somebody has changed it
         return {}
-
-
-def _before(db: Database, last: Mapping[str, int]) -> dict[str, Any]:
-    """Return the greatest id of each kind of fact, as it is given, and the hash of the entries of all facts up to there."""
-    digest = hashlib.sha256()
-    for name, kind in _BEFORE.items():
-        for _, entry in _entries(db, kind, 0, last[name]):
-            digest.update(link("", entry)[0] + b"\n")
-    return {**last, "hash": digest.hexdigest()}
 
 
 def _append(db: Database, kind: str, subject: int, entry: Mapping[str, Any]) -> None:

@@ -10,8 +10,9 @@ from operator import itemgetter
 from typing import TypeVar
 
 from ladder.facts.entries import note, now
-from ladder.facts.register import Register
+from ladder.facts.schedule import Schedule
 from ladder.model.match import seed_of
+from ladder.operation.sqlite_file import SqliteFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +36,21 @@ _KEPT = """(
 """Whether a pruning keeps the record of a row of `matches`."""
 
 
-class Evidence(Register):
-    """What can be asked of the file about records and logs, and written to it."""
+class Evidence:
+    """Which records there are: sealed, lost, and pruned."""
 
-    # sealing
+    def __init__(self, file: SqliteFile, schedule: Schedule) -> None:
+        self._file = file
+        self._schedule = schedule
 
     def blocks_to_seal(self) -> list[int]:
         """Return the blocks that are over and whose seeds are not revealed yet."""
-        rows = self._rows("select id from blocks where sealed_at is null order by id")
-        return [row["id"] for row in rows if self.is_over(row["id"])]
-
-    def is_over(self, block: int) -> bool:
-        """Tell whether every match of a block counts or is given up."""
-        return not self._rows(
-            "select 1 from matches join open_matches on open_matches.match = matches.id where block = ? limit 1",
-            [block],
-        )
+        rows = self._file.rows("select id from blocks where sealed_at is null order by id")
+        return [row["id"] for row in rows if self._schedule.is_over(row["id"])]
 
     def records_of(self, block: int) -> list[tuple[str, int, str]]:
         """Return match id, seed and record hash of each match of a block that counts and has its record."""
-        rows = self._rows(
+        rows = self._file.rows(
             """
             select results.match, blocks.seed, matches.rotation, results.record_hash, versions.content_hash
             from blocks join matches on matches.block = blocks.id join results on results.match = matches.id
@@ -72,63 +68,33 @@ class Evidence(Register):
 
     def note_sealed(self, block: int) -> None:
         """Note that the seed of a block has been revealed."""
-        with self.writing():
-            self._write("update blocks set sealed_at = ? where id = ?", [now(), block])
-            note(self._db, "seed", block)
-
-    # packed records
-
-    def matches_of(self, block: int) -> list[str]:
-        """Return the ids of the matches of a block, by rotation."""
-        return [row["id"] for row in self._rows("select id from matches where block = ? order by rotation", [block])]
-
-    def sealed_blocks_of(self, match_ids: Iterable[str]) -> list[int]:
-        """Return the blocks of some matches whose seeds are revealed, the oldest first."""
-        found: set[int] = set()
-        for some in _batches(match_ids):
-            rows = self._rows(
-                """
-                select distinct blocks.id from json_each(?) as named
-                cross join matches on matches.id = named.value cross join blocks on blocks.id = matches.block
-                where sealed_at is not null
-                """,
-                [json.dumps(some)],
-            )
-            found.update(row["id"] for row in rows)
-        return sorted(found)
-
-    def block_of(self, match_id: str) -> int | None:
-        """Return the block of a match; None if it was not scheduled."""
-        rows = self._rows("select block from matches where id = ?", [match_id])
-        return rows[0]["block"] if rows else None
-
-    # lost records
+        with self._file.writing():
+            self._file.write("update blocks set sealed_at = ? where id = ?", [now(), block])
+            note(self._file.db, "seed", block)
 
     def note_lost(self, match_ids: Iterable[str]) -> None:
         """Note matches whose records are lost for good."""
-        with self.writing():
-            self._write_each(
+        with self._file.writing():
+            self._file.write_each(
                 "insert into lost_records (match, at) values (?, ?)", ([match_id, now()] for match_id in match_ids)
             )
 
     def lost_at(self, match_id: str) -> str:
         """Return when it was noted that the record of a match is lost, in ISO 8601, UTC; empty if it never was."""
-        rows = self._rows("select at from lost_records where match = ?", [match_id])
+        rows = self._file.rows("select at from lost_records where match = ?", [match_id])
         return rows[0]["at"] if rows else ""
-
-    # pruned records and logs
 
     def note_pruning(self, records_before: str | None, logs_before: str | None, kept: KeptRecords = NONE_KEPT) -> None:
         """Note that records and logs of matches that were over before a time are removed; None if they are kept."""
-        with self.writing():
-            self._write(
+        with self._file.writing():
+            self._file.write(
                 "insert into prunings (at, records_before, logs_before, kept_bots, one_block_of) values (?, ?, ?, ?, ?)",
                 [now(), records_before, logs_before, json.dumps(list(kept.bots)), kept.one_block_of],
             )
 
     def record_pruned_at(self, match_id: str) -> str:
         """Return when the record of a match was pruned, in ISO 8601, UTC; empty if it never was."""
-        rows = self._rows(
+        rows = self._file.rows(
             f"""
             select min(prunings.at) as at
             from results
@@ -143,7 +109,7 @@ class Evidence(Register):
 
     def logs_pruned_at(self, match_id: str) -> str:
         """Return when the logs of a match were pruned, in ISO 8601, UTC; empty if they never were."""
-        rows = self._rows(
+        rows = self._file.rows(
             """
             select min(prunings.at) as at
             from results join prunings on results.finished_at < prunings.logs_before where results.match = ?
@@ -154,33 +120,8 @@ class Evidence(Register):
 
     def logs_pruned_before(self) -> str:
         """Return from before which time logs were pruned, in ISO 8601, UTC; empty if they never were."""
-        [row] = self._rows("select max(logs_before) as before from prunings")
+        [row] = self._file.rows("select max(logs_before) as before from prunings")
         return row["before"] or ""
-
-    def over_before(
-        self, before: str, blocks: Iterable[int], kept: KeptRecords = NONE_KEPT
-    ) -> Iterator[tuple[int, list[str], int]]:
-        """Yield those of some blocks whose seeds are revealed and that have matches that were over before a time.
-
-        Yields:
-            The block, the ids of these matches but those whose records are kept, and how many matches of it count.
-        """
-        for some in _batches(blocks):
-            rows = self._each(
-                f"""
-                select matches.block, count(*) as matches, json_group_array(results.match) filter (
-                    where finished_at < :before and not {_KEPT.format(bots=":bots", one_block_of=":one_block_of")}
-                ) as old
-                from json_each(:blocks) as named
-                cross join blocks on blocks.id = named.value
-                cross join matches on matches.block = blocks.id
-                cross join results on results.match = matches.id
-                where sealed_at is not null group by matches.block having min(finished_at) < :before
-                """,  # noqa: S608
-                {"before": before, "blocks": json.dumps(some), **_parameters(kept)},
-            )
-            for row in rows:
-                yield row["block"], json.loads(row["old"]), row["matches"]
 
     def ended(self, match_ids: Iterable[str], kept: KeptRecords = NONE_KEPT) -> Iterator[tuple[str, str | None, bool]]:
         """Yield when matches were over, for each of some ids that files have.
@@ -190,7 +131,7 @@ class Evidence(Register):
             seed of its block is not revealed yet, or it is kept.
         """
         for some in _batches(match_ids):
-            rows = self._rows(
+            rows = self._file.rows(
                 f"""
                 select named.value as match, finished_at, matches.id is not null and (
                     sealed_at is null or {_KEPT.format(bots=":bots", one_block_of=":one_block_of")}
@@ -203,11 +144,6 @@ class Evidence(Register):
                 {"matches": json.dumps(some), **_parameters(kept)},
             )
             yield from ((row["match"], row["finished_at"], bool(row["stays"])) for row in rows)
-
-    def not_sealed(self) -> set[str]:
-        """Return the matches whose seed is not revealed yet."""
-        rows = self._rows("select id from matches where block in (select id from blocks where sealed_at is null)")
-        return {row["id"] for row in rows}
 
 
 def _parameters(kept: KeptRecords) -> dict[str, str | int]:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from ladder.facts.store import Store, Tally
+from ladder.facts.results import Tally
+from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, Version
 from ladder.model.rating import Rating, current
@@ -62,9 +63,9 @@ def standings(store: Store, condition: Condition, among: Collection[int] | None 
         condition: what is played.
         among: the ids of versions; only those of their bots are returned then.
     """
-    among = None if among is None else store.versions(among).keys()
-    ratings = store.ratings(condition, among)
-    tallies = store.tallies(condition, among)
+    among = None if among is None else store.roster.versions(among).keys()
+    ratings = store.results.ratings(condition, among)
+    tallies = store.results.tallies(condition, among)
     found = [
         Standing(version, status, reason, ratings.get(version.id), tallies.get(version.id, Tally()))
         for version, (status, reason) in _statuses(store, condition, ratings, tallies, among).items()
@@ -77,10 +78,10 @@ def candidates(store: Store, condition: Condition, among: Collection[int] | None
 
     A version is accompanied by the one of the same bot that it has replaced, if that could still play: it has run on this machine.
     """
-    versions = store.versions(among)
+    versions = store.roster.versions(among)
     among = None if among is None else versions.keys()
-    ratings, tallies = store.ratings(condition, among), store.tallies(condition, among)
-    qualified, dues = store.qualifications(condition, among), store.dues(condition, among)
+    ratings, tallies = store.results.ratings(condition, among), store.results.tallies(condition, among)
+    qualified, dues = store.admission.qualifications(condition, among), store.schedule.dues(condition, among)
     statuses = _statuses(store, condition, ratings, tallies, among)
     replaced = {
         version.bot: version.id
@@ -109,11 +110,11 @@ def candidates(store: Store, condition: Condition, among: Collection[int] | None
 
 def queue(store: Store, condition: Condition, *, same_author: bool = False) -> Queue:
     """Return who plays next under a condition, in their order. Who has used up a budget plays no more today."""
-    out_of_budget = store.out_of_budget()
+    out_of_budget = store.budgets.out_of_budget()
     return Queue(
         [one for one in candidates(store, condition) if one.author not in out_of_budget],
-        store.blocks_by_seats(condition),
-        store.last_round(condition),
+        store.schedule.blocks_by_seats(condition),
+        store.schedule.last_round(condition),
         same_author=same_author,
     )
 
@@ -125,7 +126,7 @@ def _order(standing: Standing) -> tuple[bool, float, int]:
 
 def places(store: Store, condition: Condition) -> dict[int, int]:
     """Return the places of the versions that are rated under a condition, from 1, by their ids."""
-    ratings = store.ratings(condition)
+    ratings = store.results.ratings(condition)
     return {
         version: place for place, version in enumerate(sorted(ratings, key=lambda one: (-ratings[one].low, one)), 1)
     }
@@ -149,15 +150,15 @@ def _statuses(
     among: Collection[int] | None = None,
 ) -> dict[Version, tuple[Status, str]]:
     """Return the status of every version that plays the game, or of the bots of some, and the reason for it."""
-    qualified = store.qualifications(condition, among)
-    playing = [version for version in store.versions(among).values() if condition.game in version.games]
-    retired = store.retired()
+    qualified = store.admission.qualifications(condition, among)
+    playing = [version for version in store.roster.versions(among).values() if condition.game in version.games]
+    retired = store.admission.retired()
     staying = [version for version in playing if version.id not in retired]
     newest = {version.bot: version for version in staying if qualified.get(version.id, (True, ""))[0]}
     newest_qualified = {version.bot: version for version in staying if qualified.get(version.id, (False, ""))[0]}
 
-    guilty = store.guilty()
-    connected = {version for version, connection in store.connected().items() if not connection.is_leaving}
+    guilty = store.admission.guilty()
+    connected = {version for version, connection in store.roster.connected().items() if not connection.is_leaving}
 
     def status(version: Version) -> tuple[Status, str]:
         if version.id in retired:
@@ -186,13 +187,13 @@ def at_rest(store: Store) -> set[int]:
     They are retired; or under every condition under which they could play, they have not qualified, or are replaced. Of each bot, two
     that could play are spared: a bot falls back on the one before if its newest version does not qualify or is retired.
     """
-    versions, retired = store.versions(), store.retired()
+    versions, retired = store.roster.versions(), store.admission.retired()
     found: dict[int, set[Status]] = {}
     needed: set[int | None] = set()
-    for condition in store.conditions().values():
+    for condition in store.roster.conditions().values():
         for one in standings(store, condition):
             found.setdefault(one.version.id, set()).add(one.status)
-        needed |= {one.predecessor for one in candidates(store, condition)} | store.playing(condition)
+        needed |= {one.predecessor for one in candidates(store, condition)} | store.schedule.playing(condition)
     could_play: dict[str, list[int]] = {}
     for version in versions.values():
         if version.id not in retired and found.get(version.id) != {Status.FAILED}:
@@ -215,10 +216,10 @@ def retire(store: Store, versions: Sequence[Version]) -> None:
     if versions[0].author == HOUSE:
         raise LadderError(f"{versions[0].bot} is a house bot: they are on every ladder, as anchors")
     with store.writing():
-        gone = store.retired()
+        gone = store.admission.retired()
         for version in versions:
             if version.id not in gone:
-                store.retire(version.id, retired=True)
+                store.admission.retire(version.id, retired=True)
 
 
 def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version], list[tuple[Version, Condition]]]:
@@ -231,21 +232,21 @@ def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version],
         LadderError: if there is nothing to be done for any of them.
     """
     with store.writing():
-        back = [version for version in versions if version.id in store.retired()]
+        back = [version for version in versions if version.id in store.admission.retired()]
         for version in back:
-            store.retire(version.id, retired=False)
+            store.admission.retire(version.id, retired=False)
         again = [
             (standing.version, condition)
-            for condition in store.conditions().values()
+            for condition in store.roster.conditions().values()
             for standing in standings(store, condition)
             if standing.version in versions
             and (standing.status is Status.FAILED or standing.status is Status.SUSPENDED)
         ]
         for version, condition in again:
-            store.let_qualify_again(version.id, condition)
+            store.admission.let_qualify_again(version.id, condition)
         for version in versions:
-            if version.id in store.guilty():
-                store.pardon(version.id)
+            if version.id in store.admission.guilty():
+                store.admission.pardon(version.id)
         if back or again:
             return back, again
         raise LadderError(

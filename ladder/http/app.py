@@ -16,9 +16,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ladder.facts.chronicle import Chronicle
-from ladder.http.api.api import MAX_REASON_CHARACTERS, PATHS, PREFIX, Api, is_api, shared
+from ladder.facts.store import Store
+from ladder.http.api.api import MAX_REASON_CHARACTERS, PREFIX, Api, is_api, questions_by_path
 from ladder.http.api.api import failed as api_failed
+from ladder.http.api.callers import Callers, shared
+from ladder.http.api.changing import ChangesByPrograms
 from ladder.http.pages.about import ratings
 from ladder.http.pages.api import api
 from ladder.http.pages.bot import bot
@@ -40,6 +42,7 @@ from ladder.http.pictures.matches import Matches
 from ladder.http.rendering.assets import assets_by_path
 from ladder.http.rendering.render import rendered
 from ladder.http.requests.asked import Asked, Gone, NoPage, Page, PageFunction, Site
+from ladder.http.requests.changes import Changes
 from ladder.http.requests.hosts import WrongHost, check_host
 from ladder.http.requests.kept import Kept
 from ladder.http.requests.limits import Limits, Turns, address_of
@@ -47,6 +50,7 @@ from ladder.http.requests.refused import told
 from ladder.http.requests.shelf import Shelf
 from ladder.http.requests.visitor import cookie_of, visitor
 from ladder.intake.tokens import Tokens
+from ladder.operation.calls import CallFigures
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import of_this_call
@@ -114,6 +118,7 @@ class Pages:
         self._turns = Turns(MAX_PAGES - 1)
         self._refusals = Refusals()
         self.limits = limits
+        self.changes = Changes()
         self.tokens = Tokens(home.database, self.limits.guesses)
 
     def endpoint(self, function: PageFunction) -> Callable[[Request], Awaitable[Response]]:
@@ -139,7 +144,7 @@ class Pages:
     def _make(self, request: Request, function: PageFunction, key: tuple[str, str] | None) -> Kept:
         moment = self.shelf.moment(_match(request))
         with (
-            Chronicle(self.home.database, create=False) as chronicle,
+            Store(self.home.database, create=False) as chronicle,
             chronicle.reading(),
         ):  # all of a page is of one moment
             asked = self.asked(request, chronicle)
@@ -157,7 +162,7 @@ class Pages:
         """Return a page that is made for this request alone."""
         return sent(await self._made(request, function, None), request, is_private=True)
 
-    def asked(self, request: Request, chronicle: Chronicle | None = None) -> Asked:
+    def asked(self, request: Request, chronicle: Store | None = None) -> Asked:
         """Return what a request asks for; a desk with this chronicle, if there is one."""
         asker = visitor(self.tokens, self.site, request)
         names = {name: str(value) for name, value in request.path_params.items()}
@@ -240,13 +245,19 @@ async def _no_page(request: Request) -> Response:
     if len(path) > MAX_NAMED:
         raise NoPage("there is no such page")
     known = ["games/" + name for name in games()] + [page.strip("/") for page in PAGES if "{" not in page]
-    known += [f"{PREFIX}{place}".strip("/") for place in PATHS if "{" not in place]
+    known += [f"{PREFIX}{place}".strip("/") for place in questions_by_path() if "{" not in place]
     near = get_close_matches(path, known, 1, 0.5)
     raise NoPage(f"there is no page /{path}" + (f"; did you mean /{near[0]}?" if near else ""))
 
 
 def application(
-    home: Home, site: Site, niceness: int = 0, *, limits: Limits | None = None, viewer_niceness: int = 0
+    home: Home,
+    site: Site,
+    niceness: int = 0,
+    figures: CallFigures | None = None,
+    *,
+    limits: Limits | None = None,
+    viewer_niceness: int = 0,
 ) -> ASGIApp:
     """Return the pages of a ladder as an ASGI application.
 
@@ -254,13 +265,17 @@ def application(
         home: the ladder.
         site: what all pages have in common.
         niceness: how far pages give way to matches. Viewers do not: drawing one takes a processor for seconds while somebody waits.
+        figures: counts the requests of programs.
         limits: what callers have left; None for those of a server.
         viewer_niceness: how far drawing viewers gives way after all, because nobody waits.
     """
     pages = Pages(home, site, limits or Limits())
     routes = [Route(path, pages.endpoint(function)) for path, function in PAGES.items()]
-    routes += Api(home, site, pages.limits, pages.tokens, pages.shelf).routes()
-    routes += author.routes(home, site, pages.limits, pages.tokens, pages.answer_privately)
+    callers = Callers(home, site, pages.limits, pages.tokens, figures or CallFigures())
+    routes += Api(callers, pages.shelf).routes()
+    if site.takes_bots:
+        routes += ChangesByPrograms(callers, pages.changes).routes()
+    routes += author.routes(home, site, pages.limits, pages.tokens, pages.changes, pages.answer_privately)
     play = Play(home, site, pages.show)
     if site.has_tables:
         routes += play.routes()

@@ -13,9 +13,13 @@ import secrets
 import string
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Self
 
 from ladder.facts.budgets import Budgets
+from ladder.facts.database import open_file
 from ladder.facts.entries import now
+from ladder.facts.log import Log
 from ladder.intake.submission import check_author
 from ladder.model.match import HOUSE
 from ladder.model.names import ORGANISER_NAME, looks_like
@@ -55,8 +59,32 @@ class Act:
     about: str
 
 
-class Authors(Budgets):
-    """The authors of a ladder."""
+class Authors:
+    """The authors of a ladder. Use it as a context manager, or close it.
+
+    Attributes:
+        budgets: how many matches and how much room they may have.
+    """
+
+    def __init__(self, path: Path, *, create: bool) -> None:
+        """Open the file of a ladder; see `open_file`.
+
+        Raises:
+            BadHome: if it is not a ladder, one of another layout, or cannot be read.
+        """
+        self._file = open_file(path, create=create)
+        self._log = Log(self._file)
+        self.budgets = Budgets(self._file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
 
     def add(self, author: str, days: int = DEFAULT_DAYS) -> str:
         """Add an author; return a token.
@@ -65,7 +93,7 @@ class Authors(Budgets):
             LadderError: if the name is not allowed, or there is such an author, or one for whom this one could be taken.
         """
         check_author(author)
-        with self.writing():
+        with self._file.writing():
             for name in self.names():
                 if name.lower() == author.lower():
                     raise LadderError(
@@ -73,8 +101,8 @@ class Authors(Budgets):
                     )
             if other := looks_like(author, self.names()):
                 raise LadderError(f"{author} could be taken for the author {other}; choose another name")
-            self._write("insert into authors (name, created_at) values (?, ?)", [author, _now()])
-            self.note_act(ORGANISER_NAME, "author add", author)
+            self._file.write("insert into authors (name, created_at) values (?, ?)", [author, _now()])
+            self._log.note_act(ORGANISER_NAME, "author add", author)
             return self._new_token(author, days)
 
     def new_token(self, author: str, days: int = DEFAULT_DAYS) -> str:
@@ -83,16 +111,16 @@ class Authors(Budgets):
         Raises:
             NotFound: if there is no such author.
         """
-        with self.writing():
+        with self._file.writing():
             self._check_known(author)
-            self.note_act(ORGANISER_NAME, "author token", author)
+            self._log.note_act(ORGANISER_NAME, "author token", author)
             return self._new_token(author, days)
 
     def _new_token(self, author: str, days: int) -> str:
         name = secrets.token_hex(4)
         token = f"dgn_{name}_{''.join(secrets.choice(_ALPHABET) for _ in range(32))}"
         expires = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds")
-        self._write(
+        self._file.write(
             "insert into tokens (id, author, sha256, created_at, expires_at) values (?, ?, ?, ?, ?)",
             [name, author, hash_of(token), _now(), expires],
         )
@@ -104,13 +132,15 @@ class Authors(Budgets):
         Raises:
             NotFound: if there is no such token or author.
         """
-        with self.writing():
+        with self._file.writing():
             found = [token for token in self.tokens() if what in (token.id, token.author)]
             if not found:
                 self._check_known(what)
             valid = [token for token in found if token.status == "valid"]
-            self._write_each("update tokens set revoked_at = ? where id = ?", ([_now(), token.id] for token in valid))
-            self.note_act(ORGANISER_NAME, "author revoke", what)
+            self._file.write_each(
+                "update tokens set revoked_at = ? where id = ?", ([_now(), token.id] for token in valid)
+            )
+            self._log.note_act(ORGANISER_NAME, "author revoke", what)
             return len(valid)
 
     def set_budget(self, author: str, matches: int | None) -> None:
@@ -122,10 +152,10 @@ class Authors(Budgets):
         """
         if author == HOUSE:
             raise LadderError("house bots are on every ladder, as anchors: they have no budget")
-        with self.writing():
+        with self._file.writing():
             self._check_takes_part(author)
-            self._write("insert into budgets (author, matches, at) values (?, ?, ?)", [author, matches, now()])
-            self.note_act(ORGANISER_NAME, "author budget", f"{author}: {'none' if matches is None else matches}")
+            self._file.write("insert into budgets (author, matches, at) values (?, ?, ?)", [author, matches, now()])
+            self._log.note_act(ORGANISER_NAME, "author budget", f"{author}: {'none' if matches is None else matches}")
 
     def set_quota(self, author: str, size: int | None) -> None:
         """Note how many bytes the files of an author may have from now on; None for no limit.
@@ -133,18 +163,20 @@ class Authors(Budgets):
         Raises:
             NotFound: if nobody of that name was added, or has submitted a bot.
         """
-        with self.writing():
+        with self._file.writing():
             self._check_takes_part(author)
-            self._write("insert into quotas (author, bytes, at) values (?, ?, ?)", [author, size, now()])
-            self.note_act(ORGANISER_NAME, "author quota", f"{author}: {'none' if size is None else size}")
+            self._file.write("insert into quotas (author, bytes, at) values (?, ?, ?)", [author, size, now()])
+            self._log.note_act(ORGANISER_NAME, "author quota", f"{author}: {'none' if size is None else size}")
 
     def _check_takes_part(self, author: str) -> None:
-        if not self._rows("select 1 from authors where name = ?1 union select 1 from bots where author = ?1", [author]):
+        if not self._file.rows(
+            "select 1 from authors where name = ?1 union select 1 from bots where author = ?1", [author]
+        ):
             raise NotFound(f"there is no author {author!r}; see dogana ladder author list")
 
     def names(self) -> list[str]:
         """Return all authors, the oldest first."""
-        return [row["name"] for row in self._rows("select name from authors order by rowid")]
+        return [row["name"] for row in self._file.rows("select name from authors order by rowid")]
 
     def _check_known(self, author: str) -> None:
         if author not in self.names():
@@ -161,7 +193,7 @@ class Authors(Budgets):
                 used_at=row["used_on"] or "",
                 is_revoked=row["revoked_at"] is not None,
             )
-            for row in self._rows("select * from tokens order by rowid")
+            for row in self._file.rows("select * from tokens order by rowid")
         ]
 
     def author_of(self, token: str) -> str:
@@ -171,7 +203,7 @@ class Authors(Budgets):
             Unauthenticated: if it is nobody's, revoked, or has expired. Of one that nobody has, nothing else is told.
         """
         match = _TOKEN.fullmatch(token)
-        rows = self._rows("select * from tokens where id = ?", [match[1]]) if match else []
+        rows = self._file.rows("select * from tokens where id = ?", [match[1]]) if match else []
         if not rows or not hmac.compare_digest(rows[0]["sha256"], hash_of(token)):
             raise Unauthenticated("the token is unknown; log in with the one that the organiser gave you: dogana login")
         [row] = rows
@@ -181,22 +213,22 @@ class Authors(Budgets):
             raise Unauthenticated(f"the token expired on {row['expires_at'][:10]}; ask the organiser for another one")
         today = _now()[:10]
         if row["used_on"] != today:  # once a day, so that asking hardly ever writes, and never waits for who does
-            self._write_if_free("update tokens set used_on = ? where id = ?", [today, row["id"]])
+            self._file.write_if_free("update tokens set used_on = ? where id = ?", [today, row["id"]])
         return str(row["author"])
 
     def hashes_of_valid_tokens(self) -> frozenset[str]:
         """Return what is kept of all tokens that are worth something now."""
-        rows = self._rows("select sha256 from tokens where revoked_at is null and expires_at > ?", [_now()])
+        rows = self._file.rows("select sha256 from tokens where revoked_at is null and expires_at > ?", [_now()])
         return frozenset(row["sha256"] for row in rows)
 
     def acts(self, limit: int) -> list[Act]:
         """Return the last changes that somebody has made, newest first."""
-        rows = self._rows("select id as number, at, who, did, about from acts order by id desc limit ?", [limit])
+        rows = self._file.rows("select id as number, at, who, did, about from acts order by id desc limit ?", [limit])
         return [Act(**row) for row in rows]
 
     def acts_since(self, number: int) -> list[Act]:
         """Return the changes that somebody has made after the one of that number, the oldest first."""
-        rows = self._rows("select id as number, at, who, did, about from acts where id > ? order by id", [number])
+        rows = self._file.rows("select id as number, at, who, did, about from acts where id > ? order by id", [number])
         return [Act(**row) for row in rows]
 
 

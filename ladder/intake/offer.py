@@ -48,40 +48,44 @@ def offered(store: Store, author: str, offer: pb.Offer) -> tuple[Version, bool]:
     _check(offer)
     with store.writing():
         content = f"{AT_HOME_PREFIX}{offer.content}"
-        version, is_new = store.add_version(offer.bot, author, content, [], [find(name).name for name in offer.games])
-        newest = max(one.number for one in store.versions([version.id]).values())
+        version, is_new = store.roster.add_version(
+            offer.bot, author, content, [], [find(name).name for name in offer.games]
+        )
+        newest = max(one.number for one in store.roster.versions([version.id]).values())
         if newest != version.number:
             raise BadBot(f"{version.label} was replaced by v{newest}; offer other files, or another --tag")
         if is_new:
-            store.note_act(author, "connect", version.label)
+            store.log.note_act(author, "connect", version.label)
         return version, is_new
 
 
 def is_known(store: Store, offer: pb.Offer) -> bool:
     """Tell whether a version that is offered has been offered before."""
     content = f"{AT_HOME_PREFIX}{offer.content}"
-    return any((one.bot, one.content_hash) == (offer.bot, content) for one in store.versions().values())
+    return any((one.bot, one.content_hash) == (offer.bot, content) for one in store.roster.versions().values())
 
 
 def connect(home: Home, version: Version, matches: int, since: str) -> None:
     """Note that a bot is connected, how many matches it plays at a time, and since when."""
     with Store(home.database, create=False) as store:
-        store.connect(version.id, matches, since)
+        store.roster.connect(version.id, matches, since)
 
 
 def leave_ladder(home: Home, version: Version) -> None:
     """Note that a bot only finishes the blocks in which it is."""
     with Store(home.database, create=False) as store:
-        store.leave(version.id)
+        store.roster.leave(version.id)
 
 
 def is_in_match(home: Home, version: Version, plays: Callable[[Condition], bool]) -> bool:
     """Tell whether a bot is in a match that is still to be played, under a condition that is played now."""
     with Store(home.database, create=False) as store:
-        return any(version.id in store.playing(one) for one in store.conditions().values() if plays(one))
+        return any(
+            version.id in store.schedule.playing(one) for one in store.roster.conditions().values() if plays(one)
+        )
 
 
 def disconnect(home: Home, version: Version, since: str) -> None:
     """Note that a bot is not connected any more by the connection that came then; a newer one stays."""
     with Store(home.database, create=False) as store:
-        store.disconnect(version.id, since)
+        store.roster.disconnect(version.id, since)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from ladder.operation.errors import CannotPlay, LadderError, NoRoom
 from ladder.operation.home import Home
 from ladder.operation.room import check_room
 from referee.bots.errors import DiskFull
-from referee.bots.files import Artefact, check_path, hash_of, make_read_only, take_in
+from referee.bots.files import Artefact, check_path, hash_of, take_in
 from referee.registry import house_bots
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
@@ -70,7 +69,7 @@ def _take_in_and_enter(
             stays = artefact.was_there
             try:
                 with Store(home.database, create=True) as store:
-                    is_known = store.has_content(artefact.content_hash)
+                    is_known = store.roster.has_content(artefact.content_hash)
                     stays = is_known and (artefact.was_there or _may_play(store, artefact.content_hash))
                     ladder_key(home, store)
                     if not (artefact.was_there and is_known):
@@ -98,7 +97,7 @@ def take_in_for(versions: Path, path: Path, runtimes: Sequence[Path]) -> Artefac
 def _may_play(store: Store, content_hash: str) -> bool:
     """Tell whether a version with these files may play: then no pruning would remove them."""
     resting = at_rest(store)
-    return any(one.content_hash == content_hash and one.id not in resting for one in store.versions().values())
+    return any(one.content_hash == content_hash and one.id not in resting for one in store.roster.versions().values())
 
 
 def _enter(
@@ -106,11 +105,11 @@ def _enter(
 ) -> tuple[Version, bool]:
     """Note a version whose files were taken in."""
     with store.writing():
-        version, is_new = store.add_version(
+        version, is_new = store.roster.add_version(
             name, author, artefact.content_hash, artefact.run, artefact.games, artefact.language
         )
         if is_new:
-            store.note_act(who, "submit", version.label)
+            store.log.note_act(who, "submit", version.label)
         if at_tables:
             allow_at_tables(store, name, who, allowed=True)
     return version, is_new
@@ -119,9 +118,9 @@ def _enter(
 def allow_at_tables(store: Store, bot: str, who: str, *, allowed: bool) -> None:
     """Note whether people may play against a bot at tables, and who says so, unless it is so already."""
     with store.writing():
-        if (bot in store.at_tables()) != allowed:
-            store.consent(bot, given=allowed)
-            store.note_act(who, "at-tables", f"{bot}: {'yes' if allowed else 'no'}")
+        if (bot in store.roster.at_tables()) != allowed:
+            store.roster.consent(bot, given=allowed)
+            store.log.note_act(who, "at-tables", f"{bot}: {'yes' if allowed else 'no'}")
 
 
 def check_names(bot: str, author: str) -> None:
@@ -209,10 +208,3 @@ def _fingerprint(folder: Path) -> _Fingerprint:
 
 def _noted(path: str, status: os.stat_result) -> tuple[str, int, int, int, int, int]:
     return path, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
-def open_to_boxes(versions: Path) -> None:
-    """Let bots that are other users read their files, which earlier releases kept for the ladder's user alone."""
-    for folder in versions.glob("[0-9a-f]*"):
-        if stat.S_IMODE(folder.stat().st_mode) == 0o500:
-            make_read_only(folder)

@@ -9,10 +9,10 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Generic, Self, TypeVar
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.operation.home import Home
 from ladder.operation.room import check_room
 from referee.bots.errors import BadBot
@@ -29,10 +29,31 @@ _RECEIVING = ".receiving-"
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}", re.ASCII)
 
 
-class Upload:
+Taken = TypeVar("Taken")
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What is announced of a bot before its file comes."""
+
+    bot: str
+    """The name of the bot."""
+    file: str
+    """The name of the file: a program, a .py, .js or .jar file, or an archive. Its ending counts."""
+    size: int
+    """Its size, in bytes."""
+    sha256: str = ""
+    """SHA-256 over its bytes, in hexadecimal; empty if nobody knows it."""
+    executable: bool = False
+    """Whether the file is a program that can be run as it is."""
+    at_tables: bool = False
+    """Whether people may play against the bot at tables from now on; else that stays as it is."""
+
+
+class Upload(Generic[Taken]):
     """A file that comes in pieces, in a folder that ends with it; use it as a context manager."""
 
-    def __init__(self, home: Home, submission: pb.Submission, submit: Callable[[Path], pb.SubmitAnswer]) -> None:
+    def __init__(self, home: Home, submission: Submission, submit: Callable[[Path], Taken]) -> None:
         """Check what is announced; `submit` is called with the whole file.
 
         Raises:
@@ -73,19 +94,26 @@ class Upload:
         self._hash.update(data)
         self._file.write(data)
 
-    def finish(self) -> pb.SubmitAnswer:
+    def check(self) -> None:
+        """Check that the file has arrived as it was announced.
+
+        Raises:
+            BadBot: if it is another one.
+        """
+        if self._size != self._submission.size or self._hash.hexdigest() != self._submission.sha256:
+            raise BadBot(f"{self._submission.file} did not arrive as it was sent; send it again")
+
+    def finish(self) -> Taken:
         """Take in the bot, now that all of it is there.
 
         Raises:
             BadBot: if it is not the file that was announced, or cannot be taken in.
             LadderError: as `ladder.questions.desk.Desk.submit`.
         """
-        self._file.close()
-        if self._size != self._submission.size or self._hash.hexdigest() != self._submission.sha256:
-            raise BadBot(f"{self._submission.file} did not arrive as it was sent; send it again")
+        self.check()
         return self.take_in(executable=self._submission.executable)
 
-    def take_in(self, *, executable: bool) -> pb.SubmitAnswer:
+    def take_in(self, *, executable: bool) -> Taken:
         """Take in the bot, now that all of it is there, as somebody knows for whom no size and hash were announced.
 
         Args:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar, TypeVarTuple, Unpack
 
 from ladder.operation.errors import TooMuch
+from ladder.operation.meter import SECONDS_OF_REQUEST, Meter
 
 WAIT_SECONDS = 10.0
 """The time that a call waits for a thread."""
@@ -44,6 +46,33 @@ class Threads:
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.wait([running])
             raise
+
+    async def run_charged(
+        self,
+        requests: Meter,
+        who: str,
+        work: Callable[[Unpack[Arguments]], Answer],
+        *arguments: *Arguments,
+    ) -> Answer:
+        """Let a thread work for a caller; what takes the processor long is charged as more than one request.
+
+        Raises:
+            TooMuch: if no thread is free in time.
+        """
+        spent = 0.0
+
+        def measured() -> Answer:
+            nonlocal spent
+            began = time.thread_time()
+            try:
+                return work(*arguments)
+            finally:
+                spent = time.thread_time() - began
+
+        try:
+            return await self.run(measured)
+        finally:
+            requests.change(who, min(0.0, 1 - spent / SECONDS_OF_REQUEST))
 
     def close(self) -> None:
         """Take no more work."""

@@ -72,7 +72,10 @@ class Blocks:
         kept = self._in_step()
         while True:
             chance = random.Random(schedule_seed)  # noqa: S311 who meets whom is no secret
-            playing, met = self._store.playing(self._condition), partial(self._store.meetings, self._condition)
+            playing, met = (
+                self._store.schedule.playing(self._condition),
+                partial(self._store.schedule.meetings, self._condition),
+            )
             block = kept.draw(self._seat_counts, playing, chance, met)
             if block is None:
                 self.forget()
@@ -82,7 +85,7 @@ class Blocks:
                     f" {min(self._seat_counts)} seats without two of one author; submit another, or say --same-author"
                     + (f" (out of their budget until {NEXT_DAY}: {waiting})" if waiting else "")
                 )
-            versions = self._store.versions(block.versions)
+            versions = self._store.roster.versions(block.versions)
             broken = [version for version in block.versions if not is_playable(versions[version])]
             if not broken:
                 return self._add(kept, block, schedule_seed)
@@ -92,7 +95,7 @@ class Blocks:
 
     def _add(self, kept: Queue, block: Block, schedule_seed: int) -> list[Match]:
         tables = {secrets.token_hex(8): seats for seats in rotations(block.versions)}
-        matches = self._store.add_block(
+        matches = self._store.schedule.add_block(
             self._condition,
             secrets.randbits(62),
             tables,
@@ -109,12 +112,12 @@ class Blocks:
     def _in_step(self) -> Queue:
         """Return the queue as it is now."""
         with self._store.reading():
-            changes, out_of_budget = self._store.changes_of_others(), self._store.out_of_budget()
+            changes, out_of_budget = self._store.file.changes_of_others(), self._store.budgets.out_of_budget()
             known = changes, out_of_budget  # which change also by the clock, at midnight
             if self._queue is None or known != (self._changes_of_others, self._out_of_budget):
                 self._queue = queue(self._store, self._condition, same_author=self._same_author)
             elif self._touched:
-                bots = self._store.versions(self._touched)
+                bots = self._store.roster.versions(self._touched)
                 for version in bots:
                     self._queue.remove(version)
                 for candidate in candidates(self._store, self._condition, bots):

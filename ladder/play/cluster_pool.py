@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 
@@ -22,7 +21,6 @@ from referee.version import installed_version
 
 _PACKED_AT_A_TIME = 32
 """So many versions are kept ready for machines that do not have them; others are packed again."""
-_LOG = re.compile(r"seat[0-9]{1,2}\.log|usage\.json|position\.json", re.ASCII)
 
 
 @contextmanager
@@ -104,7 +102,9 @@ class ClusterPool:
         if not isinstance(reply, Reply) or not isinstance(reply.end, Finished | Void):
             return self._disbelieve(match, done.machine, "its answer is none")
         if isinstance(reply.end, Void):
-            self._keep_logs(match, reply.files)
+            if reply.position:
+                private_folder(self._home.positions)
+                write_private(self._home.position(match.match_id), reply.position)
             return reply.end
         path = self._home.record(match.match_id)
         try:
@@ -117,23 +117,13 @@ class ClusterPool:
             return self._disbelieve(match, done.machine, "its record is not the one that it says")
         private_folder(path.parent)
         write_private(path, reply.record)
-        self._keep_logs(match, reply.files)
         self._crew.note_lag(done.machine, lagged=found.result.lagged)
-        return Finished(found.result, found.last_hash, reply.end.telemetry)
+        return Finished(found.result, found.last_hash, reply.end.telemetry, reply.end.logs)
 
     def _disbelieve(self, match: Match, machine: Machine, problem: str) -> Void:
         """Give a machine nothing more, because of what it says of a match."""
         self._crew.refuse(machine, f"of match {match.match_id}, {problem}")
         return Void(problem)
-
-    def _keep_logs(self, match: Match, files: Mapping[str, bytes]) -> None:
-        """Keep what bots wrote and used."""
-        folder = self._home.logs(match.match_id)
-        for name, content in files.items():
-            if _LOG.fullmatch(name):
-                for one in (self._home.all_logs, folder.parent, folder):
-                    private_folder(one)
-                write_private(folder / name, content)
 
 
 def _is_another(match: Match, found: Verified) -> str:

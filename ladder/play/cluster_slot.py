@@ -7,12 +7,11 @@ hang, fork and kill protects it, too. Versions lie in that folder by their conte
 from __future__ import annotations
 
 import io
-import shutil
 import tarfile
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +51,8 @@ class Reply:
     end: End
     record: bytes = b""
     """The record; empty unless the match was finished."""
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    """What bots wrote and used, as it is in the logs of the match, by name."""
+    position: bytes = b""
+    """The position in which a house bot failed; empty if none did."""
 
 
 class LadderSlot:
@@ -97,7 +96,7 @@ class LadderSlot:
             match: the match.
             files: the files of its versions, packed, by their content: references, of which those are asked for that are not here.
         """
-        record, logs = self._home.record(match.match_id), self._home.logs(match.match_id)
+        record, position = self._home.record(match.match_id), self._home.position(match.match_id)
         try:
             for version in match.seats:
                 if version.content_hash in files and not (self._home.versions / version.content_hash).is_dir():
@@ -108,7 +107,7 @@ class LadderSlot:
             return Reply(
                 end,
                 record.read_bytes() if isinstance(end, Finished) else b"",
-                {file.name: file.read_bytes() for file in logs.iterdir()} if logs.is_dir() else {},
+                position.read_bytes() if position.exists() else b"",
             )
         except (NoRoom, OSError) as error:
             if not is_for_want_of_room(error):
@@ -116,7 +115,7 @@ class LadderSlot:
             return Unfit(f"its disk is full: {error}")  # the match was not played: another machine plays it
         finally:
             record.unlink(missing_ok=True)
-            shutil.rmtree(logs, ignore_errors=True)
+            position.unlink(missing_ok=True)
 
     def _fetch(self, version: Version, reference: Any) -> Reply | Unfit | None:
         """Ask for the files of a version; return what is wrong with them or with this machine."""

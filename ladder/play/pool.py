@@ -25,6 +25,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
+from ladder.archive.archive import USAGE
 from ladder.facts.schema import MAX_VOIDS
 from ladder.model.match import JOIN_SECONDS, Match, Version
 from ladder.operation import journal
@@ -33,7 +34,7 @@ from ladder.operation.home import Home
 from ladder.operation.room import is_for_want_of_room
 from ladder.play.playing import announced
 from referee.bots.manifest import environment
-from referee.files import private_folder, write_private
+from referee.files import private_folder
 from referee.live.matches.driver import MatchVoid
 from referee.live.matches.play import Command, House, Player, Remote, play_match
 from referee.live.matches.server import RefereeServer
@@ -75,13 +76,15 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A match that was played; its record verifies."""
+    """A match that was played; its record verifies, and is in the folder of records."""
 
     result: Result
     record_hash: str
     """The hash of the last line of its record."""
     telemetry: Mapping[int, Mapping[str, Series]] = field(default_factory=dict)
     """What bots said of their thinking, by seat and key."""
+    logs: Mapping[str, bytes] = field(default_factory=dict)
+    """What bots wrote and used, as files of these names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,7 +453,7 @@ async def _play(
                 announce=lambda seat, token: pipe.send(
                     Invitation(match, seat, token, server.local_address, join_seconds)
                 ),
-                position_file=home.logs(match.match_id) / "position.json",
+                position_file=home.position(match.match_id),
                 starved_is_void=match.voids
                 < MAX_VOIDS - 1,  # at its last attempt, a start that fails counts in any case
             )
@@ -461,16 +464,11 @@ async def _play(
         return Void(f"the record does not verify: {error}")
     if record.last_hash != report.record_hash:
         return Void("the record was replaced by another one before it could be verified")
-    if report.logs:
-        folder = home.logs(match.match_id)
-        for one in (home.all_logs, folder.parent, folder):
-            private_folder(one)
-        for seat, text in report.logs.items():
-            write_private(folder / f"seat{seat}.log", text.encode(errors="replace"))
-        used = {seat: asdict(usage) for seat, usage in report.usages.items()}
-        if used:
-            write_private(home.usage(match.match_id), json.dumps(used).encode())
-    return Finished(report.result, report.record_hash, report.telemetry)
+    logs = {f"seat{seat}.log": text.encode(errors="replace") for seat, text in report.logs.items()}
+    used = {seat: asdict(usage) for seat, usage in report.usages.items()}
+    if logs and used:
+        logs[USAGE] = json.dumps(used).encode()
+    return Finished(report.result, report.record_hash, report.telemetry, logs)
 
 
 def _player(version: Version, home: Home, join_seconds: float, sandbox: Sandbox | None) -> Player:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 
+from ladder.archive.archive import Archive
 from ladder.archive.sealing import seal_match
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.standings import scheduled
@@ -32,9 +33,23 @@ def qualify_alone(home: Home, store: Store, pool: Pool | ClusterPool, failed: Ma
     for _ in range(MAX_VOIDS):
         match = qualifying(version, partners[0], failed.condition, len(failed.seats))
         end = pool.play_alone(match)
+        archive_match(home, match, end)
         if not (isinstance(end, Void) and end.worker_died):
             break
     return settle_qualification(home, store, match, end)
+
+
+def archive_match(home: Home, match: Match, end: End) -> None:
+    """Put what a match has left into the archive, before it counts.
+
+    Raises:
+        NoRoom: if the disk is full.
+    """
+    if isinstance(end, Finished):
+        record = home.record(match.match_id)
+        with Archive(home.archive, create=True) as archive:
+            archive.add(match.match_id, record.read_bytes(), end.logs)
+        record.unlink()
 
 
 def qualifying(version: Version, partner: Version, condition: Condition, seats: int) -> Match:
@@ -62,12 +77,12 @@ def settle_qualification(home: Home, store: Store, match: Match, end: End) -> Re
         return not_this_time(version, match.condition, end.reason)
     reason = why_not(end)
     if isinstance(end, Finished):
-        hint = f" (its log: {home.logs(match.match_id) / 'seat0.log'})" if reason else ""
+        hint = f" (its log: dogana ladder log {match.match_id})" if reason else ""
         try:
             seal_match(home, match.match_id, match.seed, end.record_hash)
         except SealBroken as error:
             hint += f"; {error}"
-    store.qualify(version.id, match.condition, passed=not reason, reason=reason)
+    store.admission.qualify(version.id, match.condition, passed=not reason, reason=reason)
     text = f"does not qualify: {reason}" if reason else f"qualifies for {match.condition.game}"
     fields = {"bot": version.label, "author": version.author, "game": match.condition.game, "match": match.match_id}
     event = "not_qualified" if reason else "qualified"

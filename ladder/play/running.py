@@ -17,14 +17,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from ladder.archive.archive import Archive
 from ladder.archive.key import ladder_key
-from ladder.archive.packs import Packer
 from ladder.archive.sealing import seal_block, seal_blocks, seal_match
-from ladder.facts.register import Connection
+from ladder.facts.roster import Connection
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.standings import KILLS_WORKERS, scheduled, to_qualify
 from ladder.facts.store import Store
-from ladder.intake.submission import Inspector, open_to_boxes
+from ladder.intake.submission import Inspector
 from ladder.model.condition import Agreed, Condition
 from ladder.model.match import HOUSE, HOUSE_PREFIX, JOIN_SECONDS, Match, Version
 from ladder.model.rating import rate
@@ -38,7 +38,15 @@ from ladder.play.blocks import Blocks
 from ladder.play.cluster_pool import ClusterPool
 from ladder.play.playing import sweep
 from ladder.play.pool import End, Finished, Invitation, Pool, Void
-from ladder.play.qualifying import not_this_time, partner_of, qualify_alone, qualifying, settle_qualification, why_not
+from ladder.play.qualifying import (
+    archive_match,
+    not_this_time,
+    partner_of,
+    qualify_alone,
+    qualifying,
+    settle_qualification,
+    why_not,
+)
 from referee.files import private_folder
 from referee.live.matches.cluster import Crew
 from referee.match.clock import TimeControl
@@ -93,7 +101,7 @@ def only_run(home: Home, store: Store) -> Iterator[None]:
         LadderError: if another run is going on.
     """
     with home.only_run():
-        store.disconnect()  # a killed server may have left connections of bots at home
+        store.roster.disconnect()  # a killed server may have left connections of bots at home
         yield
 
 
@@ -109,19 +117,21 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
     check_room(home.folder)
     private_folder(home.records)
     home.sweep_records()
-    home.gather_qualifications()
     ladder_key(home, store)
     sweep(home)
-    if plan.sandbox is not None:
-        open_to_boxes(home.versions)
-    for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
-        yield Progress(Remark(problem, level=logging.ERROR), 0, 0)
-    chosen = {store.condition(one.game.name, one.options, str(plan.clock)): one.seat_counts for one in plan.games}
-    for other, count in store.open_matches().items():
+    chosen = {
+        store.roster.condition(one.game.name, one.options, str(plan.clock)): one.seat_counts for one in plan.games
+    }
+    for other, count in store.schedule.open_matches().items():
         if other not in chosen:
             text = f"{count} matches of another run are left; they need {other.arguments}"
             yield Progress(Remark(text, level=logging.WARNING), 0, 0)
-    with _pool(home, plan) as pool:
+    with (
+        Archive(home.archive, create=True),
+        _pool(home, plan) as pool,
+    ):  # while one has it open, SQLite need not tidy it up
+        for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
+            yield Progress(Remark(problem, level=logging.ERROR), 0, 0)
         for condition in chosen:
             enter_house_bots(store, condition)
         yield from _Play(home, store, pool, chosen, plan).play()
@@ -140,9 +150,9 @@ def enter_house_bots(store: Store, condition: Condition) -> None:
         if bot.plays(game):
             content = f"{HOUSE_PREFIX}{name}:{installed_version()}"
             playable = [other.name for other in games().values() if bot.plays(other)]
-            version, _ = store.add_version(name, HOUSE, content, [], playable, "Python")
-            if version.id not in store.qualifications(condition):
-                store.qualify(version.id, condition, passed=True, reason="house bot")
+            version, _ = store.roster.add_version(name, HOUSE, content, [], playable, "Python")
+            if version.id not in store.admission.qualifications(condition):
+                store.admission.qualify(version.id, condition, passed=True, reason="house bot")
 
 
 class _Play:
@@ -162,7 +172,6 @@ class _Play:
         self._chosen = chosen
         self._plan = plan
         self._inspector = Inspector(home.versions)
-        self._packer = Packer(home, store)
         self._blocks = {
             condition: Blocks(store, condition, seat_counts, same_author=plan.same_author, guests=plan.guests)
             for condition, seat_counts in chosen.items()
@@ -194,7 +203,7 @@ class _Play:
             else {(version.id, condition.id) for condition in chosen for version in to_qualify(store, condition)}
         )
         """Who is to qualify, and where: who was there when the run began, and is not done; None for a run without an end, for all."""
-        self._tried = store.newcomers_since_the_last_block()
+        self._tried = store.schedule.newcomers_since_the_last_block()
         """How many newcomers have had their turn since the last block was scheduled, be it in an earlier run."""
         self._planned = dict.fromkeys(chosen, 0)
         self._counted = 0
@@ -204,7 +213,7 @@ class _Play:
 
     def play(self) -> Iterator[Progress]:
         """Play until enough matches are over, and all blocks whole; or until somebody stops the run."""
-        unfinished = [match for condition in self._chosen for match in self._store.unfinished(condition)]
+        unfinished = [match for condition in self._chosen for match in self._store.schedule.unfinished(condition)]
         kept = [match for match in unfinished if self._plan.invite is not None or not match.at_home]
         if len(kept) < len(unfinished):
             left = len(unfinished) - len(kept)
@@ -279,7 +288,7 @@ class _Play:
                     self._remarks.append(not_this_time(match.seats[0], match.condition, str(error)))
                     self._let_try_later(match)
                     continue
-                self._store.give_up(match, str(error))
+                self._store.results.give_up(match, str(error))
                 text = f"match {match.match_id} is given up: {error}"
                 self._tell("match_given_up", match, logging.ERROR, text, reason=str(error))
                 self._end(match)
@@ -292,7 +301,7 @@ class _Play:
 
     def _take(self) -> Match | None:
         """Take out the first match that can begin now."""
-        connected = self._store.connected()
+        connected = self._store.roster.connected()
         called = Counter(version.id for match in self._playing.values() for version in match.at_home)
         blocks = {match.block for match in self._playing.values()} - {None}
         for waiting in (self._again, self._scheduled):
@@ -315,7 +324,7 @@ class _Play:
 
     def _fill(self) -> None:
         """Add newcomers who are to qualify, or, when enough of them have had their turn, a block, unless enough was played."""
-        self._connected = self._store.connected()
+        self._connected = self._store.roster.connected()
         unfinished = (*self._playing.values(), *self._again, *self._scheduled)
         self._needed = Counter(  # one place for each block, of which one match is played at a time
             version
@@ -393,7 +402,7 @@ class _Play:
 
     def _is_worth_playing(self, condition: Condition) -> bool:
         """Tell whether there is a bot that somebody has submitted, and that could play now."""
-        resting = {HOUSE, *self._store.out_of_budget()}
+        resting = {HOUSE, *self._store.budgets.out_of_budget()}
         return any(
             version.author not in resting and self._has_time(version) for version in scheduled(self._store, condition)
         )
@@ -422,7 +431,7 @@ class _Play:
         Raises:
             CannotPlay: if it cannot.
         """
-        guilty = self._store.guilty()
+        guilty = self._store.admission.guilty()
         for version in match.seats:
             if version.id in guilty:
                 raise CannotPlay(f"{version.label} is suspended: {KILLS_WORKERS}")
@@ -430,6 +439,7 @@ class _Play:
 
     def _settle(self, match: Match, end: End) -> None:
         """Count a match, or note that it was void."""
+        archive_match(self._home, match, end)
         del self._playing[match.match_id]
         seconds = time.monotonic() - self._began.pop(match.match_id)
         if match.block is None:
@@ -439,7 +449,7 @@ class _Play:
             with self._store.writing():
                 if count(self._store, match, end.result, end.record_hash):
                     self._counted += 1
-                    self._store.note_telemetry(match, end.telemetry)
+                    self._store.results.note_telemetry(match, end.telemetry)
             self._lagged += end.result.lagged
             out = [
                 f"{seat.bot}: {seat.outcome.value}" for seat in end.result.seats if seat.outcome is not Outcome.PLAYED
@@ -447,7 +457,7 @@ class _Play:
             self._tell("match_ended", match, seconds=seconds, out=out, late=end.result.lagged or None)
             self._end(match)
             return
-        times = self._store.void(match, end.reason)
+        times = self._store.results.void(match, end.reason)
         if times < MAX_VOIDS:
             self._again.append(replace(match, voids=times))
             text = f"match {match.match_id} is void and is played again: {end.reason}"
@@ -492,16 +502,14 @@ class _Play:
             self._remarks.append(qualify_alone(self._home, self._store, self._pool, match))
             yield from self._progress()
             self._let_try_later(match)
-            if match.seats[0].id in self._store.qualifications(match.condition):
+            if match.seats[0].id in self._store.admission.qualifications(match.condition):
                 self._note_tried(match)
 
     def _end(self, match: Match) -> None:
         """Let a match be over, and reveal the seed of its block if it was the last one."""
         self._blocks[match.condition].touch(match.versions)
-        if match.block is not None and self._store.is_over(match.block):
+        if match.block is not None and self._store.schedule.is_over(match.block):
             problems = seal_block(self._home, self._store, match.block)
-            if not problems:
-                self._packer.add(match.block)
             self._remarks += [Remark(problem, level=logging.ERROR) for problem in problems]
 
     def _give_up(self, text: str) -> None:
@@ -524,7 +532,7 @@ class _Play:
         while self._causes:
             cause = self._causes.popleft()
             house = [version for version in scheduled(self._store, cause.condition) if version.author == HOUSE]
-            ratings = self._store.ratings(cause.condition)
+            ratings = self._store.results.ratings(cause.condition)
             best = max(house, key=lambda version: ratings[version.id].low if version.id in ratings else -math.inf)
             trial = Trial(cause, best, tried)
             if tried and not trial.suspects:
@@ -538,6 +546,7 @@ class _Play:
     def _hold(self, trial: Trial) -> Iterator[Progress]:
         for match in trial.matches():
             end = self._pool.play_alone(match)
+            archive_match(self._home, match, end)
             if isinstance(end, Finished):
                 try:
                     seal_match(self._home, match.match_id, match.seed, end.record_hash)
@@ -548,7 +557,7 @@ class _Play:
                 raise LadderError("workers die even in matches between house bots; look at this machine (memory, disk)")
             yield from self._progress()
         for version in trial.suspects:
-            self._store.note_trial(trial.cause.match_id, version.id, guilty=version in trial.guilty)
+            self._store.admission.note_trial(trial.cause.match_id, version.id, guilty=version in trial.guilty)
         for blocks in self._blocks.values():
             blocks.forget()
         for version in trial.guilty:
@@ -568,13 +577,13 @@ def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
     The versions in it are rated, unless the same was played before between them in these seats: that is no new evidence.
     """
     with store.writing():
-        if store.is_counted(match):
+        if store.results.is_counted(match):
             return False
         ratings = None
-        if not store.was_played(match, result.digest):
-            parents = {version.id: version.parent for version in store.versions(match.versions).values()}
+        if not store.results.was_played(match, result.digest):
+            parents = {version.id: version.parent for version in store.roster.versions(match.versions).values()}
             ranks = [seat.rank for seat in result.seats]
             rated = match.rated([seat.outcome for seat in result.seats])
-            ratings = rate(store.ratings(match.condition, parents), match.versions, ranks, parents, rated)
-        store.count(match, result, record_hash, ratings)
+            ratings = rate(store.results.ratings(match.condition, parents), match.versions, ranks, parents, rated)
+        store.results.count(match, result, record_hash, ratings)
         return True

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ladder.archive.packs import NoRecord
 from ladder.model.names import ORGANISER_NAME
-from ladder.operation.errors import LadderError
-from referee.records.record import RecordError
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +24,3 @@ class Asker:
 
 ORGANISER = Asker(is_organiser=True)
 ANYBODY = Asker()
-
-
-@contextmanager
-def without_path(what: str, asker: Asker) -> Iterator[None]:
-    """Tell others than the organiser that a file is damaged, but not its path; `what` is what is, with its verb."""
-    try:
-        yield
-    except NoRecord:
-        raise
-    except RecordError as error:
-        if asker.is_organiser:
-            raise
-        raise LadderError(f"{what} damaged; tell the organiser") from error

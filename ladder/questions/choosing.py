@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.model.condition import Condition, agree
 from ladder.model.match import Version
 from ladder.operation.errors import LadderError
@@ -32,30 +31,39 @@ def check_hosted(versions: Sequence[Version]) -> str:
     return versions[-1].bot
 
 
-def conditions_asked_for(chronicle: Chronicle, request: pb.TopRequest | pb.CrosstableRequest) -> list[Condition]:
-    """Return the conditions that were asked for.
+def chosen_conditions(
+    facts: Store, game: str, clock: str, options: Mapping[str, str], by_options: bool
+) -> list[Condition]:
+    """Return the conditions of a game, or of all games, that a request chooses.
+
+    Args:
+        facts: the ladder.
+        game: the name of a game; all games if empty.
+        clock: a clock as on the command line; any if empty.
+        options: all options that are not the game's defaults.
+        by_options: whether `options` chooses.
 
     Raises:
         LadderError: if there was a run of the game, but none under such a condition.
         DoganaError: if there is no such game, or it has no such options.
     """
-    if request.by_options and not request.game:
+    if by_options and not game:
         raise LadderError("options are those of one game; name it: dogana ladder top GAME --option NAME=VALUE")
-    names = [find(request.game).name] if request.game else list(games())
-    options = agree(find(names[0]), request.options, None).options if request.by_options else None
-    clock = str(read_clock(request.clock)) if request.clock else None
-    return [condition for name in names for condition in _conditions(chronicle, name, clock, options)]
+    names = [find(game).name] if game else list(games())
+    agreed = agree(find(names[0]), options, None).options if by_options else None
+    read = str(read_clock(clock)) if clock else None
+    return [condition for name in names for condition in _conditions(facts, name, read, agreed)]
 
 
 def _conditions(
-    chronicle: Chronicle, game: str, clock: str | None, options: Mapping[str, OptionValue] | None
+    facts: Store, game: str, clock: str | None, options: Mapping[str, OptionValue] | None
 ) -> list[Condition]:
     """Return the conditions of a game that were asked for; the one that a run has by default if there was no run.
 
     Raises:
         LadderError: if there was a run, but none under such a condition.
     """
-    known = chronicle.conditions_of(game)
+    known = facts.roster.conditions_of(game)
     if not known:
         return [Condition(0, game, options or {}, clock or DEFAULT_CLOCK)]
     found = [one for one in known if clock in (None, one.clock) and options in (None, one.options)]

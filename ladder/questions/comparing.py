@@ -7,14 +7,26 @@ from dataclasses import asdict
 from itertools import groupby
 from math import sqrt
 
-from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle, PlayedMatch, Score
+from msgspec import field
+
+from ladder.facts.history import PlayedMatch, Score
 from ladder.facts.standings import standings
+from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import Version
 from ladder.model.rating import better
 from ladder.operation.errors import LadderError
-from ladder.questions.answers import condition_message, played_messages, standing_message
+from ladder.questions.choosing import chosen_conditions
+from ladder.questions.question import Count, Ladder, Name, Request, Row, Text, question
+from ladder.questions.rows import (
+    ConditionTerms,
+    MatchRow,
+    StandingRow,
+    condition_terms,
+    match_rows,
+    standing_row,
+)
+from referee.registry import find
 
 CROSSED = 20
 """How many versions a crosstable has."""
@@ -26,36 +38,114 @@ _Z = 1.96
 """95 % of a normal distribution are within this many standard deviations."""
 
 
-def compare(chronicle: Chronicle, one: str, other: str, conditions: Sequence[Condition]) -> pb.CompareAnswer:
-    """Return how two versions compare, under each condition under which both have matches.
+class HeadToHead(Row):
+    """The results of a version against another."""
 
-    Args:
-        chronicle: what has happened.
-        one: a bot, which means its newest version that has matches, or a version as in `mybot v2`.
-        other: the same.
-        conditions: those that are looked at.
+    matches: Count = 0
+    """The matches with both."""
+    ahead: Count = 0
+    """The number of them in which the first was placed before the other."""
+    tied: Count = 0
+    """The number of them in which both had the same place."""
+    behind: Count = 0
+    """The number of them in which the other was placed before the first."""
+    share: float | None = None
+    """Which part of the matches the first was ahead in, ties counted as halves: of 1; null if there are none."""
+    low: float | None = None
+    """The lower end of the 95 % confidence interval of the share."""
+    high: float | None = None
+    """The upper end of that interval."""
+
+
+class SeatScore(Row):
+    """The results of a version against another from one seat."""
+
+    seats: Count
+    """The number of seats at the table."""
+    seat: Count
+    """The seat of the first, counted from 0."""
+    met: HeadToHead
+    """The results."""
+
+
+class ComparedVersion(Row):
+    """A compared version."""
+
+    bot: str
+    """The bot."""
+    version: Count
+    """Its version."""
+    author: str
+    """Its author."""
+
+
+class VersionComparison(Row):
+    """The comparison of two versions under a condition."""
+
+    one: StandingRow
+    """The standing of the first."""
+    other: StandingRow
+    """The standing of the other."""
+    better: float | None
+    """The probability that the first is better, by their ratings, from 0 to 1."""
+    met: HeadToHead
+    """Their results against each other in all common matches."""
+    seats: list[SeatScore]
+    """The same for each seat of the first, in their last 100 common matches."""
+    matches: list[MatchRow]
+    """The last 10 such matches, newest first."""
+
+
+class CompareAnswer(Row):
+    """Two versions side by side."""
+
+    one: ComparedVersion
+    """The first."""
+    other: ComparedVersion
+    """The other."""
+    comparisons: list[VersionComparison]
+    """The comparison under each condition under which both have matches."""
+
+
+class CompareRequest(Request[CompareAnswer]):
+    """Asks for two versions side by side."""
+
+    one: Name
+    """A bot, which stands for its newest version with matches, or one version of it, such as `mybot v2`."""
+    other: Name
+    """Another bot, or another version."""
+    game: Text = ""
+    """Only under conditions of this game; all of them if empty."""
+
+
+@question("/compare")
+def compare(ladder: Ladder, request: CompareRequest) -> CompareAnswer:
+    """Compare two versions side by side: how they stand, and how they have fared against each other.
 
     Raises:
         LadderError: if there is no such bot, or both are the same version.
+        DoganaError: if there is no such game.
     """
-    first, second = (_played_version(chronicle, name, conditions) for name in (one, other))
+    facts, game = ladder.facts, find(request.game).name if request.game else None
+    conditions = [one for one in facts.roster.conditions().values() if game in (None, one.game)]
+    first, second = (_played_version(facts, name, conditions) for name in (request.one, request.other))
     if first == second:
         raise LadderError(
             f"{first.label} cannot be compared with itself; name two bots, or versions as in {first.label!r}"
         )
-    return pb.CompareAnswer(
-        one=pb.Compared(bot=first.bot, version=first.number, author=first.author),
-        other=pb.Compared(bot=second.bot, version=second.number, author=second.author),
+    return CompareAnswer(
+        one=ComparedVersion(bot=first.bot, version=first.number, author=first.author),
+        other=ComparedVersion(bot=second.bot, version=second.number, author=second.author),
         comparisons=[
-            found for condition in conditions if (found := _comparison(chronicle, first, second, condition)) is not None
+            found for condition in conditions if (found := _comparison(facts, first, second, condition)) is not None
         ],
     )
 
 
-def _played_version(chronicle: Chronicle, name: str, conditions: Iterable[Condition]) -> Version:
-    versions = chronicle.find_versions(name)
+def _played_version(facts: Store, name: str, conditions: Iterable[Condition]) -> Version:
+    versions = facts.roster.find_versions(name)
     ids = [version.id for version in versions]
-    tallies = [chronicle.tallies(condition, ids) for condition in conditions]
+    tallies = [facts.results.tallies(condition, ids) for condition in conditions]
     have_played = (
         version
         for version in reversed(versions)
@@ -64,31 +154,31 @@ def _played_version(chronicle: Chronicle, name: str, conditions: Iterable[Condit
     return next(have_played, versions[-1])
 
 
-def _comparison(chronicle: Chronicle, one: Version, other: Version, condition: Condition) -> pb.Comparison | None:
+def _comparison(facts: Store, one: Version, other: Version, condition: Condition) -> VersionComparison | None:
     """Return how two versions compare under a condition; None if not both have matches there."""
     found = {
         standing.version: (place, standing)
-        for place, standing in enumerate(standings(chronicle, condition), 1)
+        for place, standing in enumerate(standings(facts, condition), 1)
         if standing.version in (one, other) and standing.tally.matches
     }
     if len(found) < 2:
         return None
     (first_place, first), (second_place, second) = found[one], found[other]
-    matches = chronicle.together(one, other, condition, LAST_COMMON)
-    return pb.Comparison(
-        one=standing_message(condition, first, first_place),
-        other=standing_message(condition, second, second_place),
+    matches = facts.history.together(one, other, condition, LAST_COMMON)
+    return VersionComparison(
+        one=standing_row(condition, first, first_place),
+        other=standing_row(condition, second, second_place),
         better=None if first.rating is None or second.rating is None else better(first.rating, second.rating),
-        met=_head_to_head(chronicle.scores(condition, [one.id, other.id]).get((one.id, other.id), NEVER)),
+        met=_head_to_head(facts.history.scores(condition, [one.id, other.id]).get((one.id, other.id), NEVER)),
         seats=_by_seat(matches, one, other),
-        matches=played_messages(chronicle, matches[:LISTED]),
+        matches=match_rows(facts, matches[:LISTED]),
     )
 
 
 NEVER = Score(0, 0, 0, 0)
 
 
-def _by_seat(matches: Sequence[PlayedMatch], one: Version, other: Version) -> list[pb.SeatScore]:
+def _by_seat(matches: Sequence[PlayedMatch], one: Version, other: Version) -> list[SeatScore]:
     """Return how a version has fared against another from each seat, the smaller tables first."""
     met = []
     for match in matches:
@@ -100,16 +190,16 @@ def _by_seat(matches: Sequence[PlayedMatch], one: Version, other: Version) -> li
         ranks = [(own, theirs) for _, _, own, theirs in group]
         ahead, tied = sum(own < theirs for own, theirs in ranks), sum(own == theirs for own, theirs in ranks)
         score = Score(len(ranks), ahead, tied, len(ranks) - ahead - tied)
-        found.append(pb.SeatScore(seats=seats, seat=seat, met=_head_to_head(score)))
+        found.append(SeatScore(seats=seats, seat=seat, met=_head_to_head(score)))
     return found
 
 
-def _head_to_head(score: Score) -> pb.HeadToHead:
+def _head_to_head(score: Score) -> HeadToHead:
     if not score.matches:
-        return pb.HeadToHead()
+        return HeadToHead()
     share = (score.ahead + score.tied / 2) / score.matches
     low, high = likely_share(share, score.matches)
-    return pb.HeadToHead(**asdict(score), share=share, low=low, high=high)
+    return HeadToHead(**asdict(score), share=share, low=low, high=high)
 
 
 def likely_share(share: float, matches: int) -> tuple[float, float]:
@@ -123,17 +213,65 @@ def likely_share(share: float, matches: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def crosstable(chronicle: Chronicle, condition: Condition) -> pb.Crosstable:
+class CrosstableRow(Row):
+    """The results of a version against each one in a crosstable."""
+
+    met: list[HeadToHead]
+    """Against each version, in their order; without matches against itself."""
+
+
+class Crosstable(Row):
+    """The best versions against each other, under one condition."""
+
+    condition: ConditionTerms
+    """The condition."""
+    versions: list[StandingRow]
+    """The versions in the first 20 places, best first."""
+    rows: list[CrosstableRow]
+    """For each of them, in the same order, its results."""
+
+
+class CrosstableAnswer(Row):
+    """The best versions against each other."""
+
+    tables: list[Crosstable]
+    """One for each requested condition."""
+
+
+class CrosstableRequest(Request[CrosstableAnswer]):
+    """Asks for the best versions against each other."""
+
+    game: Name
+    """The game."""
+    clock: Text = ""
+    """As in TopRequest."""
+    options: dict[Text, Text] = field(default_factory=dict)
+    """As in TopRequest."""
+    by_options: bool = False
+    """As in TopRequest."""
+
+
+@question("/crosstable")
+def crosstable(ladder: Ladder, request: CrosstableRequest) -> CrosstableAnswer:
+    """Show how the best versions have fared against each other.
+
+    Raises:
+        LadderError: if there was a run of the game, but none under such a condition.
+        DoganaError: if there is no such game, or it has no such options.
+    """
+    chosen = chosen_conditions(ladder.facts, request.game, request.clock, request.options, request.by_options)
+    return CrosstableAnswer(tables=[_crosstable(ladder.facts, condition) for condition in chosen])
+
+
+def _crosstable(facts: Store, condition: Condition) -> Crosstable:
     """Return how the best versions under a condition have fared against each other in all their matches."""
-    best = [one for one in standings(chronicle, condition) if one.rating is not None][:CROSSED]
-    scores = chronicle.scores(condition, [one.version.id for one in best])
-    return pb.Crosstable(
-        condition=condition_message(condition),
-        versions=[standing_message(condition, one, place) for place, one in enumerate(best, 1)],
+    best = [one for one in standings(facts, condition) if one.rating is not None][:CROSSED]
+    scores = facts.history.scores(condition, [one.version.id for one in best])
+    return Crosstable(
+        condition=condition_terms(condition),
+        versions=[standing_row(condition, one, place) for place, one in enumerate(best, 1)],
         rows=[
-            pb.CrosstableRow(
-                met=[_head_to_head(scores.get((one.version.id, other.version.id), NEVER)) for other in best]
-            )
+            CrosstableRow(met=[_head_to_head(scores.get((one.version.id, other.version.id), NEVER)) for other in best])
             for one in best
         ],
     )

@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self
 
 import grpc
+import msgspec
 
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.operation.errors import LadderError
-from ladder.questions.answers import PIECE_BYTES
+from ladder.questions.changes import SubmitAnswer
+from ladder.questions.question import PIECE_BYTES, Answer, File, Request, question_of
+from ladder.service.bridge import answer_of, message_of
 from ladder.service.login import Login, login_of
 from referee.bots.files import check_path
 
@@ -27,7 +30,6 @@ _MAX_VERSION = 100
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 NO_PROXY = ("grpc.enable_http_proxy", 0)
 """For connections that are not encrypted: gRPC would send all of them to a proxy that the environment names, also those to this machine."""
-Answer = TypeVar("Answer")
 
 
 class RemoteDesk:
@@ -51,81 +53,37 @@ class RemoteDesk:
     def __exit__(self, *_: object) -> None:
         self._channel.close()
 
-    def info(self, request: pb.InfoRequest) -> pb.InfoAnswer:
-        """Ask which ladder this is."""
-        return self._ask(self._stub.Info, request)
-
-    def top(self, request: pb.TopRequest) -> pb.TopAnswer:
-        """Ask for the standings."""
-        return self._ask(self._stub.Top, request)
-
-    def bots(self, request: pb.BotsRequest) -> pb.BotsAnswer:
-        """Ask for every bot with its newest version."""
-        return self._ask(self._stub.Bots, request)
-
-    def show(self, request: pb.ShowRequest) -> pb.ShowAnswer:
-        """Ask for a bot."""
-        return self._ask(self._stub.Show, request)
-
-    def compare(self, request: pb.CompareRequest) -> pb.CompareAnswer:
-        """Ask for two versions side by side."""
-        return self._ask(self._stub.Compare, request)
-
-    def crosstable(self, request: pb.CrosstableRequest) -> pb.CrosstableAnswer:
-        """Ask for the best versions against each other."""
-        return self._ask(self._stub.Crosstable, request)
-
-    def queue(self, request: pb.QueueRequest) -> pb.QueueAnswer:
-        """Ask who plays next."""
-        return self._ask(self._stub.Queue, request)
-
-    def news(self, request: pb.NewsRequest) -> pb.NewsAnswer:
-        """Ask what is new."""
-        return self._ask(self._stub.News, request)
-
-    def key(self, request: pb.KeyRequest) -> pb.KeyAnswer:
-        """Ask for the key by which the ladder signs."""
-        return self._ask(self._stub.Key, request)
-
-    def audit_log(self, request: pb.AuditLogRequest) -> Iterator[pb.FilePiece]:
-        """Ask for the audit log."""
+    def ask(self, request: Request[Answer]) -> Answer:
+        """Ask the ladder."""
+        asked = question_of(type(request))
+        kind = getattr(pb, type(request).__name__, None)
+        if kind is None:
+            raise LadderError(
+                f"this is asked by HTTP; name the ladder at {self._server} by the URL of its pages: --server https://..."
+            )
+        call = getattr(self._stub, type(request).__name__.removesuffix("Request"))
+        message = message_of(request, kind())
         with self._explained():
-            yield from self._stub.AuditLog(request, timeout=INTAKE_SECONDS, metadata=self._metadata())
+            if asked.is_file:
+                return self._file(call(message, timeout=INTAKE_SECONDS, metadata=self._metadata()))  # type: ignore[return-value]
+            found = call(message, timeout=ANSWER_SECONDS, metadata=self._metadata())
+        try:
+            answer: Answer = answer_of(found, asked.answer)
+        except msgspec.ValidationError as error:
+            raise LadderError(self._what_is_older()) from error
+        return answer
 
-    def matches(self, request: pb.MatchesRequest) -> pb.MatchesAnswer:
-        """Ask for matches that count."""
-        return self._ask(self._stub.Matches, request)
+    def _file(self, call: Iterator[pb.FilePiece]) -> File:
+        first = next(call)
 
-    def playing(self, request: pb.PlayingRequest) -> pb.PlayingAnswer:
-        """Ask which matches are being played."""
-        return self._ask(self._stub.Playing, request)
+        def pieces() -> Iterator[bytes]:
+            with self._explained():
+                for piece in call:
+                    yield piece.data
 
-    def match(self, request: pb.MatchRequest) -> pb.MatchAnswer:
-        """Ask how a match went."""
-        return self._ask(self._stub.Match, request)
+        return File(first.name, pieces())
 
-    def log(self, request: pb.LogRequest) -> pb.LogAnswer:
-        """Ask what bots wrote."""
-        return self._ask(self._stub.Log, request)
-
-    def retire(self, request: pb.RetireRequest) -> pb.RetireAnswer:
-        """Have a bot taken out."""
-        return self._ask(self._stub.Retire, request)
-
-    def requalify(self, request: pb.RequalifyRequest) -> pb.RequalifyAnswer:
-        """Have a bot qualify once more."""
-        return self._ask(self._stub.Requalify, request)
-
-    def at_tables(self, request: pb.AtTablesRequest) -> pb.AtTablesAnswer:
-        """Say whether people may play against a bot."""
-        return self._ask(self._stub.AtTables, request)
-
-    def record(self, request: pb.RecordRequest) -> Iterator[pb.FilePiece]:
-        """Ask for the record of a match."""
-        with self._explained():
-            yield from self._stub.Record(request, timeout=INTAKE_SECONDS, metadata=self._metadata())
-
-    def submit(self, path: Path, bot: str, author: str, *, at_tables: bool = False) -> pb.SubmitAnswer:
+    def submit(self, path: Path, bot: str, author: str, *, at_tables: bool = False) -> SubmitAnswer:
         """Send a bot. A folder travels as an archive.
 
         Raises:
@@ -145,13 +103,10 @@ class RemoteDesk:
                 with tarfile.open(file, "w:gz") as archive:
                     archive.add(path, ".", filter=_kept)
             with self._explained():
-                return self._stub.Submit(
+                answer = self._stub.Submit(
                     _pieces(file, bot, at_tables), timeout=INTAKE_SECONDS, metadata=self._metadata()
                 )
-
-    def _ask(self, call: Callable[..., Answer], request: object) -> Answer:
-        with self._explained():
-            return call(request, timeout=ANSWER_SECONDS, metadata=self._metadata())
+        return answer_of(answer, SubmitAnswer)
 
     def _metadata(self) -> tuple[tuple[str, str], ...]:
         return (("authorization", f"Bearer {self._login.token}"),) if self._login.token else ()

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import platformdirs
 
@@ -37,10 +38,12 @@ class Login:
         Raises:
             LadderError: if somebody can, and the user has not said that they may.
         """
-        if self.token and self.authority is None and not self.insecure and not is_here(server):
+        is_encrypted = self.authority is not None or server.startswith("https:")
+        if self.token and not is_encrypted and not self.insecure and not is_here(server):
+            better = "https:// encrypts" if is_url(server) else f"dogana login {server} --ca FILE encrypts"
             raise LadderError(
                 f"the connection to {server} is not encrypted, so others could read your token on its way;"
-                f" dogana login {server} --ca FILE encrypts, --insecure sends it all the same"
+                f" {better}, --insecure sends it all the same"
             )
 
     def certificate(self) -> bytes:
@@ -55,11 +58,19 @@ class Login:
             raise LadderError(f"cannot read the certificate {self.authority}: {error.strerror}") from error
 
 
+def is_url(server: str) -> bool:
+    """Tell whether a server is reached by HTTP."""
+    return server.startswith(("http://", "https://"))
+
+
 def is_here(server: str) -> bool:
     """Tell whether a server is reached without leaving this machine, as its address says."""
     if server.startswith(("unix:", "unix-abstract:")):
         return True
-    host = server.rpartition(":")[0].strip("[]").lower()
+    if is_url(server):
+        host = (urlsplit(server).hostname or "").lower()
+    else:
+        host = server.rpartition(":")[0].strip("[]").lower()
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -77,7 +88,7 @@ def login_of(server: str) -> Login:
     Raises:
         LadderError: if the file cannot be read.
     """
-    return _read().get(server, Login())
+    return _read().get(_plain(server), Login())
 
 
 def remember(server: str, login: Login | None) -> None:
@@ -88,13 +99,18 @@ def remember(server: str, login: Login | None) -> None:
         OSError: if it cannot be written.
     """
     known = _read()
-    known.pop(server, None)
+    known.pop(_plain(server), None)
     if login is not None:
-        known[server] = login
+        known[_plain(server)] = login
     file = logins_file()
     file.parent.parent.mkdir(parents=True, exist_ok=True)
     private_folder(file.parent)
     write_private(file, json.dumps({name: asdict(one) for name, one in known.items()}, indent=1).encode())
+
+
+def _plain(server: str) -> str:
+    """Return the one form of an address under which a login is kept."""
+    return server.rstrip("/") if is_url(server) else server
 
 
 def _read() -> dict[str, Login]:

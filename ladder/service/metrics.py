@@ -63,9 +63,13 @@ class Metrics:
         try:
             yield ending
         finally:
-            if method not in LASTING:
-                self._seconds.labels(method).observe(time.monotonic() - began)
-            self._calls.labels(method, ending.status).inc()
+            self.count(method, ending.status, time.monotonic() - began)
+
+    def count(self, method: str, status: str, seconds: float) -> None:
+        """Count a call that has ended."""
+        if method not in LASTING:
+            self._seconds.labels(method).observe(seconds)
+        self._calls.labels(method, status).inc()
 
     @contextmanager
     def shown(self, listen: Listen) -> Iterator[int]:
@@ -154,22 +158,24 @@ class _Facts(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield what the database knows."""
         with Store(self._home.database, create=False) as store:
-            versions = store.versions()
-            yield CounterMetricFamily("dogana_ladder_matches", "Matches that count.", value=store.count_of_matches())
+            versions = store.roster.versions()
+            yield CounterMetricFamily(
+                "dogana_ladder_matches", "Matches that count.", value=store.results.count_of_matches()
+            )
             yield CounterMetricFamily(
                 "dogana_ladder_void_matches",
                 "Attempts at matches that came to no result.",
-                value=store.count_of_voids(),
+                value=store.results.count_of_voids(),
             )
             yield GaugeMetricFamily("dogana_ladder_bots", "Bots.", value=len({one.bot for one in versions.values()}))
             yield GaugeMetricFamily("dogana_ladder_versions", "Versions of bots.", value=len(versions))
             yield GaugeMetricFamily(
                 "dogana_ladder_open_matches",
                 "Matches that are scheduled and not over.",
-                value=sum(store.open_matches().values()),
+                value=sum(store.schedule.open_matches().values()),
             )
             yield GaugeMetricFamily(
-                "dogana_ladder_connected_bots", "Bots at home that are connected.", value=len(store.connected())
+                "dogana_ladder_connected_bots", "Bots at home that are connected.", value=len(store.roster.connected())
             )
         yield GaugeMetricFamily(
             "dogana_ladder_playing_matches", "Matches that are being played.", value=len(playing(self._home))

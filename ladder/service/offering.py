@@ -52,6 +52,8 @@ class Offer:
     """How many matches it plays at a time."""
     logs: Path | None
     """The folder for what it writes."""
+    is_encrypted: bool = False
+    """Whether the ladder is reached by TLS."""
 
 
 class _Lost(Exception):
@@ -87,7 +89,7 @@ class Offering:
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, self._leave)
         over = asyncio.ensure_future(self._over.wait())
-        async with _channel(self._offer.server, self._offer.login) as channel:
+        async with _channel(self._offer) as channel:
             offering = asyncio.ensure_future(self._keep_offering(channel))
             try:
                 await asyncio.wait([offering, over], return_when=asyncio.FIRST_COMPLETED)
@@ -247,8 +249,9 @@ class Offering:
         return LadderError(said)
 
 
-def _channel(server: str, login: Login) -> grpc.aio.Channel:
+def _channel(offer: Offer) -> grpc.aio.Channel:
     options = [*_OPTIONS, ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES)]
-    if login.authority is None:
-        return grpc.aio.insecure_channel(server, [*options, NO_PROXY])
-    return grpc.aio.secure_channel(server, grpc.ssl_channel_credentials(login.certificate()), options)
+    if not offer.is_encrypted:
+        return grpc.aio.insecure_channel(offer.server, [*options, NO_PROXY])
+    certificate = None if offer.login.authority is None else offer.login.certificate()
+    return grpc.aio.secure_channel(offer.server, grpc.ssl_channel_credentials(certificate), options)

@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Generator
-from typing import Any, Self, TypeVar, TypeVarTuple, Unpack
+from collections.abc import AsyncIterator
+from typing import Any, Self, TypeVar, TypeVarTuple
 
 import grpc
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from typing_extensions import override
 
@@ -36,10 +36,11 @@ from ladder.operation.errors import (
 from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call, traceback_of
 from ladder.operation.meter import (
+    FILE_REQUESTS,
     GUESSES,
+    MAX_UPLOADS,
     REQUESTS,
     RETRY_AFTER,
-    SECONDS_OF_REQUEST,
     SUBMISSIONS,
     UPLOADED,
     Allowance,
@@ -50,9 +51,22 @@ from ladder.operation.refusals import CHANGES, Refusals
 from ladder.operation.room import TOLD, is_for_want_of_room
 from ladder.operation.threads import Threads
 from ladder.play.playing import playing
+from ladder.questions.access import check_is_author
 from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.bots import BotsRequest, ShowRequest
+from ladder.questions.changes import AtTablesRequest, RequalifyRequest, RetireRequest, SubmitAnswer
+from ladder.questions.comparing import CompareRequest, CrosstableRequest
 from ladder.questions.desk import Desk
+from ladder.questions.info import InfoRequest
+from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
+from ladder.questions.matches import MatchesRequest, PlayingRequest
+from ladder.questions.news import NewsRequest
+from ladder.questions.proof import AuditLogRequest, KeyRequest
+from ladder.questions.question import Answer, File, Request, question_of
+from ladder.questions.queue import QueueRequest
+from ladder.questions.standings import TopRequest
 from ladder.service.at_home import AtHome, Client
+from ladder.service.bridge import Sent, message_of, request_of, submission_of
 from ladder.service.metrics import Metrics
 from ladder.service.prompt import PromptRequests
 from ladder.service.sending import hand_on, send
@@ -78,8 +92,6 @@ MAX_CHANGES = 8
 """The same for what authors change: it waits for others who change the ladder."""
 MAX_FILES = 16
 """The same for the next piece of a file that comes or goes."""
-MAX_UPLOADS = 8
-"""How many uploads may be under way."""
 MAX_UPLOADS_OF_AUTHOR = 2
 """How many of them may be those of one author."""
 MAX_MATCHES_NAMED = 5
@@ -99,8 +111,6 @@ FULL_SECONDS = 1.0
 """How soon it is tried again on a full disk to note that a bot at home has gone."""
 SERVICE = "dogana.v1.Ladder"
 
-FILE_REQUESTS = 5
-"""For how many requests one for a file counts."""
 CONNECTIONS = Allowance("connections", 60, 600)
 """Of the bots of an author: each is written down, and lets a run look at its queue again."""
 
@@ -123,8 +133,7 @@ _STATUS: dict[type[Exception], grpc.StatusCode] = {
     BadBot: grpc.StatusCode.INVALID_ARGUMENT,
     DoganaError: grpc.StatusCode.FAILED_PRECONDITION,
 }
-Request = TypeVar("Request")
-Answer = TypeVar("Answer")
+Piece = TypeVar("Piece")
 Arguments = TypeVarTuple("Arguments")
 Context = Any
 
@@ -241,52 +250,26 @@ class LadderServer(LadderServicer):
         assert task is not None  # noqa: S101 this is a coroutine
         task.add_done_callback(has_ended)
 
-    async def _work(
-        self, threads: Threads, who: str, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments
-    ) -> Answer:
-        """Let a thread work for somebody; what takes the processor long counts for more than one request."""
-        spent = 0.0
-
-        def measured() -> Answer:
-            nonlocal spent
-            began = time.thread_time()
-            try:
-                return work(*arguments)
-            finally:
-                spent = time.thread_time() - began
-
-        try:
-            return await threads.run(measured)
-        finally:
-            self._requests.change(who, min(0.0, 1 - spent / SECONDS_OF_REQUEST))
-
-    async def _answer(self, context: Context, ask: Callable[[Desk, Request], Answer], request: Request) -> Answer:
-        """Answer a question."""
-        return await self._done(self._questions, context, ask, request)
-
-    async def _change(
+    async def _ask(
         self,
         context: Context,
-        do: Callable[[Desk, Request], Answer],
-        request: Request,
+        kind: type[Request[Answer]],
+        message: Message,
+        answer: Sent,
         allowance: Meter | None = None,
-    ) -> Answer:
-        """Do what an author wants; take one of an allowance of theirs."""
-        return await self._done(self._changes, context, do, request, allowance)
-
-    async def _done(
-        self,
-        threads: Threads,
-        context: Context,
-        do: Callable[[Desk, Request], Answer],
-        request: Request,
-        allowance: Meter | None = None,
-    ) -> Answer:
-        async with self._explained(context, do.__name__):
+    ) -> Sent:
+        """Answer a question, or do what an author wants; take one of an allowance of theirs."""
+        asked = question_of(kind)
+        async with self._explained(context, asked.name):
             asker = await self._asker(context)
             if allowance is not None and asker.author:
                 allowance.take(asker.author)
-            return await self._work(threads, _name_of(asker, context), do, Desk(self._home, asker), request)
+            threads = self._changes if asked.is_change else self._questions
+            request = request_of(message, kind)
+            found = await threads.run_charged(
+                self._requests, _name_of(asker, context), Desk(self._home, asker).ask, request
+            )
+            return message_of(found, answer)
         raise AssertionError  # `_explained` has ended the call
 
     @contextlib.asynccontextmanager
@@ -334,106 +317,100 @@ class LadderServer(LadderServicer):
 
     @override
     async def Info(self, request: pb.InfoRequest, context: Context) -> pb.InfoAnswer:
-        return await self._answer(context, Desk.info, request)
+        return await self._ask(context, InfoRequest, request, pb.InfoAnswer())
 
     @override
     async def Top(self, request: pb.TopRequest, context: Context) -> pb.TopAnswer:
-        return await self._answer(context, Desk.top, request)
+        return await self._ask(context, TopRequest, request, pb.TopAnswer())
 
     @override
     async def Bots(self, request: pb.BotsRequest, context: Context) -> pb.BotsAnswer:
-        return await self._answer(context, Desk.bots, request)
+        return await self._ask(context, BotsRequest, request, pb.BotsAnswer())
 
     @override
     async def Compare(self, request: pb.CompareRequest, context: Context) -> pb.CompareAnswer:
-        return await self._answer(context, Desk.compare, request)
+        return await self._ask(context, CompareRequest, request, pb.CompareAnswer())
 
     @override
     async def Crosstable(self, request: pb.CrosstableRequest, context: Context) -> pb.CrosstableAnswer:
-        return await self._answer(context, Desk.crosstable, request)
+        return await self._ask(context, CrosstableRequest, request, pb.CrosstableAnswer())
 
     @override
     async def Show(self, request: pb.ShowRequest, context: Context) -> pb.ShowAnswer:
-        return await self._answer(context, Desk.show, request)
+        return await self._ask(context, ShowRequest, request, pb.ShowAnswer())
 
     @override
     async def Matches(self, request: pb.MatchesRequest, context: Context) -> pb.MatchesAnswer:
-        return await self._answer(context, Desk.matches, request)
+        return await self._ask(context, MatchesRequest, request, pb.MatchesAnswer())
 
     @override
     async def Playing(self, request: pb.PlayingRequest, context: Context) -> pb.PlayingAnswer:
-        return await self._answer(context, Desk.playing, request)
+        return await self._ask(context, PlayingRequest, request, pb.PlayingAnswer())
 
     @override
     async def Match(self, request: pb.MatchRequest, context: Context) -> pb.MatchAnswer:
-        return await self._answer(context, Desk.match, request)
+        return await self._ask(context, MatchRequest, request, pb.MatchAnswer())
 
     @override
     async def Log(self, request: pb.LogRequest, context: Context) -> pb.LogAnswer:
-        return await self._answer(context, Desk.log, request)
+        return await self._ask(context, LogRequest, request, pb.LogAnswer())
 
     @override
     async def Retire(self, request: pb.RetireRequest, context: Context) -> pb.RetireAnswer:
         of_this_call(about=request.bot)
-        return await self._change(context, Desk.retire, request)
+        return await self._ask(context, RetireRequest, request, pb.RetireAnswer())
 
     @override
     async def Requalify(self, request: pb.RequalifyRequest, context: Context) -> pb.RequalifyAnswer:
         of_this_call(about=request.bot)
-        return await self._change(context, Desk.requalify, request, self._submissions)
+        return await self._ask(context, RequalifyRequest, request, pb.RequalifyAnswer(), self._submissions)
 
     @override
     async def AtTables(self, request: pb.AtTablesRequest, context: Context) -> pb.AtTablesAnswer:
         of_this_call(about=request.bot)
-        return await self._change(context, Desk.at_tables, request)
+        return await self._ask(context, AtTablesRequest, request, pb.AtTablesAnswer())
 
     @override
     async def Record(  # type: ignore[override]  # it writes the pieces itself, to see whether they are read
         self, request: pb.RecordRequest, context: Context
     ) -> None:
-        await self._send_file(context, self._readers, self._files, Desk.record, request)
+        await self._send_file(context, self._readers, self._files, RecordRequest(match=request.match))
 
     @override
     async def AuditLog(  # type: ignore[override]  # as Record
         self, request: pb.AuditLogRequest, context: Context
     ) -> None:
-        await self._send_file(context, self._log_readers, self._logs, Desk.audit_log, request)
+        await self._send_file(context, self._log_readers, self._logs, AuditLogRequest())
 
-    async def _send_file(
-        self,
-        context: Context,
-        places: Places,
-        threads: Threads,
-        ask: Callable[[Desk, Request], Generator[pb.FilePiece]],
-        request: Request,
-    ) -> None:
+    async def _send_file(self, context: Context, places: Places, threads: Threads, request: Request[File]) -> None:
         """Send a file; each file counts as several requests."""
-        async with self._explained(context, ask.__name__):
+        async with self._explained(context, question_of(type(request)).name):
             asker = await self._asker(context, FILE_REQUESTS)
             who = _name_of(asker, context)
             async with places.one(context, who):
-                with contextlib.closing(ask(Desk(self._home, asker), request)) as pieces:
-                    while (piece := await self._work(threads, who, next, pieces, None)) is not None:
-                        await send(context, piece)
+                file = await threads.run_charged(self._requests, who, Desk(self._home, asker).ask, request)
+                await send(context, pb.FilePiece(name=file.name))
+                while (piece := await threads.run_charged(self._requests, who, next, file.pieces, None)) is not None:
+                    await send(context, pb.FilePiece(data=piece))
 
     @override
     async def Queue(self, request: pb.QueueRequest, context: Context) -> pb.QueueAnswer:
-        return await self._answer(context, Desk.queue, request)
+        return await self._ask(context, QueueRequest, request, pb.QueueAnswer())
 
     @override
     async def News(self, request: pb.NewsRequest, context: Context) -> pb.NewsAnswer:
-        return await self._answer(context, Desk.news, request)
+        return await self._ask(context, NewsRequest, request, pb.NewsAnswer())
 
     @override
     async def Key(self, request: pb.KeyRequest, context: Context) -> pb.KeyAnswer:
-        return await self._answer(context, Desk.key, request)
+        return await self._ask(context, KeyRequest, request, pb.KeyAnswer())
 
     @override
     async def Submit(self, requests: AsyncIterator[pb.SubmitRequest], context: Context) -> pb.SubmitAnswer:
         async with self._explained(context, "submit"):
             asker = await self._asker(context)
             desk = Desk(self._home, asker)
-            desk.check_is_author()  # before a place is taken, or anybody could keep all of them
+            check_is_author(asker)  # before a place is taken, or anybody could keep all of them
             with self._uploads.one(asker.author):
                 answer = await self._receive(desk, asker, aiter(requests))
             of_this_call(about=f"{answer.bot} v{answer.version}", new=answer.is_new)
@@ -444,7 +421,7 @@ class LadderServer(LadderServicer):
         first = await _next_piece(requests)
         if first is None or first.WhichOneof("part") != "submission":
             raise BadBot("the first message must say what is submitted")
-        submission = first.submission
+        submission = submission_of(first.submission)
         of_this_call(about=submission.bot)
         with contextlib.ExitStack() as stack:
             upload = await self._changes.run(lambda: stack.enter_context(desk.receive(submission)))
@@ -455,9 +432,9 @@ class LadderServer(LadderServicer):
                     await self._receive_pieces(upload, requests)
             except TimeoutError:
                 raise BadBot(f"it did not arrive within {UPLOAD_SECONDS:g} s; send it again") from None
-            return await self._changes.run(upload.finish)
+            return message_of(await self._changes.run(upload.finish), pb.SubmitAnswer())
 
-    async def _receive_pieces(self, upload: Upload, requests: AsyncIterator[pb.SubmitRequest]) -> None:
+    async def _receive_pieces(self, upload: Upload[SubmitAnswer], requests: AsyncIterator[pb.SubmitRequest]) -> None:
         while (piece := await _next_piece(requests)) is not None:
             if piece.WhichOneof("part") != "data":
                 raise BadBot("after the first message, only bytes can come")
@@ -476,15 +453,22 @@ class LadderServer(LadderServicer):
             first = await _next_piece(coming)
             asker = await self._asker(context)
             desk = Desk(self._home, asker)
-            desk.check_is_author()
+            check_is_author(asker)
             with self._at_home.place(asker.author):
                 if first is None or first.WhichOneof("part") != "offer":
                     raise BadBot("the first message must be an offer")
                 self._connections.take(asker.author)
                 if not await self._questions.run(desk.is_known, first.offer):
                     self._submissions.take(asker.author)
-                version, connected = await self._changes.run(desk.offer, first.offer)
-                connected.guests = self._at_home.guests
+                version, is_new, stopped = await self._changes.run(desk.offer, first.offer)
+                connected = pb.Connected(
+                    bot=version.bot,
+                    version=version.number,
+                    is_new=is_new,
+                    author=version.author,
+                    guests=self._at_home.guests,
+                    stopped=[message_of(one, pb.Standing()) for one in stopped],
+                )
                 client = Client(version)
                 client.tell(pb.OfferAnswer(connected=connected))
                 await self._serve_client(client, first.offer.matches, coming, context)
@@ -583,7 +567,7 @@ def _name_of(asker: Asker, context: Context) -> str:
     return f"author {asker.author}" if asker.author else host_of(context.peer())
 
 
-async def _next_piece(requests: AsyncIterator[Request]) -> Request | None:
+async def _next_piece(requests: AsyncIterator[Piece]) -> Piece | None:
     """Return the next message; None at the end.
 
     Raises:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.standings import SCHEDULED, standings
+from ladder.facts.store import Store
 from ladder.intake.submission import Inspector
 from ladder.model.match import JOIN_SECONDS, Version
 from ladder.operation.errors import CannotPlay, LadderError
@@ -40,11 +40,11 @@ class Hosts:
 
     def willing(self, game: str) -> dict[str, Version]:
         """Return by its label, as `mybot v2`, each version that people may play against: the one of its bot that is scheduled."""
-        with Chronicle(self._home.database, create=False) as chronicle, chronicle.reading():
-            names = chronicle.at_tables()
+        with Store(self._home.database, create=False) as chronicle, chronicle.reading():
+            names = chronicle.roster.at_tables()
             found = [
                 one.version
-                for condition in (chronicle.conditions_of(game) if names else ())
+                for condition in (chronicle.roster.conditions_of(game) if names else ())
                 for one in standings(chronicle, condition)
                 if one.version.bot in names and one.status in SCHEDULED and not one.version.is_at_home
             ]

@@ -68,7 +68,6 @@ def _document(file: Path, found: Checked, added: int | None) -> dict[str, object
         "at": found.at,
         "entries": found.entries,
         "added": added,
-        "results_before": found.before,
         "results": found.results,
         "voids": found.voids,
         "given_up": found.given_up,
@@ -83,8 +82,6 @@ def _print(file: Path, found: Checked, added: int | None, previous: Path | None)
     out.print(styled(("holds", "green"), f"  {file}: {found.entries:,} entries, {signed}"), soft_wrap=True)
     if added is not None:
         out.print(f"       {previous} is a beginning of it; {added:,} entries were added", soft_wrap=True)
-    if found.before:
-        out.print(f"       it says nothing about {found.before:,} matches that counted before it began", soft_wrap=True)
     out.print(
         f"       {found.results:,} results, {found.voids:,} void attempts, {found.given_up:,} matches given up,"
         f" {found.seeds:,} seeds as they were committed to",

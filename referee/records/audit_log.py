@@ -23,7 +23,7 @@ from referee.records.chain import FIRST_HASH, ChainBroken, body, check_link
 from referee.records.signature import BadKey, PublicKey, is_signature, parse_key
 from referee.terminal import visible
 
-FORMAT = 2
+FORMAT = 3
 """The version of the audit log format that this version of Dogana writes and reads."""
 MAX_LINE_BYTES = 256 * 1024
 """The maximum length of a line; a block with many seats has about 10 kB, any other entry less than 1 kB."""
@@ -34,7 +34,7 @@ _MAX_REASON_CHARACTERS = 300
 _MAX_TIME_CHARACTERS = 40
 _MAX_SEED = 1 << 63
 ENTRIES: dict[str, dict[str, type]] = {
-    "begin": {"format": int, "dogana": str, "at": str, "before": dict},
+    "begin": {"format": int, "dogana": str, "at": str},
     "key": {"at": str, "key": str, "signature": str},
     "version": {"at": str, "bot": str, "number": int, "author": str, "content": str, "run": str, "games": list},
     "block": {
@@ -112,8 +112,6 @@ class Checked:
     """The time of the signature, as the ladder claims it: ISO 8601."""
     keys: list[PublicKey] = field(default_factory=list)
     """The ladder's keys from the trusted one to the one that signed the log; each has signed the next."""
-    before: int = 0
-    """The number of counted matches before the log began; the log has no entries for them."""
     results: int = 0
     voids: int = 0
     """The number of attempts at matches without a result."""
@@ -290,10 +288,8 @@ class _Book:
         self._block_of: dict[str, int] = {}
         """The block of each match of `_blocks`."""
         self._last_block = 0
-        self._began = self._latest = datetime.min.replace(tzinfo=UTC)
-        """The time of the first entry, and the latest time so far."""
-        self._carries_over = False
-        """True if the ladder had entries before the log began."""
+        self._latest = datetime.min.replace(tzinfo=UTC)
+        """The latest time so far."""
         self._keys: list[tuple[PublicKey, bool]] = []
         """Each key, with True if the previous one has signed it."""
 
@@ -324,14 +320,9 @@ class _Book:
                 self._seed(entry)
 
     def _note_time(self, number: int, text: str) -> None:
-        """Read the time of an entry, and note it if an earlier entry has a later time.
-
-        Entries that an older ladder carries over into its log are dated before the log began.
-        """
+        """Read the time of an entry, and note it if an earlier entry has a later time."""
         at = _time(text)
-        if number == 1:
-            self._began = self._latest = at
-        elif at < self._latest and not (self._carries_over and at < self._began):
+        if at < self._latest:
             seconds = (self._latest - at).total_seconds()
             self.found.earlier.append(f"entry {number}, at {text}, is {seconds:,.3f} s earlier than one before it")
         self._latest = max(self._latest, at)
@@ -341,10 +332,6 @@ class _Book:
             older = entry["format"] < FORMAT
             hint = "from before its first release, which no release reads" if older else "update this one"
             raise _Wrong(f"is in format {entry['format']}, written by Dogana {entry['dogana']}; {hint}")
-        before: dict[str, type] = {"versions": int, "blocks": int, "results": int, "voids": int, "hash": str}
-        _check_form(entry["before"], before, "what was before the log")
-        self.found.before = entry["before"]["results"]
-        self._carries_over = any(entry["before"][what] for what in before if what != "hash")
 
     def _key(self, entry: dict[str, Any]) -> None:
         try:

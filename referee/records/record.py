@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, overload
 from typing_extensions import override
 
 from referee.errors import DoganaError
-from referee.files import open_private, read_file, sync_folder, unfinished, write_all, write_private
+from referee.files import open_private, read_file, sync_folder, unfinished, write_all
 from referee.kit.document import parse_json
 from referee.match.plan import MatchPlan
 from referee.match.result import seed_line
@@ -223,13 +223,28 @@ def unpacked(path: Path, data: bytes) -> bytes:
     return unzipped(path, data, MAX_BYTES) if data.startswith(_ZSTD_BEGINNING) else data
 
 
-def unzipped(path: Path, data: bytes, max_bytes: int) -> bytes:
-    """Decompress a Zstandard frame of at most `max_bytes` bytes; `path` is its name in errors.
+Dictionary = zstd.ZstdDict
+"""Bytes that compressed lines refer to instead of repeating them."""
+
+
+def dictionary(lines: bytes) -> Dictionary:
+    """Return lines as a dictionary for others like them."""
+    return zstd.ZstdDict(lines, is_raw=True)
+
+
+def unzipped(path: Path, data: bytes, max_bytes: int, like: Dictionary | None = None) -> bytes:
+    """Decompress a Zstandard frame of at most `max_bytes` bytes.
+
+    Args:
+        path: its name in errors.
+        data: the frame.
+        max_bytes: the maximum size, unpacked.
+        like: the dictionary with which it was compressed.
 
     Raises:
         RecordError: if it is damaged, or too long.
     """
-    frame = zstd.ZstdDecompressor()
+    frame = zstd.ZstdDecompressor(like)
     try:
         lines = frame.decompress(data, max_length=max_bytes + 1)
     except zstd.ZstdError as error:
@@ -263,26 +278,21 @@ def _lines_of(path: Path, data: bytes) -> Lines:
     return Lines(path, lines)
 
 
-def seal(
-    path: Path, sealed: Path, seed: int, record_hash: str, sign: Callable[[str], Mapping[str, Any]] | None = None
-) -> None:
-    """Complete a record: reveal its seed unless it does already, sign it, and compress it.
-
-    The sealed record is on disk before `path` is removed: an interruption leaves a good copy, and the call can be
-    repeated.
+def sealed(
+    path: Path, data: bytes, seed: int, record_hash: str, sign: Callable[[str], Mapping[str, Any]] | None = None
+) -> bytes:
+    """Return a complete record that reveals its seed, with a signature.
 
     Args:
-        path: the record.
-        sealed: the file to write.
+        path: what an error calls the record.
+        data: its lines.
         seed: the seed of the match.
         record_hash: the hash of the last line of the record, as its `RecordWriter` returned it.
         sign: makes the line with the signature from the hash of the line before it; None to add none.
 
     Raises:
-        RecordError: if `path` is not that record; no file was changed then.
-        OSError: if the sealed record cannot be written, with its name.
+        RecordError: if `data` is not that record.
     """
-    data = unpacked(path, read_bytes(path))
     last = _lines_of(path, data)[-1]
     if last.hash != record_hash:
         raise RecordError(path, 0, "is not the record that was written (its last hash is another one)")
@@ -292,15 +302,13 @@ def seal(
         data += line + b"\n"
     if sign is not None:
         data += link(last_hash, sign(last_hash))[0] + b"\n"
-    write_private(sealed, zipped(data))
-    path.unlink()
-    sync_folder(path.parent)
+    return data
 
 
-def zipped(data: bytes, level: int = 3) -> bytes:
-    """Compress lines into one frame with a checksum; sealed records use the usual level, 3."""
+def zipped(data: bytes, level: int = 3, like: Dictionary | None = None) -> bytes:
+    """Compress lines into one frame with a checksum, with a dictionary if there is one."""
     parameter = zstd.CompressionParameter
-    return zstd.compress(data, options={parameter.compression_level: level, parameter.checksum_flag: 1})
+    return zstd.compress(data, options={parameter.compression_level: level, parameter.checksum_flag: 1}, zstd_dict=like)
 
 
 def _parsed(path: Path, number: int, body: bytes) -> dict[str, Any]:

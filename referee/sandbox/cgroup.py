@@ -39,12 +39,13 @@ class Usage:
     """The resources used by all processes of an agent together; None where this machine does not report them."""
 
     memory_peak: int | None = None
-    """Bytes."""
+    """The most memory at a time, in bytes."""
     memory_kills: int | None = None
     """The number of processes killed because memory ran out."""
     tasks_peak: int | None = None
     """The largest number of processes and threads at a time."""
     cpu_seconds: float | None = None
+    """Processor time, in seconds."""
 
     def __str__(self) -> str:
         """Return the usage in words."""

@@ -23,8 +23,8 @@ def home(tmp_path: Path) -> Path:
     """A ladder whose bots have played."""
     (tmp_path / "home").mkdir()
     with ladder(tmp_path / "home", bots=2) as store:
-        version, _ = store.add_version(LONG, "somebody-else", "hash", ["./bot"], [CONDITION.game])
-        store.qualify(version.id, CONDITION, passed=True, reason="")
+        version, _ = store.roster.add_version(LONG, "somebody-else", "hash", ["./bot"], [CONDITION.game])
+        store.admission.qualify(version.id, CONDITION, passed=True, reason="")
         for match in next_matches(store):
             play(store, match, random.Random(1))
     return tmp_path / "home"

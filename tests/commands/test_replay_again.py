@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from referee.records.record import read_lines, seal
+from referee.records.record import read_lines, sealed, zipped
 from tests.commands.conftest import ROOT, Dogana
 from tests.patience import patient
 from tests.sandbox.conftest import needs_bubblewrap
@@ -192,7 +192,8 @@ def test_a_late_answer_would_have_lost_on_time(dogana: Dogana, tmp_path: Path) -
 def test_a_sealed_record_is_asked_from_like_any_other(dogana: Dogana, record: Path, tmp_path: Path) -> None:
     shutil.copy(record, tmp_path / "match.jsonl")
     last = read_lines(record)[-1]
-    seal(tmp_path / "match.jsonl", tmp_path / "sealed.jsonl.zst", last.data["seed"], last.hash)
+    data = sealed(record, (tmp_path / "match.jsonl").read_bytes(), last.data["seed"], last.hash)
+    (tmp_path / "sealed.jsonl.zst").write_bytes(zipped(data))
     ended = dogana("replay", "sealed.jsonl.zst", "--as", 0, "--bot", write_bot(tmp_path), "--unconfined")
     assert "decisions the same" in ended.stdout
 

@@ -33,7 +33,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(folder: Path, *arguments: str) -> str:
+def run(folder: Path, *arguments: str, status: int = 0) -> str:
     ended = subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
@@ -46,8 +46,8 @@ def run(folder: Path, *arguments: str) -> str:
         text=True,
         timeout=patient(120),
     )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout
+    assert ended.returncode == status, ended.stdout + ended.stderr
+    return ended.stderr if status else ended.stdout
 
 
 def test_the_page_adds_nothing_outside_the_games_folder_and_its_messages() -> None:

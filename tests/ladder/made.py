@@ -26,11 +26,16 @@ OTHER = Condition(2, GAME.name, {"last_turn": 2}, "60+0.5/10")
 def ladder(path: Path, bots: int = 5) -> Store:
     """A ladder with bots that have qualified under two conditions."""
     store = Store(path / "ladder.db", create=True)
-    assert [store.condition(one.game, one.options, one.clock) for one in (CONDITION, OTHER)] == [CONDITION, OTHER]
+    assert [store.roster.condition(one.game, one.options, one.clock) for one in (CONDITION, OTHER)] == [
+        CONDITION,
+        OTHER,
+    ]
     for number in range(bots):
-        version, _ = store.add_version(f"bot{number}", f"author{number}", f"hash{number}", ["./bot"], [GAME.name])
+        version, _ = store.roster.add_version(
+            f"bot{number}", f"author{number}", f"hash{number}", ["./bot"], [GAME.name]
+        )
         for condition in (CONDITION, OTHER):
-            store.qualify(version.id, condition, passed=True, reason="")
+            store.admission.qualify(version.id, condition, passed=True, reason="")
     return store
 
 

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from ladder.archive.archive import USAGE
 from ladder.archive.key import ladder_key
 from ladder.archive.sealing import seal_blocks
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.operation.home import Home
 from referee.sandbox.cgroup import Usage
+from tests.ladder.archived import put_logs
 from tests.ladder.made import ladder, next_matches
-from tests.ladder.told import play_really
+from tests.ladder.told import logs_of, play_really
 
 BLOCKS = 3
 """How many blocks it has, of two, three and four matches."""
@@ -32,14 +34,18 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of such a ladder, of which each test has a copy."""
     home = Home(tmp_path_factory.mktemp("sealed"))
     home.records.mkdir()
-    with ladder(home.folder), Chronicle(home.database, create=False) as chronicle:
+    with ladder(home.folder), Store(home.database, create=False) as chronicle:
         ladder_key(home, chronicle)
         for number in range(BLOCKS):
             for match in next_matches(chronicle, number):
                 play_really(home, chronicle, match)
-                home.log(match.match_id, 0).write_bytes(HOSTILE)
-                home.log(match.match_id, 1).write_bytes(b"")
-                home.usage(match.match_id).write_text(json.dumps({0: asdict(USED)}))
+                logs = {
+                    **logs_of(match),
+                    "seat0.log": HOSTILE,
+                    "seat1.log": b"",
+                    USAGE: json.dumps({0: asdict(USED)}).encode(),
+                }
+                put_logs(home, match.match_id, logs)
         assert list(seal_blocks(home, chronicle)) == []
     return home.folder
 
@@ -51,6 +57,6 @@ def home(sealed: Path, tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def chronicle(home: Home) -> Iterator[Chronicle]:
-    with Chronicle(home.database, create=False) as chronicle:
+def chronicle(home: Home) -> Iterator[Store]:
+    with Store(home.database, create=False) as chronicle:
         yield chronicle

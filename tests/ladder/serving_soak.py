@@ -21,13 +21,15 @@ from pathlib import Path
 
 import grpc
 
-from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.referee_pb2_grpc import RefereeStub
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
+from ladder.questions.info import InfoRequest
+from ladder.questions.matches import MatchesRequest, PlayingRequest
+from ladder.questions.standings import TopRequest
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from tests.ladder.soak import BOT, check, finish, results, start, wait_for_results, workers_of
@@ -61,7 +63,7 @@ class Client:
                         for _ in range(10):
                             self._ask(desk)
                             time.sleep(0.1)
-                        for match in desk.playing(pb.PlayingRequest()).matches:
+                        for match in desk.ask(PlayingRequest()).matches:
                             with contextlib.suppress(grpc.RpcError):
                                 for _ in RefereeStub(channel).Watch(referee_pb2.WatchRequest(match_id=match.match)):
                                     pass
@@ -75,9 +77,9 @@ class Client:
         self.taken[answer.content_hash] = answer.version
 
     def _ask(self, desk: RemoteDesk) -> None:
-        desk.top(pb.TopRequest(game="cargo_noir"))
-        desk.matches(pb.MatchesRequest(limit=50))
-        matches = desk.info(pb.InfoRequest()).matches
+        desk.ask(TopRequest(game="cargo_noir"))
+        desk.ask(MatchesRequest(limit=50))
+        matches = desk.ask(InfoRequest()).matches
         assert matches >= self._matches, "a match that counted is lost"
         self._matches = matches
 
@@ -124,7 +126,7 @@ def soak(folder: Path, kills: int, seed: int) -> int:
     for one in using:
         one.result()
     with Store(home.database, create=False) as store:
-        known = {(one.author, one.content_hash): one.number for one in store.versions().values()}
+        known = {(one.author, one.content_hash): one.number for one in store.roster.versions().values()}
     for number, client in enumerate(clients):
         for content_hash, version in client.taken.items():
             assert known[f"author{number}", content_hash] == version, "a bot that was taken in is lost"

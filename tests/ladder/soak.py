@@ -25,6 +25,7 @@ from referee.records.audit_log import check as audit
 from referee.records.verify import verify
 from referee.registry import find
 from tests.commands.conftest import ROOT
+from tests.ladder.archived import record_of, recorded
 
 GAME = "cargo_noir"
 BOT = "import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
@@ -66,19 +67,21 @@ def check(folder: Path) -> None:
     """Check that every match counts once, has one record that holds, and that all ratings and tallies follow."""
     home = Home(folder / "home")
     with Store(home.database, create=False) as store:
-        counted = list(store.counted())
+        counted = list(store.results.counted())
         write(home, store, folder / "log.jsonl")
         log = audit(folder / "log.jsonl", ladder_key(home, store).public)
         assert (log.results, log.unfinished) == (len(counted), [])
-        assert store.open_matches() == {}
-        assert store.blocks_to_seal() == []
+        assert store.schedule.open_matches() == {}
+        assert store.evidence.blocks_to_seal() == []
     assert len({match.match_id for match in counted}) == len(counted)
     assert [match.count.number for match in counted if match.count] == list(range(1, len(counted) + 1))
-    records = [path for path in home.records.rglob("*") if path.is_file() and path.parent.name != "qu"]
-    assert set(records) == {home.sealed_record(match.match_id) for match in counted}
+    records = [match_id for match_id in recorded(home) if not match_id.startswith("qualify-")]
+    assert sorted(records) == sorted(match.match_id for match in counted)
+    assert list(home.records.iterdir()) == []
     for match in counted:
         assert match.count is not None
-        assert verify(home.sealed_record(match.match_id), find).result.digest == match.count.digest
+        found = verify(home.archive, find, data=record_of(home, match.match_id))
+        assert (found.is_sealed, found.result.digest) == (True, match.count.digest)
     assert "agree to the last digit" in finish(start(folder, "recompute"))
 
 
@@ -133,7 +136,7 @@ def wait_for_results(folder: Path, count: int) -> None:
 def wait_for_unfinished_records(folder: Path, count: int) -> None:
     """Wait until so many records are being written, but not for ever."""
     deadline = time.monotonic() + 60
-    while len(list((folder / "home" / "records").glob("*/*.part"))) < count and time.monotonic() < deadline:
+    while len(list((folder / "home" / "records").glob("*.part"))) < count and time.monotonic() < deadline:
         time.sleep(0.002)
 
 

@@ -19,24 +19,27 @@ from typing import Any
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
+from ladder.archive.archive import LOGS
 from ladder.archive.faults import read_account
 from ladder.archive.recompute import compare
 from ladder.commands.ladder_replay import ladder_replay
 from ladder.commands.replay import look_at, replay
-from ladder.facts.chronicle import Chronicle, PlayedMatch
+from ladder.facts.history import PlayedMatch
 from ladder.facts.standings import SUSPENDED_AFTER, scheduled, standings, to_qualify
+from ladder.facts.store import Store
 from ladder.model.match import Match
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.running import count, enter_house_bots
 from ladder.questions.asker import ANYBODY, ORGANISER, Asker
+from ladder.questions.bots import ShowRequest
 from ladder.questions.desk import Desk
 from referee.match.result import Fault, Outcome
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.conftest import dogana as dogana_process
 from tests.commands.test_hostile_text import check
+from tests.ladder.archived import change_record, damage, put_logs, record_file, record_of, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.made import CONDITION, GAME, next_matches, result_of
 from tests.ladder.told import FAULTY, LONG, LOUD, play_really, told_ladder
@@ -100,8 +103,8 @@ def at_80(home: Home, *words: object) -> list[str]:
 
 
 def all_matches(home: Home) -> list[PlayedMatch]:
-    with Chronicle(home.database, create=False) as chronicle:
-        return list(chronicle.all_played())
+    with Store(home.database, create=False) as chronicle:
+        return list(chronicle.history.all_played())
 
 
 # --- matches ------------------------------------------------------------------------------------------------
@@ -170,7 +173,7 @@ def test_two_commands_lead_from_out_in_the_standings_to_the_lost_decision_and_to
     assert "first line" not in log  # only the end of it
 
 
-def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana) -> None:
+def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana, told: Home, tmp_path: Path) -> None:
     match_id = ask("matches", FAULTY, "--out", "--limit", 1)["matches"][0]["match"]
     found = ask("match", match_id)
     [lost] = found["lost_decisions"]
@@ -181,7 +184,8 @@ def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana
         (True, "crash"),
     ]
     assert found["moment"] == f"{match_id}.html#s={lost['at']}"  # the page has no seats' views while the seed is sealed
-    replayed = dogana("replay", found["record"], "--at", lost["at"], "--as", lost["seat"]).stdout
+    record = record_file(told, found["match"], tmp_path)
+    replayed = dogana("replay", record, "--at", lost["at"], "--as", lost["seat"]).stdout
     for line in lost["observation"]:
         assert f"  {line}\n" in replayed
     assert f"seat {lost['seat']} is to act: {', '.join(lost['legal'])}\n" in replayed
@@ -215,7 +219,7 @@ def test_a_match_of_the_ladder_is_replayed_by_the_beginning_of_its_id(
     dogana: Dogana, ask: Ask, told: Home, tmp_path: Path
 ) -> None:
     match_id = ask("matches", "--limit", 1)["matches"][0]["match"]
-    record = ask("match", match_id)["record"]
+    record = record_file(told, match_id, tmp_path)
     short = ("ladder", "replay", match_id[:10], "--home", told.folder)
     for options in ((), ("--as", 1), ("--at", 3), ("--json",)):
         shown = dogana(*short, *options).stdout
@@ -245,7 +249,7 @@ def test_both_ways_to_replay_have_the_same_options() -> None:
 
 
 def test_times_of_a_match_are_those_of_its_record(told: Home) -> None:
-    account = read_account(told.find_record(all_matches(told)[0].match_id))
+    account = read_account(told.archive, record_of(told, all_matches(told)[0].match_id))
     lines = [line for line in _lines(told) if "ms" in line]
     for seat, longest in account.longest.items():
         charged = [line["ms"] for line in lines if line["seat"] == seat]
@@ -253,26 +257,26 @@ def test_times_of_a_match_are_those_of_its_record(told: Home) -> None:
 
 
 def _lines(home: Home) -> list[dict[str, Any]]:
-    path = home.find_record(all_matches(home)[0].match_id)
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in record_of(home, all_matches(home)[0].match_id).splitlines()]
 
 
 def test_a_record_that_is_gone_or_damaged_is_told_and_the_rest_is_shown(home: Home, shown: Callable[..., str]) -> None:
     match = all_matches(home)[0]
-    record = home.find_record(match.match_id)
-    record.write_text(record.read_text().replace('"score":', '"score": 1', 1))
+    change_record(home, match.match_id, lambda lines: lines[-1].update(digest="another"))
     told = shown("match", match.match_id, home=home, status=1)
-    assert "does not fit" in told
+    assert "digest" in told
     assert match.seats[0].version.label in told
-    record.unlink()
-    assert "No such file" in shown("match", match.match_id, home=home, status=1)
+    damage(home, match.match_id)
+    assert "is damaged" in shown("match", match.match_id, home=home, status=1)
+    remove_record(home, match.match_id)
+    assert "there is no such record" in shown("match", match.match_id, home=home, status=1)
 
 
 def test_what_a_match_that_does_not_count_yet_or_never_will_is_called(home: Home, shown: Callable[..., str]) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        match = chronicle.unfinished(CONDITION)[0]
+    with Store(home.database, create=False) as chronicle:
+        match = chronicle.schedule.unfinished(CONDITION)[0]
         assert "does not count yet" in shown("match", match.match_id, home=home)
-        chronicle.give_up(match, f"broken {LOUD}")
+        chronicle.results.give_up(match, f"broken {LOUD}")
     told = shown("match", match.match_id, home=home)
     assert "is given up" in told
     assert told.count(r"void: broken \x1b[2J\u202e") == 3
@@ -280,12 +284,12 @@ def test_what_a_match_that_does_not_count_yet_or_never_will_is_called(home: Home
 
 
 def test_a_beginning_that_fits_several_matches_or_none_is_told(home: Home, shown: Callable[..., str]) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        while len({match.match_id[0] for match in chronicle.unfinished(CONDITION)}) == len(
-            chronicle.unfinished(CONDITION)
+    with Store(home.database, create=False) as chronicle:
+        while len({match.match_id[0] for match in chronicle.schedule.unfinished(CONDITION)}) == len(
+            chronicle.schedule.unfinished(CONDITION)
         ):
             next_matches(chronicle)
-        ids = sorted(match.match_id for match in chronicle.unfinished(CONDITION))
+        ids = sorted(match.match_id for match in chronicle.schedule.unfinished(CONDITION))
     beginning = next(one[0] for one, other in pairwise(ids) if one[0] == other[0])
     assert "give more of the id" in shown("match", beginning, home=home, status=1)
     for wrong in ("zz", "..", "../..", "*", "**", "\0", "a/b"):
@@ -317,33 +321,29 @@ def test_the_logs_of_a_match_are_shown_for_every_seat(ask: Ask, told: Home) -> N
 
 def test_a_log_line_without_end_is_cut_unless_all_is_asked_for(home: Home, shown: Callable[..., str]) -> None:
     match = all_matches(home)[0]
-    home.log(match.match_id, 0).write_text("x" * 100_000)
+    put_logs(home, match.match_id, {"seat0.log": b"x" * 100_000})
     assert len(shown("log", match.match_id, 0, home=home)) < 1_000
     assert len(shown("log", match.match_id, 0, "--all", home=home)) > 100_000
 
 
-def test_a_log_that_is_no_file_or_far_too_long_is_refused(home: Home, shown: Callable[..., str]) -> None:
+def test_a_log_that_is_damaged_is_told_and_one_that_is_missing(home: Home, shown: Callable[..., str]) -> None:
     match = all_matches(home)[0]
-    log = home.log(match.match_id, 0)
-    log.write_bytes(b"x" * (1 << 21))
-    assert "has more than 1048576 bytes" in shown("log", match.match_id, 0, home=home, status=1)
-    log.unlink()
-    os.mkfifo(log)
-    assert "is not a regular file" in shown("log", match.match_id, 0, home=home, status=1)
-    log.unlink()
+    damage(home, match.match_id, LOGS)
+    assert "is damaged" in shown("log", match.match_id, 0, home=home, status=1)
+    put_logs(home, match.match_id, {"seat1.log": b"x"})
     assert "has no log in seat 0: house bots write none" in shown("log", match.match_id, 0, home=home, status=1)
 
 
 def test_the_match_in_which_a_bot_failed_to_qualify_is_shown_with_its_log(
     home: Home, shown: Callable[..., str]
 ) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        version, _ = chronicle.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
-        random_bot = chronicle.find_versions("good")[0]
+    with Store(home.database, create=False) as chronicle:
+        version, _ = chronicle.roster.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
+        random_bot = chronicle.roster.find_versions("good")[0]
         assert "newcomer has no log" in shown("log", "newcomer", home=home, status=1)
         match = Match(f"qualify-{version.id}-0123", None, CONDITION, (version, random_bot), 1)
         play_really(home, chronicle, match, {0: Fault(Outcome.CRASH, "it crashed")})
-        chronicle.qualify(version.id, CONDITION, passed=False, reason="crash: it crashed")
+        chronicle.admission.qualify(version.id, CONDITION, passed=False, reason="crash: it crashed")
     assert "match qualify-" in shown("log", "newcomer", home=home)
     told = shown("match", match.match_id, home=home)
     assert "does not count: it was to qualify a version" in told
@@ -352,15 +352,13 @@ def test_the_match_in_which_a_bot_failed_to_qualify_is_shown_with_its_log(
 
 def test_what_a_bot_wrote_when_it_did_not_qualify_is_shown_to_its_author_and_the_organiser_alone(home: Home) -> None:
     text = 'Traceback (most recent call last):\n  File "/bot/bot.py", line 7, in choose\n    1 / 0\nZeroDivisionError: oh\n'
-    with Chronicle(home.database, create=False) as chronicle:
-        version, _ = chronicle.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
-        chronicle.qualify(version.id, CONDITION, passed=False, reason="crash: exited with status 1")
-    log = home.log(f"qualify-{version.id}-0123", 0)
-    log.parent.mkdir(parents=True)
-    log.write_text(text)
+    with Store(home.database, create=False) as chronicle:
+        version, _ = chronicle.roster.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
+        chronicle.admission.qualify(version.id, CONDITION, passed=False, reason="crash: exited with status 1")
+    put_logs(home, f"qualify-{version.id}-0123", {"seat0.log": text.encode()})
 
     def reasons(asker: Asker) -> str:
-        found = Desk(home, asker).show(pb.ShowRequest(bot="newcomer"))
+        found = Desk(home, asker).ask(ShowRequest(bot="newcomer"))
         return " ".join(one.reason for one in found.versions[0].standings)
 
     whole = "crash: exited with status 1; /bot/bot.py, line 7: ZeroDivisionError: oh, in: 1 / 0"
@@ -372,12 +370,12 @@ def test_what_a_bot_wrote_when_it_did_not_qualify_is_shown_to_its_author_and_the
 
 
 def test_a_bot_that_did_not_qualify_has_a_log_and_no_matches(home: Home, shown: Callable[..., str]) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        version, _ = chronicle.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as chronicle:
+        version, _ = chronicle.roster.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
         waiting = shown("show", "newcomer", home=home)
         assert "dogana ladder log" not in waiting
         assert "dogana ladder matches" not in waiting
-        chronicle.qualify(version.id, CONDITION, passed=False, reason="timeout: no time left")
+        chronicle.admission.qualify(version.id, CONDITION, passed=False, reason="timeout: no time left")
     told = shown("show", "newcomer", home=home)
     assert "its log:      dogana ladder log newcomer" in told
     assert "dogana ladder matches" not in told
@@ -436,8 +434,8 @@ def test_a_bot_is_shown_with_its_rating_after_each_block_its_faults_and_whom_it_
 
 
 def test_the_versions_of_a_bot_are_shown_and_an_older_one_can_be_asked_for(home: Home, dogana: Dogana) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as chronicle:
+        chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
     found = json.loads(dogana("ladder", "show", "best", "--home", home.folder, "--json").stdout)
     assert [(one["version"], one["standings"][0]["status"]) for one in found["versions"]] == [
         (1, ""),
@@ -452,12 +450,12 @@ def test_the_versions_of_a_bot_are_shown_and_an_older_one_can_be_asked_for(home:
 
 
 def statuses(home: Home) -> dict[str, str]:
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         return {one.version.label: one.status.value for one in standings(chronicle, CONDITION)}
 
 
 def agrees(home: Home) -> bool:
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         return compare(home, chronicle).differences.told == []
 
 
@@ -468,10 +466,10 @@ def test_a_suspended_bot_gets_a_second_chance_and_is_suspended_again_only_by_new
     assert "faulty v1 tries again to qualify for cargo_noir (60+0.5/10)" in shown("requalify", FAULTY, home=home)
     assert statuses(home)["faulty v1"] == "waits to qualify"
     assert agrees(home)
-    with Chronicle(home.database, create=False) as chronicle:
-        [faulty] = chronicle.find_versions(FAULTY)
+    with Store(home.database, create=False) as chronicle:
+        [faulty] = chronicle.roster.find_versions(FAULTY)
         assert to_qualify(chronicle, CONDITION) == [faulty]
-        chronicle.qualify(faulty.id, CONDITION, passed=True, reason="")
+        chronicle.admission.qualify(faulty.id, CONDITION, passed=True, reason="")
         assert faulty in scheduled(chronicle, CONDITION)
         faults = 0
         while statuses(home)["faulty v1"] == "":
@@ -485,28 +483,28 @@ def test_a_suspended_bot_gets_a_second_chance_and_is_suspended_again_only_by_new
 
 
 def test_a_bot_that_failed_to_qualify_tries_again(home: Home, shown: Callable[..., str]) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        failed, _ = chronicle.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as chronicle:
+        failed, _ = chronicle.roster.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
         for attempt in ("first", "second"):
-            chronicle.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {attempt}")
+            chronicle.admission.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {attempt}")
             assert f"not qualified: crash: {attempt}" in shown("show", "failed", home=home)
             assert "failed v1 tries again" in shown("requalify", "failed", home=home)
             assert to_qualify(chronicle, CONDITION) == [failed]
             assert "needs no second chance" in shown("requalify", "failed", home=home, status=1)
-        chronicle.qualify(failed.id, CONDITION, passed=True, reason="")
+        chronicle.admission.qualify(failed.id, CONDITION, passed=True, reason="")
         assert failed in scheduled(chronicle, CONDITION)
 
 
 def test_a_bot_that_was_found_to_kill_its_workers_is_pardoned_and_qualifies_again(
     home: Home, shown: Callable[..., str]
 ) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        [best] = chronicle.find_versions("best")
+    with Store(home.database, create=False) as chronicle:
+        [best] = chronicle.roster.find_versions("best")
         for _ in range(2):
-            chronicle.note_trial(all_matches(home)[0].match_id, best.id, guilty=True)
+            chronicle.admission.note_trial(all_matches(home)[0].match_id, best.id, guilty=True)
             assert statuses(home)["best v1"] == "suspended"
             assert "best v1 tries again to qualify" in shown("requalify", "best", home=home)
-            assert chronicle.guilty() == set()
+            assert chronicle.admission.guilty() == set()
             assert to_qualify(chronicle, CONDITION) == [best]
     assert agrees(home)
 
@@ -517,9 +515,9 @@ def test_a_retired_bot_is_scheduled_no_more_until_it_is_brought_back(home: Home,
     shown("retire", "best", home=home)  # again changes nothing
     assert statuses(home) == {**before, "best v1": "retired"}
     assert agrees(home)
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         assert "best" not in {version.bot for version in scheduled(chronicle, CONDITION)}
-        newer, _ = chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        newer, _ = chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
         assert to_qualify(chronicle, CONDITION) == [newer]
     assert "best v1 is back" in shown("requalify", "best v1", home=home)
     assert statuses(home) == {**before, "best v2": "waits to qualify"}
@@ -528,16 +526,16 @@ def test_a_retired_bot_is_scheduled_no_more_until_it_is_brought_back(home: Home,
 def test_when_only_the_newest_version_is_retired_the_one_before_it_plays_again(
     home: Home, shown: Callable[..., str]
 ) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        newer, _ = chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
-        chronicle.qualify(newer.id, CONDITION, passed=True, reason="")
+    with Store(home.database, create=False) as chronicle:
+        newer, _ = chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        chronicle.admission.qualify(newer.id, CONDITION, passed=True, reason="")
     assert statuses(home)["best v1"] == "replaced"
     shown("retire", "best v2", home=home)
     assert (statuses(home)["best v1"], statuses(home)["best v2"]) == ("", "retired")
 
 
 def test_house_bots_cannot_be_retired(home: Home, shown: Callable[..., str]) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         enter_house_bots(chronicle, CONDITION)
     assert "greedy is a house bot" in shown("retire", "greedy", home=home, status=1)
 
@@ -547,9 +545,9 @@ def test_who_submits_again_what_was_stopped_is_told_what_to_do(dogana: Dogana, t
     submit = ("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
     dogana(*submit)
     assert dogana(*submit).stdout == "nothing new: these files are mybot v1 already\n"
-    with Chronicle(tmp_path / "home" / "ladder.db", create=False) as chronicle:
-        condition = chronicle.condition(GAME.name, {}, "60+0.5/10")
-        chronicle.qualify(1, condition, passed=False, reason="start: exited with status 1")
+    with Store(tmp_path / "home" / "ladder.db", create=False) as chronicle:
+        condition = chronicle.roster.condition(GAME.name, {}, "60+0.5/10")
+        chronicle.admission.qualify(1, condition, passed=False, reason="start: exited with status 1")
     told = dogana(*submit).stdout
     assert "mybot v1 is not qualified for cargo_noir (60+0.5/10): start: exited with status 1" in told
     [command] = [line for line in told.splitlines() if line.startswith("to try again: ")]
@@ -575,13 +573,13 @@ COMMANDS = [
 
 @pytest.mark.parametrize("words", mostly_long(COMMANDS, 3), ids=lambda words: " ".join(words[:2]))
 def test_tables_can_be_read_at_80_columns(home: Home, words: list[str]) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        chronicle._write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])
-        chronicle._write(
+    with Store(home.database, create=False) as chronicle:
+        chronicle.file.write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])
+        chronicle.file.write(
             "update conditions set options = ?", [json.dumps({"last_turn": 9, "option" * 9: f"{LOUD}words" * 9})]
         )
-        failed, _ = chronicle.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
-        chronicle.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {LOUD}{'words ' * 30}")
+        failed, _ = chronicle.roster.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
+        chronicle.admission.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {LOUD}{'words ' * 30}")
     lines = at_80(home, *words)
     check("\n".join(lines))
     parts = re.split(r"\n\s*\n", "\n".join(lines))
@@ -645,7 +643,7 @@ def test_an_export_that_fails_leaves_the_earlier_file(
 
 
 def test_an_empty_ladder_has_nothing_to_tell_and_says_so(dogana: Dogana, tmp_path: Path) -> None:
-    with Chronicle(tmp_path / "ladder.db", create=True):
+    with Store(tmp_path / "ladder.db", create=True):
         pass
     assert dogana("ladder", "matches", "--home", ".").stdout == "no matches\n"
     dogana("ladder", "export", "all.json", "--home", ".")
@@ -654,5 +652,5 @@ def test_an_empty_ladder_has_nothing_to_tell_and_says_so(dogana: Dogana, tmp_pat
 
 
 def test_what_cannot_be_paged_is_told(told: Home) -> None:
-    with Chronicle(told.database, create=False) as chronicle, pytest.raises(LadderError, match="does not count"):
-        chronicle.matches(1, before="nothing")
+    with Store(told.database, create=False) as chronicle, pytest.raises(LadderError, match="does not count"):
+        chronicle.history.matches(1, before="nothing")

@@ -21,7 +21,6 @@ from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.archive.recompute import compare
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.standings import Status, candidates, standings
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
@@ -35,6 +34,7 @@ from ladder.play.pool import Invitation
 from ladder.play.running import count, enter_house_bots
 from ladder.questions.asker import Asker
 from ladder.questions.desk import Desk
+from ladder.questions.info import InfoAnswer
 from ladder.service import at_home as service
 from ladder.service import server
 from ladder.service.at_home import MAX_CONNECTED_OF_AUTHOR, AtHome
@@ -46,6 +46,7 @@ from referee.errors import DoganaError
 from referee.kit.chance import commitment, rotation_seed
 from referee.live.matches.server import Listen
 from referee.match.result import Outcome
+from tests.ladder.filled import filled
 from tests.ladder.in_process import in_process
 from tests.ladder.made import CONDITION, GAME, ladder, result_of
 from tests.patience import patient
@@ -65,8 +66,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def at_home(store: Store, bot: str = "remote", content: str = CONTENT, author: str = "ann") -> Version:
     """A bot at home that has qualified."""
-    version, _ = store.add_version(bot, author, AT_HOME_PREFIX + content, [], [GAME.name])
-    store.qualify(version.id, CONDITION, passed=True, reason="")
+    version, _ = store.roster.add_version(bot, author, AT_HOME_PREFIX + content, [], [GAME.name])
+    store.admission.qualify(version.id, CONDITION, passed=True, reason="")
     return version
 
 
@@ -89,26 +90,26 @@ def test_a_bot_at_home_is_scheduled_while_it_is_connected(store: Store) -> None:
         return version.id in [one.version for one in candidates(store, CONDITION)]
 
     assert (status(), is_scheduled()) == (Status.AWAY, False)
-    store.connect(version.id, 1)
+    store.roster.connect(version.id, 1)
     assert (status(), is_scheduled()) == (Status.NEW, True)
-    store.leave(version.id)
+    store.roster.leave(version.id)
     assert (status(), is_scheduled()) == (Status.AWAY, False)
-    store.connect(version.id, 1)
-    store.disconnect(version.id)
+    store.roster.connect(version.id, 1)
+    store.roster.disconnect(version.id)
     assert (status(), is_scheduled()) == (Status.AWAY, False)
 
 
 def test_a_version_at_home_that_was_replaced_accompanies_nobody(store: Store) -> None:
     old, new = at_home(store), at_home(store, content="v2.0")
     for version in (old, new):
-        store.connect(version.id, 1)
+        store.roster.connect(version.id, 1)
     [candidate] = [one for one in candidates(store, CONDITION) if one.author == "ann"]
     assert (candidate.version, candidate.predecessor) == (new.id, None)
 
 
 def test_rotations_with_a_bot_that_remembers_have_seeds_of_their_own_and_others_share_one(store: Store) -> None:
     version = at_home(store)
-    store.connect(version.id, 8)
+    store.roster.connect(version.id, 8)
     blocks = Blocks(store, CONDITION, GAME.seat_counts)
     found = {version in matches[0].seats: matches for matches in (blocks.add(seed) for seed in range(12))}
     assert len({match.seed for match in found[False]}) == 1
@@ -117,12 +118,12 @@ def test_rotations_with_a_bot_that_remembers_have_seeds_of_their_own_and_others_
 
 def test_the_audit_log_commits_to_these_seeds(store: Store) -> None:
     version = at_home(store)
-    store.connect(version.id, 8)
+    store.roster.connect(version.id, 8)
     matches = next(blocks_with(store, version))
-    text = "\n".join(store.log_lines())
+    text = "\n".join(store.log.lines())
     for match in matches:
         assert f'"seed_commitment":"{commitment(match.match_id, match.seed)}"' in text
-    assert store.log_disagreement() == ""
+    assert store.log.disagreement() == ""
 
 
 @given(seed=st.integers(0, 2**62 - 1), rotation=st.integers(0, 4))
@@ -147,31 +148,31 @@ def counted(store: Store, match: Match, outs: frozenset[int] = frozenset(), outc
 def test_guests_do_not_change_the_ratings_of_submitted_bots(store: Store, guests: bool) -> None:
     enter_house_bots(store, CONDITION)
     version = at_home(store)
-    store.connect(version.id, 8)
+    store.roster.connect(version.id, 8)
     for matches in islice(blocks_with(store, version, guests=guests), 5):
         for match in matches:
-            before = store.ratings(CONDITION)
+            before = store.results.ratings(CONDITION)
             counted(store, match)
-            after = store.ratings(CONDITION)
+            after = store.results.ratings(CONDITION)
             changed = {one for one in after if after[one] != before.get(one)}
             expected = {one.id for one in match.seats if one.is_at_home or one.is_house or not guests}
             assert changed == expected
-    assert version.id in store.ratings(CONDITION)
+    assert version.id in store.results.ratings(CONDITION)
 
 
 def test_a_bot_at_home_that_does_not_come_changes_no_rating_but_its_own(store: Store) -> None:
     version = at_home(store)
-    store.connect(version.id, 8)
+    store.roster.connect(version.id, 8)
     matches = next(blocks_with(store, version, guests=False))
     for match in matches:
         counted(store, match, outcome=Outcome.START)
-    assert set(store.ratings(CONDITION)) == {version.id}
+    assert set(store.results.ratings(CONDITION)) == {version.id}
 
 
 def test_of_two_bots_at_home_only_the_one_that_does_not_come_is_rated(store: Store) -> None:
     versions = [at_home(store, bot, author=bot) for bot in ("present", "absent")]
     for version in versions:
-        store.connect(version.id, 8)
+        store.roster.connect(version.id, 8)
     present, absent = versions
     matches = next(both for both in blocks_with(store, present, guests=False) if absent in both[0].seats)
     for match in matches:
@@ -180,13 +181,13 @@ def test_of_two_bots_at_home_only_the_one_that_does_not_come_is_rated(store: Sto
             replace(one, outcome=Outcome.START) if match.seats[one.seat] == absent else one for one in result.seats
         ]
         count(store, match, replace(result, seats=tuple(seats)), f"hash of {match.match_id}")
-    assert set(store.ratings(CONDITION)) == {absent.id}
+    assert set(store.results.ratings(CONDITION)) == {absent.id}
 
 
 def test_recomputing_gives_the_same_ratings(tmp_path: Path) -> None:
     with ladder(tmp_path, 3) as store:
         version = at_home(store)
-        store.connect(version.id, 8)
+        store.roster.connect(version.id, 8)
         for guests, outcome in ((True, None), (False, None), (False, Outcome.START)):
             for match in next(blocks_with(store, version, guests=guests)):
                 counted(store, match, outcome=outcome)
@@ -198,7 +199,7 @@ def test_tables_tell_who_plays_from_home(
 ) -> None:
     with ladder(tmp_path, 3) as store:
         version = at_home(store)
-        store.connect(version.id, 8)
+        store.roster.connect(version.id, 8)
         for match in next(blocks_with(store, version)):
             counted(store, match)
     dogana = in_process(tmp_path, monkeypatch, capfd)
@@ -212,7 +213,7 @@ def test_tables_tell_who_plays_from_home(
     assert re.search(r"remote v1 .* at home *$", shown("bots"), re.MULTILINE)
     assert re.search(r"remote v1 .*at home", shown("queue", GAME.name))
     with Store(tmp_path / "ladder.db", create=False) as store:
-        store.disconnect()
+        store.roster.disconnect()
     assert "remote v1: not connected" in shown("top", GAME.name)
 
 
@@ -255,22 +256,22 @@ def offer(**changes: Any) -> pb.Offer:
     ],
 )
 def test_an_offer_that_cannot_be_is_refused_and_leaves_nothing(home: Home, wrong: dict[str, Any], reason: str) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        before = chronicle.versions()
+    with Store(home.database, create=False) as chronicle:
+        before = chronicle.roster.versions()
     with pytest.raises(DoganaError, match=reason):
         Desk(home, Asker("ann")).offer(offer(**wrong))
-    with Chronicle(home.database, create=False) as chronicle:
-        assert chronicle.versions() == before
-        assert chronicle.connected() == {}
+    with Store(home.database, create=False) as chronicle:
+        assert chronicle.roster.versions() == before
+        assert chronicle.roster.connected() == {}
 
 
 def test_the_same_content_is_the_same_version_and_an_older_one_is_refused(home: Home) -> None:
     desk = Desk(home, Asker("ann"))
-    first, answer = desk.offer(offer())
-    assert answer.is_new
-    again, answer = desk.offer(offer())
-    assert (again, answer.is_new) == (first, False)
-    second, _ = desk.offer(offer(content="v2.0"))
+    first, is_new, _ = desk.offer(offer())
+    assert is_new
+    again, is_new, _ = desk.offer(offer())
+    assert (again, is_new) == (first, False)
+    second, *_ = desk.offer(offer(content="v2.0"))
     assert second.number == 2
     with pytest.raises(BadBot, match="remote v1 was replaced by v2"):
         desk.offer(offer())
@@ -353,8 +354,8 @@ def on_a_server(home: Home, work: Callable[[str, AtHome], Awaitable[None]], call
 
 
 def connections(home: Home) -> int:
-    with Chronicle(home.database, create=False) as chronicle:
-        return len(chronicle.connected())
+    with Store(home.database, create=False) as chronicle:
+        return len(chronicle.roster.connected())
 
 
 async def wait_until(true: Callable[[], object]) -> None:
@@ -471,15 +472,15 @@ def test_a_bot_that_wants_to_leave_stays_until_its_matches_are_over(
         channel, call = await connect(address, tokens["ann"])
         await until(call, "connected")
         with Store(home.database, create=False) as store:
-            [version] = [one for one in store.versions().values() if one.is_at_home]
-            store.qualify(version.id, CONDITION, passed=True, reason="")
+            [version] = [one for one in store.roster.versions().values() if one.is_at_home]
+            store.admission.qualify(version.id, CONDITION, passed=True, reason="")
             matches = next(blocks_with(store, version))
             await call.write(pb.OfferRequest(leave=pb.Leave()))
             for beat in ["beat"] * 3:
                 await until(call, beat)
-            for condition in store.conditions().values():
-                for match in store.unfinished(condition):
-                    store.give_up(match, "the test ends")
+            for condition in store.roster.conditions().values():
+                for match in store.schedule.unfinished(condition):
+                    store.results.give_up(match, "the test ends")
             assert matches
         assert (await end_of(call))[0] is grpc.StatusCode.OK
         await channel.close()
@@ -575,8 +576,8 @@ def test_an_author_has_a_few_connections(home: Home, tokens: dict[str, str]) -> 
 def match_with_remote(home: Home) -> Match:
     """A match of the bot at home that is connected."""
     with Store(home.database, create=False) as store:
-        [version] = [one for one in store.versions().values() if one.is_at_home]
-        store.qualify(version.id, CONDITION, passed=True, reason="")
+        [version] = [one for one in store.roster.versions().values() if one.is_at_home]
+        store.admission.qualify(version.id, CONDITION, passed=True, reason="")
         return next(blocks_with(store, version))[0]
 
 
@@ -622,12 +623,12 @@ def test_overload_ends_no_connection_of_a_bot_at_home(
     monkeypatch.setattr(server, "MAX_QUESTIONS", 1)
     is_busy, is_over = threading.Event(), threading.Event()
 
-    def info(*_: object) -> pb.InfoAnswer:
+    def ask(*_: object) -> InfoAnswer:
         is_busy.set()
         assert is_over.wait(patient(60))
-        return pb.InfoAnswer()
+        return filled(InfoAnswer)
 
-    monkeypatch.setattr(Desk, "info", info)
+    monkeypatch.setattr(Desk, "ask", ask)
 
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])

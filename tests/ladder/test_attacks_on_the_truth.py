@@ -26,7 +26,6 @@ from ladder.archive.key import ladder_key, read_private_key
 from ladder.archive.recompute import compare, repair
 from ladder.archive.sealing import seal_block
 from ladder.facts import entries as log_entries
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.store import Store
 from ladder.model import rating
 from ladder.operation.errors import LadderError
@@ -35,12 +34,12 @@ from referee.kit.chance import commitment
 from referee.records.audit_log import AuditError, check
 from referee.records.audit_log import compare as compare_logs
 from referee.records.chain import FIRST_HASH, link
-from referee.records.record import read_lines, zipped
 from referee.records.signature import read_key
 from referee.records.verify import verify
 from referee.registry import find, shipped_board
 from tests.commands.conftest import Dogana
 from tests.ladder import told
+from tests.ladder.archived import lines_of, put_record, record_file, record_of, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.made import GAME, ladder, next_matches
 from tests.ladder.test_audit_log import Entries, entries_of, first, forge
@@ -87,8 +86,7 @@ class Attacked:
 
     def record(self, match_id: str, change: Callable[[list[dict[str, Any]]], object]) -> str:
         """Write a record anew, chained and signed with the ladder's key; return the hash of its result."""
-        path = self.home.sealed_record(match_id)
-        lines = [dict(line.data) for line in read_lines(path)][:-1]
+        lines = [dict(line.data) for line in lines_of(self.home, match_id)][:-1]
         change(lines)
         previous, written, hashes = FIRST_HASH, [], []
         for data in lines:
@@ -96,7 +94,7 @@ class Attacked:
             written.append(line)
             hashes.append(previous)
         written.append(link(previous, read_private_key(self.home).sign_record(previous))[0])
-        path.write_bytes(zipped(b"".join(line + b"\n" for line in written)))
+        put_record(self.home, match_id, b"".join(line + b"\n" for line in written))
         return hashes[-2]
 
     # who finds it
@@ -140,7 +138,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Attacked:
 def _play(folder: Path) -> Attacked:
     home = Home(folder / "home")
     home.make()
-    with ladder(home.folder, 4), Chronicle(home.database, create=False) as store:
+    with ladder(home.folder, 4), Store(home.database, create=False) as store:
         ladder_key(home, store)
         for number in range(2):
             matches = next_matches(store, number)
@@ -149,8 +147,8 @@ def _play(folder: Path) -> Attacked:
             assert matches[0].block is not None
             assert seal_block(home, store, matches[0].block) == []
         write(home, store, folder / "kept.jsonl")
-        ids = [match.match_id for match in store.counted()]
-    record = Path(shutil.copy(home.sealed_record(ids[0]), folder / "kept.jsonl.zst"))
+        ids = [match.match_id for match in store.results.counted()]
+    record = record_file(home, ids[0], folder)
     key = Path(shutil.copy(home.public_key, folder / "kept.pub"))
     return Attacked(home, folder / "kept.jsonl", record, key, ids)
 
@@ -189,16 +187,16 @@ def reverse_ranks(the: Attacked) -> None:
 def reverse_ranks_and_lose_the_record(the: Attacked) -> None:
     """The same, and the record is noted as lost, so that nothing contradicts it."""
     reverse_ranks(the)
-    the.home.sealed_record(the.ids[0]).unlink()
+    remove_record(the.home, the.ids[0])
     the.sql("insert into lost_records (match, at) values (:one, '2026-01-01T00:00:00.000+00:00')")
 
 
 def swap_records(the: Attacked) -> None:
     """Two records of a block change their names."""
-    one, other = (the.home.sealed_record(match_id) for match_id in the.ids[:2])
-    one_data, other_data = one.read_bytes(), other.read_bytes()
-    one.write_bytes(other_data)
-    other.write_bytes(one_data)
+    one, other = the.ids[:2]
+    one_data, other_data = record_of(the.home, one), record_of(the.home, other)
+    put_record(the.home, one, other_data)
+    put_record(the.home, other, one_data)
 
 
 def copy_a_result(the: Attacked) -> None:
@@ -212,7 +210,7 @@ def copy_a_result(the: Attacked) -> None:
             where match = :other""",
     )
     one, other = the.ids[:2]
-    shutil.copy(the.home.sealed_record(one), the.home.sealed_record(other))
+    put_record(the.home, other, record_of(the.home, one))
 
 
 def rename_a_seat(the: Attacked) -> None:
@@ -269,12 +267,12 @@ def forget_the_last_block(the: Attacked) -> None:
         repair(the.home, store)
 
 
-def begin_later(the: Attacked) -> None:
-    """The log is begun anew as that of an older ladder, about whose matches it says nothing."""
+def begin_anew(the: Attacked) -> None:
+    """The log is begun anew, and says nothing of what came before."""
     the.sql("delete from audit_log")
     with Store(the.home.database, create=False) as store, store.writing():
-        log_entries.begin(store._db)
-        log_entries.note(store._db, "key", 1)
+        log_entries.begin(store.file.db)
+        log_entries.note(store.file.db, "key", 1)
 
 
 def guests_after_the_fact(the: Attacked) -> None:
@@ -311,7 +309,7 @@ ATTACKS: dict[Callable[[Attacked], None], tuple[str, str, str]] = {
     other_times: ("is not the one that was counted", "", "holds"),
     swap_the_key: ("", "is signed by ladder", "is signed by ladder"),
     forget_the_last_block: ("", "entries were taken back", "holds"),
-    begin_later: ("", "the past was changed", "was never scheduled by the log"),
+    begin_anew: ("of the ladder is not in it", "the past was changed", "was never scheduled by the log"),
     guests_after_the_fact: ("", "the past was changed", "holds"),
     other_content: ("does not follow from what the ladder knows", "", "holds"),
     count_in_another_order: ("does not follow from what the ladder knows", "", "holds"),
@@ -350,11 +348,11 @@ def test_a_match_on_another_board_does_not_count_as_one_of_the_ladder(
     monkeypatch.setattr(told, "shipped_board", lambda game: board)
     home = Home(tmp_path / "home")
     home.make()
-    with ladder(home.folder), Chronicle(home.database, create=False) as store:
+    with ladder(home.folder), Store(home.database, create=False) as store:
         matches = next_matches(store)
         for match in matches:
             play_really(home, store, match)
-        verify(home.record(matches[0].match_id), find, matches[0].seed)
+        verify(home.archive, find, matches[0].seed, record_of(home, matches[0].match_id))
         found = compare(home, store)
         assert found.contradicting.count == len(matches)
         assert "has another board, or a position" in found.problems[0]

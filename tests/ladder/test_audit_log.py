@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
+from functools import partial
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ from ladder.archive.audit_log import write
 from ladder.archive.key import LadderKey, ladder_key, new_key
 from ladder.archive.recompute import compare, repair
 from ladder.archive.sealing import seal_block
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.entries import note
 from ladder.facts.store import Store
 from ladder.model.match import Match
@@ -40,8 +40,8 @@ from referee.records.signature import PublicKey
 from tests.cases import mostly_long
 from tests.commands.conftest import Dogana, dogana
 from tests.growth import grows_in_proportion
+from tests.ladder.archived import record_file
 from tests.ladder.made import ladder, next_matches, play
-from tests.ladder.test_store import make_old
 from tests.ladder.told import play_really
 
 __all__ = ["dogana"]
@@ -62,7 +62,7 @@ def home(tmp_path: Path) -> Home:
             play_block(store, number)
         third = next_matches(store, 2)
         play(store, third[0], random.Random(3))
-        store.give_up(third[1], "the worker was killed")
+        store.results.give_up(third[1], "the worker was killed")
     return home
 
 
@@ -71,7 +71,7 @@ def play_block(store: Store, number: int) -> None:
     for match in matches:
         play(store, match, random.Random(number))
     assert matches[0].block is not None
-    store.note_sealed(matches[0].block)
+    store.evidence.note_sealed(matches[0].block)
 
 
 @pytest.fixture
@@ -122,12 +122,12 @@ def test_all_that_a_ladder_has_done_stands_in_its_log_and_holds_without_the_ladd
     assert [entry["type"] for entry in entries[:3]] == ["begin", "version", "version"]
     found = check(log, key_of(home).public)
     with Store(home.database, create=False) as store:
-        counted = list(store.counted())
+        counted = list(store.results.counted())
         assert [entry["record"] for entry in entries if entry["type"] == "result"] == [
             match.count.record_hash for match in counted if match.count
         ]
     assert (found.entries, found.results, found.voids, found.given_up) == (len(entries), len(counted), 3, 1)
-    assert (found.seeds, found.before) == (2, 0)
+    assert found.seeds == 2
     [unfinished] = found.unfinished
     assert unfinished.startswith("block 3, scheduled at 20")
 
@@ -136,7 +136,7 @@ def test_a_block_commits_to_its_seed_for_every_match_and_does_not_tell_it(home: 
     *_, last = [entry for entry in entries_of(log) if entry["type"] == "block"]
     with Store(home.database, create=False) as store:
         for match in last["matches"]:
-            found = store.match(match["match"])
+            found = store.schedule.match(match["match"])
             assert found is not None
             assert match["seed_commitment"] == commitment(found.match_id, found.seed)
             assert match["seats"] == found.labels
@@ -291,7 +291,7 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], str]] = {
         "does not have what belongs to seed",
     ),
     "true for a number": (lambda entries: first(entries, "version").update(number=True), "what belongs to version"),
-    "a newer format": (lambda entries: first(entries, "begin").update(format=3), "is in format 3, written by Dogana .*; update this one"),
+    "a newer format": (lambda entries: first(entries, "begin").update(format=4), "is in format 4, written by Dogana .*; update this one"),
     "the format from before the first release": (
         lambda entries: first(entries, "begin").update(format=1),
         "is in format 1, written by Dogana .*; from before its first release, which no release reads",
@@ -406,7 +406,7 @@ def test_a_clock_that_steps_back_is_shown_by_the_command(
     monkeypatch.setattr("ladder.facts.evidence.now", lambda: "2001-01-01T00:00:00.000+00:00")
     with Store(home.database, create=False) as store:
         play_block(store, 5)
-        assert store.log_disagreement() == ""
+        assert store.log.disagreement() == ""
     written(home, tmp_path / "log.jsonl")
     said = dogana("verify-log", "log.jsonl", "--key", key_of(home).public.text).stdout
     assert re.search(
@@ -462,7 +462,7 @@ def test_a_folder_or_a_device_is_no_log(tmp_path: Path) -> None:
 def long_log(path: Path, blocks: int, key: LadderKey) -> None:
     """A log of four entries for each block, two of which are results."""
     entries: Entries = [
-        {"type": "begin", "at": AT, "format": 2, "dogana": "", "before": {"versions": 0, "blocks": 0, "results": 0, "voids": 0, "hash": ""}},
+        {"type": "begin", "at": AT, "format": 3, "dogana": ""},
         {"type": "key", "at": AT, "key": key.public.text, "signature": ""},
         {"type": "version", "at": AT, "bot": "a", "number": 1, "author": "a", "content": "", "run": "", "games": []},
     ]  # fmt: skip
@@ -519,19 +519,19 @@ def test_a_log_is_checked_in_time_in_proportion_to_its_length(home: Home, tmp_pa
 def test_a_block_is_on_the_disk_before_anybody_acts_on_it(home: Home) -> None:
     with Store(home.database, create=False) as store:
         full, wal = 2, "wal"
-        assert store._db.conn.execute("pragma synchronous").fetchone() == (full,)
-        assert store._db.conn.execute("pragma journal_mode").fetchone() == (wal,)
+        assert store.file.db.conn.execute("pragma synchronous").fetchone() == (full,)
+        assert store.file.db.conn.execute("pragma journal_mode").fetchone() == (wal,)
 
 
 def test_a_transaction_that_is_killed_leaves_neither_a_fact_nor_its_entry(home: Home) -> None:
     with Store(home.database, create=False) as store:
-        before = list(store.log_lines())
+        before = list(store.log.lines())
         with contextlib.suppress(ZeroDivisionError), store.writing():
             play_block(store, 7)
-            assert len(list(store.log_lines())) > len(before)
+            assert len(list(store.log.lines())) > len(before)
             raise ZeroDivisionError
-        assert list(store.log_lines()) == before
-        assert store.log_disagreement() == ""
+        assert list(store.log.lines()) == before
+        assert store.log.disagreement() == ""
 
 
 @pytest.mark.parametrize(
@@ -568,9 +568,9 @@ def test_a_log_is_never_repaired(home: Home) -> None:
         database.execute("update audit_log set line = replace(line, 'bot1', 'bot2') where kind = 'version'")
         database.execute("update tallies set wins = wins + 1")
     with Store(home.database, create=False) as store:
-        told = list(store.log_lines())
+        told = list(store.log.lines())
         assert repair(home, store, count_lost=True).repaired
-        assert list(store.log_lines()) == told
+        assert list(store.log.lines()) == told
         assert compare(home, store).log != ""
 
 
@@ -580,7 +580,7 @@ def _add(folder: Path, number: int, barrier: Barrier) -> None:
     with Store(home.database, create=True) as store:
         for version in range(10):
             ladder_key(home, store)
-            store.add_version(f"bot{number}", "ann", f"{version}", ["./bot"], ["cargo_noir"])
+            store.roster.add_version(f"bot{number}", "ann", f"{version}", ["./bot"], ["cargo_noir"])
 
 
 @pytest.mark.long
@@ -598,31 +598,7 @@ def test_processes_that_write_at_once_have_one_key_and_one_log(tmp_path: Path) -
     log = written(home, tmp_path / "log.jsonl")
     assert check(log, key_of(home).public).entries == 1 + 1 + 40
     with Store(home.database, create=False) as store:
-        assert store.log_disagreement() == ""
-
-
-def test_the_log_of_an_older_ladder_begins_with_a_hash_of_what_was_before(tmp_path: Path) -> None:
-    (tmp_path / "new").mkdir()
-    with ladder(tmp_path / "new") as store:
-        play_block(store, 1)
-        matches = next_matches(store, 2)
-        play(store, matches[0], random.Random(1))
-        store.void(matches[1], "x")
-    home = Home(tmp_path / "home")
-    home.make()
-    make_old(home.database, tmp_path / "new" / "ladder.db")
-    with Store(home.database, create=False) as store:
-        before = len(list(store.counted()))
-        play(store, matches[1], random.Random(1))
-        assert compare(home, store).log == ""
-        log = tmp_path / "log.jsonl"
-        write(home, store, log)
-        found = check(log, None)
-        assert (found.before, found.voids, found.earlier) == (before, 1, [])  # what came before is carried over
-        assert any(line.startswith("block 2,") for line in found.unfinished)
-        with sqlite3.connect(home.database) as database:
-            database.execute("update results set record_hash = 'x' where number = 1")
-        assert "entry 1 (begin) does not follow" in compare(home, store).log
+        assert store.log.disagreement() == ""
 
 
 # --- the file ---------------------------------------------------------------------------------------------------
@@ -630,7 +606,7 @@ def test_the_log_of_an_older_ladder_begins_with_a_hash_of_what_was_before(tmp_pa
 
 def test_a_log_replaces_its_own_beginning_and_nothing_else(home: Home, log: Path, tmp_path: Path) -> None:
     with Store(home.database, create=False) as store:
-        store.add_version("late", "ann", "x", ["./bot"], ["cargo_noir"])
+        store.roster.add_version("late", "ann", "x", ["./bot"], ["cargo_noir"])
         assert write(home, store, log)[1] == 1
         whole = log.read_bytes()
         for other in (b"mine\n", b"", whole[:-5], whole.replace(b"ann", b"eve")):
@@ -671,7 +647,7 @@ def test_a_log_that_was_begun_earlier_does_not_take_the_place_of_a_later_one(
 
         def write_later() -> tuple[int, int | None]:
             with Store(home.database, create=False) as other:
-                other.add_version("late", "ann", "x", ["./bot"], ["cargo_noir"])
+                other.roster.add_version("late", "ann", "x", ["./bot"], ["cargo_noir"])
                 return write(home, other, log)
 
         def meanwhile(*arguments: Any) -> str:
@@ -736,7 +712,7 @@ def test_a_key_that_is_there_already_is_taken_and_never_replaced_unasked(home: H
     second.key.write_bytes(home.key.read_bytes())
     with ladder(second.folder) as store:
         assert ladder_key(second, store).public == key_of(home).public
-        assert store.log_disagreement() == ""
+        assert store.log.disagreement() == ""
     assert second.public_key.read_text() == home.public_key.read_text()
 
 
@@ -777,10 +753,10 @@ def test_a_key_is_never_lost_whenever_its_making_is_interrupted(
             patch.setattr(keys, step, killed)
             with pytest.raises(KeyboardInterrupt):
                 new_key(home, store, replace=True)
-        assert (store.key() == known.text) == (step == "write_private")
-        assert ladder_key(home, store).public == PublicKey(store.key())
-        assert home.public_key.read_text().startswith(store.key())
-        assert store.log_disagreement() == ""
+        assert (store.log.key() == known.text) == (step == "write_private")
+        assert ladder_key(home, store).public == PublicKey(store.log.key())
+        assert home.public_key.read_text().startswith(store.log.key())
+        assert store.log.disagreement() == ""
 
 
 # --- commands ------------------------------------------------------------------------------------------------------
@@ -790,7 +766,7 @@ def test_a_log_is_written_and_checked_by_commands(dogana: Dogana, home: Home, lo
     public = key_of(home).public
     assert dogana("ladder", "key", "--home", "home").stdout == f"{public.text} {public.fingerprint}\n"
     with Store(home.database, create=False) as store:
-        store.add_version("late", "ann", "x", ["./bot"], ["cargo_noir"])
+        store.roster.add_version("late", "ann", "x", ["./bot"], ["cargo_noir"])
     said = dogana("ladder", "audit-log", "later.jsonl", "--previous", "log.jsonl", "--home", "home").stdout
     assert "1 of them new" in said
     told = dogana("verify-log", "later.jsonl", "--key", public.text, "--previous", "log.jsonl").stdout
@@ -809,7 +785,7 @@ def test_a_log_is_written_and_checked_by_commands(dogana: Dogana, home: Home, lo
         assert reason in dogana("verify-log", "log.jsonl", "--key", wrong, status=1).stderr
 
 
-def proved(home: Home, store: Chronicle, number: int) -> list[Match]:
+def proved(home: Home, store: Store, number: int) -> list[Match]:
     """Play a block by the rules, with records, and seal it."""
     matches = next_matches(store, number)
     for match in matches:
@@ -824,12 +800,12 @@ def test_a_record_is_checked_against_the_key_and_the_log_of_its_ladder(
 ) -> None:
     public = key_of(home).public
     home.records.mkdir()
-    with Chronicle(home.database, create=False) as store:
+    with Store(home.database, create=False) as store:
         one, other, *_ = proved(home, store, 5)
-        assert store.log_disagreement() == ""
+        assert store.log.disagreement() == ""
     later = written(home, tmp_path / "later.jsonl")
     number = next(place for place, entry in enumerate(entries_of(later), 1) if one.match_id == entry.get("match"))
-    record, wrong = home.sealed_record(one.match_id), home.sealed_record(other.match_id)
+    record, wrong = (record_file(home, match.match_id, tmp_path) for match in (one, other))
     said = dogana("verify", record, wrong, "--key", public.text, "--audit-log", "later.jsonl").stdout
     assert f"signed by ladder {public.fingerprint}; its result is entry {number} of later.jsonl" in said
     for told, reason in {"log.jsonl": "was never scheduled by the log", "forged.jsonl": "has another record"}.items():
@@ -865,12 +841,12 @@ FORGED: dict[str, Callable[[Any], Any]] = {
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Entries, LadderKey]:
     """A sealed record, the entries of its ladder up to its result, and the key."""
     home = Home(tmp_path_factory.mktemp("recorded"))
-    with ladder(home.folder), Chronicle(home.database, create=False) as store:
+    with ladder(home.folder), Store(home.database, create=False) as store:
         key = ladder_key(home, store)
         [one, *_] = proved(home, store, 5)
     entries = entries_of(written(home, home.folder / "log.jsonl"))
     end = next(place for place, entry in enumerate(entries) if entry.get("match") == one.match_id)
-    return home.sealed_record(one.match_id), entries[: end + 1], key
+    return record_file(home, one.match_id, home.folder), entries[: end + 1], key
 
 
 @pytest.mark.parametrize("field", sorted(COMMON))
@@ -905,9 +881,9 @@ def test_signing_and_logging_are_a_small_part_of_a_match(home: Home) -> None:
         matches = [match for number in range(10) for match in next_matches(store, number)]
         counts = [timed(lambda match=match: play(store, match, random.Random(1))) for match in matches]  # type: ignore[misc]
         with store.writing():
-            [number] = store._db.conn.execute("select max(number) from results").fetchone()
-            store._db.conn.execute("delete from audit_log where kind = 'result'")
-            logged = [timed(lambda number=number: note(store._db, "result", number)) for number in range(1, number + 1)]  # type: ignore[misc]
+            [number] = store.file.db.conn.execute("select max(number) from results").fetchone()
+            store.file.db.conn.execute("delete from audit_log where kind = 'result'")
+            logged = [timed(partial(note, store.file.db, "result", one)) for one in range(1, number + 1)]
     signed = [timed(lambda: key.sign_record("0" * 64)) for _ in matches]
     assert sorted(logged)[len(logged) // 2] + sorted(signed)[len(signed) // 2] < sorted(counts)[len(counts) // 2]
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import signal
 import tarfile
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ladder.archive import backup as backups
 from ladder.archive.backup import backup
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
+from ladder.operation.sqlite_file import SqliteFile
 from referee.bots.files import hash_of
 from tests.commands.conftest import Dogana, dogana
+from tests.ladder.archived import find_logs, logged
 from tests.ladder.made import ladder, next_matches
 from tests.ladder.soak import finish, results, start_run, submit, wait_for_results
 from tests.ladder.test_intake import linked
@@ -39,9 +38,8 @@ def test_a_backup_that_is_taken_while_a_run_goes_on_is_a_whole_ladder(dogana: Do
     with tarfile.open(archive) as whole:
         whole.extractall(tmp_path / "restored" / "home", filter="data")
     home, restored = Home(tmp_path / "home"), Home(tmp_path / "restored" / "home")
-    logs = {path.relative_to(restored.all_logs): path.read_text() for path in restored.all_logs.rglob("*.log")}
-    assert logs
-    assert all((home.all_logs / path).read_text() == text for path, text in logs.items())
+    assert logged(restored)
+    assert all(find_logs(restored, match_id) == find_logs(home, match_id) for match_id in logged(restored))
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "restored/home").stdout
     kept = results(tmp_path / "restored")
     assert 3 <= kept <= results(tmp_path)
@@ -62,13 +60,13 @@ def test_a_backup_does_not_replace_a_file_that_has_appeared_while_it_was_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "mine.tar"
-    add_all = backups._add_all
+    copy_to = SqliteFile.copy_to
 
     def neighbour(*arguments: Any) -> None:
-        add_all(*arguments)
+        copy_to(*arguments)
         file.write_text("mine")
 
-    monkeypatch.setattr(backups, "_add_all", neighbour)
+    monkeypatch.setattr(SqliteFile, "copy_to", neighbour)
     (tmp_path / "home").mkdir()
     with ladder(tmp_path / "home") as store, pytest.raises(LadderError, match=r"mine\.tar is there already"):
         backup(Home(tmp_path / "home"), store, file)
@@ -100,48 +98,3 @@ def test_the_links_of_a_bot_are_links_in_a_backup(dogana: Dogana, tmp_path: Path
         whole.extractall(tmp_path / "restored", filter="tar")
     [version] = (tmp_path / "restored" / "versions").iterdir()
     assert hash_of(version) == version.name
-
-
-def test_a_backup_ends_though_a_run_goes_on_adding_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a large ladder, a look through all files takes longer than a match."""
-    home = Home(tmp_path / "home")
-    home.records.mkdir(parents=True)
-    below, looks = backups._below, 0
-
-    def slowly(folder: Path) -> Iterator[Path]:
-        nonlocal looks
-        looks += 1
-        assert looks < 100, "it would never end"
-        if home.records.exists():
-            (home.records / f"{looks}.jsonl").touch()
-        yield from below(folder)
-
-    monkeypatch.setattr(backups, "_below", slowly)
-    with ladder(home.folder) as store:
-        backup(home, store, tmp_path / "monday.tar")
-
-
-def test_a_record_that_is_sealed_and_packed_while_it_is_looked_for_is_in_the_backup(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each time it goes to where was looked already."""
-    home = Home(tmp_path / "home")
-    places = [home.records / "cd" / "cd1.jsonl", home.records / "bc" / "cd1.jsonl.zst", home.records / "ab" / "1.zst"]
-    for place in places:
-        place.parent.mkdir(parents=True)
-    places[0].write_text("a record")
-    below = backups._below
-
-    def moving(folder: Path) -> Iterator[Path]:
-        listed = list(below(folder))
-        for place, after in pairwise(places):
-            if place in listed:
-                place.rename(after)
-                listed.remove(place)
-        yield from listed
-
-    monkeypatch.setattr(backups, "_below", moving)
-    with ladder(home.folder) as store:
-        backup(home, store, tmp_path / "monday.tar")
-    with tarfile.open(tmp_path / "monday.tar") as archive:
-        assert "records/ab/1.zst" in archive.getnames()

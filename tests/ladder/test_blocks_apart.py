@@ -15,6 +15,7 @@ import pytest
 from typing_extensions import override
 
 from ladder.archive.recompute import compare
+from ladder.facts.roster import Roster
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.store import Store
 from ladder.intake.submission import Inspector, submit
@@ -131,10 +132,10 @@ def test_no_two_matches_of_a_block_are_played_at_a_time_and_all_workers_have_one
             watch.interrupt()
 
         play(1000, lambda: watch.counted >= 3 * workers and any(watch.voids()))  # a worker may end before it dies
-        [left] = store.open_matches().values()
+        [left] = store.schedule.open_matches().values()
         assert left > 0
         play(3 * workers, lambda: False)  # first what is left
-        assert store.open_matches() == {}
+        assert store.schedule.open_matches() == {}
         assert compare(home, store).problems == []
     assert watch.overlaps == []
     assert watch.most == workers
@@ -201,29 +202,24 @@ def finished(match: Match) -> End:
 
 def enter(store: Store, name: str, *, qualified: bool, at_home: bool = False) -> Version:
     content, command = (f"{AT_HOME_PREFIX}{name}", []) if at_home else (f"hash of {name}", ["./bot"])
-    version, _ = store.add_version(name, f"author of {name}", content, command, [GAME.name])
+    version, _ = store.roster.add_version(name, f"author of {name}", content, command, [GAME.name])
     if qualified:
-        store.qualify(version.id, CONDITION, passed=True, reason="")
+        store.admission.qualify(version.id, CONDITION, passed=True, reason="")
     return version
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(Inspector, "check", lambda *_: None)
+    for module in (running, qualifying):
+        monkeypatch.setattr(module, "archive_match", lambda *_: None)
     monkeypatch.setattr(running, "seal_block", lambda *_: ())
     monkeypatch.setattr(running, "seal_blocks", lambda *_: ())
     monkeypatch.setattr(qualifying, "seal_match", lambda *_: None)
-    monkeypatch.setattr(running, "Packer", lambda *_: Unpacked())
     with Store(tmp_path / "ladder.db", create=True) as made:
-        made.condition(CONDITION.game, CONDITION.options, CONDITION.clock)
+        made.roster.condition(CONDITION.game, CONDITION.options, CONDITION.clock)
         enter_house_bots(made, CONDITION)
         yield made
-
-
-class Unpacked:
-    """No records are there to be packed."""
-
-    def add(self, block: int) -> None: ...
 
 
 def play(
@@ -237,14 +233,14 @@ def play(
     seats: int | None = None,
 ) -> None:
     """Run a ladder in a hall, until it is stopped; bots at home are connected, with so many places each."""
-    disconnect = Store.disconnect
+    disconnect = Roster.disconnect
 
-    def connect_again(self: Store) -> None:
+    def connect_again(self: Roster) -> None:
         disconnect(self)
         for version, places in connected:
             self.connect(version.id, places)
 
-    monkeypatch.setattr(Store, "disconnect", connect_again)
+    monkeypatch.setattr(Roster, "disconnect", connect_again)
     monkeypatch.setattr(running, "Pool", hall)
     monkeypatch.setattr(running, "time", hall)
     plan = RunPlan([agree(GAME, {}, seats)], matches, 1, CONTROL, invite=(lambda _: None) if matches is None else None)
@@ -252,7 +248,7 @@ def play(
         for _ in steps:
             if stop():
                 break
-    monkeypatch.setattr(Store, "disconnect", disconnect)
+    monkeypatch.setattr(Roster, "disconnect", disconnect)
 
 
 @pytest.mark.parametrize("places", [2, 4, 8])
@@ -275,7 +271,7 @@ def test_blocks_stay_apart_whatever_is_void_given_up_or_taken_up_again(
         hall = Hall(watch, places, end_of, chance.randrange(1000))
         most = before + chance.randrange(15, 40)
         play(tmp_path, store, hall, monkeypatch, None, watch.until(most), at_home)
-        assert store.open_matches() != {}
+        assert store.schedule.open_matches() != {}
     assert watch.overlaps == []
     assert watch.most == places
     assert max(match.voids for match, _ in watch.ended) == MAX_VOIDS - 1  # and then they were given up

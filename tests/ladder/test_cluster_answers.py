@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import pytest
 
+from ladder.archive.archive import find_logs
 from ladder.facts.store import Store
 from ladder.model.condition import agree
 from ladder.model.match import Match
@@ -21,6 +22,7 @@ from ladder.operation.home import Home
 from ladder.play.cluster_pool import ClusterPool
 from ladder.play.cluster_slot import LadderSlot, Order, Reply, pack
 from ladder.play.pool import End, Finished, Pool, Void
+from ladder.play.qualifying import archive_match
 from ladder.play.running import RunPlan
 from referee.bots import files
 from referee.live.matches import cluster
@@ -67,7 +69,8 @@ def reply(tmp_path_factory: pytest.TempPathFactory) -> Reply:
     home.records.mkdir()
     with Pool(home, 1) as pool:
         [(_, end)] = pool.play([ONE])
-    return Reply(end, home.record(ONE.match_id).read_bytes(), {"seat0.log": b"hello"})
+    assert isinstance(end, Finished)
+    return Reply(replace(end, logs={"seat0.log": b"hello"}), home.record(ONE.match_id).read_bytes())
 
 
 def heard(home: Path, one: Match, answer: object) -> tuple[End, OneMachine, Home]:
@@ -84,7 +87,7 @@ def test_a_record_that_verifies_is_kept_and_counts(reply: Reply, tmp_path: Path)
     assert isinstance(reply.end, Finished)
     assert end.record_hash == reply.end.record_hash
     assert home.record(ONE.match_id).read_bytes() == reply.record
-    assert home.log(ONE.match_id, 0).read_bytes() == b"hello"
+    assert end.logs == {"seat0.log": b"hello"}
     assert (crew.machine.refused, crew.lagged) == ("", [end.result.lagged])
 
 
@@ -132,8 +135,10 @@ def test_what_a_machine_says_of_the_result_does_not_count(reply: Reply, tmp_path
 @pytest.mark.parametrize("name", ["../seat0.log", "seat0.log\n", "/etc/passwd", "record.jsonl", "seat٣.log"])
 def test_logs_have_the_names_of_logs(reply: Reply, tmp_path: Path, name: str) -> None:
     (tmp_path / "home").mkdir()
-    _, _, home = heard(tmp_path / "home", ONE, replace(reply, files={name: b"x"}))
-    assert not home.all_logs.exists()
+    assert isinstance(reply.end, Finished)
+    end, _, home = heard(tmp_path / "home", ONE, replace(reply, end=replace(reply.end, logs={name: b"x"})))
+    archive_match(home, ONE, end)
+    assert find_logs(home, ONE.match_id) == {}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home"]
 
 
@@ -158,9 +163,8 @@ class FullPool:
 
     def play(self, matches: Sequence[Match]) -> Iterator[tuple[Match, End]]:
         [one] = matches
-        for path in (self.home.record(one.match_id), self.home.log(one.match_id, 0)):
-            path.parent.mkdir(parents=True)
-            path.write_text("the beginning")
+        self.home.record(one.match_id).parent.mkdir(parents=True)
+        self.home.record(one.match_id).write_text("the beginning")
         yield from ()
         raise NoRoom("No space left on device")
 
@@ -169,7 +173,6 @@ def test_a_machine_whose_disk_becomes_full_in_a_match_is_unfit_and_keeps_nothing
     slot._pool = cast("Pool", FullPool(slot._home))
     assert slot.play(ONE, {}) == Unfit("its disk is full: No space left on device")
     assert not slot._home.record(ONE.match_id).exists()
-    assert not slot._home.logs(ONE.match_id).exists()
 
 
 @pytest.mark.parametrize("where", [(files._Copier, "copy"), (tempfile, "NamedTemporaryFile")])

@@ -14,7 +14,6 @@ import pytest
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderStub
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.store import Store
 from ladder.intake.offer import disconnect
 from ladder.intake.tokens import Tokens
@@ -47,8 +46,8 @@ def version_of(number: int) -> pb.OfferRequest:
 
 
 def versions_at_home(home: Home) -> int:
-    with Chronicle(home.database, create=False) as chronicle:
-        return sum(one.is_at_home for one in chronicle.versions().values())
+    with Store(home.database, create=False) as chronicle:
+        return sum(one.is_at_home for one in chronicle.roster.versions().values())
 
 
 def test_an_author_can_offer_as_many_new_versions_as_submit_and_known_ones_always(
@@ -116,12 +115,12 @@ def test_an_author_comes_back_a_number_of_times_and_then_after_a_while(
 
 def test_the_end_of_an_older_connection_that_is_written_late_leaves_the_newer(home: Home) -> None:
     with Store(home.database, create=False) as store:
-        store.connect(1, 2, "2026-01-01T00:00:00.000+00:00")
-        store.connect(1, 3, "2026-01-01T00:00:00.500+00:00")
-        store.disconnect(1, "2026-01-01T00:00:00.000+00:00")
-        assert store.connected()[1].matches == 3
-        store.disconnect(1, "2026-01-01T00:00:00.500+00:00")
-        assert store.connected() == {}
+        store.roster.connect(1, 2, "2026-01-01T00:00:00.000+00:00")
+        store.roster.connect(1, 3, "2026-01-01T00:00:00.500+00:00")
+        store.roster.disconnect(1, "2026-01-01T00:00:00.000+00:00")
+        assert store.roster.connected()[1].matches == 3
+        store.roster.disconnect(1, "2026-01-01T00:00:00.500+00:00")
+        assert store.roster.connected() == {}
 
 
 def test_who_is_gone_and_back_before_it_was_written_stays_connected(
@@ -137,8 +136,8 @@ def test_who_is_gone_and_back_before_it_was_written_stays_connected(
     monkeypatch.setattr(server_module, "disconnect", late)
 
     def since() -> list[str]:
-        with Chronicle(home.database, create=False) as chronicle:
-            return [one.since for one in chronicle.connected().values()]
+        with Store(home.database, create=False) as chronicle:
+            return [one.since for one in chronicle.roster.connected().values()]
 
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])

@@ -9,17 +9,22 @@ from statistics import fmean
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle, PlayedMatch, PlayedSeat
+from ladder.archive.archive import USAGE
+from ladder.facts.history import PlayedMatch, PlayedSeat
+from ladder.facts.store import Store
 from ladder.model.condition import Condition
-from ladder.model.rating import APART, Rating, better
+from ladder.model.rating import APART, better
 from ladder.operation.errors import LadderError, NotFound
 from ladder.operation.home import Home
 from ladder.play.running import count
-from ladder.questions import answers
+from ladder.questions import rows
 from ladder.questions.asker import ANYBODY, Asker
-from ladder.questions.comparing import CROSSED, likely_share
+from ladder.questions.bots import BotsRequest, MeanUsage, ShowRequest
+from ladder.questions.comparing import CROSSED, CompareRequest, CrosstableRequest, HeadToHead, likely_share
 from ladder.questions.desk import Desk
+from ladder.questions.matches import MatchesAnswer, MatchesRequest
+from ladder.questions.standings import TopRequest
+from tests.ladder.archived import put_logs
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, result_of
 from tests.ladder.told import FAULTY, told_ladder
 
@@ -34,8 +39,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @pytest.fixture(scope="module")
 def matches(home: Home) -> list[PlayedMatch]:
-    with Chronicle(home.database, create=False) as chronicle:
-        return list(chronicle.all_played())
+    with Store(home.database, create=False) as chronicle:
+        return list(chronicle.history.all_played())
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +59,15 @@ def together(matches: list[PlayedMatch], one: str, other: str) -> list[tuple[Pla
 
 
 def test_two_that_are_compared_have_fared_as_their_matches_say(desk: Desk, matches: list[PlayedMatch]) -> None:
-    [found] = desk.compare(pb.CompareRequest(one="best", other="good")).comparisons
+    [found] = desk.ask(CompareRequest(one="best", other="good")).comparisons
     both = together(matches, "best", "good")
     ahead, tied = sum(own.rank < other.rank for _, own, other in both), sum(o.rank == t.rank for _, o, t in both)
     assert (found.met.matches, found.met.ahead, found.met.tied) == (len(both), ahead, tied)
     assert found.met.behind == len(both) - ahead - tied
     assert found.met.share == pytest.approx((ahead + tied / 2) / len(both))
+    assert found.met.low is not None
+    assert found.met.share is not None
+    assert found.met.high is not None
     assert 0 <= found.met.low < found.met.share < found.met.high <= 1
     assert [match.match for match in found.matches] == [match.match_id for match, _, _ in reversed(both)][:10]
     assert sum(seat.met.matches for seat in found.seats) == len(both)
@@ -70,43 +78,46 @@ def test_two_that_are_compared_have_fared_as_their_matches_say(desk: Desk, match
 
 
 def test_what_is_ahead_from_one_side_is_behind_from_the_other(desk: Desk) -> None:
-    [one] = desk.compare(pb.CompareRequest(one="best", other="good")).comparisons
-    [other] = desk.compare(pb.CompareRequest(one="good", other="best")).comparisons
+    [one] = desk.ask(CompareRequest(one="best", other="good")).comparisons
+    [other] = desk.ask(CompareRequest(one="good", other="best")).comparisons
     assert (one.met.ahead, one.met.tied, one.met.behind) == (other.met.behind, other.met.tied, other.met.ahead)
-    assert one.better + other.better == pytest.approx(1)
-    assert one.better == better(Rating(one.one.mu, one.one.sigma), Rating(one.other.mu, one.other.sigma))
+    assert one.better is not None
+    assert other.better == pytest.approx(1 - one.better)
+    assert one.one.rating is not None
+    assert one.other.rating is not None
+    assert one.better == better(one.one.rating, one.other.rating)
 
 
 def test_a_crosstable_has_every_two_of_the_best_as_comparing_them_has(desk: Desk) -> None:
-    [table] = desk.crosstable(pb.CrosstableRequest(game=GAME.name)).tables
-    [standings] = desk.top(pb.TopRequest(game=GAME.name)).tables
+    [table] = desk.ask(CrosstableRequest(game=GAME.name)).tables
+    [standings] = desk.ask(TopRequest(game=GAME.name)).tables
     assert [one.bot for one in table.versions] == [one.bot for one in standings.versions][:CROSSED]
     bots = [one.bot for one in table.versions]
     for (row, one), (column, other) in permutations(enumerate(bots), 2):
-        [found] = desk.compare(pb.CompareRequest(one=one, other=other)).comparisons
+        [found] = desk.ask(CompareRequest(one=one, other=other)).comparisons
         assert table.rows[row].met[column] == found.met
-    assert all(table.rows[place].met[place] == pb.HeadToHead() for place in range(len(bots)))
+    assert all(table.rows[place].met[place] == HeadToHead() for place in range(len(bots)))
 
 
 def test_a_bot_that_is_compared_is_its_newest_version_that_has_played(home: Home, tmp_path: Path) -> None:
     home = told_ladder(tmp_path / "home", 6)
-    with Chronicle(home.database, create=False) as chronicle:
-        chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as chronicle:
+        chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
     asked = Desk(home)
-    assert asked.compare(pb.CompareRequest(one="best", other="good")).one.version == 1
-    newer = asked.compare(pb.CompareRequest(one="best v2", other="best"))
+    assert asked.ask(CompareRequest(one="best", other="good")).one.version == 1
+    newer = asked.ask(CompareRequest(one="best v2", other="best"))
     assert (newer.one.version, newer.other.version, list(newer.comparisons)) == (2, 1, [])
 
 
 @pytest.mark.parametrize("other", ["best", "best v1"])
 def test_nothing_is_compared_with_itself(desk: Desk, other: str) -> None:
     with pytest.raises(LadderError, match="cannot be compared with itself"):
-        desk.compare(pb.CompareRequest(one="best", other=other))
+        desk.ask(CompareRequest(one="best", other=other))
 
 
 def test_who_is_compared_with_nobody_is_told_who_is_called_alike(desk: Desk) -> None:
     with pytest.raises(NotFound, match="did you mean 'best'"):
-        desk.compare(pb.CompareRequest(one="bset", other="good"))
+        desk.ask(CompareRequest(one="bset", other="good"))
 
 
 @pytest.mark.parametrize(
@@ -121,15 +132,17 @@ def test_between_which_shares_it_is_in_the_long_run(share: float, matches: int, 
 
 
 def test_standings_name_the_places_that_a_version_is_not_told_apart_from(desk: Desk) -> None:
-    [table] = desk.top(pb.TopRequest(game=GAME.name)).tables
-    rated = [one for one in table.versions if one.HasField("place")]
+    [table] = desk.ask(TopRequest(game=GAME.name)).tables
+    rated = [one for one in table.versions if one.place is not None]
     for one in rated:
         places = {place for span in one.level_with for place in range(span.first, span.last + 1)}
         assert places == {
             other.place
             for other in rated
             if other is not one
-            and max(chance := better(Rating(one.mu, one.sigma), Rating(other.mu, other.sigma)), 1 - chance) < APART
+            and one.rating is not None
+            and other.rating is not None
+            and max(chance := better(one.rating, other.rating), 1 - chance) < APART
         }
         assert all(one.last + 1 < other.first for one, other in pairwise(one.level_with))
     assert any(one.level_with for one in rated)
@@ -137,24 +150,24 @@ def test_standings_name_the_places_that_a_version_is_not_told_apart_from(desk: D
 
 
 def test_the_trend_in_a_table_is_the_end_of_the_history_of_the_bot(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "TREND_BLOCKS", 3)
-    [table] = desk.top(pb.TopRequest(game=GAME.name)).tables
+    monkeypatch.setattr(rows, "TREND_BLOCKS", 3)
+    [table] = desk.ask(TopRequest(game=GAME.name)).tables
     for one in table.versions:
-        [fared] = desk.show(pb.ShowRequest(bot=one.bot)).fared
+        [fared] = desk.ask(ShowRequest(bot=one.bot)).fared
         assert list(one.trend) == list(fared.blocks)[-3:] == list(fared.history)[-3:]
-    assert len(fared.blocks) < 3 < len(desk.show(pb.ShowRequest(bot="best")).fared[0].blocks)
+    assert len(fared.blocks) < 3 < len(desk.ask(ShowRequest(bot="best")).fared[0].blocks)
 
 
 def test_a_version_is_new_in_its_first_blocks_as_long_as_it_is_scheduled(tmp_path: Path) -> None:
     home = told_ladder(tmp_path / "home", 2)
-    [table] = Desk(home).top(pb.TopRequest(game=GAME.name)).tables
+    [table] = Desk(home).ask(TopRequest(game=GAME.name)).tables
     assert {one.bot: one.is_new for one in table.versions}["best"]
-    with Chronicle(home.database, create=False) as chronicle:
-        chronicle.add_version("untried", "fay", "its hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as chronicle:
+        chronicle.roster.add_version("untried", "fay", "its hash", ["./bot"], [GAME.name])
         for number in range(12):
             for match in next_matches(chronicle, number):
                 count(chronicle, match, result_of(match, range(1, len(match.seats) + 1)), "hash")
-    [table] = Desk(home).top(pb.TopRequest(game=GAME.name)).tables
+    [table] = Desk(home).ask(TopRequest(game=GAME.name)).tables
     assert not any(one.is_new for one in table.versions)
 
 
@@ -162,7 +175,7 @@ def test_a_version_is_new_in_its_first_blocks_as_long_as_it_is_scheduled(tmp_pat
 
 
 def test_a_bot_is_shown_by_seat_and_with_its_times(desk: Desk, matches: list[PlayedMatch]) -> None:
-    [fared] = desk.show(pb.ShowRequest(bot=FAULTY)).fared
+    [fared] = desk.ask(ShowRequest(bot=FAULTY)).fared
     own = [(match, seat) for match in matches if (seat := seat_of(match, FAULTY)) is not None]
     assert sum(tally.matches for tally in fared.seats) == len(own)
     for tally in fared.seats:
@@ -172,6 +185,7 @@ def test_a_bot_is_shown_by_seat_and_with_its_times(desk: Desk, matches: list[Pla
         assert tally.out == sum(outcome != "played" for _, outcome in ranks)
         assert tally.wins == sum(rank == 1 for rank, _ in ranks)
     decisions = sum(seat.decisions for _, seat in own)
+    assert fared.thinking is not None
     assert fared.thinking.decisions == decisions
     assert fared.thinking.mean_ms == pytest.approx(sum(seat.think_ms for _, seat in own) / decisions)
     most = max(seat.think_ms for _, seat in own)
@@ -182,29 +196,29 @@ def test_a_bot_is_shown_by_seat_and_with_its_times(desk: Desk, matches: list[Pla
 def test_a_bot_is_shown_with_what_it_used_as_far_as_that_is_known(tmp_path: Path) -> None:
     home = told_ladder(tmp_path / "home", 12)
 
-    def used() -> pb.Used | None:
-        [fared] = Desk(home).show(pb.ShowRequest(bot="best")).fared
-        return fared.used if fared.HasField("used") else None
+    def used() -> MeanUsage | None:
+        [fared] = Desk(home).ask(ShowRequest(bot="best")).fared
+        return fared.used if fared.used is not None else None
 
     assert used() is None
-    with Chronicle(home.database, create=False) as chronicle:
-        seats = chronicle.last_seats(chronicle.find_versions("best")[0], CONDITION, 10)
+    with Store(home.database, create=False) as chronicle:
+        seats = chronicle.history.last_seats(chronicle.roster.find_versions("best")[0], CONDITION, 10)
     for number, (match_id, seat) in enumerate(seats[:3]):
         usage = {"memory_peak": 1000 + number, "memory_kills": 0, "tasks_peak": 1, "cpu_seconds": float(number)}
-        home.usage(match_id).write_text(json.dumps({str(seat): usage}))
-    home.usage(seats[-1][0]).write_text('{"0": 3, "x": [')  # somebody has changed it
-    assert used() == pb.Used(matches=3, memory_peak=1002, memory_in=seats[2][0], cpu_seconds=1.0)
+        put_logs(home, match_id, {USAGE: json.dumps({str(seat): usage}).encode()})
+    put_logs(home, seats[-1][0], {USAGE: b'{"0": 3, "x": ['})  # somebody has changed it
+    assert used() == MeanUsage(matches=3, memory_peak=1002, memory_in=seats[2][0], cpu_seconds=1.0)
 
 
 def test_the_history_of_a_bot_goes_on_with_its_next_version(tmp_path: Path) -> None:
     home = told_ladder(tmp_path / "home", 10)
-    with Chronicle(home.database, create=False) as chronicle:
-        newer, _ = chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
-        chronicle.qualify(newer.id, CONDITION, passed=True, reason="")
+    with Store(home.database, create=False) as chronicle:
+        newer, _ = chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        chronicle.admission.qualify(newer.id, CONDITION, passed=True, reason="")
         for number in range(8):
             for match in next_matches(chronicle, number):
                 count(chronicle, match, result_of(match, range(1, len(match.seats) + 1)), "hash")
-    [fared] = Desk(home).show(pb.ShowRequest(bot="best")).fared
+    [fared] = Desk(home).ask(ShowRequest(bot="best")).fared
     assert {rating.version for rating in fared.blocks} == {2}
     assert {rating.version for rating in fared.history} == {1, 2}
     blocks = [rating.block for rating in fared.history]
@@ -213,9 +227,7 @@ def test_the_history_of_a_bot_goes_on_with_its_next_version(tmp_path: Path) -> N
 
 
 def test_who_asks_for_their_own_bot_is_told_so(home: Home) -> None:
-    asked = [
-        Desk(home, asker).show(pb.ShowRequest(bot="best")).is_own for asker in (Asker("eve"), Asker("dan"), ANYBODY)
-    ]
+    asked = [Desk(home, asker).ask(ShowRequest(bot="best")).is_own for asker in (Asker("eve"), Asker("dan"), ANYBODY)]
     assert asked == [True, False, False]
 
 
@@ -226,7 +238,7 @@ def test_who_asks_for_their_own_bot_is_told_so(home: Home) -> None:
 def test_bots_are_found_by_plain_text_in_their_names_or_those_of_authors(
     desk: Desk, text: str, bots: list[str] | None
 ) -> None:
-    found = [one.bot for one in desk.bots(pb.BotsRequest(called=text)).bots]
+    found = [one.bot for one in desk.ask(BotsRequest(called=text)).bots]
     assert found == bots if bots is not None else len(found) > 2
 
 
@@ -235,19 +247,19 @@ def test_bots_are_found_by_plain_text_in_their_names_or_those_of_authors(
 
 @pytest.mark.parametrize("wanted", [{}, {"bot": "best"}, {"bot": "best", "lost": True}, {"out": True}], ids=str)
 def test_matches_are_paged_forwards_as_backwards(desk: Desk, wanted: dict[str, object]) -> None:
-    def page(**place: str) -> pb.MatchesAnswer:
-        return desk.matches(pb.MatchesRequest(limit=3, **wanted, **place))  # type: ignore[arg-type]
+    def page(**place: str) -> MatchesAnswer:
+        return desk.ask(MatchesRequest(limit=3, **wanted, **place))  # type: ignore[arg-type]
 
     pages = [page()]
-    while pages[-1].HasField("before"):
+    while pages[-1].before is not None:
         pages.append(page(before=pages[-1].before))
     assert len(pages) > 2
-    assert not pages[0].HasField("after")
+    assert pages[0].after is None
     for newer, older in pairwise(pages):
         assert older.after == older.matches[0].match
         assert page(after=older.after).matches == newer.matches or len(newer.matches) < 3
     back = [page(after=pages[-1].matches[0].match)]
-    while back[-1].HasField("after"):
+    while back[-1].after is not None:
         back.append(page(after=back[-1].after))
     listed = [match.match for one in reversed(back) for match in one.matches]
     assert listed == [match.match for one in pages[:-1] for match in one.matches]
@@ -255,13 +267,13 @@ def test_matches_are_paged_forwards_as_backwards(desk: Desk, wanted: dict[str, o
 
 def test_matches_are_not_listed_before_one_and_after_another(desk: Desk, matches: list[PlayedMatch]) -> None:
     with pytest.raises(LadderError, match="leave out one"):
-        desk.matches(pb.MatchesRequest(before=matches[3].match_id, after=matches[1].match_id))
+        desk.ask(MatchesRequest(before=matches[3].match_id, after=matches[1].match_id))
 
 
 def test_a_match_tells_by_how_much_estimates_changed_in_its_block(desk: Desk) -> None:
-    listed = desk.matches(pb.MatchesRequest(limit=PLAYED)).matches
+    listed = desk.ask(MatchesRequest(limit=PLAYED)).matches
     histories = {
-        bot: {rating.block: rating.mu for rating in desk.show(pb.ShowRequest(bot=bot)).fared[0].blocks}
+        bot: {rating.block: rating.mu for rating in desk.ask(ShowRequest(bot=bot)).fared[0].blocks}
         for bot in ("best", "good", FAULTY)
     }
     told = 0
@@ -274,7 +286,7 @@ def test_a_match_tells_by_how_much_estimates_changed_in_its_block(desk: Desk) ->
                 assert seat.block_change == pytest.approx(history[match.block] - before[-1])
                 told += 1
             else:
-                assert not seat.HasField("block_change")
+                assert seat.block_change is None
     assert told > 10
 
 
@@ -283,8 +295,8 @@ def test_a_block_that_was_not_rated_has_changed_nothing(tmp_path: Path) -> None:
         for number in range(8):
             for match in next_matches(store, number):
                 count(store, match, result_of(match, [1, 2], digest=str(min(number, 2))), "hash")
-    listed = Desk(Home(tmp_path)).matches(pb.MatchesRequest(limit=1000)).matches
-    changed = {match.block for match in listed for seat in match.seats if seat.HasField("block_change")}
+    listed = Desk(Home(tmp_path)).ask(MatchesRequest(limit=1000)).matches
+    changed = {match.block for match in listed for seat in match.seats if seat.block_change is not None}
     unrated = {match.block for match in listed if not match.rated} - {match.block for match in listed if match.rated}
     assert unrated
     assert not changed & unrated

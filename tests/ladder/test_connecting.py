@@ -19,9 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.recompute import compare
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.store import Store
 from ladder.model.condition import agree
 from ladder.model.match import AT_HOME_PREFIX
@@ -31,6 +29,9 @@ from ladder.play import running
 from ladder.play.blocks import Blocks
 from ladder.play.pool import Invitation
 from ladder.play.running import RunPlan, enter_house_bots
+from ladder.questions.bots import ShowRequest
+from ladder.questions.info import InfoRequest
+from ladder.questions.matches import PlayingRequest
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from referee.match.clock import TimeControl
@@ -48,11 +49,13 @@ SLOW = RANDOM.replace("def choose(decision):", "import time\ndef choose(decision
 
 
 @contextmanager
-def connected(tmp_path: Path, address: str, token: str, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+def connected(
+    tmp_path: Path, address: str, token: str, *words: str, authority: str | None = None
+) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     """A bot that is offered by a process of its own; the process, and the file of what it says."""
     config = tmp_path / "config" / "dogana"
     config.mkdir(parents=True, exist_ok=True)
-    login = {"author": "ann", "token": token, "authority": None}
+    login = {"author": "ann", "token": token, "authority": authority}
     (config / "logins.json").write_text(json.dumps({address: login}))
     said = tmp_path / "said"
     with (
@@ -97,25 +100,25 @@ def test_a_bot_at_home_comes_to_a_rating_and_a_killed_server_loses_nothing(
             wait_until(lambda: rated(address, "remote") >= 2)
             server.kill()
             server.wait()
-            with Chronicle(home.database, create=False) as chronicle:
-                before = {match.match_id for match in chronicle.all_played()}
+            with Store(home.database, create=False) as chronicle:
+                before = {match.match_id for match in chronicle.history.all_played()}
             with served(home.folder, *words):
                 wait_until(lambda: rated(address, "remote") >= len(before) + 2)
                 client.send_signal(signal.SIGINT)
                 assert client.wait(SECONDS) == 0, said.read_text()
                 with RemoteDesk(address, Login("ann", token)) as desk:
-                    shown = desk.show(pb.ShowRequest(bot="remote"))
+                    shown = desk.ask(ShowRequest(bot="remote"))
                     assert [one.status for one in shown.versions[-1].standings] == ["not connected"]
                     [fared] = shown.fared
                     assert [said.key for said in fared.telemetry] == ["network_ms"]
-                    assert not desk.playing(pb.PlayingRequest()).matches
+                    assert not desk.ask(PlayingRequest()).matches
     text = said.read_text()
     assert "is connected again" in text
     assert len(re.findall(r"place [1-5] of [2-5], score", text)) >= len(before)
     assert len(list(logs.iterdir())) >= len(before)
     assert {stat.S_IMODE(log.stat().st_mode) for log in logs.iterdir()} == {0o600}
-    with Chronicle(home.database, create=False) as chronicle:
-        after = [match.match_id for match in chronicle.all_played()]
+    with Store(home.database, create=False) as chronicle:
+        after = [match.match_id for match in chronicle.history.all_played()]
         assert len(after) == len(set(after))
         assert before < set(after)
         assert compare(home, chronicle).differences.told == []
@@ -133,7 +136,7 @@ def test_a_neighbour_who_asks_without_end_costs_a_bot_at_home_no_match(tmp_path:
         with RemoteDesk(address, Login()) as desk:
             while not over.is_set():
                 try:
-                    desk.info(pb.InfoRequest())
+                    desk.ask(InfoRequest())
                 except LadderError:
                     refused.set()
                     time.sleep(0.01)
@@ -148,10 +151,10 @@ def test_a_neighbour_who_asks_without_end_costs_a_bot_at_home_no_match(tmp_path:
         finally:
             over.set()
             flooding.join()
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         outcomes = [
             seat.outcome
-            for match in chronicle.matches(100, versions=chronicle.find_versions("remote"))
+            for match in chronicle.history.matches(100, versions=chronicle.roster.find_versions("remote"))
             for seat in match.seats
             if seat.version.is_at_home
         ]
@@ -160,9 +163,9 @@ def test_a_neighbour_who_asks_without_end_costs_a_bot_at_home_no_match(tmp_path:
 
 def rated_here(home: Home, bot: str) -> int:
     """How many matches of a bot count, as the folder says."""
-    with Chronicle(home.database, create=False) as chronicle:
-        found = chronicle.versions_called(bot)
-        return len(chronicle.matches(100, versions=found)) if found else 0
+    with Store(home.database, create=False) as chronicle:
+        found = chronicle.roster.versions_called(bot)
+        return len(chronicle.history.matches(100, versions=found)) if found else 0
 
 
 def test_a_client_that_is_killed_loses_its_match_and_keeps_nobody_waiting(
@@ -180,7 +183,7 @@ def test_a_client_that_is_killed_loses_its_match_and_keeps_nobody_waiting(
         with RemoteDesk(address, Login("ann", token)) as desk:
             desk.submit(tmp_path / "bot.py", "hosted", "")
             wait_until(lambda: rated(address, "hosted") >= 2)
-            [fared] = desk.show(pb.ShowRequest(bot="remote")).fared
+            [fared] = desk.ask(ShowRequest(bot="remote")).fared
             assert set(fared.faults) <= {"disconnect", "start", "timeout"}
             assert fared.standing.out == 1
 
@@ -188,7 +191,7 @@ def test_a_client_that_is_killed_loses_its_match_and_keeps_nobody_waiting(
 def playing(address: str) -> bool:
     """Whether the bot at home has thought in a match that is being played."""
     with RemoteDesk(address, Login()) as desk:
-        found = any("remote v1" in match.bots for match in desk.playing(pb.PlayingRequest()).matches)
+        found = any("remote v1" in match.bots for match in desk.ask(PlayingRequest()).matches)
     time.sleep(0.3)  # that it has joined
     return found
 
@@ -222,11 +225,11 @@ def test_a_match_waits_for_a_bot_that_is_away_and_then_goes_on_without_it(
     home = Home(tmp_path)
     control = TimeControl.parse("60+0.5/10")
     with Store(home.database, create=True) as store:
-        condition = store.condition("cargo_noir", {}, str(control))
+        condition = store.roster.condition("cargo_noir", {}, str(control))
         enter_house_bots(store, condition)
-        version, _ = store.add_version("remote", "ann", f"{AT_HOME_PREFIX}v1", [], ["cargo_noir"])
-        store.qualify(version.id, condition, passed=True, reason="")
-        store.connect(version.id, 1)
+        version, _ = store.roster.add_version("remote", "ann", f"{AT_HOME_PREFIX}v1", [], ["cargo_noir"])
+        store.admission.qualify(version.id, condition, passed=True, reason="")
+        store.roster.connect(version.id, 1)
         matches = Blocks(store, condition, [2]).add(1)
         assert version in matches[0].seats
         plan = RunPlan([agree(find("cargo_noir"), {}, 2)], 1, 1, control, 1.0)
@@ -237,10 +240,10 @@ def test_a_match_waits_for_a_bot_that_is_away_and_then_goes_on_without_it(
             return said
 
         assert any("2 matches with bots at home are left until the ladder is served" in text for text in played(None))
-        assert len(store.unfinished(condition)) == 2
+        assert len(store.schedule.unfinished(condition)) == 2
         monkeypatch.setattr(running, "AWAY_SECONDS", 0.5)
         asked: list[Invitation] = []
         played(asked.append)
-        assert store.unfinished(condition) == []
+        assert store.schedule.unfinished(condition) == []
         assert {invitation.match.match_id for invitation in asked} == {match.match_id for match in matches}
-        assert store.tallies(condition)[version.id].faults == 2
+        assert store.results.tallies(condition)[version.id].faults == 2

@@ -13,19 +13,27 @@ from typing import Any
 import pytest
 
 from bench.ladder import make, name_of
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive import recompute, traces
 from ladder.archive.recompute import MAX_TOLD, Problem, compare
-from ladder.facts import chronicle
-from ladder.facts.chronicle import Chronicle
+from ladder.facts import history
 from ladder.facts.standings import scheduled, standings
 from ladder.facts.store import Store
 from ladder.model import rating
 from ladder.model.match import Match
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
-from ladder.questions import answers, comparing, news
+from ladder.questions import bots, comparing, news
+from ladder.questions.bots import BotsRequest, ShowRequest
+from ladder.questions.changes import RequalifyRequest, RetireRequest
+from ladder.questions.comparing import CompareRequest, CrosstableRequest
 from ladder.questions.desk import Desk
+from ladder.questions.info import InfoRequest
+from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
+from ladder.questions.matches import MatchesRequest, PlayingRequest
+from ladder.questions.news import NewsRequest
+from ladder.questions.proof import KeyRequest
+from ladder.questions.queue import QueueRequest
+from ladder.questions.standings import TopRequest
 from tests.ladder.made import CONDITION, OTHER, counted_steps, next_matches, play
 
 CROWD = 60
@@ -41,9 +49,9 @@ def steps_of(store: Store, action: Callable[[], object]) -> int:
         steps += 1
         return 0
 
-    store._db.conn.set_progress_handler(step, 1)
+    store.file.db.conn.set_progress_handler(step, 1)
     action()
-    store._db.conn.set_progress_handler(None, 1)
+    store.file.db.conn.set_progress_handler(None, 1)
     return steps
 
 
@@ -65,7 +73,7 @@ def block_and_count(store: Store) -> None:
     for match in matches:
         play(store, match, random.Random(1))
     again = next_matches(store)
-    store.give_up(again[0], "x")
+    store.results.give_up(again[0], "x")
     for match in again[1:]:
         play(store, match, random.Random(1))
 
@@ -75,7 +83,7 @@ def block_and_count(store: Store) -> None:
     [
         pytest.param(lambda store: scheduled(store, CONDITION), id="who is scheduled, who is suspended"),
         pytest.param(lambda store: standings(store, CONDITION), id="top"),
-        pytest.param(lambda store: store.blocks_to_seal(), id="which blocks are to be sealed"),
+        pytest.param(lambda store: store.evidence.blocks_to_seal(), id="which blocks are to be sealed"),
         pytest.param(block_and_count, id="scheduling, counting, giving up"),
     ],
 )
@@ -88,7 +96,7 @@ def test_the_cost_does_not_grow_with_the_history(
 
 
 def test_to_schedule_the_first_block_costs_the_same_however_many_pairs_have_met(crowded: tuple[Store, Store]) -> None:
-    few, many = (len(store._rows("select 1 from meetings")) for store in crowded)
+    few, many = (len(store.file.rows("select 1 from meetings")) for store in crowded)
     assert 3 * few < many
     short, long = (steps_of(store, lambda store=store: next_matches(store)) for store in crowded)  # type: ignore[misc]
     assert 0 < long < 1.2 * short
@@ -97,12 +105,12 @@ def test_to_schedule_the_first_block_costs_the_same_however_many_pairs_have_met(
 @pytest.mark.parametrize(
     "ask",
     [
-        pytest.param(lambda desk: desk.matches(pb.MatchesRequest(limit=20)), id="matches"),
-        pytest.param(lambda desk: desk.matches(pb.MatchesRequest(bot="bot1")), id="matches of a bot"),
-        pytest.param(lambda desk: desk.match(pb.MatchRequest(match=name_of(7))), id="match"),
-        pytest.param(lambda desk: list(desk.record(pb.RecordRequest(match=name_of(7)))), id="record"),
-        pytest.param(lambda desk: desk.log(pb.LogRequest(what="bot1")), id="log of a bot"),
-        pytest.param(lambda desk: desk.show(pb.ShowRequest(bot="bot1")), id="show"),
+        pytest.param(lambda desk: desk.ask(MatchesRequest(limit=20)), id="matches"),
+        pytest.param(lambda desk: desk.ask(MatchesRequest(bot="bot1")), id="matches of a bot"),
+        pytest.param(lambda desk: desk.ask(MatchRequest(match=name_of(7))), id="match"),
+        pytest.param(lambda desk: list(desk.ask(RecordRequest(match=name_of(7)))), id="record"),
+        pytest.param(lambda desk: desk.ask(LogRequest(what="bot1")), id="log of a bot"),
+        pytest.param(lambda desk: desk.ask(ShowRequest(bot="bot1")), id="show"),
     ],
 )
 def test_the_cost_of_a_question_does_not_grow_with_the_versions_that_it_is_not_about(
@@ -111,15 +119,15 @@ def test_the_cost_of_a_question_does_not_grow_with_the_versions_that_it_is_not_a
     ask: Callable[[Desk], object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(chronicle, "LAST_MATCHES", 20)
+    monkeypatch.setattr(history, "LAST_MATCHES", 20)
     monkeypatch.setattr(traces, "LAST_MATCHES", 20)
-    monkeypatch.setattr(chronicle, "LAST_BLOCKS", 5)
-    monkeypatch.setattr(answers, "LAST_BLOCKS", 5)
+    monkeypatch.setattr(history, "LAST_BLOCKS", 5)
+    monkeypatch.setattr(bots, "LAST_BLOCKS", 5)
     steps = counted_steps(monkeypatch)
 
     def asked(store: Store) -> None:
         with suppress(LadderError):
-            ask(Desk(Home(store._path.parent)))
+            ask(Desk(Home(store.file._path.parent)))
 
     few, many = (steps(partial(asked, store)) for store in (ladders[1], crowded[1]))
     assert 0 < many < 1.3 * few
@@ -141,10 +149,10 @@ def test_the_cost_of_a_page_of_matches_does_not_grow_with_the_history(
     ladders: tuple[Store, Store], wanted: dict[str, Any]
 ) -> None:
     def page(store: Store) -> None:
-        with Chronicle(store._path, create=False) as asked:
-            versions = asked.find_versions(wanted["bot"]) if "bot" in wanted else ()
+        with Store(store.file._path, create=False) as asked:
+            versions = asked.roster.find_versions(wanted["bot"]) if "bot" in wanted else ()
             filters = {key: value for key, value in wanted.items() if key != "bot"}
-            found.append(steps_of(asked, lambda: asked.matches(10, versions=versions, **filters)))
+            found.append(steps_of(asked, lambda: asked.history.matches(10, versions=versions, **filters)))
 
     found: list[int] = []
     for store in ladders:
@@ -156,25 +164,25 @@ def test_the_cost_of_a_page_of_matches_does_not_grow_with_the_history(
 @pytest.mark.parametrize(
     "ask",
     [
-        pytest.param(lambda desk: desk.info(pb.InfoRequest()), id="info"),
-        pytest.param(lambda desk: desk.top(pb.TopRequest()), id="top"),
-        pytest.param(lambda desk: desk.bots(pb.BotsRequest()), id="bots"),
-        pytest.param(lambda desk: desk.show(pb.ShowRequest(bot="bot0")), id="show of one that was never out"),
-        pytest.param(lambda desk: desk.compare(pb.CompareRequest(one="bot1", other="bot2")), id="compare"),
-        pytest.param(lambda desk: desk.crosstable(pb.CrosstableRequest(game="cargo_noir")), id="crosstable"),
-        pytest.param(lambda desk: desk.matches(pb.MatchesRequest(after=name_of(150))), id="matches, newer ones"),
-        pytest.param(lambda desk: desk.queue(pb.QueueRequest()), id="queue"),
-        pytest.param(lambda desk: desk.news(pb.NewsRequest()), id="news"),
-        pytest.param(lambda desk: desk.news(pb.NewsRequest(bot="bot1")), id="news of a bot"),
-        pytest.param(lambda desk: desk.key(pb.KeyRequest()), id="key"),
-        pytest.param(lambda desk: desk.matches(pb.MatchesRequest(game="cargo_noir", limit=50)), id="matches"),
-        pytest.param(lambda desk: desk.playing(pb.PlayingRequest()), id="playing"),
-        pytest.param(lambda desk: desk.match(pb.MatchRequest(match=name_of(7))), id="match"),
-        pytest.param(lambda desk: desk.log(pb.LogRequest(what=name_of(7))), id="log of a match"),
-        pytest.param(lambda desk: desk.log(pb.LogRequest(what="bot1")), id="log of a bot"),
-        pytest.param(lambda desk: list(desk.record(pb.RecordRequest(match=name_of(7)))), id="record"),
-        pytest.param(lambda desk: desk.retire(pb.RetireRequest(bot="bot7")), id="retire"),
-        pytest.param(lambda desk: desk.requalify(pb.RequalifyRequest(bot="bot7")), id="requalify"),
+        pytest.param(lambda desk: desk.ask(InfoRequest()), id="info"),
+        pytest.param(lambda desk: desk.ask(TopRequest()), id="top"),
+        pytest.param(lambda desk: desk.ask(BotsRequest()), id="bots"),
+        pytest.param(lambda desk: desk.ask(ShowRequest(bot="bot0")), id="show of one that was never out"),
+        pytest.param(lambda desk: desk.ask(CompareRequest(one="bot1", other="bot2")), id="compare"),
+        pytest.param(lambda desk: desk.ask(CrosstableRequest(game="cargo_noir")), id="crosstable"),
+        pytest.param(lambda desk: desk.ask(MatchesRequest(after=name_of(150))), id="matches, newer ones"),
+        pytest.param(lambda desk: desk.ask(QueueRequest()), id="queue"),
+        pytest.param(lambda desk: desk.ask(NewsRequest()), id="news"),
+        pytest.param(lambda desk: desk.ask(NewsRequest(bot="bot1")), id="news of a bot"),
+        pytest.param(lambda desk: desk.ask(KeyRequest()), id="key"),
+        pytest.param(lambda desk: desk.ask(MatchesRequest(game="cargo_noir", limit=50)), id="matches"),
+        pytest.param(lambda desk: desk.ask(PlayingRequest()), id="playing"),
+        pytest.param(lambda desk: desk.ask(MatchRequest(match=name_of(7))), id="match"),
+        pytest.param(lambda desk: desk.ask(LogRequest(what=name_of(7))), id="log of a match"),
+        pytest.param(lambda desk: desk.ask(LogRequest(what="bot1")), id="log of a bot"),
+        pytest.param(lambda desk: list(desk.ask(RecordRequest(match=name_of(7)))), id="record"),
+        pytest.param(lambda desk: desk.ask(RetireRequest(bot="bot7")), id="retire"),
+        pytest.param(lambda desk: desk.ask(RequalifyRequest(bot="bot7")), id="requalify"),
     ],
 )
 def test_the_cost_of_a_question_does_not_grow_with_the_history(
@@ -182,8 +190,8 @@ def test_the_cost_of_a_question_does_not_grow_with_the_history(
 ) -> None:
     """There are no records and no logs here: it looks for them in vain, and looks no further for that."""
     for module, name in (
-        (chronicle, "LAST_MATCHES"),
-        (answers, "LAST_BLOCKS"),
+        (history, "LAST_MATCHES"),
+        (bots, "LAST_BLOCKS"),
         (news, "LAST_BLOCKS"),
         (news, "MAX_NEWS"),
         (traces, "LAST_MATCHES"),
@@ -195,34 +203,22 @@ def test_the_cost_of_a_question_does_not_grow_with_the_history(
 
     def asked(store: Store) -> None:
         with suppress(LadderError):
-            ask(Desk(Home(store._path.parent)))
+            ask(Desk(Home(store.file._path.parent)))
 
     short, long = (steps(partial(asked, store)) for store in ladders)
     assert 0 < long < 1.2 * short
 
 
-def test_what_workers_left_is_found_among_many_records(tmp_path: Path) -> None:
-    home = Home(tmp_path)
-    (home.records / "ab").mkdir(parents=True)
-    (home.records / "cd").mkdir()
-    kept = [home.records / "ab" / "ab1.jsonl", home.records / "cd" / "cd1.jsonl.zst", home.records / "old.jsonl"]
-    left = [home.records / "ab" / "ab1.jsonl.11.part", home.records / "cd" / "cd2.jsonl.zst.22.part"]
-    for path in kept + left:
-        path.touch()
-    home.sweep_records("ab1")
-    assert [path.exists() for path in left] == [False, True]
-    home.sweep_records()
-    assert [path.exists() for path in kept + left] == [True] * 3 + [False] * 2
-
-
 def test_tallies_of_a_history_that_was_made_at_once_agree_with_it(tmp_path: Path) -> None:
     with make(tmp_path, 300, VERSIONS) as store:
-        assert list(store.differences()) == []
+        assert list(store.derivation.differences()) == []
         found = compare(Home(tmp_path / "300"), store)
         assert found.log == ""
-        assert list(store.broken()) == [match.match_id for match in store.counted()]  # it has no records
+        assert list(store.derivation.broken()) == [
+            match.match_id for match in store.results.counted()
+        ]  # it has no records
         assert len(found.broken.told) == MAX_TOLD
-        assert all("cannot be read" in problem for problem in found.broken.told)
+        assert all("there is no such record" in problem for problem in found.broken.told)
 
 
 @pytest.mark.long
@@ -240,7 +236,7 @@ def test_the_memory_of_a_comparison_does_not_grow_with_the_history(
     def peak(store: Store) -> int:
         tracemalloc.start()
         try:
-            found = compare(Home(store._path.parent), store)
+            found = compare(Home(store.file._path.parent), store)
             assert found.untold > found.matches > MAX_TOLD  # the records, and the ratings of two versions at least
             return tracemalloc.get_traced_memory()[1]
         finally:

@@ -17,17 +17,22 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts import database
-from ladder.facts.chronicle import Chronicle
-from ladder.facts.database import LadderFile
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.intake.tokens import KNOWN_SECONDS, Tokens
+from ladder.operation import sqlite_file, threads
 from ladder.operation.errors import Busy, LadderError, TooMuch, Unauthenticated
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance, Meter
 from ladder.operation.threads import Threads
+from ladder.questions.bots import ShowRequest
+from ladder.questions.changes import RetireRequest
 from ladder.questions.desk import Desk
+from ladder.questions.info import InfoRequest
+from ladder.questions.match import LogRequest, RecordRequest
+from ladder.questions.matches import MatchesRequest
+from ladder.questions.proof import AuditLogRequest
+from ladder.questions.standings import TopRequest
 from ladder.service import metrics, prompt, sending
 from ladder.service import server as service
 from ladder.service.beside import serving
@@ -66,8 +71,8 @@ def locked(home: Home) -> Iterator[sqlite3.Connection]:
 
 def matches_of(home: Home) -> list[str]:
     """The matches whose records anybody may have."""
-    with Chronicle(home.database, create=False) as chronicle:
-        return [match.match_id for match in chronicle.matches(10) if chronicle.is_over(match.block)]
+    with Store(home.database, create=False) as chronicle:
+        return [match.match_id for match in chronicle.history.matches(10) if chronicle.schedule.is_over(match.block)]
 
 
 # --- requests that do not come, answers that are not read -------------------------------------------------------
@@ -95,7 +100,7 @@ def test_who_does_not_read_answers_is_given_no_more_of_them(home: Home, monkeypa
                 wait_until(lambda: sum(ended(one) or 0 for one in ("OK", "RESOURCE_EXHAUSTED")) > number)  # noqa: B023
             assert ended("OK") == 3
         with RemoteDesk(f"127.0.0.1:{port}", Login()) as desk:  # they are gone, and so are their calls
-            wait_until(lambda: succeeds(lambda: desk.info(pb.InfoRequest())))
+            wait_until(lambda: succeeds(lambda: desk.ask(InfoRequest())))
 
 
 def succeeds(ask: Callable[[], object]) -> bool:
@@ -119,7 +124,7 @@ def test_one_who_reads_files_slowly_leaves_places_to_others(
             client.call("/dogana.v1.Ladder/Record", request.SerializeToString())
         wait_until(lambda: counts.registry.get_sample_value("dogana_ladder_calls_total", refused) == 1)
         with RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as desk:
-            assert b"".join(piece.data for piece in desk.record(request))
+            assert b"".join(desk.ask(RecordRequest(match=request.match)).pieces)
 
 
 def test_handshakes_that_are_not_ended_keep_nobody_waiting_and_end(
@@ -133,7 +138,7 @@ def test_handshakes_that_are_not_ended_keep_nobody_waiting_and_end(
         for number, connection in enumerate(silent):
             connection.sendall(hello[: 1 + number % len(hello)])
         with RemoteDesk(f"localhost:{port}", Login(authority=str(authority))) as desk:
-            assert desk.info(pb.InfoRequest()).dogana
+            assert desk.ask(InfoRequest()).dogana
         for connection in silent:
             with suppress(ConnectionResetError):
                 assert connection.recv(1) == b""
@@ -144,8 +149,8 @@ def test_an_audit_log_that_is_being_sent_is_no_file_that_could_be_left(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
-    with closing(Desk(home).audit_log(pb.AuditLogRequest())) as pieces:
-        assert next(pieces).data
+    with closing(Desk(home).ask(AuditLogRequest()).pieces) as pieces:  # type: ignore[type-var]
+        assert next(pieces)
         assert not list((tmp_path / "temporary").iterdir())
 
 
@@ -185,15 +190,15 @@ def test_wrong_tokens_are_looked_up_so_often_and_no_more(
     with serving(home, Listen("127.0.0.1:0")) as port:
         with RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as desk:
             for _ in range(5):  # good tokens use nothing up
-                desk.info(pb.InfoRequest())
+                desk.ask(InfoRequest())
         with RemoteDesk(f"127.0.0.1:{port}", Login("eve", wrong)) as desk:
             for _ in range(3):
                 with pytest.raises(LadderError, match="the token is unknown"):
-                    desk.info(pb.InfoRequest())
+                    desk.ask(InfoRequest())
             with pytest.raises(LadderError, match="too many wrong tokens: 3 wrong tokens in 24 hours are allowed"):
-                desk.info(pb.InfoRequest())
+                desk.ask(InfoRequest())
         with RemoteDesk(f"127.0.0.1:{port}", Login()) as desk:
-            desk.info(pb.InfoRequest())
+            desk.ask(InfoRequest())
     assert looked_up.count(wrong) == 3
 
 
@@ -211,8 +216,8 @@ def test_a_good_token_is_never_refused_for_the_wrong_ones_of_a_neighbour(
         for number in range(20):
             why = "the token is unknown" if number < 3 else "too many wrong tokens"
             with pytest.raises(LadderError, match=why):
-                eve.info(pb.InfoRequest())
-            assert ann.info(pb.InfoRequest()).author == "ann"
+                eve.ask(InfoRequest())
+            assert ann.ask(InfoRequest()).author == "ann"
 
 
 def test_who_guesses_tokens_costs_one_look_at_the_database_a_second(
@@ -255,11 +260,11 @@ def test_who_guesses_tokens_costs_one_look_at_the_database_a_second(
 
 def test_what_takes_long_counts_for_several_requests(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "REQUESTS", Allowance("requests", 100, 86_400))
-    monkeypatch.setattr(service, "SECONDS_OF_REQUEST", 1e-6)
+    monkeypatch.setattr(threads, "SECONDS_OF_REQUEST", 1e-6)
     with serving(home, Listen("127.0.0.1:0")) as port, RemoteDesk(f"127.0.0.1:{port}", Login()) as desk:
-        desk.info(pb.InfoRequest())
+        desk.ask(InfoRequest())
         with pytest.raises(LadderError, match="100 requests in 24 hours are allowed; come back in"):
-            desk.info(pb.InfoRequest())
+            desk.ask(InfoRequest())
 
 
 def test_what_was_taken_too_much_fills_up_again() -> None:
@@ -282,11 +287,11 @@ def test_an_author_is_answered_while_another_program_has_locked_the_ladder(
 ) -> None:
     """Even at their first request of the day, which is noted; but not for that."""
     with serving(home, Listen("127.0.0.1:0")) as port, RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as desk:
-        assert desk.info(pb.InfoRequest()).author == "ann"
+        assert desk.ask(InfoRequest()).author == "ann"
         with Authors(home.database, create=False) as authors:
             assert not authors.tokens()[0].used_at
         locked.execute("rollback")
-        desk.info(pb.InfoRequest())
+        desk.ask(InfoRequest())
         with Authors(home.database, create=False) as authors:
             assert authors.tokens()[0].used_at
 
@@ -294,20 +299,20 @@ def test_an_author_is_answered_while_another_program_has_locked_the_ladder(
 def test_who_cannot_change_anything_now_is_told_to_come_back_and_others_are_answered(
     home: Home, token: str, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_PATIENCE", 0.1)
+    monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.1)
     with serving(home, Listen("127.0.0.1:0")) as port, RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as desk:
         with pytest.raises(LadderError, match="can change nothing at the moment; come back in a minute"):
-            desk.retire(pb.RetireRequest(bot="faulty"))
+            desk.ask(RetireRequest(bot="faulty"))
         locked.execute("rollback")
-        desk.retire(pb.RetireRequest(bot="faulty"))
+        desk.ask(RetireRequest(bot="faulty"))
 
 
 def test_a_server_outwaits_whoever_has_locked_its_ladder(
     home: Home, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(database, "_PATIENCE", 0.0)
-    monkeypatch.setattr(database, "_TRY_SECONDS", 0.0)
-    monkeypatch.setattr(database, "_TRIES_BETWEEN_WARNINGS", 1_000_000_000)
+    monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.0)
+    monkeypatch.setattr(sqlite_file, "_TRY_SECONDS", 0.0)
+    monkeypatch.setattr(sqlite_file, "_TRIES_BETWEEN_WARNINGS", 1_000_000_000)
     waits = threading.Event()
 
     class Waits(logging.Handler):
@@ -315,7 +320,7 @@ def test_a_server_outwaits_whoever_has_locked_its_ladder(
             waits.set()
 
     handler = Waits()
-    logging.getLogger(database.__name__).addHandler(handler)
+    logging.getLogger(sqlite_file.__name__).addHandler(handler)
 
     def unlock() -> None:
         waits.wait(patient(60))
@@ -324,12 +329,12 @@ def test_a_server_outwaits_whoever_has_locked_its_ladder(
     other = threading.Thread(target=unlock)
     other.start()
     with Store(home.database, create=False) as store, pytest.raises(Busy, match="another program has locked it"):
-        store.note_act("x", "y", "z")
-    with LadderFile(home.database, create=False, outwaits=True) as outwaiting:
-        outwaiting.note_act("x", "y", "z")
+        store.log.note_act("x", "y", "z")
+    with Store(home.database, create=False, outwaits=True) as outwaiting:
+        outwaiting.log.note_act("x", "y", "z")
     other.join()
-    logging.getLogger(database.__name__).removeHandler(handler)
-    assert [entry.getMessage() for entry in caplog.records if entry.name == database.__name__] == [
+    logging.getLogger(sqlite_file.__name__).removeHandler(handler)
+    assert [entry.getMessage() for entry in caplog.records if entry.name == sqlite_file.__name__] == [
         f"{home.database}: another program has locked it; the ladder goes on when that ends"
     ]
     with Authors(home.database, create=False) as authors:
@@ -417,20 +422,20 @@ def test_a_thousand_slow_connections_keep_nobody_waiting_and_matches_go_on(tmp_p
             for number in range(many):
                 open_slowly(stack, address, number, match, slow_token)
             with RemoteDesk(address, Login("ann", token)) as desk:
-                before = desk.info(pb.InfoRequest()).matches
+                before = desk.ask(InfoRequest()).matches
                 for ask in (
-                    lambda: desk.info(pb.InfoRequest()),
-                    lambda: desk.top(pb.TopRequest()),
-                    lambda: desk.show(pb.ShowRequest(bot="mybot")),
-                    lambda: desk.matches(pb.MatchesRequest(limit=100)),
-                    lambda: desk.log(pb.LogRequest(what="mybot")),
-                    lambda: list(desk.record(pb.RecordRequest(match=match))),
-                    lambda: list(desk.audit_log(pb.AuditLogRequest())),
+                    lambda: desk.ask(InfoRequest()),
+                    lambda: desk.ask(TopRequest()),
+                    lambda: desk.ask(ShowRequest(bot="mybot")),
+                    lambda: desk.ask(MatchesRequest(limit=100)),
+                    lambda: desk.ask(LogRequest(what="mybot")),
+                    lambda: b"".join(desk.ask(RecordRequest(match=match)).pieces),
+                    lambda: b"".join(desk.ask(AuditLogRequest()).pieces),
                 ):
                     assert ask()
                 (tmp_path / "bot.py").write_text(RANDOM + "# newer\n")
                 assert desk.submit(tmp_path / "bot.py", "mybot", "").version == 2
-                wait_until(lambda: desk.info(pb.InfoRequest()).matches > before)
+                wait_until(lambda: desk.ask(InfoRequest()).matches > before)
             assert process.poll() is None
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -442,8 +447,8 @@ def rated_match(address: str) -> str:
         found: list[str] = []
 
         def find() -> bool:
-            for match in desk.matches(pb.MatchesRequest(limit=50)).matches:
-                if succeeds(lambda: list(desk.record(pb.RecordRequest(match=match.match)))):  # noqa: B023
+            for match in desk.ask(MatchesRequest(limit=50)).matches:
+                if succeeds(lambda: b"".join(desk.ask(RecordRequest(match=match.match)).pieces)):  # noqa: B023
                     found.append(match.match)
                     return True
             return False

@@ -16,7 +16,6 @@ import pytest
 from ladder.archive.key import ladder_key, new_key
 from ladder.archive.recompute import Comparison, compare, repair
 from ladder.archive.sealing import seal_block
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.evidence import KeptRecords
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
@@ -31,8 +30,8 @@ from tests.ladder.made import CONDITION, GAME, OTHER, ladder, next_matches
 from tests.ladder.told import play_really
 
 DOCS = Path(__file__).parents[2] / "docs" / "audit_log.md"
-OF_NO_LADDER = {"connections", "_sqlite_migrations"}
-"""Tables that know nothing of what has happened: who is connected at this moment, and which layout this is."""
+OF_NO_LADDER = {"connections"}
+"""Tables that know nothing of what has happened: who is connected at this moment."""
 TALLIES = {
     "appearances", "block_ratings", "days", "dues", "meetings", "open_matches", "ratings", "scores", "table_sizes", "tallies",
 }  # fmt: skip
@@ -71,7 +70,7 @@ class Column(NamedTuple):
     name: str
 
 
-def play_block(home: Home, store: Chronicle, matches: list[Match], *, absent: int | None = None) -> None:
+def play_block(home: Home, store: Store, matches: list[Match], *, absent: int | None = None) -> None:
     for match in matches:
         seats = [seat for seat, version in enumerate(match.seats) if version.id == absent]
         play_really(home, store, match, dict.fromkeys(seats, Fault(Outcome.CRASH, "it crashed")))
@@ -83,37 +82,37 @@ def play_block(home: Home, store: Chronicle, matches: list[Match], *, absent: in
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder with a row in every table: finished blocks of submitted bots, one with guests, all records, and a block to be played."""
     home = Home(tmp_path_factory.mktemp("whole"))
-    with ladder(home.folder, 3), Chronicle(home.database, create=False) as store:
+    with ladder(home.folder, 3), Store(home.database, create=False) as store:
         ladder_key(home, store)
-        store.add_version("bot0", "author0", "hash of a later version", ["./bot"], [GAME.name])
-        guest, _ = store.add_version("guest", "gus", f"{AT_HOME_PREFIX}1", [], [GAME.name])
-        house, _ = store.add_version("greedy", HOUSE, f"{HOUSE_PREFIX}greedy:1", [], [GAME.name])
+        store.roster.add_version("bot0", "author0", "hash of a later version", ["./bot"], [GAME.name])
+        guest, _ = store.roster.add_version("guest", "gus", f"{AT_HOME_PREFIX}1", [], [GAME.name])
+        house, _ = store.roster.add_version("greedy", HOUSE, f"{HOUSE_PREFIX}greedy:1", [], [GAME.name])
         play_block(home, store, next_matches(store, 1), absent=1)
         [*others, last] = next_matches(store, 2)
-        store.void(others[0], "the worker was killed")
-        store.give_up(last, "the worker was killed")
+        store.results.void(others[0], "the worker was killed")
+        store.results.give_up(last, "the worker was killed")
         play_block(home, store, others)
         for version in (guest, house):
-            store.qualify(version.id, CONDITION, passed=True, reason="")
+            store.admission.qualify(version.id, CONDITION, passed=True, reason="")
         with_guests = Blocks(store, CONDITION, [4], guests=True)
         blocks = (with_guests.add(seed) for seed in range(20))
         for matches in islice((found for found in blocks if guest in found[0].seats), 1):
             play_block(home, store, matches)
-        for match in store.unfinished(CONDITION):  # of the blocks without the guest
-            store.give_up(match, "it was not wanted")
-        for block in store.blocks_to_seal():
+        for match in store.schedule.unfinished(CONDITION):  # of the blocks without the guest
+            store.results.give_up(match, "it was not wanted")
+        for block in store.evidence.blocks_to_seal():
             assert seal_block(home, store, block) == []
-        match = next(store.counted())
+        match = next(store.results.counted())
         new_key(home, store, replace=True)
-        store.note_trial(match.match_id, match.versions[0], guilty=False)
-        store.retire(match.versions[0], retired=False)
-        store.let_qualify_again(match.versions[0], CONDITION)
-        store.qualify(match.versions[0], CONDITION, passed=True, reason="")
-        store.consent("bot0", given=True)
-        store.note_pruning("2000-01-01T00:00:00.000+00:00", None, KeptRecords(("bot0",), 7))
-        store.note_lost([match.match_id])
+        store.admission.note_trial(match.match_id, match.versions[0], guilty=False)
+        store.admission.retire(match.versions[0], retired=False)
+        store.admission.let_qualify_again(match.versions[0], CONDITION)
+        store.admission.qualify(match.versions[0], CONDITION, passed=True, reason="")
+        store.roster.consent("bot0", given=True)
+        store.evidence.note_pruning("2000-01-01T00:00:00.000+00:00", None, KeptRecords(("bot0",), 7))
+        store.evidence.note_lost([match.match_id])
         next_matches(store, 9, OTHER)
-        store.note_telemetry(match, {0: {"nodes": Series(3, 5.0)}})
+        store.results.note_telemetry(match, {0: {"nodes": Series(3, 5.0)}})
     with Authors(home.database, create=False) as authors:
         authors.add("ann")
         authors.set_budget("ann", 7)
@@ -124,7 +123,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Home:
 @pytest.fixture(scope="module")
 def store(whole: Home) -> Iterator[Store]:
     with Store(whole.database, create=False) as store:
-        store._db.conn.execute("pragma foreign_keys = off")  # as whoever changes a file has them
+        store.file.db.conn.execute("pragma foreign_keys = off")  # as whoever changes a file has them
         yield store
 
 
@@ -135,22 +134,24 @@ def bare(whole: Home, tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 
 def tables(store: Store) -> list[str]:
-    names = store._db.table_names()
+    names = store.file.db.table_names()
     return [name for name in names if name not in OF_NO_LADDER and not name.startswith("sqlite_")]
 
 
 def columns(store: Store) -> list[Column]:
     """All columns of the ladder, as its layout has them."""
-    described = [(table, store._db.query("select name from pragma_table_info(?)", [table])) for table in tables(store)]
+    described = [
+        (table, store.file.db.query("select name from pragma_table_info(?)", [table])) for table in tables(store)
+    ]
     return [Column(table, row["name"]) for table, rows in described for row in rows]
 
 
 def changes(store: Store, column: Column) -> Iterator[tuple[str, list[Any]]]:
     """Statements that change a column of one row: the first, one in the middle and the last."""
     table, name = column
-    described = list(store._db.query("select name, pk from pragma_table_info(?)", [table]))
+    described = list(store.file.db.query("select name, pk from pragma_table_info(?)", [table]))
     key = [row["name"] for row in described if row["pk"]] or ["rowid"]
-    rows = list(store._db.query(f"select {', '.join({*key, name})} from {table}"))  # noqa: S608
+    rows = list(store.file.db.query(f"select {', '.join({*key, name})} from {table}"))  # noqa: S608
     assert rows, f"the ladder of this test has no row in {table}"
     others = list(dict.fromkeys(row[name] for row in rows))
     for row in {0: rows[0], len(rows) // 2: rows[len(rows) // 2], len(rows) - 1: rows[-1]}.values():
@@ -177,7 +178,7 @@ def compared(home: Home, store: Store, change: str, values: list[Any]) -> Compar
 
     What makes no sense any more is told in the words of the log alone.
     """
-    conn = store._db.conn
+    conn = store.file.db.conn
     conn.execute("begin immediate")
     try:
         if conn.execute(change, values).rowcount != 1:
@@ -266,11 +267,11 @@ def test_a_repair_does_not_hide_what_was_changed(whole: Home, tmp_path: Path) ->
         home = Home(tmp_path / str(number))
         home.make()
         with Store(whole.database, create=False) as source:
-            source.copy_to(home.database)
+            source.file.copy_to(home.database)
         with sqlite3.connect(home.database) as file:
             file.execute(change)
         with Store(home.database, create=False) as store:
             repair(home, store, count_lost=True)
             found = compare(home, store)
             assert re.search(r"audit log: entry \d+ \((block|result)\) does not follow", found.log)
-            assert json.loads(next(store.log_lines()))["type"] == "begin"
+            assert json.loads(next(store.log.lines()))["type"] == "begin"

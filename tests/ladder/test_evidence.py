@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sqlite3
 from pathlib import Path
@@ -20,10 +19,10 @@ from ladder.play.running import count
 from referee.live.matches.play import House, play_match
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
-from referee.records.record import read_lines
-from referee.records.verify import verify
+from referee.records.verify import Verified, verify
 from referee.registry import find, shipped_board
 from tests.commands.conftest import Dogana, dogana
+from tests.ladder.archived import lines_of, put_record, record_of, remove_record
 from tests.ladder.made import CONDITION, ladder, next_matches
 from tests.ladder.test_pool import PLAIN
 
@@ -71,13 +70,14 @@ def plan(match: Match) -> MatchPlan:
     return MatchPlan(game, setup, match.match_id, match.seed, match.labels, control, reveals_seed=False)
 
 
-def plant(home: Home, match: Match) -> bytes:
-    """Write a record of a match that was not played; it holds in every way."""
+def plant(home: Home, match: Match) -> Verified:
+    """Put a record of a match that was not played into the archive; it holds in every way."""
     path = home.record(match.match_id)
-    path.parent.mkdir(exist_ok=True)
     asyncio.run(play_match(plan(match), [House(RandomBot)] * len(match.seats), record=path))
-    verify(path, find, match.seed)
-    return path.read_bytes()
+    put_record(home, match.match_id, path.read_bytes())
+    found = verify(path, find, match.seed)
+    path.unlink()
+    return found
 
 
 @pytest.mark.long
@@ -85,16 +85,15 @@ def test_complete_records_that_no_worker_of_the_ladder_wrote_never_count(dogana:
     matches = scheduled(home)
     hashes = {}
     for match in matches:
-        plant(home, match)
-        hashes[match.match_id] = read_lines(home.record(match.match_id))[-1].hash
+        hashes[match.match_id] = plant(home, match).last_hash
     run(dogana, 1)
     with Store(home.database, create=False) as store:
-        counted = {match.match_id: match.count for match in store.counted()}
+        counted = {match.match_id: match.count for match in store.results.counted()}
     for match_id, planted in hashes.items():
         count = counted[match_id]
         assert count is not None
         assert count.record_hash != planted
-        assert planted not in [line.hash for line in read_lines(home.find_record(match_id))]
+        assert planted not in [line.hash for line in lines_of(home, match_id)]
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
 
 
@@ -105,40 +104,34 @@ def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(hom
     assert block is not None
     with Store(home.database, create=False) as store:
         for match in matches:
-            assert not store.is_over(block)
-            assert block not in store.blocks_to_seal()
-            plant(home, match)
+            assert not store.schedule.is_over(block)
+            assert block not in store.evidence.blocks_to_seal()
+            result = plant(home, match)
             if match is matches[-1]:
-                store.give_up(match, "given up")  # over, though it does not count
+                store.results.give_up(match, "given up")  # over, though it does not count
             else:
-                result = verify(home.record(match.match_id), find, match.seed)
-                store.count(match, result.result, result.last_hash, {})
-            assert all(str(match.seed) not in path.read_text() for path in home.records.rglob("*.jsonl"))
-        assert store.blocks_to_seal() == [block]
+                store.results.count(match, result.result, result.last_hash, {})
+            assert str(match.seed).encode() not in record_of(home, match.match_id)
+        assert store.evidence.blocks_to_seal() == [block]
         assert seal_block(home, store, block) == []
-        assert store.blocks_to_seal() == []
+        assert store.evidence.blocks_to_seal() == []
     for match in matches[:-1]:
         assert revealed(home, match.match_id) == match.seed
-        assert not home.record(match.match_id).exists()
 
 
 def test_a_run_that_was_killed_while_it_sealed_is_taken_up_by_the_next(dogana: Dogana, home: Home) -> None:
     with Store(home.database, create=False) as store:
-        [block] = {match.block for match in store.counted()}
+        [block] = {match.block for match in store.results.counted()}
         assert block is not None
-        first, *others = store.records_of(block)
+        first, *others = store.evidence.records_of(block)
     with sqlite3.connect(home.database) as database:  # as if killed after the first was sealed
         database.execute("update blocks set sealed_at = null")
         database.execute("delete from audit_log where kind = 'seed'")
     for match_id, _, _ in others:
-        lines = [line.data | {"hash": line.hash} for line in read_lines(home.sealed_record(match_id))]
-        whole = home.sealed_record(match_id)
-        text = "".join(_encoded(line) for line in lines[:-2])
-        home.record(match_id).write_text(text)
-        whole.unlink()
+        put_record(home, match_id, b"".join(record_of(home, match_id).splitlines(keepends=True)[:-2]))
     with Store(home.database, create=False) as store:
         assert list(seal_blocks(home, store)) == []
-        assert store.blocks_to_seal() == []
+        assert store.evidence.blocks_to_seal() == []
     for match_id, seed, _ in (first, *others):
         assert revealed(home, match_id) == seed
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
@@ -146,13 +139,9 @@ def test_a_run_that_was_killed_while_it_sealed_is_taken_up_by_the_next(dogana: D
 
 def revealed(home: Home, match_id: str) -> object:
     """The seed in a sealed record; the signature comes after it."""
-    seed, signature = read_lines(home.sealed_record(match_id))[-2:]
+    seed, signature = lines_of(home, match_id)[-2:]
     assert signature.data["type"] == "signature"
     return seed.data["seed"]
-
-
-def _encoded(line: dict[str, object]) -> str:
-    return json.dumps(line, separators=(",", ":")) + "\n"
 
 
 @pytest.mark.long
@@ -160,15 +149,14 @@ def test_a_record_that_was_exchanged_is_not_sealed_and_said(home: Home) -> None:
     *counted, last = scheduled(home)
     with Store(home.database, create=False) as store:
         for match in counted:
-            plant(home, match)
-            result = verify(home.record(match.match_id), find, match.seed)
-            store.count(match, result.result, result.last_hash, {})
-        store.give_up(last, "given up")
+            result = plant(home, match)
+            store.results.count(match, result.result, result.last_hash, {})
+        store.results.give_up(last, "given up")
         plant(home, counted[0])
         [problem] = seal_blocks(home, store)
         assert f"cannot reveal the seed of match {counted[0].match_id}" in problem
         assert "is not the record that was written" in problem
-        assert store.blocks_to_seal() == [last.block]
+        assert store.evidence.blocks_to_seal() == [last.block]
 
 
 @pytest.mark.long
@@ -178,15 +166,14 @@ def test_a_block_with_a_record_that_is_lost_for_good_reveals_its_seed_when_that_
     matches = scheduled(home)
     with Store(home.database, create=False) as store:
         for match in matches:
-            plant(home, match)
-            result = verify(home.record(match.match_id), find, match.seed)
+            result = plant(home, match)
             count(store, match, result.result, result.last_hash)
-        home.record(matches[0].match_id).unlink()
+        remove_record(home, matches[0].match_id)
         [problem] = seal_blocks(home, store)
         assert f"cannot reveal the seed of match {matches[0].match_id}" in problem
         dogana("ladder", "recompute", "--repair", "--count-lost", "--home", "home", status=1)
         assert list(seal_blocks(home, store)) == []
-        assert store.blocks_to_seal() == []
+        assert store.evidence.blocks_to_seal() == []
     for match in matches[1:]:
         assert revealed(home, match.match_id) == match.seed
 
@@ -204,16 +191,16 @@ def test_a_version_whose_program_was_changed_is_named_never_plays_and_comes_back
     said = run(dogana, 2)
     assert "the files of mybot v1 are not those that were submitted" in said
     with Store(home.database, create=False) as store:
-        counted = {match.match_id for match in store.counted()}
-        assert store.unfinished(CONDITION) == []
-        before = store.ratings(CONDITION)
+        counted = {match.match_id for match in store.results.counted()}
+        assert store.schedule.unfinished(CONDITION) == []
+        before = store.results.ratings(CONDITION)
     assert not counted & {match.match_id for match in matches}
     dogana("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
     for _ in range(10):  # who meets whom is drawn
         assert "are not those" not in run(dogana, 2)
         with Store(home.database, create=False) as store:
-            [mybot] = [version.id for version in store.versions().values() if version.bot == "mybot"]
-            if store.ratings(CONDITION).get(mybot) != before.get(mybot):
+            [mybot] = [version.id for version in store.roster.versions().values() if version.bot == "mybot"]
+            if store.results.ratings(CONDITION).get(mybot) != before.get(mybot):
                 return
     raise AssertionError("mybot never played again")
 

@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from ladder.archive.recompute import compare
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.requests.refused import told
 from ladder.intake.authors import Authors
 from ladder.intake.submission import submit
@@ -135,7 +135,7 @@ def check_nothing_is_lost(home: Home) -> None:
     """Check that each match counts once or is still to be played, and no attempt at one was spoilt."""
     assert count_of(home, "voids") == 0
     assert count_of(home, "matches") == count_of(home, "results") + count_of(home, "open_matches")
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         assert compare(home, chronicle).differences.told == []
     assert not list(home.versions.glob(".*")), "of what was not taken in, nothing is left"
 

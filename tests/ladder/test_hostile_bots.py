@@ -15,6 +15,7 @@ import pytest
 
 from ladder.operation.home import Home
 from tests.commands.conftest import Dogana, dogana
+from tests.ladder.archived import find_logs, logged, recorded
 from tests.sandbox.conftest import needs_bubblewrap
 
 __all__ = ["dogana"]
@@ -50,11 +51,11 @@ ATTACKERS = {
     "seeker": """
 def attack(decision):
     gains("the database", lambda: open(HOME + "/ladder.db", "rb").read())
-    for folder in ("records", "versions", "logs"):
+    for folder in ("records", "versions", "positions"):
         gains(folder, lambda: os.listdir(HOME + "/" + folder))
     for top in ("/bot", "/work", "/home", "/root", "/run", "/tmp", "/var", "/dev", "/mnt", "/srv", "/opt"):
         for folder, _, files in os.walk(top):
-            found = [name for name in files if name.endswith(("ladder.db", ".jsonl", ".jsonl.zst", ".jsonl.part"))]
+            found = [name for name in files if name.endswith((".db", ".jsonl", ".jsonl.zst", ".jsonl.part"))]
             gains(folder, lambda: found)
 """,
     # Steals the token of a rival from its environment, and speaks in its place.
@@ -73,7 +74,7 @@ def attack(decision):
     "forger": """
 def attack(decision):
     name = decision.match.match_id
-    for path in (HOME + "/records/" + name[:2] + "/" + name + ".jsonl", HOME + "/records/zz/forged.jsonl", HOME + "/ladder.db"):
+    for path in (HOME + "/records/" + name + ".jsonl", HOME + "/records/forged.jsonl", HOME + "/ladder.db", HOME + "/archive.db"):
         gains(path, lambda: put(path))
     gains("a link", lambda: os.symlink("/bot", HOME) is None)
 """,
@@ -140,15 +141,18 @@ def test_bots_that_attack_their_ladder_gain_nothing(dogana: Dogana, tmp_path: Pa
     assert {path: path.stat().st_mtime_ns for path in before} == {path: one.st_mtime_ns for path, one in before.items()}
 
     gained = [
-        found for log in home.all_logs.rglob("seat*.log") for found in re.findall("^gained: .*$", log.read_text(), re.M)
+        found
+        for match_id in logged(home)
+        for log in find_logs(home, match_id).values()
+        for found in re.findall("^gained: .*$", log.decode(), re.M)
     ]
     assert len(gained) >= 2 * len(ATTACKERS)
     assert set(gained) == {"gained: []"}
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
     shown = json.loads(dogana("ladder", "matches", "--json", "--home", "home").stdout)
-    assert {
-        path.name.partition(".")[0] for path in home.records.rglob("*.jsonl.zst") if "qualify" not in path.name
-    } == set(re.findall(r'"([0-9a-f]{12,})"', json.dumps(shown)))
+    assert {match_id for match_id in recorded(home) if "qualify" not in match_id} == set(
+        re.findall(r'"([0-9a-f]{12,})"', json.dumps(shown))
+    )
     assert list(short.iterdir()) == []
 
 

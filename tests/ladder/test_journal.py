@@ -14,11 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.intake.authors import Authors
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.operation.journal import MAX_LINE_BYTES, Form, line
+from ladder.questions.bots import ShowRequest
+from ladder.questions.changes import RequalifyRequest, RetireRequest
+from ladder.questions.standings import TopRequest
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
@@ -122,9 +124,7 @@ def test_what_else_a_process_says_goes_into_its_journal(tmp_path: Path) -> None:
 def spoil(home: Path, how: str) -> None:
     if how == "a newer ladder":
         with contextlib.closing(sqlite3.connect(home / "ladder.db")) as database, database:
-            database.execute(
-                "insert into _sqlite_migrations (migration_set, name, applied_at) values ('ladder', 'future', '')"
-            )
+            database.execute("pragma user_version = 1000")
     elif how == "no ladder":
         (home / "ladder.db").unlink()
         (home / "mine").touch()
@@ -190,11 +190,11 @@ def test_a_change_is_noted_with_who_made_it_and_what_is_only_read_is_not(
     (tmp_path / "bot.py").write_text("print('not run')\n")
     with RemoteDesk(address, Login("ann", token)) as desk:
         desk.submit(tmp_path / "bot.py", "mybot", "")
-        desk.retire(pb.RetireRequest(bot=FAULTY))
-        desk.requalify(pb.RequalifyRequest(bot=FAULTY))
-        desk.top(pb.TopRequest())
+        desk.ask(RetireRequest(bot=FAULTY))
+        desk.ask(RequalifyRequest(bot=FAULTY))
+        desk.ask(TopRequest())
         with pytest.raises(LadderError):
-            desk.show(pb.ShowRequest(bot=HOSTILE.replace("\ud800", "")))
+            desk.ask(ShowRequest(bot=HOSTILE.replace("\ud800", "")))
     assert [event for event, _ in noted.events] == ["change"] * 3
     assert [(one["did"], one["about"], one["author"]) for _, one in noted.events] == [
         ("submit", "mybot v1", "ann"),
@@ -207,10 +207,10 @@ def test_a_change_is_noted_with_who_made_it_and_what_is_only_read_is_not(
 
 def test_a_refused_change_and_a_wrong_token_are_noted_without_the_token(address: str, token: str, noted: Noted) -> None:
     with RemoteDesk(address, Login("ann", token)) as desk, pytest.raises(LadderError):
-        desk.retire(pb.RetireRequest(bot=HOSTILE.replace("\ud800", "")))
+        desk.ask(RetireRequest(bot=HOSTILE.replace("\ud800", "")))
     wrong = token[:-1] + ("a" if token[-1] != "a" else "b")
     with RemoteDesk(address, Login("ann", wrong)) as desk, pytest.raises(LadderError):
-        desk.top(pb.TopRequest())
+        desk.ask(TopRequest())
     told = [(event, one["method"], one["status"], one.get("author")) for event, one in noted.events]
     assert told == [("refused", "retire", "NOT_FOUND", "ann"), ("refused", "top", "UNAUTHENTICATED", None)]
     assert all(one.removesuffix("\n").isprintable() for one in noted.lines)
@@ -222,7 +222,7 @@ def test_whoever_is_refused_again_and_again_does_not_fill_the_journal(address: s
     with RemoteDesk(address, Login("ann", "dgn_00000000_" + "x" * 32)) as desk:
         for _ in range(40):
             with pytest.raises(LadderError):
-                desk.top(pb.TopRequest())
+                desk.ask(TopRequest())
     assert 1 <= len(noted.events) <= 3
     assert all(event == "refused" for event, _ in noted.events)
 
@@ -233,10 +233,10 @@ def test_a_failure_is_noted_with_its_reason_which_nobody_elsewhere_is_told(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("a fault of ours")
 
-    monkeypatch.setattr("ladder.questions.desk.Desk.top", fail)
+    monkeypatch.setattr("ladder.questions.desk.Desk.ask", fail)
     with RemoteDesk(address, Login()) as desk, pytest.raises(LadderError) as caught:
-        desk.top(pb.TopRequest())
+        desk.ask(TopRequest())
     assert "fault of ours" not in str(caught.value)
     [(event, fields)] = noted.events
-    assert (event, fields["method"], fields["status"]) == ("failed", "fail", "INTERNAL")
+    assert (event, fields["method"], fields["status"]) == ("failed", "top", "INTERNAL")
     assert "ZeroDivisionError: a fault of ours" in str(fields["reason"])

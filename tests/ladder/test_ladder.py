@@ -18,9 +18,19 @@ from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.blocks import Blocks
-from referee.records.record import read_lines
 from referee.sandbox.limits import Limits
 from tests.commands.conftest import Dogana, dogana
+from tests.ladder.archived import (
+    change_record,
+    damage,
+    find_logs,
+    lines_of,
+    logged,
+    put_record,
+    record_of,
+    recorded,
+    remove_record,
+)
 from tests.ladder.soak import (
     check,
     results,
@@ -134,7 +144,7 @@ def test_each_clock_has_a_standing_of_its_own_and_what_another_run_has_left_is_s
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 4)
     with Store(tmp_path / "home" / "ladder.db", create=False) as store:
-        [usual] = store.conditions().values()
+        [usual] = store.roster.conditions().values()
         left = Blocks(store, usual, [2]).add(1)
     before = top(dogana)
     ended = run(dogana, 2, "--clock", "5+0/5")
@@ -148,7 +158,7 @@ def test_each_clock_has_a_standing_of_its_own_and_what_another_run_has_left_is_s
     assert shown.index("Cargo Noir (60+0.5/10)") < shown.index("Cargo Noir (5+0/5)")
     run(dogana, 1)
     with Store(tmp_path / "home" / "ladder.db", create=False) as store:
-        assert store.open_matches() == {}
+        assert store.schedule.open_matches() == {}
     recompute(dogana)
 
 
@@ -175,8 +185,8 @@ def test_a_bot_that_fails_does_not_qualify_and_its_author_is_told_where_its_log_
     submit(dogana, tmp_path, "broken", "you", CRASHING)
     ended = run(dogana, 2)
     [line] = [line for line in ended.stderr.splitlines() if line.startswith("broken v1 does not qualify: crash")]
-    log = Path(line.split("its log: ")[1].rstrip(")"))
-    assert "ZeroDivisionError" in log.read_text()
+    words = line.split("its log: dogana ")[1].rstrip(")").split()
+    assert "ZeroDivisionError" in dogana(*words, "--home", "home").stdout
     [entry] = [entry for entry in top(dogana) if entry["bot"] == "broken"]
     assert (entry["matches"], entry["status"], entry["reason"][:7]) == (0, "not qualified", "crash: ")
 
@@ -191,6 +201,12 @@ def test_a_bot_that_is_out_in_match_after_match_is_suspended(dogana: Dogana, tmp
     recompute(dogana)
 
 
+def written(home: Home) -> list[str]:
+    """What bots wrote in all matches."""
+    found = (find_logs(home, match_id) for match_id in logged(home))
+    return [text.decode() for logs in found for name, text in logs.items() if name.endswith(".log")]
+
+
 def test_submitted_bots_get_a_scrubbed_environment_and_cannot_write_to_their_files(
     dogana: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,7 +214,7 @@ def test_submitted_bots_get_a_scrubbed_environment_and_cannot_write_to_their_fil
     program = "import os\nprint(sorted(os.environ), os.access('.', os.W_OK), flush=True)\n" + RANDOM
     submit(dogana, tmp_path, "curious", "me", program)
     run(dogana, 2)
-    logs = [path.read_text() for path in (tmp_path / "home" / "logs").rglob("*.log")]
+    logs = written(Home(tmp_path / "home"))
     seen = next(text for text in logs if "DOGANA_TOKEN" in text)
     assert "ORGANISERS_SECRET" not in seen
 
@@ -212,7 +228,7 @@ def test_bots_run_behind_walls_unless_the_organiser_says_otherwise(dogana: Dogan
     ended = dogana("ladder", "run", "--game", "cargo_noir", "--matches", 2, "--home", "home", "--memory", 256)
     assert "each bot has 256 MiB of memory, 64 processes and threads" in ended.stderr
     assert "unconfined" not in ended.stderr
-    logs = [path.read_text() for path in (tmp_path / "home" / "logs").rglob("*.log")]
+    logs = written(Home(tmp_path / "home"))
     assert logs
     assert all(text.startswith("False /bot ['DOGANA_ADDRESS', 'DOGANA_TOKEN', ") for text in logs)
     [newest, *_] = json.loads(dogana("ladder", "matches", "mybot", "--json", "--home", "home").stdout)["matches"]
@@ -256,15 +272,15 @@ def test_a_tampered_record_is_found_by_recompute(dogana: Dogana, tmp_path: Path)
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 4)
     before = top(dogana)
-    by_seed: dict[int, list[Path]] = {}
-    for path in Home(tmp_path / "home").records.rglob("*.zst"):
-        by_seed.setdefault(read_lines(path)[-2].data["seed"], []).append(path)  # the signature comes last
+    home = Home(tmp_path / "home")
+    by_seed: dict[int, list[str]] = {}
+    for match_id in recorded(home):
+        by_seed.setdefault(lines_of(home, match_id)[-2].data["seed"], []).append(match_id)  # the signature comes last
     one, other, *_ = max(by_seed.values(), key=len)  # two of one block
-    other.write_bytes(one.read_bytes())
-    lines = [json.dumps({**line.data, "hash": line.hash}) for line in read_lines(one)]
-    one.write_text("\n".join(lines).replace('"score": ', '"score": 1', 1))  # compressed or not: both are read
+    put_record(home, other, record_of(home, one))
+    change_record(home, one, lambda lines: lines[-3].update(decisions=1))
     ended = dogana("ladder", "recompute", "--home", "home", status=1)
-    assert one.name in ended.stdout
+    assert one in ended.stdout
     assert "the record is of another match" in ended.stdout
     assert top(dogana) == before
 
@@ -292,10 +308,11 @@ def test_records_that_are_lost_for_good_are_counted_on_only_when_told_so_and_nam
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 6)
     before = top(dogana)
-    gone, damaged, later, *_ = sorted(Home(tmp_path / "home").records.rglob("*.zst"))
-    kept = gone.read_bytes()
-    gone.unlink()
-    damaged.write_bytes(b"\x00" * 1000)
+    home = Home(tmp_path / "home")
+    gone, damaged, later, *_ = [match_id for match_id in recorded(home) if not match_id.startswith("qualify-")]
+    kept = record_of(home, gone)
+    remove_record(home, gone)
+    damage(home, damaged)
     with sqlite3.connect(tmp_path / "home" / "ladder.db") as database:
         database.execute("update ratings set mu = mu + 1 where version = 1")
 
@@ -312,28 +329,29 @@ def test_records_that_are_lost_for_good_are_counted_on_only_when_told_so_and_nam
     assert top(dogana) == before
     said = recomputed(status=0)
     assert [line.split()[0] for line in said.splitlines()][:-1] == ["lost:", "lost:"]
-    assert str(gone)[: -len(".zst")] in said
-    assert damaged.name in said
+    assert gone in said
+    assert damaged in said
     assert "2 of them without a record; the others are verified; all ratings agree to the last digit" in said
-    later.unlink()
+    remove_record(home, later)
     found = json.loads(recomputed("--json", status=1))
     assert (found["agrees"], len(found["problems"]), len(found["lost"])) == (False, 1, 2)
     assert recomputed("--repair", status=1).count("differs: ") == 1
-    gone.write_bytes(kept)  # a backup turned up
+    put_record(home, gone, kept)  # a backup turned up
     assert len(json.loads(recomputed("--json", status=1))["lost"]) == 1
 
 
 def test_a_record_that_holds_but_was_not_counted_is_never_taken_for_a_lost_one(dogana: Dogana, tmp_path: Path) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 2)
-    one, lost, *_ = sorted(Home(tmp_path / "home").records.rglob("*.zst"))
+    home = Home(tmp_path / "home")
+    one, lost, *_ = [match_id for match_id in recorded(home) if not match_id.startswith("qualify-")]
     with sqlite3.connect(tmp_path / "home" / "ladder.db") as database:
-        database.execute("update seat_results set rank = rank + 1 where match = ?", [one.name[:-10]])
-    lost.unlink()
+        database.execute("update seat_results set rank = rank + 1 where match = ?", [one])
+    remove_record(home, lost)
     ended = dogana("ladder", "recompute", "--repair", "--count-lost", "--home", "home", "--json", status=1)
     assert not json.loads(ended.stdout)["repaired"]
     said = dogana("ladder", "recompute", "--repair", "--count-lost", "--home", "home", status=1).stdout
-    assert f"{one.name[:-10]}: the record has another result than the one that was counted" in said
+    assert f"{one}: the record has another result than the one that was counted" in said
     assert "nothing was repaired" in said
     assert "lost: " not in said
 
@@ -341,8 +359,8 @@ def test_a_record_that_holds_but_was_not_counted_is_never_taken_for_a_lost_one(d
 def test_a_run_plays_with_its_options_and_seats_and_bots_qualify_under_the_same(dogana: Dogana, tmp_path: Path) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 2, "--option", "last_turn=2", "-o", "first_player=0", "--seats", 3, "--clock", "5+0/5")
-    records = list(Home(tmp_path / "home").records.rglob("*.zst"))
-    heads = [read_lines(path)[0].data for path in records]
+    home = Home(tmp_path / "home")
+    heads = [lines_of(home, match_id)[0].data for match_id in recorded(home)]
     assert len(heads) == 1 + 3  # mybot qualified
     for head in heads:
         assert (head["clock"], len(head["bots"])) == ("5+0/5", 3)
@@ -453,9 +471,7 @@ def test_a_name_belongs_to_its_author(dogana: Dogana, tmp_path: Path) -> None:
 def test_a_ladder_of_a_newer_version_is_left_alone(tmp_path: Path, dogana: Dogana) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     with sqlite3.connect(tmp_path / "home" / "ladder.db") as database:
-        database.execute(
-            "insert into _sqlite_migrations (migration_set, name, applied_at) values ('ladder', 'future', '')"
-        )
+        database.execute("pragma user_version = 1000")
     assert "newer version of Dogana" in dogana("ladder", "top", "--home", "home", status=1).stderr
 
 
@@ -524,7 +540,7 @@ def test_the_default_home_is_where_the_system_keeps_data(dogana: Dogana, tmp_pat
     dogana("ladder", "submit", "bot.py", "--name", "a", "--author", "b")
     assert (tmp_path / "data" / "dogana" / "ladder" / "ladder.db").is_file()
     with Store(tmp_path / "data" / "dogana" / "ladder" / "ladder.db", create=False) as store:
-        assert store.versions()
+        assert store.roster.versions()
 
 
 def test_a_version_whose_files_are_gone_is_named_and_spoils_nothing_else(dogana: Dogana, tmp_path: Path) -> None:
@@ -583,7 +599,7 @@ def test_a_ladder_that_cannot_be_written_can_be_looked_at(
     submit(dogana, tmp_path, "mybot", "me")
     monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
     store = Store(tmp_path / "home" / "ladder.db", create=False)
-    assert [version.label for version in store.versions().values()] == ["mybot v1"]
+    assert [version.label for version in store.roster.versions().values()] == ["mybot v1"]
     with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
-        store.condition("cargo_noir", {}, "60+0.5/10")
+        store.roster.condition("cargo_noir", {}, "60+0.5/10")
     store.close()

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.standings import standings
 from ladder.facts.store import Store
 from ladder.operation.errors import NotFound
 from ladder.operation.home import Home
 from ladder.questions import news as module
 from ladder.questions.desk import Desk
+from ladder.questions.matches import MatchesRequest
+from ladder.questions.news import NewsItem, NewsRequest
 from tests.ladder.made import CONDITION, OTHER, ladder, next_matches, play
 
 
@@ -22,15 +23,15 @@ def store(tmp_path: Path) -> Store:
     return ladder(tmp_path)
 
 
-def news(store: Store, bot: str = "") -> list[pb.News]:
-    return list(Desk(Home(store._path.parent)).news(pb.NewsRequest(bot=bot)).news)
+def news(store: Store, bot: str = "") -> list[NewsItem]:
+    return list(Desk(Home(store.file._path.parent)).ask(NewsRequest(bot=bot)).news)
 
 
 def test_versions_and_qualifications_are_told_and_house_bots_are_not(store: Store) -> None:
     with store:
-        store.add_version("greedy", "house", "house:greedy", [], ["cargo_noir"])
-        version, _ = store.add_version("bot1", "author1", "another", ["./bot"], ["cargo_noir"])
-        store.qualify(version.id, CONDITION, passed=False, reason="it crashed")
+        store.roster.add_version("greedy", "house", "house:greedy", [], ["cargo_noir"])
+        version, _ = store.roster.add_version("bot1", "author1", "another", ["./bot"], ["cargo_noir"])
+        store.admission.qualify(version.id, CONDITION, passed=False, reason="it crashed")
         told = news(store)
     assert told == sorted(told, key=lambda one: one.at, reverse=True)
     assert {one.bot for one in told} == {f"bot{number}" for number in range(5)}
@@ -39,7 +40,9 @@ def test_versions_and_qualifications_are_told_and_house_bots_are_not(store: Stor
         ("sent", 2, ""),
     ]
     assert sum(one.kind == "sent" for one in told) == 6
-    assert {one.condition.clock for one in told if one.kind == "qualified"} == {CONDITION.clock}
+    assert {one.condition.clock for one in told if one.condition is not None and one.kind == "qualified"} == {
+        CONDITION.clock
+    }
     assert len({one.key for one in told}) == len(told)
 
 
@@ -56,7 +59,7 @@ def test_whoever_took_the_lead_in_a_block_was_first_in_the_standings_after_it(st
                 leaders[condition].append(leader)
         told = [one for one in news(store) if one.kind == "leads"]
     for condition, labels in leaders.items():
-        led = [one for one in told if one.condition.options == condition.options_struct()][::-1]
+        led = [one for one in told if one.condition is not None and one.condition.options == condition.options][::-1]
         assert len(led) > 1
         assert [f"{one.bot} v{one.version}" for one in led] == labels[1:]
         assert [one.before for one in led] == labels[:-1]
@@ -77,7 +80,7 @@ def test_news_of_a_bot_are_its_own_with_its_matches(store: Store) -> None:
         for match in next_matches(store):
             play(store, match, random.Random(1))
         told = news(store, "bot1")
-        played = Desk(Home(store._path.parent)).matches(pb.MatchesRequest(bot="bot1")).matches
+        played = Desk(Home(store.file._path.parent)).ask(MatchesRequest(bot="bot1")).matches
         assert {one.bot for one in told} == {"bot1"}
         assert [one.match for one in told if one.kind == "played"] == list(played)
         with pytest.raises(NotFound, match="bot1"):

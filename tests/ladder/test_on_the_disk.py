@@ -35,9 +35,9 @@ def calls(trace: Path) -> list[str]:
     return found
 
 
-def place(found: Sequence[str], pattern: str) -> int:
-    """Where the first call is that is like this; all that are asked for must be there."""
-    return next(number for number, call in enumerate(found) if re.match(pattern, call))
+def place(found: Sequence[str], pattern: str, after: int = 0) -> int:
+    """Where the first call is that is like this, after another one; all that are asked for must be there."""
+    return next(number for number, call in enumerate(found) if number >= after and re.match(pattern, call))
 
 
 @pytest.mark.skipif(
@@ -60,19 +60,17 @@ def test_a_record_is_on_the_disk_before_its_match_counts(tmp_path: Path) -> None
     ]
     subprocess.run([*strace, *run], check=True, capture_output=True)
     with Store(home.database, create=False) as store:
-        counted = [match.match_id for match in store.counted()]
+        counted = [match.match_id for match in store.results.counted()]
     assert len(counted) == 2
     found = calls(trace)
     for match_id in counted:
         record = re.escape(str(home.record(match_id)))
-        order = [
-            place(found, rf"fsync\(\d+<{record}\.\w+\.part>\) += 0"),
-            place(found, rf'rename\w*\(.*"{record}\.\w+\.part", .*"{record}"'),
-            place(found, rf"fsync\(\d+<{re.escape(str(home.record(match_id).parent))}>\) += 0"),
-            place(
-                found,
-                rf'pwrite64\(\d+<.*/ladder\.db-wal>.*\\"type\\":\\"result\\",\\"at\\":\\"[^"]*\\",\\"match\\":\\"{match_id}\\"',
-            ),
-        ]
-        assert order == sorted(order), match_id
-        assert any(re.match(r"fdatasync\(\d+<.*/ladder\.db-wal>\) += 0", call) for call in found[order[-1] :])
+        folder, archive = re.escape(str(home.records)), re.escape(str(home.archive))
+        result = rf'\\"type\\":\\"result\\",\\"at\\":\\"[^"]*\\",\\"match\\":\\"{match_id}\\"'
+        written = place(found, rf"fsync\(\d+<{record}\.\w+\.part>\) += 0")
+        named = place(found, rf'rename\w*\(.*"{record}\.\w+\.part", .*"{record}"', written)
+        kept = place(found, rf"fsync\(\d+<{folder}>\) += 0", named)
+        archived = place(found, rf"fdatasync\(\d+<{archive}-wal>\) += 0", kept)
+        counts = place(found, rf"pwrite64\(\d+<.*/ladder\.db-wal>.*{result}")
+        assert archived < counts, match_id
+        assert any(re.match(r"fdatasync\(\d+<.*/ladder\.db-wal>\) += 0", call) for call in found[counts:])

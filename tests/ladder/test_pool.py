@@ -21,6 +21,7 @@ from ladder.model.match import HOUSE, Match, Version
 from ladder.operation.home import Home
 from ladder.play import pool as pools
 from ladder.play.pool import End, Finished, Patience, Pool, Void, max_seconds
+from ladder.play.qualifying import archive_match
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import read_lines
@@ -216,14 +217,14 @@ def test_the_position_in_which_a_house_bot_failed_is_kept_once_with_the_logs_of_
     one = match(HOUSE_BOT, replace(HOUSE_BOT, bot="failing", content_hash="house:failing:1"))
     with Pool(home, 1) as pool:
         ends = [end for _ in range(2) for _, end in pool.play([one])]
-    position = home.logs(one.match_id) / "position.json"
+    position = home.position(one.match_id)
     for end in ends:
         assert isinstance(end, Void)
         assert not end.worker_died
         assert end.reason.endswith(f"ValueError: I have a bug; to see the position: dogana position {position}")
     assert 1 in read_position(position, find).state.seats_to_act()
     assert position.stat().st_mode & 0o077 == position.parent.stat().st_mode & 0o077 == 0
-    assert [path.name for path in home.logs("x").parent.rglob("*")] == [one.match_id, "position.json"]
+    assert list(home.positions.iterdir()) == [position]
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
@@ -260,7 +261,7 @@ def test_a_match_of_a_block_does_not_find_in_memory_what_the_one_before_has_read
             for one, expected in (match(reader, HOUSE_BOT, block=block), 8), (match(reader, HOUSE_BOT), read_again):
                 [(_, end)] = pool.play([one])
                 assert isinstance(end, Finished)
-                assert f"from the disk: {expected}" in (home.logs(one.match_id) / "seat0.log").read_text()
+                assert f"from the disk: {expected}" in end.logs["seat0.log"].decode()
 
 
 def test_a_record_that_was_there_before_the_match_is_replaced(home: Home) -> None:
@@ -268,7 +269,6 @@ def test_a_record_that_was_there_before_the_match_is_replaced(home: Home) -> Non
     home.records.mkdir()
     one = match(HOUSE_BOT, HOUSE_BOT)
     path = home.record(one.match_id)
-    path.parent.mkdir()
     path.write_text("planted")
     with Pool(home, 1) as pool:
         [(_, end)] = pool.play([one])
@@ -276,7 +276,7 @@ def test_a_record_that_was_there_before_the_match_is_replaced(home: Home) -> Non
     assert read_lines(path)[-1].hash == end.record_hash
 
 
-def test_records_and_logs_are_for_their_owner_only_whatever_the_umask(home: Home) -> None:
+def test_records_and_their_archive_are_for_their_owner_only_whatever_the_umask(home: Home) -> None:
     umask = os.umask(0)
     try:
         bot = entered(home, PLAIN)
@@ -287,7 +287,8 @@ def test_records_and_logs_are_for_their_owner_only_whatever_the_umask(home: Home
         os.umask(umask)
     assert isinstance(end, Finished)
     assert home.record(one.match_id).exists()
-    assert (home.logs(one.match_id) / "seat0.log").exists()
+    archive_match(home, one, end)
+    assert not home.record(one.match_id).exists()
     found = {home.folder, *home.folder.rglob("*")} - set(home.versions.rglob("*"))  # which is private
     assert home.versions in found
     assert [path for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []

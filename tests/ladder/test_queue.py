@@ -49,8 +49,8 @@ def home(settled_ladder: Path, tmp_path: Path) -> Path:
 
 
 def add(store: Store, bot: str, author: str, content: str = "first") -> int:
-    version, _ = store.add_version(bot, author, f"{bot} {content}", ["./bot"], [GAME.name])
-    store.qualify(version.id, CONDITION, passed=True, reason="")
+    version, _ = store.roster.add_version(bot, author, f"{bot} {content}", ["./bot"], [GAME.name])
+    store.admission.qualify(version.id, CONDITION, passed=True, reason="")
     return version.id
 
 
@@ -73,7 +73,7 @@ def test_it_lists_the_next_ten_in_the_order_in_which_they_will_be_first(
         assert due[0] in next_matches(store)[0].versions
         for name in ("newcomer", "another"):
             add(store, name, name)
-        versions = store.versions()
+        versions = store.roster.versions()
     with Store(home / "ladder.db", create=False) as store:
         order = [versions[one.version].bot for one in queue(store, CONDITION)]
     assert list(listed()) == order[:10]
@@ -85,24 +85,24 @@ def test_it_lists_the_next_ten_in_the_order_in_which_they_will_be_first(
 
 def test_each_reason_is_given_in_words(home: Path, listed: Callable[..., dict[str, Any]]) -> None:
     with Store(home / "ladder.db", create=False) as store:
-        old = next(version.id for version in store.versions().values() if version.bot == "bot1")
+        old = next(version.id for version in store.roster.versions().values() if version.bot == "bot1")
         faults = 0
         failing = next(version for version in next_matches(store, 1)[0].versions if version != old)
         while faults < 3:
-            fail(store, store.unfinished(CONDITION)[:1], failing)
-            faults = store.tallies(CONDITION)[failing].faults_in_a_row
-            if not store.unfinished(CONDITION):
+            fail(store, store.schedule.unfinished(CONDITION)[:1], failing)
+            faults = store.results.tallies(CONDITION)[failing].faults_in_a_row
+            if not store.schedule.unfinished(CONDITION):
                 next_matches(store, faults)
         assert faults < SUSPENDED_AFTER
         add(store, "bot1", "author1", "second")
-        for match in store.unfinished(CONDITION):
-            store.give_up(match, "x")
+        for match in store.schedule.unfinished(CONDITION):
+            store.results.give_up(match, "x")
         for name in ("bot0", "bot2"):  # so that all that are left are listed, and too many for one table
-            [version] = [one for one in store.versions().values() if one.bot == name]
+            [version] = [one for one in store.roster.versions().values() if one.bot == name]
             if version.id not in (failing, old):
-                store.retire(version.id, retired=True)
+                store.admission.retire(version.id, retired=True)
         assert "; to be accompanied by bot1 v1" in listed()["bot1"]["why"]
-        labels = {version.id: version.bot for version in store.versions().values()}
+        labels = {version.id: version.bot for version in store.roster.versions().values()}
         playing = {labels[version] for version in next_matches(store, 7)[0].versions}
     found = listed()
     assert "new: " in found["bot1"]["why"]
@@ -139,12 +139,12 @@ def test_every_condition_has_its_own_queue_and_a_game_that_was_not_run_has_none(
 def test_it_changes_nothing_and_does_not_wait_for_somebody_who_writes(home: Path, dogana: Dogana) -> None:
     with Store(home / "ladder.db", create=False) as store:
         add(store, "newcomer", "newcomer")  # it joins with the next block, not by being looked at
-        dues, matches = store.dues(CONDITION), store.open_matches()
+        dues, matches = store.schedule.dues(CONDITION), store.schedule.open_matches()
         with store.writing():
-            store.retire(1, retired=True)
+            store.admission.retire(1, retired=True)
             assert "newcomer v1" in dogana("ladder", "queue", "--home", home).stdout
-        assert store.dues(CONDITION) == dues
-        assert store.open_matches() == matches
+        assert store.schedule.dues(CONDITION) == dues
+        assert store.schedule.open_matches() == matches
 
 
 def test_names_of_strangers_are_made_visible(home: Path, dogana: Dogana) -> None:
@@ -158,6 +158,6 @@ def test_names_of_strangers_are_made_visible(home: Path, dogana: Dogana) -> None
 
 def test_a_condition_without_bots_says_so(tmp_path: Path, dogana: Dogana) -> None:
     with Store(tmp_path / "ladder.db", create=True) as store:
-        store.condition(GAME.name, {}, "10+1/10")
+        store.roster.condition(GAME.name, {}, "10+1/10")
     assert Condition(1, GAME.name, {}, "10+1/10").terms in dogana("ladder", "queue", "--home", tmp_path).stdout
     assert "nobody can be scheduled" in dogana("ladder", "queue", "--home", tmp_path).stdout

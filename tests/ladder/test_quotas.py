@@ -63,7 +63,7 @@ def test_what_exceeds_a_quota_is_refused_in_a_line_and_leaves_nothing(tmp_path: 
     assert "\n" not in str(refused.value)
     assert folders(home) == {first.content_hash, second.content_hash}
     with Store(home.database, create=False) as store:
-        assert {one.bot for one in store.versions().values()} == {"one", "two"}
+        assert {one.bot for one in store.roster.versions().values()} == {"one", "two"}
     assert submit(home, bot(tmp_path, 1), "one", "ann") == (first, False), "what is there takes no more room"
     submit(home, bot(tmp_path, 3), "three", "bob")
     set_quota(home, "ann", None)
@@ -115,7 +115,7 @@ def test_the_organiser_sets_quotas(tmp_path: Path, dogana: Dogana) -> None:
     assert "such as 500M" in dogana("ladder", "author", "quota", "ann", "much", "--home", "home", status=2).stderr
     assert "author quota" in dogana("ladder", "audit", "--home", "home").stdout
     with Authors(Home(tmp_path / "home").database, create=False) as authors:
-        assert authors.quotas() == {"ann": None}
+        assert authors.budgets.quotas() == {"ann": None}
         with pytest.raises(NotFound):
             authors.set_quota("bob", 1)
 
@@ -131,12 +131,12 @@ def versions(tmp_path: Path, home: Home) -> dict[int, Version]:
         condition = condition_of(store)
         enter_house_bots(store, condition)
         for number, version in found.items():
-            store.qualify(version.id, condition, passed=number < 5, reason="" if number < 5 else "crash")
+            store.admission.qualify(version.id, condition, passed=number < 5, reason="" if number < 5 else "crash")
     return found
 
 
 def condition_of(store: Store) -> Condition:
-    return store.condition("cargo_noir", {}, "60+0.5/10")
+    return store.roster.condition("cargo_noir", {}, "60+0.5/10")
 
 
 def later() -> str:
@@ -237,9 +237,9 @@ def test_files_stay_as_long_as_one_version_with_them_may_play(
 def test_a_version_in_a_match_that_is_not_over_stays(home: Home, versions: dict[int, Version]) -> None:
     with Store(home.database, create=False) as store:
         condition = condition_of(store)
-        other = next(one for one in store.versions().values() if one.is_house)
+        other = next(one for one in store.roster.versions().values() if one.is_house)
         tables = {"a" * 16: [versions[1].id, other.id], "b" * 16: [other.id, versions[1].id]}
-        store.add_block(condition, 1, tables, 1, 0, {})
+        store.schedule.add_block(condition, 1, tables, 1, 0, {})
         assert versions[1].id not in at_rest(store)
         assert versions[2].id in at_rest(store)
 

@@ -60,7 +60,7 @@ def test_who_may_only_read_a_ladder_can_look_at_it_check_it_and_copy_it(folder: 
     with contextlib.ExitStack() as stack:
         if in_use:
             writer = stack.enter_context(Store(home.database, create=False))
-            writer.condition("yunnan", {}, "60+0.5/10")
+            writer.roster.condition("yunnan", {}, "60+0.5/10")
             assert (home.folder / "ladder.db-wal").exists()
         home.database.chmod(0o444)
         home.folder.chmod(0o555)

@@ -18,13 +18,11 @@ import pytest
 
 from ladder.archive import recompute
 from ladder.archive.recompute import Comparison, Sample, compare
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.store import Store
 from ladder.operation.home import Home
-from referee.records.chain import FIRST_HASH, link
-from referee.records.record import read_lines
 from referee.records.verify import verify as really_verify
 from tests.commands.conftest import Dogana
+from tests.ladder.archived import change_record, damage, recorded, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.made import ladder, next_matches
 from tests.ladder.told import play_really
@@ -40,7 +38,7 @@ import os, signal, sys
 from concurrent.futures import Future
 from pathlib import Path
 from ladder.archive import recompute
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.operation.home import Home
 from ladder.facts.store import Store
 
@@ -74,7 +72,7 @@ with Store(Home(Path(sys.argv[1])).database, create=False) as store:
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = Home(tmp_path_factory.mktemp("told"))
-    with ladder(home.folder), Chronicle(home.database, create=False) as chronicle:
+    with ladder(home.folder), Store(home.database, create=False) as chronicle:
         for number in range(3):  # blocks of two, three and four
             for match in next_matches(chronicle, number):
                 play_really(home, chronicle, match)
@@ -114,7 +112,7 @@ def counted_verifications(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def records(store: Store) -> list[str]:
-    return [match.match_id for match in store.counted()]
+    return [match.match_id for match in store.results.counted()]
 
 
 def whole(found: Comparison) -> bool:
@@ -129,7 +127,7 @@ def test_a_comparison_that_was_killed_goes_on_where_it_was(
     found = compare(home, store)
     assert whole(found)
     assert found.verified_before == KILLED_AFTER - 1
-    assert [path.name.partition(".")[0] for path in verified] == records(store)[KILLED_AFTER - 1 :]
+    assert [path.name for path in verified] == records(store)[KILLED_AFTER - 1 :]
     verified.clear()
     assert compare(home, store).verified_before == 0  # it came to its end: everything is verified again
     assert len(verified) == MATCHES
@@ -139,8 +137,7 @@ def test_what_has_changed_since_is_verified_again(home: Home, store: Store) -> N
     """A record, a result, and what was noted itself."""
     break_off(home)
     first, second, third, *_ = records(store)
-    record = home.find_record(first)
-    record.write_bytes(record.read_bytes().replace(b'"score":', b'"score": ', 1))
+    change_record(home, first, lambda lines: lines[-1].update(note=1))
     with sqlite3.connect(home.database) as database:
         database.execute("update results set record_hash = 'another' where match = ?", [second])
     with home.checked.open("r+b") as notes:
@@ -148,17 +145,17 @@ def test_what_has_changed_since_is_verified_again(home: Home, store: Store) -> N
         notes.write(b"\xff" * 16)
     found = compare(home, store)
     assert found.verified_before == KILLED_AFTER - 1 - 3
-    assert list(store.broken()) == [first]
+    assert list(store.derivation.broken()) == [first]
     assert [second in problem for problem in found.contradicting.told] == [True]
     assert third not in str(found.problems)
 
 
 def test_a_record_that_does_not_hold_is_told_each_time(home: Home, store: Store) -> None:
     first = records(store)[0]
-    home.find_record(first).write_text("{")
+    damage(home, first)
     break_off(home)
     compare(home, store)
-    assert list(store.broken()) == [first]
+    assert list(store.derivation.broken()) == [first]
 
 
 @pytest.mark.parametrize("planted", ["a link", "a folder", "a pipe", "half of it"])
@@ -243,7 +240,7 @@ def test_a_sample_verifies_as_many_records_as_it_says_and_the_same_for_the_same_
 
 def test_a_sample_finds_what_is_in_it_and_all_ratings_that_differ(home: Home, store: Store) -> None:
     [bad] = Sample(3, 1).numbers(MATCHES)
-    home.find_record(records(store)[bad - 1]).unlink()
+    remove_record(home, records(store)[bad - 1])
     assert len(compare(home, store, Sample(3, 1)).problems) == 1
     other = next(seed for seed in range(100) if list(Sample(seed, 1).numbers(MATCHES)) != [bad])
     assert compare(home, store, Sample(other, 1)).problems == []
@@ -261,7 +258,7 @@ def test_the_command_says_what_a_sample_has_not_looked_at(home: Home, dogana: Do
     assert isinstance(found["sample_seed"], int)
     found = json.loads(dogana("ladder", "recompute", "--home", "home", "--sample", "100%", "--json").stdout)
     assert (found["whole"], found["not_verified"]) == (True, 0)
-    home.find_record(next(iter(home.records.rglob("*.jsonl"))).name[:16]).unlink()
+    remove_record(home, recorded(home)[0])
     assert dogana("ladder", "recompute", "--home", "home", "--sample", "100%", status=1).stdout.startswith("differs: ")
     break_off(home)
     assert "verified before: " in dogana("ladder", "recompute", "--home", "home", status=1).stdout
@@ -271,10 +268,9 @@ def test_the_first_problems_are_told_and_the_others_counted_and_all_can_be_noted
     home: Home, dogana: Dogana, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recompute, "MAX_TOLD", 2)
-    for record in home.records.rglob("*.jsonl*"):
-        record.unlink()
+    remove_record(home, *recorded(home))
     told = dogana("ladder", "recompute", "--home", "home", status=1).stdout.splitlines()
-    assert [": cannot be read: " in line for line in told] == [True, True, False]
+    assert [": there is no such record" in line for line in told] == [True, True, False]
     assert told[2] == f"differs: {MATCHES - 2} more, which are not told"
     found = json.loads(dogana("ladder", "recompute", "--home", "home", "--json", status=1).stdout)
     assert (len(found["problems"]), found["problems_untold"]) == (2, MATCHES - 2)
@@ -289,12 +285,8 @@ def test_the_first_problems_are_told_and_the_others_counted_and_all_can_be_noted
 
 def test_records_in_a_format_that_is_not_read_are_told_in_one_line_with_the_way_on(home: Home, dogana: Dogana) -> None:
     """As after an update of a ladder from before the first release."""
-    for record in home.records.rglob("*.jsonl"):
-        previous, written = FIRST_HASH, []
-        for number, found in enumerate(read_lines(record)):
-            line, previous = link(previous, {**found.data, **({"format": 1} if number == 0 else {})})
-            written.append(line + b"\n")
-        record.write_bytes(b"".join(written))
+    for match_id in recorded(home):
+        change_record(home, match_id, lambda lines: lines[0].update(format=1))
     told = dogana("ladder", "recompute", "--home", "home", status=1).stdout.splitlines()
     assert len(told) == 1
     assert told[0].startswith(

@@ -10,30 +10,35 @@ import subprocess
 import sys
 import tarfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
-from ladder.archive import recompute, retention
+from ladder.archive import recompute
+from ladder.archive.archive import RECORDS, Archive
 from ladder.archive.audit_log import write
 from ladder.archive.backup import backup
 from ladder.archive.key import ladder_key
 from ladder.archive.recompute import compare
 from ladder.archive.retention import prune
 from ladder.archive.sealing import seal_blocks
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
+from ladder.operation.sqlite_file import SqliteFile
 from ladder.questions.desk import Desk
+from ladder.questions.match import RecordRequest
 from ladder.service.beside import serving
 from referee.live.matches.server import Listen
+from referee.records.record import zipped
 from referee.records.verify import verify
 from tests.commands.conftest import Dogana
 from tests.commands.conftest import dogana as dogana_process
+from tests.ladder.archived import damage, lines_of, logged, put_record, record_file, record_of, recorded, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.made import ladder, next_matches
 from tests.ladder.told import play_really, write_log
@@ -51,16 +56,15 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = Home(tmp_path_factory.mktemp("played") / "home")
     home.make()
     home.records.mkdir()
-    with ladder(home.folder), Chronicle(home.database, create=False) as chronicle:
+    with ladder(home.folder), Store(home.database, create=False) as chronicle:
         ladder_key(home, chronicle)
         blocks = [next_matches(chronicle, number) for number in range(4)]
         for match in [*blocks[0], *blocks[1], *blocks[2], blocks[3][0]]:
             play_really(home, chronicle, match)
         assert list(seal_blocks(home, chronicle)) == []
-        sealed, waiting = len(list(home.records.rglob("*.zst"))), len(chronicle.not_sealed())
-    write_log(home, "qualify-1-0", 0)
-    assert sealed >= 4
-    assert waiting >= 1
+    write_log(home, "qualify-1-0")
+    assert len(sealed(home)) >= 4
+    assert len(written(home)) >= 1
     return home.folder
 
 
@@ -72,51 +76,65 @@ def home(played: Path, tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def chronicle(home: Home) -> Iterator[Chronicle]:
-    with Chronicle(home.database, create=False) as chronicle:
+def chronicle(home: Home) -> Iterator[Store]:
+    with Store(home.database, create=False) as chronicle:
         yield chronicle
 
 
-def sealed(home: Home) -> list[Path]:
-    return sorted(home.records.rglob("*.zst"))
+def sealed(home: Home) -> list[str]:
+    """The matches whose records are sealed."""
+    return [match_id for match_id in recorded(home) if lines_of(home, match_id)[-1].data["type"] == "signature"]
 
 
-def written(home: Home) -> list[Path]:
-    """The records of the block that is not over."""
-    return sorted(home.records.rglob("*.jsonl"))
+def written(home: Home) -> list[str]:
+    """Those of the block that is not over."""
+    return [match_id for match_id in recorded(home) if match_id not in sealed(home)]
 
 
-def test_old_records_go_when_their_seed_is_revealed_and_their_matches_stay(home: Home, chronicle: Chronicle) -> None:
-    gone, kept, logs = sealed(home), written(home), sorted(home.all_logs.rglob("*"))
-    before = list(chronicle.all_played())
+def test_old_records_go_when_their_seed_is_revealed_and_their_matches_stay(home: Home, chronicle: Store) -> None:
+    gone, kept, logs = sealed(home), written(home), logged(home)
+    before = list(chronicle.history.all_played())
     pruned = prune(home, chronicle, LATER, None)
     assert (pruned.records, pruned.logs) == (len(gone), 0)
     assert sealed(home) == []
     assert written(home) == kept
-    assert sorted(home.all_logs.rglob("*")) == logs
-    assert list(chronicle.all_played()) == before
+    assert logged(home) == logs
+    assert list(chronicle.history.all_played()) == before
     found = compare(home, chronicle)
     assert (found.problems, found.lost.count, found.pruned) == ([], 0, len(gone))
 
 
-def test_what_is_younger_stays(home: Home, chronicle: Chronicle) -> None:
-    everything = sorted(home.folder.rglob("*"))
+def test_what_is_younger_stays(home: Home, chronicle: Store) -> None:
+    everything = recorded(home), logged(home)
     pruned = prune(home, chronicle, "2001-01-01", "2001-01-01")
     assert (pruned.records, pruned.logs) == (0, 0)
-    assert [path for path in sorted(home.folder.rglob("*")) if "ladder.db" not in path.name] == [
-        path for path in everything if "ladder.db" not in path.name
-    ]
+    assert (recorded(home), logged(home)) == everything
 
 
-def test_the_match_decides_how_old_a_file_is_whatever_has_copied_it(home: Home, chronicle: Chronicle) -> None:
-    """Where no match counts, as one that was to qualify a version, there is only the time of the file."""
-    qualifying = home.logs("qualify-1-0")
-    assert qualifying.is_dir()
-    for path in (qualifying, sealed(home)[0], home.logs(sealed(home)[0].name.partition(".")[0])):
-        os.utime(path, (0, 0))
+def test_the_match_decides_how_old_its_record_is_whenever_it_was_put_in(home: Home, chronicle: Store) -> None:
+    """Where no match counts, as one that was to qualify a version, there is only the time at which its log was put in."""
+    with closing(sqlite3.connect(home.archive)) as file, file:
+        file.execute("update records set at = '1970-01-01'")
+        file.execute("update logs set at = '1970-01-01'")
     pruned = prune(home, chronicle, "2001-01-01", "2001-01-01")
     assert (pruned.records, pruned.logs) == (0, 1)
-    assert not qualifying.exists()
+    assert "qualify-1-0" not in logged(home)
+
+
+def test_what_is_pruned_gives_its_room_back_to_the_disk(home: Home, chronicle: Store) -> None:
+    before = home.archive.stat().st_size
+    pruned = prune(home, chronicle, LATER, LATER)
+    assert before - home.archive.stat().st_size > 0.9 * (pruned.record_bytes + pruned.log_bytes) > 10_000
+
+
+def test_old_positions_of_house_bots_that_failed_go_with_the_logs(home: Home, chronicle: Store) -> None:
+    home.positions.mkdir()
+    old, new = home.position("a"), home.position("b")
+    for path in (old, new):
+        path.touch()
+    os.utime(old, (0, 0))
+    prune(home, chronicle, None, "2001-01-01")
+    assert list(home.positions.iterdir()) == [new]
 
 
 def test_a_dry_run_tells_what_a_pruning_does_and_does_nothing(
@@ -152,9 +170,9 @@ def test_what_is_no_age_is_refused(dogana: Dogana, home: Home, age: str) -> None
 
 
 def test_everybody_is_told_that_a_record_was_pruned_and_when(
-    dogana: Dogana, home: Home, chronicle: Chronicle, monkeypatch: pytest.MonkeyPatch
+    dogana: Dogana, home: Home, chronicle: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone = sealed(home)[0].name.partition(".")[0]
+    gone = sealed(home)[0]
     exported = dogana("ladder", "export", "before.csv", "--home", "home").stdout
     prune(home, chronicle, LATER, LATER)
     with serving(home, Listen("127.0.0.1:0")) as port:
@@ -178,11 +196,9 @@ def test_everybody_is_told_that_a_record_was_pruned_and_when(
     assert (home.folder.parent / "after.csv").read_bytes() == (home.folder.parent / "before.csv").read_bytes()
 
 
-def test_who_has_kept_a_record_can_still_prove_it(
-    dogana: Dogana, home: Home, chronicle: Chronicle, tmp_path: Path
-) -> None:
-    record = sealed(home)[0]
-    (tmp_path / record.name).write_bytes(record.read_bytes())
+def test_who_has_kept_a_record_can_still_prove_it(dogana: Dogana, home: Home, chronicle: Store, tmp_path: Path) -> None:
+    match_id = sealed(home)[0]
+    record = record_file(home, match_id, tmp_path)
     write(home, chronicle, tmp_path / "before.jsonl")
     prune(home, chronicle, LATER, LATER)
     dogana("ladder", "audit-log", "after.jsonl", "--previous", "before.jsonl", "--home", "home")
@@ -190,46 +206,44 @@ def test_who_has_kept_a_record_can_still_prove_it(
     said = dogana("verify", record.name, "--key", "home/key.pub", "--audit-log", "after.jsonl").stdout
     assert "holds" in said
     assert "its result is entry" in said
-    record.parent.mkdir(exist_ok=True)
-    record.write_bytes((tmp_path / record.name).read_bytes())  # one that turns up is verified like all others
+    put_record(home, match_id, record.read_bytes())  # one that turns up is verified like all others
     assert compare(home, chronicle).problems == []
-    record.write_bytes(b"something else")
+    damage(home, match_id)
     assert len(compare(home, chronicle).problems) == 1
 
 
-def test_a_record_that_is_lost_is_not_called_pruned(home: Home, chronicle: Chronicle) -> None:
+def test_a_record_that_is_lost_is_not_called_pruned(home: Home, chronicle: Store) -> None:
     prune(home, chronicle, "2001-01-01", None)
     waiting = written(home)[0]
     lost = sealed(home)[0]
-    lost.unlink()
+    remove_record(home, lost)
     assert len(compare(home, chronicle).problems) == 1
     prune(home, chronicle, LATER, None)
-    waiting.unlink()
+    remove_record(home, waiting)
     found = compare(home, chronicle)
-    assert [waiting.name.partition(".")[0] in problem for problem in found.problems] == [True]
+    assert [waiting in problem for problem in found.problems] == [True]
 
 
 def test_a_pruning_that_is_killed_is_finished_by_the_next_one(
-    home: Home, chronicle: Chronicle, monkeypatch: pytest.MonkeyPatch
+    home: Home, chronicle: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = len(sealed(home))
-    removed: list[Path] = []
-    remove = retention._remove
+    whole, remove = len(sealed(home)), Archive.remove
 
-    def killed(path: Path) -> None:
-        if len(removed) == 2:
+    def killed(archive: Archive, table: str, match_ids: Collection[str]) -> None:
+        if table == RECORDS:
             raise KeyboardInterrupt
-        removed.append(path)
-        remove(path)
+        remove(archive, table, match_ids)
 
-    monkeypatch.setattr(retention, "_remove", killed)
+    monkeypatch.setattr(Archive, "remove", killed)
     with pytest.raises(KeyboardInterrupt):
-        prune(home, chronicle, LATER, None)
+        prune(home, chronicle, LATER, LATER)
     monkeypatch.undo()
+    assert logged(home) == []
     found = compare(home, chronicle)
-    assert (found.problems, found.pruned, len(sealed(home))) == ([], 2, whole - 2)
-    assert prune(home, chronicle, LATER, None).records == whole - 2
-    assert compare(home, chronicle).problems == []
+    assert (found.problems, found.pruned, len(sealed(home))) == ([], 0, whole)
+    assert prune(home, chronicle, LATER, None).records == whole
+    found = compare(home, chronicle)
+    assert (found.problems, found.pruned) == ([], whole)
 
 
 def test_what_cannot_be_noted_is_not_removed(dogana_process: Dogana, home: Home) -> None:
@@ -246,44 +260,28 @@ def test_what_cannot_be_noted_is_not_removed(dogana_process: Dogana, home: Home)
     assert sealed(home) == []
 
 
-def test_links_are_removed_and_not_what_they_lead_to(home: Home, chronicle: Chronicle, tmp_path: Path) -> None:
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "seat0.log").write_text("mine")
-    (home.all_logs / "qualify-9-9").symlink_to(mine)
-    first = sealed(home)[0]
-    first.rename(tmp_path / first.name)
-    first.symlink_to(tmp_path / first.name)
-    prune(home, chronicle, LATER, LATER)
-    assert (mine / "seat0.log").read_text() == "mine"
-    assert (tmp_path / first.name).exists()
-    assert list(home.all_logs.iterdir()) == [home.qualifying]
-    assert list(home.qualifying.iterdir()) == []
-    assert not first.is_symlink()
-
-
 def test_a_record_that_is_being_sent_arrives_whole(
-    home: Home, chronicle: Chronicle, monkeypatch: pytest.MonkeyPatch
+    home: Home, chronicle: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.questions.answers.PIECE_BYTES", 1000)
-    record = sealed(home)[0]
-    whole = record.read_bytes()
-    pieces = Desk(home).record(pb.RecordRequest(match=record.name.partition(".")[0]))
-    data = next(pieces).data
+    monkeypatch.setattr("ladder.questions.question.PIECE_BYTES", 1000)
+    match_id = sealed(home)[0]
+    whole = zipped(record_of(home, match_id))
+    pieces = Desk(home).ask(RecordRequest(match=match_id)).pieces
+    data = next(pieces)
     prune(home, chronicle, LATER, LATER)
-    assert not record.exists()
-    assert data + b"".join(piece.data for piece in pieces) == whole
+    assert match_id not in recorded(home)
+    assert data + b"".join(pieces) == whole
     assert len(whole) > 1000
 
 
 @pytest.mark.parametrize("meanwhile", ["a backup", "a comparison"])
 def test_a_pruning_waits_for_those_who_need_all_records(
-    home: Home, chronicle: Chronicle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+    home: Home, chronicle: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: str
 ) -> None:
     began = threading.Event()
 
     def prune_beside() -> None:
-        with Chronicle(home.database, create=False) as other:
+        with Store(home.database, create=False) as other:
             began.set()
             prune(home, other, LATER, LATER)
 
@@ -298,7 +296,7 @@ def test_a_pruning_waits_for_those_who_need_all_records(
 
         return does_slowly
 
-    monkeypatch.setattr(tarfile.TarFile, "addfile", slowly(tarfile.TarFile.addfile))
+    monkeypatch.setattr(SqliteFile, "copy_to", slowly(SqliteFile.copy_to))
     monkeypatch.setattr(recompute, "verify", slowly(verify))
     records = len(sealed(home))
     if meanwhile == "a comparison":
@@ -312,7 +310,7 @@ def test_a_pruning_waits_for_those_who_need_all_records(
         archive.extractall(tmp_path / "restored", filter="data")
     restored = Home(tmp_path / "restored")
     assert len(sealed(restored)) == records
-    with Chronicle(restored.database, create=False) as copy:
+    with Store(restored.database, create=False) as copy:
         assert compare(restored, copy).problems == []
 
 
@@ -341,26 +339,7 @@ def test_whoever_waits_for_another_command_says_so_once(
     assert (waiting.returncode, more) == (0, "")
 
 
-def test_a_backup_is_made_though_files_vanish_meanwhile(
-    home: Home, chronicle: Chronicle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever removes them by hand."""
-    is_symlink = Path.is_symlink
-
-    def removed(path: Path) -> bool:
-        if path.parent == home.records and home.records.exists():
-            shutil.rmtree(home.records)
-        return is_symlink(path)
-
-    monkeypatch.setattr(Path, "is_symlink", removed)
-    backup(home, chronicle, tmp_path / "backup.tar")
-    assert not home.records.exists()
-    with tarfile.open(tmp_path / "backup.tar") as archive:
-        assert "ladder.db" in archive.getnames()
-        assert any(name.startswith("logs/") for name in archive.getnames())
-
-
-def test_a_pruning_is_an_act_of_the_organiser_and_none_if_nothing_was_too_old(home: Home, chronicle: Chronicle) -> None:
+def test_a_pruning_is_an_act_of_the_organiser_and_none_if_nothing_was_too_old(home: Home, chronicle: Store) -> None:
     prune(home, chronicle, "2001-01-01", "2001-01-01")
     with Authors(home.database, create=False) as authors:
         assert [act for act in authors.acts(10) if act.did == "prune"] == []

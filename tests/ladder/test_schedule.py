@@ -453,9 +453,9 @@ def test_a_new_version_plays_a_block_beside_its_predecessor_at_a_table_of_three_
 
 def replace_version(store: Store, old: int) -> int:
     """Let a newer version of a bot qualify; return its id."""
-    version = store.versions()[old]
-    new, _ = store.add_version(version.bot, version.author, "another hash", ["./bot"], [GAME.name])
-    store.qualify(new.id, CONDITION, passed=True, reason="")
+    version = store.roster.versions()[old]
+    new, _ = store.roster.add_version(version.bot, version.author, "another hash", ["./bot"], [GAME.name])
+    store.admission.qualify(new.id, CONDITION, passed=True, reason="")
     return new.id
 
 
@@ -474,7 +474,7 @@ def test_a_version_that_was_replaced_accompanies_its_successor_and_is_scheduled_
         beside = [table for table in tables if old in table]
         assert len(beside) == 1
         assert all(new in table for table in beside)
-        assert list(store.differences()) == []
+        assert list(store.derivation.differences()) == []
 
 
 @pytest.mark.long
@@ -485,16 +485,16 @@ def test_a_predecessor_that_may_not_play_accompanies_nobody(tmp_path: Path, why:
         if why == "suspended":
             old, faults = next_matches(store, 1)[0].versions[0], 0
             while faults < SUSPENDED_AFTER:
-                fail(store, store.unfinished(CONDITION), old)
-                faults = store.tallies(CONDITION)[old].faults_in_a_row
+                fail(store, store.schedule.unfinished(CONDITION), old)
+                faults = store.results.tallies(CONDITION)[old].faults_in_a_row
                 next_matches(store)
         new = replace_version(store, old)
         if why == "retired":
-            store.retire(old, retired=True)
+            store.admission.retire(old, retired=True)
         if why == "guilty":
-            store.note_trial(next_matches(store)[0].match_id, old, guilty=True)
+            store.admission.note_trial(next_matches(store)[0].match_id, old, guilty=True)
         if why == "never qualified":
-            store.qualify(old, CONDITION, passed=False, reason="crash")
+            store.admission.qualify(old, CONDITION, passed=False, reason="crash")
         beside = {one.version: one.predecessor for one in candidates(store, CONDITION)}
         assert beside[new] is None
         assert all(predecessor is None for predecessor in beside.values())
@@ -547,8 +547,8 @@ def test_a_schedule_can_be_drawn_again_from_what_the_ladder_keeps(tmp_path: Path
             matches = next_matches(store, seed=1000 + number)
             for match in chance.sample(matches, chance.randrange(len(matches) + 1)):
                 play(store, match, chance)
-        counted = {match.count.number: match for match in store.counted() if match.count}
-        authors = {version.id: version.author for version in store.versions().values()}
+        counted = {match.count.number: match for match in store.results.counted() if match.count}
+        authors = {version.id: version.author for version in store.roster.versions().values()}
     database = sqlite3.connect(tmp_path / "ladder.db")
     again = Queue([Candidate(version, author, Rating()) for version, author in authors.items()], {})
     known: dict[int, Rating] = {}
@@ -594,22 +594,28 @@ def test_a_queue_that_is_kept_gives_the_blocks_of_one_that_is_read_anew(
     with ladder(folder, bots=6) as store, Store(folder / "ladder.db", create=False) as other_command:
         kept = Blocks(store, CONDITION, SEATS)
         for act, number in acts:
-            waiting = store.unfinished(CONDITION)
+            waiting = store.schedule.unfinished(CONDITION)
             if act in ("version", "retire", "back"):
-                versions = list(other_command.versions().values())
+                versions = list(other_command.roster.versions().values())
                 version = versions[number % len(versions)]
                 if act == "version":
-                    new, _ = other_command.add_version(version.bot, version.author, f"{number}", ["./bot"], [GAME.name])
-                    other_command.qualify(new.id, CONDITION, passed=True, reason="")
+                    new, _ = other_command.roster.add_version(
+                        version.bot, version.author, f"{number}", ["./bot"], [GAME.name]
+                    )
+                    other_command.admission.qualify(new.id, CONDITION, passed=True, reason="")
                 else:
-                    other_command.retire(version.id, retired=act == "retire")
+                    other_command.admission.retire(version.id, retired=act == "retire")
             elif act == "block" or not waiting:
-                met = partial(store.meetings, CONDITION)
-                anew = queue(store, CONDITION).draw(SEATS, store.playing(CONDITION), random.Random(number), met)
+                met = partial(store.schedule.meetings, CONDITION)
+                anew = queue(store, CONDITION).draw(
+                    SEATS, store.schedule.playing(CONDITION), random.Random(number), met
+                )
                 if anew is not None:
                     matches = kept.add(number)
                     assert matches[0].versions == anew.versions
-                    assert {one: due for one, due in store.dues(CONDITION).items() if one in anew.due} == anew.due
+                    assert {
+                        one: due for one, due in store.schedule.dues(CONDITION).items() if one in anew.due
+                    } == anew.due
             else:
                 match = waiting[number % len(waiting)]
                 if act == "count":
@@ -617,7 +623,7 @@ def test_a_queue_that_is_kept_gives_the_blocks_of_one_that_is_read_anew(
                 elif act == "fail":
                     fail(store, [match], match.versions[0])
                 else:
-                    store.give_up(match, "x")
+                    store.results.give_up(match, "x")
                 kept.touch(match.versions)
 
 
@@ -641,7 +647,7 @@ def test_a_version_that_cannot_be_played_now_is_left_out_and_asked_for_again(tmp
                 blocks.touch(match.versions)
         assert any(1 in table for table in tables)
         assert any(2 in table for table in tables)
-        assert list(store.differences()) == []
+        assert list(store.derivation.differences()) == []
 
 
 # --- cost ---------------------------------------------------------------------------------------------------

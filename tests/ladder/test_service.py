@@ -9,7 +9,6 @@ import os
 import random
 import re
 import resource
-import shutil
 import socket
 import stat
 import threading
@@ -27,33 +26,43 @@ import pytest
 
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
-from ladder.facts.chronicle import Chronicle
+from ladder.commands.where import remote_ladder
+from ladder.facts.store import Store
+from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.intake.upload import sweep_uploads
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
+from ladder.operation.meter import MAX_UPLOADS, Allowance
 from ladder.play.playing import announced as announced_match
-from ladder.questions.answers import PIECE_BYTES
+from ladder.questions.bots import ShowRequest
+from ladder.questions.changes import AtTablesRequest, RequalifyRequest, RetireRequest
 from ladder.questions.desk import Desk
+from ladder.questions.info import InfoRequest
+from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
+from ladder.questions.proof import KeyRequest
+from ladder.questions.question import PIECE_BYTES
+from ladder.questions.standings import TopRequest
 from ladder.service import sending
 from ladder.service import server as service
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login, login_of, logins_file, remember
 from ladder.service.metrics import Metrics
+from ladder.service.remote import RemoteLadder
 from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES, TAKING_IN
-from referee.files import private_folder
 from referee.live.matches.server import Listen, PortInUse
 from referee.live.seats.telemetry import Series
 from referee.records.record import unpacked
 from tests.commands.conftest import Dogana
+from tests.ladder.archived import damage, put_logs, put_record, record_of, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.noted import Noted, noted
 from tests.ladder.told import FAULTY, told_ladder
 from tests.patience import patient
 from tests.referee.test_wire import certificate
+from tests.web.served import serving_pages
 
 __all__ = ["dogana", "noted"]
 
@@ -68,9 +77,16 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 
 @pytest.fixture(scope="module")
-def address(home: Home) -> Iterator[str]:
+def by_grpc(home: Home) -> Iterator[str]:
     with serving(home, Listen("127.0.0.1:0")) as port:
         yield f"127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="module")
+def address(home: Home) -> Iterator[str]:
+    """Where commands reach the ladder."""
+    with serving_pages(home, Site(takes_bots=True)) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +97,8 @@ def tokens(home: Home) -> dict[str, str]:
 
 
 @contextmanager
-def desk_of(address: str, token: str = "", author: str = "") -> Iterator[RemoteDesk]:
-    with RemoteDesk(address, Login(author, token)) as desk:
+def desk_of(address: str, token: str = "", author: str = "") -> Iterator[RemoteLadder | RemoteDesk]:
+    with remote_ladder(address, Login(author, token)) as desk:
         yield desk
 
 
@@ -91,6 +107,8 @@ def refused(ask: Callable[[], object]) -> grpc.StatusCode:
     with pytest.raises(LadderError) as caught:
         ask()
     cause = caught.value.__cause__
+    if cause is None:  # over HTTP
+        return next(code for kind, code in service._STATUS.items() if isinstance(caught.value, kind))
     assert isinstance(cause, grpc.RpcError)
     code: grpc.StatusCode = cause.code()
     return code
@@ -109,11 +127,11 @@ def watched(channel: Any) -> Any:
 
 
 def a_match_that_is_over(home: Home, bot: str) -> str:
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         return next(
             match.match_id
-            for match in chronicle.matches(PLAYED, versions=chronicle.find_versions(bot))
-            if chronicle.is_over(match.block)
+            for match in chronicle.history.matches(PLAYED, versions=chronicle.roster.find_versions(bot))
+            if chronicle.schedule.is_over(match.block)
         )
 
 
@@ -175,9 +193,8 @@ def test_a_match_is_told_without_what_is_on_the_machine_of_the_ladder(dogana: Do
     match = a_match_that_is_over(home, FAULTY)
     here = json.loads(dogana("ladder", "match", match, "--home", home.folder, "--json").stdout)
     there = json.loads(dogana("ladder", "match", match, "--server", address, "--json").stdout)
-    assert here["record"]
     assert here["logs"]
-    assert there == {**here, "record": "", "logs": []}
+    assert there == {**here, "logs": []}
     shown = dogana("ladder", "match", match, "--server", address).stdout
     assert str(home.folder) not in shown
     assert f"dogana ladder record {match}" in shown
@@ -185,9 +202,9 @@ def test_a_match_is_told_without_what_is_on_the_machine_of_the_ladder(dogana: Do
 
 def test_a_record_comes_whole_and_holds(dogana: Dogana, home: Home, address: str, tmp_path: Path) -> None:
     match = a_match_that_is_over(home, FAULTY)
-    name = home.find_record(match).name
+    name = f"{match}.jsonl.zst"
     dogana("ladder", "record", match, "--to", name, "--server", address)
-    assert (tmp_path / name).read_bytes() == home.find_record(match).read_bytes()
+    assert unpacked(tmp_path / name, (tmp_path / name).read_bytes()) == record_of(home, match)
     assert "there already" in dogana("ladder", "record", match, "--to", name, "--server", address, status=1).stderr
 
 
@@ -205,15 +222,15 @@ def test_a_record_is_written_as_the_name_of_the_file_says(
     assert unpacked(Path("whole.jsonl.zst"), packed) == plain
 
 
-def test_who_watches_without_a_match_is_told_which_there_are(home: Home, address: str) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        first, second = (chronicle.match(one.match_id) for one in chronicle.matches(2))
+def test_who_watches_without_a_match_is_told_which_there_are(home: Home, by_grpc: str) -> None:
+    with Store(home.database, create=False) as chronicle:
+        first, second = (chronicle.schedule.match(one.match_id) for one in chronicle.history.matches(2))
     assert first is not None
     assert second is not None
     with (
         announced_match(home, first, "unix:nowhere"),
         announced_match(home, second, "unix:nowhere"),
-        grpc.insecure_channel(address) as channel,
+        grpc.insecure_channel(by_grpc) as channel,
         pytest.raises(grpc.RpcError) as caught,
     ):
         list(watched(channel)(b"", timeout=patient(60)))
@@ -269,7 +286,7 @@ def test_who_does_not_encrypt_is_told_how_to_where_the_ladder_does(dogana: Dogan
     there.make()
     with Authors(there.database, create=True) as authors:
         (tmp_path / "token").write_text(authors.add("ann"))
-    Desk(there).key(pb.KeyRequest())  # its organiser has looked at it, and so made it
+    Desk(there).ask(KeyRequest())  # its organiser has looked at it, and so made it
     with serving(there, Listen("localhost:0", chain, key)) as port:
         server = f"localhost:{port}"
         for words in (["login", server, "--token-file", "token"], ["ladder", "top", "--server", server]):
@@ -297,49 +314,50 @@ def test_a_match_from_a_seed_that_is_still_played_is_shown_to_the_organiser_alon
     dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
 ) -> None:
     """From its record one would know the luck of the matches to come."""
-    with Chronicle(home.database, create=False) as chronicle:
-        open_ones = [match for match in chronicle.matches(PLAYED) if not chronicle.is_over(match.block)]
+    with Store(home.database, create=False) as chronicle:
+        open_ones = [
+            match for match in chronicle.history.matches(PLAYED) if not chronicle.schedule.is_over(match.block)
+        ]
     assert open_ones
     match = open_ones[0].match_id
     dogana("ladder", "match", match, "--home", home.folder)
     for token in ("", tokens["ann"]):
         with desk_of(address, token) as desk:
-            assert refused(lambda: desk.match(pb.MatchRequest(match=match))) is grpc.StatusCode.PERMISSION_DENIED
+            assert refused(lambda: desk.ask(MatchRequest(match=match))) is grpc.StatusCode.PERMISSION_DENIED
             with pytest.raises(LadderError, match="when the other matches from its seed are over"):
-                list(desk.record(pb.RecordRequest(match=match)))
+                b"".join(desk.ask(RecordRequest(match=match)).pieces)
 
 
 def test_a_log_is_for_its_author_alone(home: Home, address: str, tokens: dict[str, str]) -> None:
     match = a_match_that_is_over(home, "best")
     with desk_of(address, tokens["eve"]) as desk:  # best is hers
-        [log] = desk.log(pb.LogRequest(what="best")).logs
+        [log] = desk.ask(LogRequest(what="best")).logs
         assert log.lines
-        assert not log.path
-        assert {one.bot for one in desk.log(pb.LogRequest(what=match)).logs} == {"best v1"}
-        own = [log.seat for log in desk.match(pb.MatchRequest(match=match)).logs]
+        assert {one.bot for one in desk.ask(LogRequest(what=match)).logs} == {"best v1"}
+        own = [log.seat for log in desk.ask(MatchRequest(match=match)).logs]
         assert len(own) == 1
-        assert refused(lambda: desk.log(pb.LogRequest(what=FAULTY))) is grpc.StatusCode.PERMISSION_DENIED
+        assert refused(lambda: desk.ask(LogRequest(what=FAULTY))) is grpc.StatusCode.PERMISSION_DENIED
     for token in ("", tokens["new"]):
         with desk_of(address, token) as desk:
-            assert refused(lambda: desk.log(pb.LogRequest(what="best"))) is grpc.StatusCode.PERMISSION_DENIED
-            assert refused(lambda: desk.log(pb.LogRequest(what=match))) is grpc.StatusCode.FAILED_PRECONDITION
-            assert not desk.match(pb.MatchRequest(match=match)).logs
+            assert refused(lambda: desk.ask(LogRequest(what="best"))) is grpc.StatusCode.PERMISSION_DENIED
+            assert refused(lambda: desk.ask(LogRequest(what=match))) is grpc.StatusCode.FAILED_PRECONDITION
+            assert not desk.ask(MatchRequest(match=match)).logs
 
 
 def test_what_a_bot_says_of_its_thinking_is_for_its_author_alone(
     dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
 ) -> None:
     name = a_match_that_is_over(home, "best")
-    with Chronicle(home.database, create=False) as chronicle:
-        match = chronicle.match(name)
+    with Store(home.database, create=False) as chronicle:
+        match = chronicle.schedule.match(name)
         assert match is not None
         seat = match.labels.index("best v1")
-        chronicle.note_telemetry(match, {seat: {"nodes": Series(4, 1000.0)}})
+        chronicle.results.note_telemetry(match, {seat: {"nodes": Series(4, 1000.0)}})
     for token, keys in ((tokens["eve"], ["nodes"]), (tokens["ann"], []), ("", [])):
         with desk_of(address, token) as desk:
-            [fared] = desk.show(pb.ShowRequest(bot="best")).fared
+            [fared] = desk.ask(ShowRequest(bot="best")).fared
             assert [said.key for said in fared.telemetry] == keys
-            seats = desk.match(pb.MatchRequest(match=name)).seats
+            seats = desk.ask(MatchRequest(match=name)).seats
             assert [[said.key for said in one.telemetry] for one in seats][seat] == keys
     shown = dogana("ladder", "show", "best", "--home", home.folder).stdout
     assert re.search(r"^ nodes +250 +4 +1 *$", shown, re.MULTILINE)
@@ -349,19 +367,19 @@ def test_what_a_bot_says_of_its_thinking_is_for_its_author_alone(
 def test_nobody_changes_the_bot_of_another_author(home: Home, address: str, tokens: dict[str, str]) -> None:
     for token in ("", tokens["ann"]):
         with desk_of(address, token) as desk:
-            assert refused(lambda: desk.retire(pb.RetireRequest(bot="best"))) is grpc.StatusCode.PERMISSION_DENIED
+            assert refused(lambda: desk.ask(RetireRequest(bot="best"))) is grpc.StatusCode.PERMISSION_DENIED
             with pytest.raises(LadderError, match="another author's"):
-                desk.requalify(pb.RequalifyRequest(bot="best"))
-    with Chronicle(home.database, create=False) as chronicle:
-        assert not chronicle.retired()
+                desk.ask(RequalifyRequest(bot="best"))
+    with Store(home.database, create=False) as chronicle:
+        assert not chronicle.admission.retired()
 
 
 def test_an_author_retires_and_brings_back_their_own_and_it_is_noted(
     home: Home, address: str, tokens: dict[str, str]
 ) -> None:
     with desk_of(address, tokens["eve"]) as desk:
-        assert list(desk.retire(pb.RetireRequest(bot="best")).versions) == ["best v1"]
-        assert list(desk.requalify(pb.RequalifyRequest(bot="best")).back) == ["best v1"]
+        assert list(desk.ask(RetireRequest(bot="best")).versions) == ["best v1"]
+        assert list(desk.ask(RequalifyRequest(bot="best")).back) == ["best v1"]
     with Authors(home.database, create=False) as authors:
         acts = [(act.who, act.did, act.about) for act in authors.acts(2)]
     assert acts == [("eve", "requalify", "best"), ("eve", "retire", "best")]
@@ -371,12 +389,12 @@ def test_an_author_lets_people_play_against_their_own_and_nobody_elses(
     dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
 ) -> None:
     with desk_of(address, tokens["ann"]) as desk:
-        question = pb.AtTablesRequest(bot="best", at_tables=True)
-        assert refused(lambda: desk.at_tables(question)) is grpc.StatusCode.PERMISSION_DENIED
-        assert not desk.show(pb.ShowRequest(bot="best")).at_tables
+        consent = AtTablesRequest(bot="best", at_tables=True)
+        assert refused(lambda: desk.ask(consent)) is grpc.StatusCode.PERMISSION_DENIED
+        assert not desk.ask(ShowRequest(bot="best")).at_tables
     with desk_of(address, tokens["eve"]) as desk:
-        assert desk.at_tables(question).at_tables
-        assert desk.show(pb.ShowRequest(bot="best")).at_tables
+        assert desk.ask(consent).at_tables
+        assert desk.ask(ShowRequest(bot="best")).at_tables
     at = ("--home", home.folder)
     assert "people may play against it at tables" in dogana("ladder", "show", "best", *at).stdout
     assert "people do not play against best at tables" in dogana("ladder", "at-tables", "best", "--no", *at).stdout
@@ -413,24 +431,19 @@ def test_the_match_that_was_to_qualify_a_bot_is_for_its_author(
     home: Home, address: str, tokens: dict[str, str], what: str
 ) -> None:
     """And nobody else learns that it is there, not even by the beginning of its id."""
-    with Chronicle(home.database, create=False) as chronicle:
-        [version] = [one for one in chronicle.versions().values() if one.label == "best v1"]
+    with Store(home.database, create=False) as chronicle:
+        [version] = [one for one in chronicle.roster.versions().values() if one.label == "best v1"]
     match_id = f"qualify-{version.id}-0123456789abcdef"
-    record = home.record(match_id)
-    private_folder(record.parent)
-    shutil.copy(home.find_record(a_match_that_is_over(home, "best")), record.with_suffix(".jsonl.zst"))
-    private_folder(home.all_logs)
-    home.logs(match_id).mkdir()
-    for seat in range(5):
-        home.log(match_id, seat).write_text("told")
+    put_record(home, match_id, record_of(home, a_match_that_is_over(home, "best")))
+    put_logs(home, match_id, {f"seat{seat}.log": b"told" for seat in range(5)})
 
-    def ask(desk: RemoteDesk | Desk, beginning: str) -> object:
+    def ask(desk: RemoteLadder | RemoteDesk | Desk, beginning: str) -> object:
         if what == "log":
-            return desk.log(pb.LogRequest(what=beginning))
+            return desk.ask(LogRequest(what=beginning))
         return (
-            desk.match(pb.MatchRequest(match=beginning))
+            desk.ask(MatchRequest(match=beginning))
             if what == "match"
-            else list(desk.record(pb.RecordRequest(match=beginning)))
+            else b"".join(desk.ask(RecordRequest(match=beginning)).pieces)
         )
 
     for author in ("", version.author, "new"):
@@ -441,8 +454,7 @@ def test_the_match_that_was_to_qualify_a_bot_is_for_its_author(
                 else:
                     assert refused(partial(ask, desk, beginning)) is grpc.StatusCode.NOT_FOUND
     assert ask(Desk(home), match_id)
-    record.with_suffix(".jsonl.zst").unlink()
-    shutil.rmtree(home.logs(match_id))
+    remove_record(home, match_id)
 
 
 # --- tokens -------------------------------------------------------------------------------------------------
@@ -468,7 +480,7 @@ def test_a_token_that_is_not_quite_right_is_worth_nothing(address: str, tokens: 
         "bytes": "%s%s%s';--",
     }[change]
     with desk_of(address, wrong) as desk:
-        assert refused(lambda: desk.info(pb.InfoRequest())) is grpc.StatusCode.UNAUTHENTICATED
+        assert refused(lambda: desk.ask(InfoRequest())) is grpc.StatusCode.UNAUTHENTICATED
 
 
 def test_a_token_ends_when_it_expires_or_is_revoked_and_another_replaces_it(home: Home, address: str) -> None:
@@ -480,13 +492,13 @@ def test_a_token_ends_when_it_expires_or_is_revoked_and_another_replaces_it(home
     for token, good in ((first, False), (expired, False), (second, True)):
         with desk_of(address, token) as desk:
             if good:
-                assert desk.info(pb.InfoRequest()).author == "turner"
+                assert desk.ask(InfoRequest()).author == "turner"
             else:
-                assert refused(lambda: desk.info(pb.InfoRequest())) is grpc.StatusCode.UNAUTHENTICATED
+                assert refused(lambda: desk.ask(InfoRequest())) is grpc.StatusCode.UNAUTHENTICATED
     with Authors(home.database, create=False) as authors:
         assert authors.revoke("turner") == 1
     with desk_of(address, second) as desk:
-        assert refused(lambda: desk.info(pb.InfoRequest())) is grpc.StatusCode.UNAUTHENTICATED
+        assert refused(lambda: desk.ask(InfoRequest())) is grpc.StatusCode.UNAUTHENTICATED
 
 
 def test_an_author_is_added_logs_in_and_out(dogana: Dogana, home: Home, address: str, tmp_path: Path) -> None:
@@ -517,9 +529,9 @@ def test_an_author_is_added_logs_in_and_out(dogana: Dogana, home: Home, address:
 
 
 @pytest.fixture
-def sender(address: str, tokens: dict[str, str]) -> Iterator[Callable[..., pb.SubmitAnswer]]:
+def sender(by_grpc: str, tokens: dict[str, str]) -> Iterator[Callable[..., pb.SubmitAnswer]]:
     """Sends messages of a submission, as somebody with a token."""
-    with grpc.insecure_channel(address) as channel:
+    with grpc.insecure_channel(by_grpc) as channel:
 
         def send(*messages: pb.SubmitRequest, token: str = tokens["new"]) -> pb.SubmitAnswer:
             metadata = (("authorization", f"Bearer {token}"),) if token else ()
@@ -584,7 +596,7 @@ def test_an_upload_that_is_not_right_is_refused_and_leaves_nothing(
     assert not list(home.versions.glob(".*"))
 
 
-def test_an_upload_that_breaks_off_leaves_nothing(address: str, home: Home, tokens: dict[str, str]) -> None:
+def test_an_upload_that_breaks_off_leaves_nothing(by_grpc: str, home: Home, tokens: dict[str, str]) -> None:
     going = threading.Event()
 
     def messages() -> Iterator[pb.SubmitRequest]:
@@ -592,7 +604,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(address: str, home: Home, toke
         yield piece(DATA[:3])
         going.wait(patient(60))
 
-    with grpc.insecure_channel(address) as channel:
+    with grpc.insecure_channel(by_grpc) as channel:
         call = LadderStub(channel).Submit.future(messages(), metadata=(("authorization", f"Bearer {tokens['new']}"),))
         while not list(home.versions.glob(".receiving-*")):
             assert not call.done()
@@ -658,9 +670,9 @@ def test_who_asks_too_often_is_told_when_to_come_back(home: Home, monkeypatch: p
     monkeypatch.setattr(service, "REQUESTS", Allowance("requests", 3, 600))
     with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}") as desk:
         for _ in range(3):
-            desk.info(pb.InfoRequest())
+            desk.ask(InfoRequest())
         with pytest.raises(LadderError, match=r"3 requests in 10 minutes are allowed; come back in 3\.\d+ minutes"):
-            desk.info(pb.InfoRequest())
+            desk.ask(InfoRequest())
 
 
 def test_an_author_sends_so_many_bots_a_day_and_no_more(
@@ -675,13 +687,13 @@ def test_an_author_sends_so_many_bots_a_day_and_no_more(
             desk.submit(tmp_path / "bot.py", "often", "")
 
 
-def test_slow_connections_keep_nobody_waiting(address: str) -> None:
+def test_slow_connections_keep_nobody_waiting(by_grpc: str) -> None:
     """Some hundred that say nothing, and calls that never end their upload."""
-    host, _, port = address.rpartition(":")
+    host, _, port = by_grpc.rpartition(":")
     silent = [socket.create_connection((host, int(port)), 10) for _ in range(300)]
     try:
-        with desk_of(address) as desk:
-            assert desk.info(pb.InfoRequest()).dogana
+        with desk_of(by_grpc) as desk:
+            assert desk.ask(InfoRequest()).dogana
     finally:
         for one in silent:
             one.close()
@@ -715,15 +727,15 @@ def slow_uploads(address: str, count: int, token: str) -> Iterator[list[Any]]:
 
 @pytest.mark.parametrize(("who", "code"), [("", "PERMISSION_DENIED"), ("eve", "RESOURCE_EXHAUSTED")])
 def test_uploads_that_never_end_leave_places_to_other_authors(
-    address: str, tokens: dict[str, str], tmp_path: Path, who: str, code: str
+    by_grpc: str, tokens: dict[str, str], tmp_path: Path, who: str, code: str
 ) -> None:
     (tmp_path / "bot.py").write_text(BOT)
-    with slow_uploads(address, service.MAX_UPLOADS, tokens.get(who, "")) as calls:
+    with slow_uploads(by_grpc, MAX_UPLOADS, tokens.get(who, "")) as calls:
         kept = service.MAX_UPLOADS_OF_AUTHOR if who else 0
-        while sum(call.done() for call in calls) < service.MAX_UPLOADS - kept:
+        while sum(call.done() for call in calls) < MAX_UPLOADS - kept:
             pass
         assert {call.code().name for call in calls if call.done()} == {code}
-        with desk_of(address, tokens["new"], "new") as desk:
+        with desk_of(by_grpc, tokens["new"], "new") as desk:
             assert desk.submit(tmp_path / "bot.py", "meanwhile", "").version
 
 
@@ -746,14 +758,14 @@ def test_nobody_elsewhere_is_told_where_the_files_of_a_ladder_are(tmp_path: Path
     home = told_ladder(tmp_path / "home", PLAYED)
     with Authors(home.database, create=False) as authors:
         token = authors.add("new")
-    with Chronicle(home.database, create=False) as chronicle:
-        match = chronicle.match(a_match_that_is_over(home, "best"))
+    with Store(home.database, create=False) as chronicle:
+        match = chronicle.schedule.match(a_match_that_is_over(home, "best"))
     assert match is not None
     (tmp_path / "bot.py").write_text(BOT)
     with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}", token, "new") as desk:
         desk.submit(tmp_path / "bot.py", "first", "")
-        home.find_record(match.match_id).write_text("{")
-        assert desk.match(pb.MatchRequest(match=match.match_id)).problem == "its record does not hold"
+        damage(home, match.match_id)
+        assert desk.ask(MatchRequest(match=match.match_id)).problem == "its record does not hold"
         home.key.unlink()
         (tmp_path / "bot.py").write_text(BOT * 2)
         with pytest.raises(LadderError, match="the ladder failed; its organiser finds the reason in its log"):
@@ -767,7 +779,7 @@ def test_nobody_elsewhere_is_told_where_the_files_of_a_ladder_are(tmp_path: Path
             assert caught.value.details() == "the match was broken off"
         home.folder.rename(tmp_path / "elsewhere")
         with pytest.raises(LadderError, match="the ladder failed; its organiser finds the reason in its log"):
-            desk.info(pb.InfoRequest())
+            desk.ask(InfoRequest())
 
 
 # --- readers that do not read -------------------------------------------------------------------------------
@@ -799,8 +811,8 @@ def flooding(home: Home, tmp_path: Path) -> Iterator[threading.Event]:
     thread = threading.Thread(target=lambda: asyncio.run(show(over, ready)))
     thread.start()
     ready.wait()
-    with Chronicle(home.database, create=False) as chronicle:
-        match = chronicle.match(next(iter(chronicle.matches(1))).match_id)
+    with Store(home.database, create=False) as chronicle:
+        match = chronicle.schedule.match(next(iter(chronicle.history.matches(1))).match_id)
     assert match is not None
     try:
         with announced_match(home, match, f"unix:{tmp_path}/referee"):
@@ -854,16 +866,16 @@ def test_silent_connections_do_not_use_up_the_files_of_the_ladder(home: Home) ->
     try:
         with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}") as desk:
             silent.extend(socket.create_connection(("127.0.0.1", port), 10) for _ in range(200))
-            assert desk.info(pb.InfoRequest()).dogana
+            assert desk.ask(InfoRequest()).dogana
     finally:
         for one in silent:
             one.close()
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
-def test_bytes_that_are_no_message_are_refused(address: str) -> None:
+def test_bytes_that_are_no_message_are_refused(by_grpc: str) -> None:
     async def ask() -> grpc.StatusCode:
-        async with grpc.aio.insecure_channel(address) as channel:
+        async with grpc.aio.insecure_channel(by_grpc) as channel:
             call: Any = channel.unary_unary("/dogana.v1.Ladder/Show")
             try:
                 await call(b"\xff\xff\xff\xff")
@@ -881,8 +893,8 @@ def test_figures_tell_what_is_asked_and_how_the_ladder_stands(home: Home) -> Non
         metrics.shown(Listen("127.0.0.1:0")) as figures,
         desk_of(f"127.0.0.1:{port}") as desk,
     ):
-        desk.top(pb.TopRequest())
-        refused(lambda: desk.show(pb.ShowRequest(bot="bset")))
+        desk.ask(TopRequest())
+        refused(lambda: desk.ask(ShowRequest(bot="bset")))
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel, suppress(grpc.RpcError):
             next(watched(channel)(b""))  # no match is being played; this lasts as long as one
         seen: set[str] = set()
@@ -904,8 +916,8 @@ def test_figures_tell_what_is_asked_and_how_the_ladder_stands(home: Home) -> Non
     assert not any(line.startswith('dogana_ladder_call_seconds_count{method="watch"}') for line in seen)
 
 
-def test_a_port_in_use_is_told(home: Home, address: str) -> None:
-    with pytest.raises(PortInUse, match="no other program using it"), serving(home, Listen(address)):
+def test_a_port_in_use_is_told(home: Home, by_grpc: str) -> None:
+    with pytest.raises(PortInUse, match="no other program using it"), serving(home, Listen(by_grpc)):
         pass
 
 
@@ -919,21 +931,30 @@ SOMEWHERE = [
     "dns:///127.0.0.1:7800",
     "localhost.evil.example:1",
     "",
+    "http://ladder.example:8780",
+    "http://localhost.evil.example",
+    "http://127.0.0.1@evil.example/",
+    "http://",
 ]
 
 
 @pytest.mark.parametrize("server", SOMEWHERE)
 def test_a_token_leaves_the_machine_encrypted_or_not_at_all(server: str) -> None:
     secret = Login("ann", "secret")
-    with pytest.raises(LadderError, match=r"is not encrypted.*--ca FILE") as caught:
-        RemoteDesk(server, secret)
+    with pytest.raises(LadderError, match=r"is not encrypted.* encrypts, --insecure") as caught:
+        remote_ladder(server, secret)
     assert "secret" not in str(caught.value)
-    RemoteDesk(server, Login()).__exit__()  # without a token there is nothing to hide
-    RemoteDesk(server, replace(secret, insecure=True)).__exit__()
+    remote_ladder(server, Login()).__exit__()  # without a token there is nothing to hide
+    remote_ladder(server, replace(secret, insecure=True)).__exit__()
     replace(secret, authority="ca.pem").check_private(server)
 
 
-@pytest.mark.parametrize("server", ["127.0.0.1:1", "127.9.9.9:1", "localhost:1", "[::1]:1", "unix:/tmp/x", "unix:x"])
+HERE = ["127.0.0.1:1", "127.9.9.9:1", "localhost:1", "[::1]:1", "unix:/tmp/x", "unix:x"]
+
+
+@pytest.mark.parametrize(
+    "server", [*HERE, "http://127.0.0.1:1", "http://LOCALHOST", "http://[::1]:1/", "https://ladder.example"]
+)
 def test_a_token_may_stay_on_the_machine_as_it_is(server: str) -> None:
     Login("ann", "secret").check_private(server)
 
@@ -971,7 +992,17 @@ def test_no_proxy_of_the_environment_is_shown_a_token(
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.getsockname()[1]}")
         monkeypatch.delenv("no_proxy", raising=False)
         with desk_of(address, token) as desk:
-            assert desk.info(pb.InfoRequest()).author == "behind-a-proxy"
+            assert desk.ask(InfoRequest()).author == "behind-a-proxy"
         proxy.settimeout(0)
         with pytest.raises(BlockingIOError):
             proxy.accept()
+
+
+def test_a_login_belongs_to_a_url_with_or_without_a_slash_at_its_end(
+    dogana: Dogana, home: Home, address: str, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text(dogana("ladder", "author", "add", "slash", "--home", home.folder).stdout)
+    dogana("login", f"{address}/", "--token-file", "token")
+    assert login_of(address).author == "slash"
+    dogana("logout", address)
+    assert not login_of(f"{address}/").author

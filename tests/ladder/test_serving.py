@@ -19,14 +19,16 @@ from typing import Any
 import grpc
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.referee_pb2_grpc import RefereeStub
 from ladder.archive.recompute import compare
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
+from ladder.questions.bots import BotsRequest, ShowRequest
+from ladder.questions.info import InfoRequest
+from ladder.questions.matches import PlayingRequest
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from tests.commands.conftest import ROOT, Dogana, dogana
@@ -86,7 +88,7 @@ def rated(address: str, bot: str) -> int:
     """How many matches of a bot count."""
     try:
         with RemoteDesk(address, Login()) as desk:
-            return sum(one.matches for one in desk.show(pb.ShowRequest(bot=bot)).versions[-1].standings)
+            return sum(one.matches for one in desk.ask(ShowRequest(bot=bot)).versions[-1].standings)
     except LadderError:
         return 0
 
@@ -111,19 +113,19 @@ def test_a_stranger_comes_from_a_token_to_a_rating_and_a_restart_loses_nothing(
         wait_until(lambda: rated(address, "mybot") >= 2)
         for login, keys in ((Login("ann", token), ["actions"]), (Login(), [])):
             with RemoteDesk(address, login) as desk:
-                [fared] = desk.show(pb.ShowRequest(bot="mybot")).fared
+                [fared] = desk.ask(ShowRequest(bot="mybot")).fared
                 assert [said.key for said in fared.telemetry] == keys
                 assert all(said.mean > 1 and said.matches >= 2 for said in fared.telemetry)
         process.send_signal(end)
         process.wait(SECONDS)
         if end is signal.SIGTERM:
             assert process.returncode == 128 + signal.SIGTERM
-    with Chronicle(home.database, create=False) as chronicle:
-        before = {match.match_id for match in chronicle.all_played()}
+    with Store(home.database, create=False) as chronicle:
+        before = {match.match_id for match in chronicle.history.all_played()}
     with served(home.folder) as (_, address):
         wait_until(lambda: rated(address, "mybot") > len(before))
-    with Chronicle(home.database, create=False) as chronicle:
-        after = [match.match_id for match in chronicle.all_played()]
+    with Store(home.database, create=False) as chronicle:
+        after = [match.match_id for match in chronicle.history.all_played()]
         assert len(after) == len(set(after))
         assert before < set(after)
         assert compare(home, chronicle).differences.told == []
@@ -134,8 +136,8 @@ def test_it_waits_while_nobody_has_submitted_anything(tmp_path: Path) -> None:
     home.make()
     with served(home.folder) as (process, address):
         with RemoteDesk(address, Login()) as desk:
-            wait_until(lambda: len(desk.bots(pb.BotsRequest()).bots) >= 2)  # the house bots are entered
-            assert desk.info(pb.InfoRequest()).matches == 0
+            wait_until(lambda: len(desk.ask(BotsRequest()).bots) >= 2)  # the house bots are entered
+            assert desk.ask(InfoRequest()).matches == 0
         assert process.poll() is None
 
 
@@ -219,7 +221,7 @@ def test_a_match_that_is_being_played_is_watched_through_the_server(tmp_path: Pa
 
             def watch_one() -> bool:
                 """Watch a match to its end, unless it is over before we come."""
-                for match in desk.playing(pb.PlayingRequest()).matches:
+                for match in desk.ask(PlayingRequest()).matches:
                     assert not match.address
                     with contextlib.suppress(grpc.RpcError):
                         seen.extend(stub.Watch(referee_pb2.WatchRequest(match_id=match.match)))
@@ -246,7 +248,7 @@ def test_the_command_to_watch_a_match_names_the_certificate_of_the_login(
         dogana("login", address, "--ca", authority, "--token-file", "token")
         dogana("ladder", "submit", "bot.py", "--name", "mybot", "--server", address)
         with RemoteDesk(address, Login("ann", token, str(authority))) as desk:
-            wait_until(lambda: desk.playing(pb.PlayingRequest()).matches)
+            wait_until(lambda: desk.ask(PlayingRequest()).matches)
         said = dogana("ladder", "playing", "--server", address).stdout
         [command] = re.findall(r"watch it: dogana (.*)", said)
         assert dogana(*shlex.split(command)).stdout

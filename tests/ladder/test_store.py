@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import random
+import re
 import sqlite3
 import stat
 import subprocess
@@ -20,14 +21,13 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from ladder.archive.recompute import compare, repair
-from ladder.facts import database
-from ladder.facts.chronicle import Chronicle
-from ladder.facts.schema import MAX_VOIDS, migrations
+from ladder.facts.results import Tally
 from ladder.facts.standings import KILLS_WORKERS, SUSPENDED_AFTER, Status, standings
-from ladder.facts.store import Store, Tally
+from ladder.facts.store import Store
 from ladder.facts.tallies import DERIVED
 from ladder.model.condition import Condition
-from ladder.operation.errors import LadderError
+from ladder.operation import sqlite_file
+from ladder.operation.errors import BadHome, LadderError
 from ladder.operation.home import Home
 from ladder.play.running import count
 from referee.match.result import Outcome
@@ -42,23 +42,23 @@ def test_what_a_transaction_has_read_still_holds_when_it_writes(
 ) -> None:
     """A begins and reads, B wants to commit, A inserts. B waits; it is not A that fails."""
     with ladder(tmp_path) as first:
-        monkeypatch.setattr(database, "_PATIENCE", 0.0)
+        monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.0)
         with Store(tmp_path / "ladder.db", create=False) as second:
             with first.writing():
-                assert len(first.versions()) == 5
+                assert len(first.roster.versions()) == 5
                 with pytest.raises(LadderError, match="another program has locked it"):
-                    second.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-                assert len(second.versions()) == 5
-                first.add_version("early", "ann", "x", ["./bot"], [GAME.name])
-            second.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-            assert [version.bot for version in first.versions().values()][5:] == ["early", "late"]
+                    second.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+                assert len(second.roster.versions()) == 5
+                first.roster.add_version("early", "ann", "x", ["./bot"], [GAME.name])
+            second.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+            assert [version.bot for version in first.roster.versions().values()][5:] == ["early", "late"]
 
 
 def _submit(path: Path, number: int, barrier: Barrier) -> None:
     barrier.wait()
     with Store(path, create=True) as store:
         for version in range(10):
-            store.add_version(f"bot{number}", "ann", f"{version}", ["./bot"], [GAME.name])
+            store.roster.add_version(f"bot{number}", "ann", f"{version}", ["./bot"], [GAME.name])
 
 
 def test_a_ladder_that_somebody_makes_while_we_look_is_not_taken_for_another_file(
@@ -76,7 +76,7 @@ def test_a_ladder_that_somebody_makes_while_we_look_is_not_taken_for_another_fil
 
     monkeypatch.setattr(Database, "table_names", made_after_the_first_look)
     with Store(path, create=True) as store:
-        assert store.versions() == {}
+        assert store.roster.versions() == {}
 
 
 @pytest.mark.long
@@ -90,7 +90,7 @@ def test_processes_that_make_a_ladder_and_write_to_it_at_once_all_succeed(tmp_pa
         process.join()
     assert [process.exitcode for process in processes] == [0] * 4
     with Store(tmp_path / "ladder.db", create=False) as store:
-        found = sorted((version.bot, version.number) for version in store.versions().values())
+        found = sorted((version.bot, version.number) for version in store.roster.versions().values())
     assert found == [(f"bot{bot}", number) for bot in range(4) for number in range(1, 11)]
 
 
@@ -98,11 +98,11 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with ladder(tmp_path) as store:
         [match, *_] = next_matches(store)
         with contextlib.suppress(ZeroDivisionError), store.writing():
-            store.void(match, "x")
-            store.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+            store.results.void(match, "x")
+            store.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
             raise ZeroDivisionError
-        assert len(store.versions()) == 5
-        assert store.void(match, "x") == 1
+        assert len(store.roster.versions()) == 5
+        assert store.results.void(match, "x") == 1
 
 
 def test_everything_that_is_read_together_is_of_one_moment(tmp_path: Path) -> None:
@@ -113,34 +113,38 @@ def test_everything_that_is_read_together_is_of_one_moment(tmp_path: Path) -> No
         play(store, matches[0], chance)
         with store.reading():
             before = (
-                [match.match_id for match in store.counted()],
-                store.ratings(CONDITION),
-                list(store.differences()),
+                [match.match_id for match in store.results.counted()],
+                store.results.ratings(CONDITION),
+                list(store.derivation.differences()),
             )
             for match in matches[1:]:
                 play(other, match, chance)
-            other.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-            after = ([match.match_id for match in store.counted()], store.ratings(CONDITION), list(store.differences()))
+            other.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+            after = (
+                [match.match_id for match in store.results.counted()],
+                store.results.ratings(CONDITION),
+                list(store.derivation.differences()),
+            )
         assert before == after
-        assert len(list(store.counted())) == len(matches)
+        assert len(list(store.results.counted())) == len(matches)
 
 
 def test_all_versions_are_read_once_for_a_moment_and_anew_for_the_next(tmp_path: Path) -> None:
     path = tmp_path / "ladder.db"
-    with ladder(tmp_path), Chronicle(path, create=False) as chronicle, Store(path, create=False) as other:
+    with ladder(tmp_path), Store(path, create=False) as chronicle, Store(path, create=False) as other:
         asked: list[str] = []
-        chronicle._db.conn.set_trace_callback(asked.append)
+        chronicle.file.db.conn.set_trace_callback(asked.append)
         with chronicle.reading():
-            known = len(chronicle.versions())
-            chronicle.versions().clear()
-            other.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+            known = len(chronicle.roster.versions())
+            chronicle.roster.versions().clear()
+            other.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
             with chronicle.reading():
-                assert len(chronicle.versions()) == known
-            assert len(chronicle.versions()) == known
+                assert len(chronicle.roster.versions()) == known
+            assert len(chronicle.roster.versions()) == known
         assert sum("from versions" in text for text in asked) == 1
-        assert len(chronicle.versions()) == known + 1
-        other.add_version("later", "ann", "y", ["./bot"], [GAME.name])
-        assert len(chronicle.versions()) == known + 2
+        assert len(chronicle.roster.versions()) == known + 1
+        other.roster.add_version("later", "ann", "y", ["./bot"], [GAME.name])
+        assert len(chronicle.roster.versions()) == known + 2
 
 
 def test_a_repair_is_refused_while_a_run_goes_on(tmp_path: Path) -> None:
@@ -166,7 +170,7 @@ def test_tallies_follow_from_the_facts_whatever_happens(
     with ladder(folder) as store:
         for act, number in acts:
             condition = (CONDITION, OTHER)[number % 3 == 0]
-            waiting = store.unfinished(condition)
+            waiting = store.schedule.unfinished(condition)
             if act == "schedule" or not waiting:
                 if len([one for one in standings(store, condition) if one.status is not Status.SUSPENDED]) > 1:
                     next_matches(store, number, condition)
@@ -180,21 +184,21 @@ def test_tallies_follow_from_the_facts_whatever_happens(
                 assert count(store, match, result_of(match, ranks, outs=outs, digest=digest), "hash")
                 assert not count(store, match, result_of(match, ranks), "hash")
             elif act == "void":
-                store.void(match, "x")
+                store.results.void(match, "x")
             else:
-                store.give_up(match, "x")
-        assert list(store.differences()) == []
+                store.results.give_up(match, "x")
+        assert list(store.derivation.differences()) == []
         for condition in (CONDITION, OTHER):
-            assert _tallied_by_hand(store, condition) == store.tallies(condition)
+            assert _tallied_by_hand(store, condition) == store.results.tallies(condition)
         differences = compare(Home(folder), store).differences.told
         assert differences == []
 
 
 def _tallied_by_hand(store: Store, condition: Condition) -> dict[int, Tally]:
     """The tallies that count matches, in another way than with SQL."""
-    kept = store.tallies(condition)
+    kept = store.results.tallies(condition)
     found = {version: Tally(last_block=tally.last_block, blocks=tally.blocks) for version, tally in kept.items()}
-    for match in store.counted():
+    for match in store.results.counted():
         assert match.count is not None
         if match.condition != condition:
             continue
@@ -231,17 +235,17 @@ def test_a_tally_that_was_changed_is_found_and_repaired(tmp_path: Path, table: s
         play(store, match, random.Random(1))
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute(DAMAGE[table])
-        told = list(store.differences())
+        told = list(store.derivation.differences())
         assert told
         assert all(line.startswith(f"{table}: ") for line in told)
-        ratings = store.ratings(CONDITION)
-        store.repair(compare(Home(tmp_path), store).history)
-        assert list(store.differences()) == []
-        assert store.ratings(CONDITION) == ratings
+        ratings = store.results.ratings(CONDITION)
+        store.derivation.repair(compare(Home(tmp_path), store).history)
+        assert list(store.derivation.differences()) == []
+        assert store.results.ratings(CONDITION) == ratings
 
 
 def block_ratings(store: Store) -> dict[tuple[int, int], tuple[float, float]]:
-    rows = store._rows("select version, block, mu, sigma from block_ratings")
+    rows = store.file.rows("select version, block, mu, sigma from block_ratings")
     return {(row["version"], row["block"]): (row["mu"], row["sigma"]) for row in rows}
 
 
@@ -261,7 +265,7 @@ def test_a_rating_after_a_block_that_was_changed_is_found_and_repaired(tmp_path:
             f"block {block}: after it version {version}" for version, block in differ
         ]
         assert [" has no rating, its matches give mu " in line for line in told] == [block == 2 for _, block in differ]
-        store.repair(found.history)
+        store.derivation.repair(found.history)
         assert block_ratings(store) == kept
 
 
@@ -271,14 +275,14 @@ def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_no
         later = (next_matches(store, seed)[0] for seed in range(100))
         again = next(match for match in later if match.versions == first.versions)
         assert count(store, first, result_of(first, [1, 2], digest="d"), "h")
-        once = store.ratings(CONDITION)
+        once = store.results.ratings(CONDITION)
         assert count(store, again, result_of(again, [1, 2], digest="d"), "h")
-        assert store.ratings(CONDITION) == once
+        assert store.results.ratings(CONDITION) == once
         assert count(store, turned, result_of(turned, [1, 2], digest="d"), "h")  # other seats: something else
-        assert store.ratings(CONDITION) != once
-        tally = store.tallies(CONDITION)[first.versions[0]]
+        assert store.results.ratings(CONDITION) != once
+        tally = store.results.tallies(CONDITION)[first.versions[0]]
         assert (tally.matches, tally.different, tally.wins) == (3, 2, 2)
-        assert [match.count.rated for match in store.counted() if match.count] == [True, False, True]
+        assert [match.count.rated for match in store.results.counted() if match.count] == [True, False, True]
         assert compare(Home(tmp_path), store).differences.told == []
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute("update results set rated = 1")
@@ -297,22 +301,22 @@ def test_what_is_played_under_one_condition_changes_nothing_under_another(tmp_pa
                 play(store, match, chance)
         assert all(known(store, CONDITION)[1:])
         assert known(store, OTHER) == before
-        assert store.open_matches() == {CONDITION: 3}
+        assert store.schedule.open_matches() == {CONDITION: 3}
 
 
 def test_the_same_moves_under_another_clock_are_rated_again(tmp_path: Path) -> None:
     quick = Condition(3, GAME.name, {}, "1+0/1")
     with ladder(tmp_path, bots=2) as store:
-        assert store.condition(quick.game, quick.options, quick.clock) == quick
-        for version in store.versions():
-            store.qualify(version, quick, passed=True, reason="")
+        assert store.roster.condition(quick.game, quick.options, quick.clock) == quick
+        for version in store.roster.versions():
+            store.admission.qualify(version, quick, passed=True, reason="")
         for condition in (CONDITION, quick, quick):
             match = next(
                 match for seed in range(100) if (match := next_matches(store, seed, condition)[0]).versions == (1, 2)
             )
             assert count(store, match, result_of(match, [1, 2], digest="d"), "h")
-        assert [store.tallies(one)[1].different for one in (CONDITION, quick)] == [1, 1]
-        assert store.ratings(quick) == store.ratings(CONDITION)
+        assert [store.results.tallies(one)[1].different for one in (CONDITION, quick)] == [1, 1]
+        assert store.results.ratings(quick) == store.results.ratings(CONDITION)
         assert compare(Home(tmp_path), store).differences.told == []
 
 
@@ -330,8 +334,8 @@ def test_a_version_that_was_found_guilty_is_suspended_even_if_it_has_matches_tha
         [match, *_] = next_matches(store)
         play(store, match, random.Random(1))
         culprit, victim, *_ = match.versions
-        store.note_trial(match.match_id, culprit, guilty=True)
-        store.note_trial(match.match_id, victim, guilty=False)
+        store.admission.note_trial(match.match_id, culprit, guilty=True)
+        store.admission.note_trial(match.match_id, victim, guilty=False)
         found = {one.version.id: one.reason for one in standings(store, CONDITION) if one.status is Status.SUSPENDED}
         assert found == {culprit: KILLS_WORKERS}
 
@@ -341,12 +345,12 @@ def test_the_suspension_of_a_guilty_version_can_be_lifted_until_it_is_found_guil
         [match, *_] = next_matches(store)
         one, other, *_ = match.versions
         for version in (one, other):
-            store.note_trial(match.match_id, version, guilty=True)
-        store.pardon(one)
-        assert store.guilty() == {other}
-        assert list(store.differences()) == []
-        store.note_trial(match.match_id, one, guilty=True)
-        assert store.guilty() == {one, other}
+            store.admission.note_trial(match.match_id, version, guilty=True)
+        store.admission.pardon(one)
+        assert store.admission.guilty() == {other}
+        assert list(store.derivation.differences()) == []
+        store.admission.note_trial(match.match_id, one, guilty=True)
+        assert store.admission.guilty() == {one, other}
 
 
 def test_a_version_is_suspended_by_faults_in_a_row_and_by_no_fewer(tmp_path: Path) -> None:
@@ -358,7 +362,7 @@ def test_a_version_is_suspended_by_faults_in_a_row_and_by_no_fewer(tmp_path: Pat
             count(
                 store, match, result_of(match, [1 + (other == seat) for other in (0, 1)], outs=frozenset({seat})), "h"
             )
-            assert store.tallies(CONDITION)[2].faults_in_a_row == number + 1
+            assert store.results.tallies(CONDITION)[2].faults_in_a_row == number + 1
         reasons = {one.version.id: one.reason for one in standings(store, CONDITION)}
         assert reasons == {1: "", 2: f"out in its last {SUSPENDED_AFTER} matches"}
 
@@ -369,116 +373,50 @@ def test_a_version_is_suspended_by_faults_in_a_row_and_by_no_fewer(tmp_path: Pat
 def known(store: Store, condition: Condition) -> tuple[object, ...]:
     """Everything that a ladder knows of a condition."""
     return (
-        store.qualifications(condition),
-        store.ratings(condition),
-        store.tallies(condition),
-        store.meetings(condition, store.versions(), store.versions()),
-        store.blocks_by_seats(condition),
-        store.unfinished(condition),
+        store.admission.qualifications(condition),
+        store.results.ratings(condition),
+        store.results.tallies(condition),
+        store.schedule.meetings(condition, store.roster.versions(), store.roster.versions()),
+        store.schedule.blocks_by_seats(condition),
+        store.schedule.unfinished(condition),
     )
 
 
-def make_old(path: Path, new: Path) -> None:
-    """Write what a ladder knows in the first layout, which had one standing for each game."""
-    old = Database(sqlite3.connect(path))
-    migrations.apply(old, stop_before="kept_tallies")
-    old.conn.execute("attach ? as new", [str(new)])
-    taken = {
-        "blocks": "blocks.*, game, options, clock from new.blocks as blocks join new.conditions on blocks.condition",
-        "qualifications": "distinct game, qualifications.* from new.qualifications join new.conditions on condition",
-        "ratings": "game, ratings.*, 1 as matches from new.ratings join new.conditions on condition",
-    }
-    for table in "bots versions blocks matches seats results seat_results voids qualifications ratings".split():  # noqa: SIM905
-        columns = ", ".join(f'"{row[1]}"' for row in old.conn.execute(f"pragma main.table_info({table})"))
-        source = taken.get(table, f"* from new.{table}").replace("on condition", "on conditions.id = condition")
-        source = source.replace("on blocks.condition", "on conditions.id = blocks.condition")
-        old.conn.execute(f"insert or ignore into main.{table} ({columns}) select {columns} from (select {source})")  # noqa: S608
-    old.conn.commit()
-    old.close()
-
-
-@pytest.mark.parametrize("conditions", [[CONDITION], [CONDITION, OTHER]], ids=["one clock", "mixed"])
-def test_an_old_ladder_is_migrated_to_a_standing_for_each_condition_it_was_played_under(
-    tmp_path: Path, conditions: list[Condition]
-) -> None:
-    """What the old layout rated together is rated apart, and all tallies follow from the facts."""
-    (tmp_path / "new").mkdir()
-    chance = random.Random(3)
-    with ladder(tmp_path / "new", bots=2) as store:
-        for _ in range(4):
-            for condition in conditions:
-                for match in next_matches(store, condition=condition)[:-1]:
-                    ranks = list(range(1, len(match.seats) + 1))
-                    digest = "the same" if len(conditions) > 1 else None  # the first layout rated all matches
-                    assert count(store, match, result_of(match, ranks, digest=digest), "hash")
-        [left, *_] = store.unfinished(CONDITION)
-        for _ in range(MAX_VOIDS):
-            store.void(left, "x")
-        expected = [known(store, condition) for condition in conditions]
-        counted = list(store.counted())
-    make_old(tmp_path / "ladder.db", tmp_path / "new" / "ladder.db")
-    with Store(tmp_path / "ladder.db", create=False) as store:
-        assert list(store.conditions().values()) == conditions
-        assert [known(store, condition) for condition in conditions] == expected
-        assert list(store.counted()) == counted
-        assert compare(Home(tmp_path), store).differences.told == []
-        play(store, store.unfinished(CONDITION)[0], chance)
-        assert list(store.differences()) == []
-
-
-def test_a_ladder_is_private_when_it_is_made_and_when_it_is_updated(tmp_path: Path) -> None:
-    def modes(folder: Path) -> set[int]:
-        return {stat.S_IMODE(path.stat().st_mode) for path in folder.glob("ladder.db*")}
-
-    new, old = tmp_path / "new", tmp_path / "old"
+def test_a_ladder_is_private_when_it_is_made_and_stays_as_its_owner_has_it(tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    new.mkdir()
     umask = os.umask(0o022)
     try:
-        for folder in (new, old):
-            folder.mkdir()
         with ladder(new):
-            assert modes(new) == {0o600}
-        make_old(old / "ladder.db", new / "ladder.db")
-        assert (stat.S_IMODE(old.stat().st_mode), modes(old)) == (0o755, {0o644})
-        with Store(old / "ladder.db", create=False):
-            assert len(list(old.glob("ladder.db*"))) > 1  # the files that SQLite puts beside it, too
-            assert modes(old) == {0o600}
+            assert len(list(new.glob("ladder.db*"))) > 1  # the files that SQLite puts beside it, too
+            assert {stat.S_IMODE(path.stat().st_mode) for path in new.glob("ladder.db*")} == {0o600}
     finally:
         os.umask(umask)
-    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (new, old)] == [0o700, 0o700]
+    assert stat.S_IMODE(new.stat().st_mode) == 0o700
     new.chmod(0o750)
     with Store(new / "ladder.db", create=False):
         pass
     assert stat.S_IMODE(new.stat().st_mode) == 0o750  # who opens it to others later has chosen that
 
 
-def test_an_old_ladder_in_which_bots_qualified_and_nothing_was_played_keeps_that(tmp_path: Path) -> None:
-    (tmp_path / "new").mkdir()
-    with ladder(tmp_path / "new") as store:
-        expected = store.qualifications(CONDITION)
-    make_old(tmp_path / "ladder.db", tmp_path / "new" / "ladder.db")
-    with Store(tmp_path / "ladder.db", create=False) as store:
-        [condition] = store.conditions().values()
-        assert condition == Condition(1, GAME.name, {}, "10+1/10")  # under which all qualified then
-        assert store.qualifications(condition) == expected
-
-
-def test_a_layout_that_changes_no_fact_leaves_the_tallies_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """To derive all tallies takes minutes on a large ladder, in which nobody else can write."""
-    with ladder(tmp_path) as store:
-        for match in next_matches(store):
-            play(store, match, random.Random(1))
-        store.note_sealed(1)
-    with sqlite3.connect(tmp_path / "ladder.db") as old:
-        for column in ("kept_bots", "one_block_of"):
-            old.execute(f"alter table prunings drop column {column}")
-        old.execute("delete from _sqlite_migrations where name = 'kept_records'")
-        old.execute("insert into prunings (at, records_before, logs_before) values ('9998', '9999', null)")
-    monkeypatch.setattr(database, "derive", None)
-    with Store(tmp_path / "ladder.db", create=False) as store:
-        assert list(store.differences()) == []
-        assert {store.record_pruned_at(match.match_id) for match in store.counted()} == {"9998"}
+def test_a_ladder_of_another_layout_is_refused_in_one_line_and_stays_as_it_is(tmp_path: Path) -> None:
+    ladder(tmp_path).close()
+    for change, told in (
+        ("pragma user_version = 2", "was made by a newer version of Dogana; update this one"),
+        (
+            "pragma application_id = 0; create table _sqlite_migrations (name text)",
+            "was made by a version of Dogana from before the first release, whose ladders this one cannot read; go on with"
+            " that version, or begin a new ladder in another folder",
+        ),
+        ("drop table _sqlite_migrations", "is an SQLite file, but not a ladder"),
+    ):
+        with contextlib.closing(sqlite3.connect(tmp_path / "ladder.db")) as file:
+            file.executescript(change)
+        before = (tmp_path / "ladder.db").read_bytes()
+        for create in (True, False):
+            with pytest.raises(BadHome, match=re.escape(f"{tmp_path / 'ladder.db'} {told}") + "$"):
+                Store(tmp_path / "ladder.db", create=create)
+        assert (tmp_path / "ladder.db").read_bytes() == before
 
 
 def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_path: Path) -> None:
@@ -503,7 +441,7 @@ def test_a_disk_that_is_full_while_blocks_are_scheduled_is_told_in_one_line_and_
     with ladder(tmp_path) as store:
         next_matches(store)
     program = (
-        "import resource, sys\nfrom pathlib import Path\nfrom ladder.operation.errors import LadderError\n"
+        "import resource, sys\nfrom pathlib import Path\nfrom ladder.operation.errors import BadHome, LadderError\n"
         "from ladder.facts.store import Store\nfrom tests.ladder.made import next_matches\n"
         "with Store(Path(sys.argv[1]), create=False) as store:\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)\n"
@@ -522,8 +460,8 @@ def test_a_disk_that_is_full_while_blocks_are_scheduled_is_told_in_one_line_and_
         f"{tmp_path}/ladder.db: cannot be read or written (is the disk full or damaged?); nothing was changed"
     ]
     with Store(tmp_path / "ladder.db", create=False) as store:
-        assert list(store.differences()) == []
-        assert len({match.block for match in store.unfinished(CONDITION)}) == 1 + len(ended.stdout.split())
+        assert list(store.derivation.differences()) == []
+        assert len({match.block for match in store.schedule.unfinished(CONDITION)}) == 1 + len(ended.stdout.split())
         next_matches(store)
 
 
@@ -534,10 +472,10 @@ def _schedule(store: Store, blocks: int) -> None:
 
 def test_a_database_that_cannot_grow_says_so(tmp_path: Path) -> None:
     with ladder(tmp_path) as store:
-        store._db.conn.execute("pragma max_page_count = 1")
+        store.file.db.conn.execute("pragma max_page_count = 1")
         with pytest.raises(LadderError, match="the disk is full; nothing was changed; make room"):
             _schedule(store, 1000)
-        assert list(store.differences()) == []
+        assert list(store.derivation.differences()) == []
 
 
 def test_who_may_not_write_reads_what_a_run_has_just_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -546,17 +484,6 @@ def test_who_may_not_write_reads_what_a_run_has_just_written(tmp_path: Path, mon
         assert (tmp_path / "ladder.db-wal").stat().st_size > 0  # it is not in the file itself yet
         monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
         with Store(tmp_path / "ladder.db", create=False) as looking:
-            assert len(list(looking.counted())) == 1
+            assert len(list(looking.results.counted())) == 1
             with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
-                looking.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-
-
-def test_an_older_ladder_that_cannot_be_written_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = Database(sqlite3.connect(tmp_path / "ladder.db"))
-    migrations.apply(old, stop_before="kept_tallies")
-    old.close()
-    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
-    with pytest.raises(LadderError, match=r"made by an older version of Dogana .* open it once as its owner"):
-        Store(tmp_path / "ladder.db", create=False)
+                looking.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.commands import log, top
 from ladder.commands.submit import fitted, login_name, name_of
 from ladder.commands.where import Where
 from ladder.intake.submission import check_names
 from ladder.operation.errors import LadderError
+from ladder.questions.match import BotLog
+from ladder.questions.rows import StandingRow
 from referee.commands.output import out
 from tests.commands.conftest import Dogana
+from tests.ladder.filled import filled
 from tests.ladder.in_process import dogana
 
 __all__ = ["dogana"]
@@ -130,8 +132,10 @@ def test_games_that_nobody_has_played_are_one_line_and_house_bots_do_not_wait(do
 
 
 def test_many_bots_without_a_place_are_counted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    def standing(number: int, status: str, reason: str) -> pb.Standing:
-        return pb.Standing(game="yunnan", bot=f"bot{number}", version=1, author="a", status=status, reason=reason)
+    def standing(number: int, status: str, reason: str) -> StandingRow:
+        return filled(
+            StandingRow, game="yunnan", bot=f"bot{number}", version=1, author="a", status=status, reason=reason
+        )
 
     alike = [standing(number, "failed", "it crashed\x1b[2J") for number in range(290)]
     apart = [standing(number, "suspended", f"reason {number}") for number in range(300, 330)]
@@ -154,8 +158,8 @@ def test_an_option_of_a_standing_is_not_set(dogana: Dogana) -> None:
 
 def test_a_bot_that_printed_nothing_is_told_how_to_be_looked_at() -> None:
     with out.capture() as shown:
-        log._explain_empty(Where(Path("h"), None), pb.BotLog(match="3f09", seat=1, bot="my v2 v3"))
-        log._explain_empty(Where(Path("h"), None), pb.BotLog(match="3f09", seat=1))
+        log._explain_empty(Where(Path("h"), None), filled(BotLog, match="3f09", seat=1, bot="my v2 v3"))
+        log._explain_empty(Where(Path("h"), None), filled(BotLog, match="3f09", seat=1))
     assert shown.get().splitlines() == [
         "it printed nothing, and a log has only what a bot prints; these say more:",
         "  dogana ladder replay 3f09 --as 1 --home h",

@@ -146,7 +146,7 @@ def test_a_bot_that_kills_its_worker_when_it_is_losing_is_suspended_and_nobody_i
         assert found["killer"].status is Status.SUSPENDED
         assert found["killer"].tally.matches > 0  # it is not excused for that
         assert found["mybot"].status in SCHEDULED
-        assert store.unfinished(CONDITION) == []
+        assert store.schedule.unfinished(CONDITION) == []
         assert compare(home, store).problems == []
 
 
@@ -222,6 +222,6 @@ def test_a_bot_that_starts_only_on_an_idle_machine_is_given_other_attempts_but_n
         again = [text for text in said if "is void and is played again: seat" in text]
         assert all("did not join within 5 s; others used the processors" in text for text in again)
         assert len(again) == 2 * (MAX_VOIDS - 1)
-        outcomes = [outcome for match in store.counted() if match.count for outcome in match.count.outcomes]
+        outcomes = [outcome for match in store.results.counted() if match.count for outcome in match.count.outcomes]
         assert sorted(outcome.value for outcome in outcomes) == ["played", "played", "start", "start"]
-        assert store.open_matches() == {}
+        assert store.schedule.open_matches() == {}

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from ladder.facts.roster import Roster
 from ladder.facts.standings import Status, standings
 from ladder.facts.store import Store
 from ladder.intake.submission import Inspector
 from ladder.model.condition import agree
 from ladder.model.match import AT_HOME_PREFIX, Match, Version
 from ladder.operation.home import Home
-from ladder.play import running
+from ladder.play import qualifying, running
 from ladder.play.pool import End, Finished, Void
 from ladder.play.running import AWAY_SECONDS, RunPlan, enter_house_bots
 from referee.match.clock import TimeControl
@@ -66,14 +67,14 @@ def in_order(match: Match) -> End:
 
 
 def remote(store: Store, name: str) -> Version:
-    version, _ = store.add_version(name, f"author of {name}", f"{AT_HOME_PREFIX}v1", [], [GAME.name])
+    version, _ = store.roster.add_version(name, f"author of {name}", f"{AT_HOME_PREFIX}v1", [], [GAME.name])
     return version
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store(tmp_path / "ladder.db", create=True) as made:
-        made.condition(CONDITION.game, CONDITION.options, CONDITION.clock)
+        made.roster.condition(CONDITION.game, CONDITION.options, CONDITION.clock)
         enter_house_bots(made, CONDITION)
         yield made
 
@@ -82,6 +83,8 @@ def served(store: Store, home: Path, table: Table, monkeypatch: pytest.MonkeyPat
     """Run the ladder, as while it is served, with this table, for three hours or until five matches were played."""
     monkeypatch.setattr(running, "Pool", table)
     monkeypatch.setattr(running, "time", clock)
+    for module in (running, qualifying):
+        monkeypatch.setattr(module, "archive_match", lambda *_: None)
     control = TimeControl.parse(CONDITION.clock)
     plan = RunPlan([agree(GAME, {}, None)], None, workers=1, clock=control, invite=lambda _: None)
     for _ in run(Home(home), store, plan):
@@ -95,10 +98,10 @@ def test_a_match_waits_ten_minutes_however_many_of_its_bots_are_away(
 ) -> None:
     versions = [remote(store, name) for name in ("one", "two", "three")]
     for version in versions:
-        store.qualify(version.id, CONDITION, passed=True, reason="")
-        store.connect(version.id, 1)
+        store.admission.qualify(version.id, CONDITION, passed=True, reason="")
+        store.roster.connect(version.id, 1)
     seats = [version.id for version in versions]
-    store.add_block(CONDITION, 1, {"m": seats}, 1, 0, dict.fromkeys(seats, 4))
+    store.schedule.add_block(CONDITION, 1, {"m": seats}, 1, 0, dict.fromkeys(seats, 4))
     clock = Hours()
     table = Table(clock, in_order)
     served(store, tmp_path, table, monkeypatch, clock)
@@ -118,13 +121,13 @@ def test_a_bot_at_home_does_not_fail_to_qualify_because_a_worker_died(
         return in_order(match)
 
     table = Table(clock, end_of)
-    original = Store.disconnect
+    original = Roster.disconnect
 
-    def connected_again(self: Store, *args: Any) -> None:
+    def connected_again(self: Roster, *args: Any) -> None:
         original(self, *args)
         self.connect(version.id, 1)  # as soon as the run serves
 
-    monkeypatch.setattr(Store, "disconnect", connected_again)
+    monkeypatch.setattr(Roster, "disconnect", connected_again)
     served(store, tmp_path, table, monkeypatch, clock)
     [status] = [one.status for one in standings(store, CONDITION) if one.version == version]
     assert status is Status.ACTIVE
@@ -133,7 +136,7 @@ def test_a_bot_at_home_does_not_fail_to_qualify_because_a_worker_died(
 def test_a_version_plays_one_match_at_a_time_to_qualify_however_long_that_takes(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    version, _ = store.add_version("slow", "ann", "hash", ["./slow"], [GAME.name])
+    version, _ = store.roster.add_version("slow", "ann", "hash", ["./slow"], [GAME.name])
     monkeypatch.setattr(Inspector, "check", lambda *_: None)
     clock = Hours()
 
@@ -155,8 +158,8 @@ def test_a_version_plays_one_match_at_a_time_to_qualify_however_long_that_takes(
             yield from ((match, in_order(match)) for match in trying)
 
     tried: list[Match] = []
-    other, _ = store.add_version("fast", "eve", "other hash", ["./fast"], [GAME.name])
-    store.qualify(other.id, CONDITION, passed=True, reason="")
+    other, _ = store.roster.add_version("fast", "eve", "other hash", ["./fast"], [GAME.name])
+    store.admission.qualify(other.id, CONDITION, passed=True, reason="")
     served(store, tmp_path, Slowly(clock, in_order), monkeypatch, clock)
     assert [match.seats[0] for match in tried] == [version]
 
@@ -166,23 +169,23 @@ def test_how_many_matches_wait_changes_nothing_in_how_often_it_is_looked_who_is_
 ) -> None:
     monkeypatch.setattr(running, "AWAY_SECONDS", 10.0)
     looked: list[int] = []
-    connected = Store.connected
+    connected = Roster.connected
 
-    def counted(self: Store) -> Any:
+    def counted(self: Roster) -> Any:
         looked[-1] += 1
         return connected(self)
 
-    monkeypatch.setattr(Store, "connected", counted)
+    monkeypatch.setattr(Roster, "connected", counted)
     for blocks in (1, 4):
         looked.append(0)
         folder = tmp_path / str(blocks)
         folder.mkdir()
         with Store(folder / "ladder.db", create=True) as store:
-            store.condition(CONDITION.game, CONDITION.options, CONDITION.clock)
+            store.roster.condition(CONDITION.game, CONDITION.options, CONDITION.clock)
             enter_house_bots(store, CONDITION)
             seats = [remote(store, name).id for name in ("one", "two")]
             for block in range(blocks):
-                store.add_block(CONDITION, 1, {f"{block}.{turn}": seats for turn in range(2)}, 1, 0, {})
+                store.schedule.add_block(CONDITION, 1, {f"{block}.{turn}": seats for turn in range(2)}, 1, 0, {})
             clock = Hours()
 
             def stop(_: Match) -> End:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ladder.facts.chronicle import Chronicle
+from ladder.archive.archive import Archive
+from ladder.facts.store import Store
 from ladder.model.match import Match
 from ladder.operation.home import Home
 from ladder.play.running import count
@@ -31,12 +32,12 @@ def told_ladder(folder: Path, matches: int) -> Home:
     """A ladder of five bots with matches that were played, and more that are scheduled."""
     home = Home(folder)
     home.make()
-    with Chronicle(home.database, create=True) as chronicle:
-        assert chronicle.condition(CONDITION.game, CONDITION.options, CONDITION.clock) == CONDITION
+    with Store(home.database, create=True) as chronicle:
+        assert chronicle.roster.condition(CONDITION.game, CONDITION.options, CONDITION.clock) == CONDITION
         for bot, author in {FAULTY: "ann", LONG: LONG, "good": "cat", "better": "dan", "best": "eve"}.items():
-            version, _ = chronicle.add_version(bot, author, f"hash of {bot}", ["./bot"], [GAME.name])
-            chronicle.qualify(version.id, CONDITION, passed=True, reason="")
-            write_log(home, f"qualify-{version.id}-0", 0)
+            version, _ = chronicle.roster.add_version(bot, author, f"hash of {bot}", ["./bot"], [GAME.name])
+            chronicle.admission.qualify(version.id, CONDITION, passed=True, reason="")
+            write_log(home, f"qualify-{version.id}-0")
         waiting: list[Match] = []
         for number in range(matches):
             waiting = waiting or next_matches(chronicle, number)
@@ -46,7 +47,7 @@ def told_ladder(folder: Path, matches: int) -> Home:
     return home
 
 
-def play_really(home: Home, chronicle: Chronicle, match: Match, faults: Mapping[int, Fault] | None = None) -> None:
+def play_really(home: Home, chronicle: Store, match: Match, faults: Mapping[int, Fault] | None = None) -> None:
     """Play a match by the rules, write its record and logs, and make it count.
 
     Each seat answers at random; those with faults first give two answers that are refused, then the fault puts them out.
@@ -69,16 +70,26 @@ def play_really(home: Home, chronicle: Chronicle, match: Match, faults: Mapping[
     writer = RecordWriter(path)
     writer.append(header(plan), *table.lines)
     record_hash = writer.finish()
-    for seat in range(len(match.seats)):
-        write_log(home, match.match_id, seat)
+    with Archive(home.archive, create=True) as archive:
+        archive.add(match.match_id, path.read_bytes(), logs_of(match))
+    path.unlink()
     if match.block is not None:
         count(chronicle, match, table.match.result, record_hash)
 
 
-def write_log(home: Home, match_id: str, seat: int) -> None:
-    log = home.log(match_id, seat)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text(f"first line of seat {seat}\n" + "thinking\n" * 60 + f"last {LOUD} line of seat {seat}\n")
+def logs_of(match: Match) -> dict[str, bytes]:
+    """What each seat of a match wrote."""
+    return {f"seat{seat}.log": _log(seat) for seat in range(len(match.seats))}
+
+
+def write_log(home: Home, match_id: str) -> None:
+    """Let the first seat of a match have written something."""
+    with Archive(home.archive, create=True) as archive:
+        archive.put_logs(match_id, {"seat0.log": _log(0)})
+
+
+def _log(seat: int) -> bytes:
+    return (f"first line of seat {seat}\n" + "thinking\n" * 60 + f"last {LOUD} line of seat {seat}\n").encode()
 
 
 def plan_of(match: Match) -> MatchPlan:

@@ -9,13 +9,13 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from referee.match.result import seed_line
-from referee.records.record import RecordError, read_lines, seal
+from referee.records.record import RecordError, read_lines
 from referee.records.signature import BadKey, PublicKey, parse_key, read_key, record_text, signature_line
 from referee.records.verify import Replay, verify
 from referee.registry import find
 from tests.commands.conftest import Dogana, dogana
 from tests.referee.test_records import chained
-from tests.referee.test_sealing import SEED, play
+from tests.referee.test_sealing import SEED, play, seal
 
 __all__ = ["dogana"]
 

@@ -14,13 +14,14 @@ from typing import Any
 import httpx
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.store import Store
 from ladder.http.pictures.drawings import Drawing, Drawings
 from ladder.operation.home import Home
 from ladder.play.blocks import Blocks
 from ladder.play.playing import announced
 from ladder.questions.desk import Desk
+from ladder.questions.matches import MatchesRequest
+from ladder.questions.rows import MatchRow
 from tests.web.browser import axe, browser, sync_api
 from tests.web.test_live import Scene, playing
 
@@ -57,8 +58,8 @@ def test_a_page_that_waits_for_a_drawing_can_be_read_by_all(
     assert axe.Axe().run(page).response["violations"] == []
 
 
-def match_of(home: Home) -> pb.PlayedMatch:
-    return Desk(home).matches(pb.MatchesRequest(limit=1)).matches[0]
+def match_of(home: Home) -> MatchRow:
+    return Desk(home).ask(MatchesRequest(limit=1)).matches[0]
 
 
 def test_the_viewer_is_drawn_while_the_page_waits_and_is_as_high_as_it_needs(

@@ -52,7 +52,7 @@ def test_a_page_changes_as_soon_as_the_ladder_does(
     client = browse(home)
     assert "newcomer" not in client.get("/games/yunnan").text
     with Store(home.database, create=False) as store:
-        store.add_version("newcomer", "ann", "hash", ["./bot"], ["yunnan"])
+        store.roster.add_version("newcomer", "ann", "hash", ["./bot"], ["yunnan"])
     assert "newcomer" in client.get("/games/yunnan").text
 
 
@@ -126,7 +126,7 @@ def test_where_the_ladder_is_is_told_to_nobody(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(Desk, "bots", fail)
+    monkeypatch.setattr(Desk, "ask", fail)
     client = browse(new_ladder(tmp_path / "ladder"))
     for path in ("/bots", "/api/v1/bots"):
         answer = client.get(path)

@@ -18,11 +18,11 @@ import grpc
 import httpx
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.http.requests import connections, form
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
+from ladder.questions.info import InfoRequest
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
@@ -267,7 +267,7 @@ def test_what_is_no_call_keeps_no_author_from_the_ladder(home: Home, what: str) 
     with serving(home, Listen("127.0.0.1:0")) as port, RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as desk:
         for _ in range(5):
             said(("127.0.0.1", port), TO_THE_PORT[what], ends=True)
-            assert desk.info(pb.InfoRequest()).author == "ann"
+            assert desk.ask(InfoRequest()).author == "ann"
 
 
 def test_streams_without_a_join_leave_the_port_to_others(home: Home) -> None:
@@ -282,7 +282,7 @@ def test_streams_without_a_join_leave_the_port_to_others(home: Home) -> None:
                 for _ in range(60):
                     await play().wait_for_connection()
             with RemoteDesk(f"127.0.0.1:{port}", Login()) as desk:
-                assert (await asyncio.to_thread(desk.info, pb.InfoRequest())).dogana
+                assert (await asyncio.to_thread(desk.ask, InfoRequest())).dogana
 
     with serving(home, Listen("127.0.0.1:0")) as port:
         asyncio.run(open_many(port))

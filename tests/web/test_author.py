@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import resource
 import shutil
@@ -21,11 +20,9 @@ import httpx
 import pytest
 from bs4 import BeautifulSoup
 
-from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.pages.enter import ten_lines
-from ladder.http.people import author
-from ladder.http.requests import limits
+from ladder.http.requests import changes, limits
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.intake.submission import submit
@@ -34,12 +31,14 @@ from ladder.operation import journal
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance
 from ladder.questions.desk import Desk
+from ladder.questions.standings import TopRequest
 from referee.game import Game
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.records.record import RecordWriter, header
 from referee.registry import find, shipped_board
 from tests.cases import mostly_long
+from tests.ladder.archived import put_logs, put_record
 from tests.ladder.noted import Noted, noted
 from tests.ladder.told import FAULTY, LOUD, told_ladder
 from tests.patience import patient
@@ -94,8 +93,8 @@ def reason_in(answer: httpx.Response) -> str:
 
 
 def versions(home: Home, bot: str) -> int:
-    with Chronicle(home.database, create=False) as chronicle:
-        return len(chronicle.versions_called(bot))
+    with Store(home.database, create=False) as chronicle:
+        return len(chronicle.roster.versions_called(bot))
 
 
 # --- in and out ---------------------------------------------------------------------------------------------
@@ -239,8 +238,8 @@ def test_a_form_on_another_site_changes_nothing(
     answer = client.post(path, data={"bot": FAULTY, "token": tokens["eve"]}, headers={**cookies, **headers})
     assert answer.status_code == 403
     assert "set-cookie" not in answer.headers
-    with Chronicle(home.database, create=False) as chronicle:
-        assert not chronicle.retired()
+    with Store(home.database, create=False) as chronicle:
+        assert not chronicle.admission.retired()
 
 
 @pytest.mark.parametrize(
@@ -269,8 +268,8 @@ def test_nothing_is_changed_by_a_link(client: httpx.Client, home: Home, tokens: 
     log_in(client, tokens["ann"])
     client.get(path, params={"bot": FAULTY, "token": tokens["eve"]})
     assert tokens["ann"] == client.cookies["dogana"]
-    with Chronicle(home.database, create=False) as chronicle:
-        assert not chronicle.retired()
+    with Store(home.database, create=False) as chronicle:
+        assert not chronicle.admission.retired()
 
 
 # --- sending a bot ------------------------------------------------------------------------------------------
@@ -306,8 +305,8 @@ def test_what_comes_from_a_downloads_folder_is_taken_in_without_the_folder(
         archive.writestr("helper.py", "")
         archive.writestr("bot.toml", 'run = ["python", "main.py"]\ngames = ["cargo_noir"]\n')
     assert send(client, "packed", data.getvalue(), "C:\\Downloads\\my bot (1).zip").status_code == 303
-    with Chronicle(home.database, create=False) as chronicle:
-        [version] = chronicle.versions_called("packed")
+    with Store(home.database, create=False) as chronicle:
+        [version] = chronicle.roster.versions_called("packed")
     assert version.games == ("cargo_noir",)
     assert list(home.versions.glob(".receiving-*")) == []
     assert send(client, "single").headers["location"].endswith("sent=new")
@@ -396,7 +395,7 @@ def test_a_bot_in_chunks_is_refused_also_if_a_length_is_named(client: httpx.Clie
         answer = b""
         while b"</html>" not in answer and (more := raw.recv(65536)):
             answer += more
-        assert "say beforehand how long the form is" in answer.decode()
+        assert "say beforehand how long the request is" in answer.decode()
 
 
 def beginning_of_an_upload(token: str) -> str:
@@ -412,7 +411,7 @@ def beginning_of_an_upload(token: str) -> str:
 def test_an_upload_that_stops_is_forgotten_and_another_may_begin(
     home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(author, "PIECE_SECONDS", 0.5)
+    monkeypatch.setattr(changes, "PIECE_SECONDS", 0.5)
     client = browse(home, SITE)
     url = client.base_url
     head = beginning_of_an_upload(tokens["new"])
@@ -576,8 +575,8 @@ def test_what_a_bot_wrote_is_for_its_author_alone(client: httpx.Client, home: Ho
     for what in (FAULTY, f"{FAULTY} v1"):
         assert client.get("/me/log", params={"what": what}).status_code == 403
     assert client.get(f"/me/bots/{FAULTY}").status_code == 403
-    with Chronicle(home.database, create=False) as chronicle:
-        [match, *_] = chronicle.matches(1, versions=chronicle.find_versions(FAULTY))
+    with Store(home.database, create=False) as chronicle:
+        [match, *_] = chronicle.history.matches(1, versions=chronicle.roster.find_versions(FAULTY))
     seat = next(one.seat for one in match.seats if one.version.bot == FAULTY)
     answer = client.get("/me/log", params={"what": match.match_id, "seat": str(seat)})
     assert answer.status_code >= 400
@@ -599,10 +598,10 @@ def test_a_log_that_is_not_there_is_a_page_that_says_so(
 def test_a_bot_that_has_not_qualified_shows_why_and_what_it_wrote(
     client: httpx.Client, home: Home, tokens: dict[str, str]
 ) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        [version] = chronicle.versions_called(FAULTY)
-        [condition] = chronicle.conditions().values()
-        chronicle.qualify(version.id, condition, passed=False, reason=f"it crashed {LOUD}<b>")
+    with Store(home.database, create=False) as chronicle:
+        [version] = chronicle.roster.versions_called(FAULTY)
+        [condition] = chronicle.roster.conditions().values()
+        chronicle.admission.qualify(version.id, condition, passed=False, reason=f"it crashed {LOUD}<b>")
     log_in(client, tokens["ann"])
     page = client.get(f"/me/bots/{FAULTY}")
     assert "not qualified" in page.text
@@ -626,28 +625,24 @@ def tried(home: Home, version: Version, game: Game, clock: str, wrote: str) -> N
     bots = [version.label, "random v1"]
     writer.append(header(MatchPlan(game, setup, match, 1, bots, TimeControl.parse(clock))))
     writer.finish()
-    log = home.log(match, 0)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text(wrote)
+    put_record(home, match, path.read_bytes())
+    put_logs(home, match, {"seat0.log": wrote.encode()})
 
 
 def test_the_log_of_a_bot_that_has_not_qualified_is_that_of_the_trial_that_failed(
     client: httpx.Client, home: Home, tokens: dict[str, str]
 ) -> None:
     good, bad = find("yunnan"), find("venezia")
-    with Chronicle(home.database, create=False) as chronicle:
-        version, _ = chronicle.add_version("both", "ann", "hash of both", ["./bot"], [good.name, bad.name])
+    with Store(home.database, create=False) as chronicle:
+        version, _ = chronicle.roster.add_version("both", "ann", "hash of both", ["./bot"], [good.name, bad.name])
         for game, passed in ((good, True), (bad, False)):
-            condition = chronicle.condition(game.name, {}, "10+1/10")
-            chronicle.qualify(
+            condition = chronicle.roster.condition(game.name, {}, "10+1/10")
+            chronicle.admission.qualify(
                 version.id, condition, passed=passed, reason="" if passed else "crash: exited with status 1"
             )
             if not passed:
                 tried(home, version, game, condition.clock, "a gondola has sunk")
         tried(home, version, good, "10+1/10", "tea was sold")
-    logs = [home.log(match, 0) for match in home.qualifications(version.id)]
-    for when, log in enumerate(sorted(logs, key=lambda path: path.read_text() == "tea was sold"), 1):
-        os.utime(log.parent, (when, when))  # the one that it got through came last
     log_in(client, tokens["ann"])
     page = client.get("/me/bots/both")
     assert "What it wrote when it failed to qualify" in page.text
@@ -657,8 +652,8 @@ def test_the_log_of_a_bot_that_has_not_qualified_is_that_of_the_trial_that_faile
 
 
 def test_an_author_sees_the_places_of_their_bots(client: httpx.Client, home: Home, tokens: dict[str, str]) -> None:
-    listed = Desk(home).top(pb.TopRequest()).tables
-    places = {one.bot: str(one.place) for table in listed for one in table.versions if one.HasField("place")}
+    listed = Desk(home).ask(TopRequest()).tables
+    places = {one.bot: str(one.place) for table in listed for one in table.versions if one.place is not None}
     assert len(set(places.values())) > 1
     for whose, bot in (("ann", FAULTY), ("eve", "best")):
         log_in(client, tokens[whose])
@@ -671,14 +666,14 @@ def test_an_author_sees_the_places_of_their_bots(client: httpx.Client, home: Hom
 def test_a_bot_is_retired_and_comes_back(client: httpx.Client, home: Home, tokens: dict[str, str]) -> None:
     log_in(client, tokens["ann"])
     assert client.post("/me/retire", data={"bot": FAULTY}).headers["location"] == f"../me/bots/{FAULTY}"
-    with Chronicle(home.database, create=False) as chronicle:
-        assert chronicle.retired() == {chronicle.versions_called(FAULTY)[0].id}
+    with Store(home.database, create=False) as chronicle:
+        assert chronicle.admission.retired() == {chronicle.roster.versions_called(FAULTY)[0].id}
     with Authors(home.database, create=False) as authors:
         assert (authors.acts(1)[0].who, authors.acts(1)[0].did) == ("ann", "retire")
     assert ">Retire it" not in client.get(f"/me/bots/{FAULTY}").text
     assert client.post("/me/requalify", data={"bot": FAULTY}).status_code == 303
-    with Chronicle(home.database, create=False) as chronicle:
-        assert not chronicle.retired()
+    with Store(home.database, create=False) as chronicle:
+        assert not chronicle.admission.retired()
 
 
 @pytest.mark.parametrize(("bot", "status"), [("best", 403), ("greedy", 404), ("nobody", 404), ("", 404), ("../x", 404)])
@@ -688,9 +683,9 @@ def test_nobody_changes_a_bot_of_another(
 ) -> None:
     log_in(client, tokens["ann"])
     assert client.post(path, data={"bot": bot, "at_tables": "yes"}).status_code == status
-    with Chronicle(home.database, create=False) as chronicle:
-        assert not chronicle.retired()
-        assert not chronicle.at_tables()
+    with Store(home.database, create=False) as chronicle:
+        assert not chronicle.admission.retired()
+        assert not chronicle.roster.at_tables()
 
 
 def test_an_author_lets_people_play_against_a_bot_and_takes_that_back(
@@ -714,8 +709,8 @@ def test_a_bot_is_sent_with_consent_or_as_a_rule_without(
     send(client, "shy")
     data = {"bot": "bold", "at_tables": "yes"}
     assert client.post("/submit", data=data, files={"file": ("bot.py", BOT)}).status_code == 303
-    with Chronicle(home.database, create=False) as chronicle:
-        assert chronicle.at_tables() == {"bold"}
+    with Store(home.database, create=False) as chronicle:
+        assert chronicle.roster.at_tables() == {"bold"}
 
 
 def test_who_is_not_logged_in_is_asked_to(client: httpx.Client) -> None:

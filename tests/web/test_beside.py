@@ -320,7 +320,7 @@ def test_at_a_served_ladder_people_play_against_bots_of_authors_behind_its_walls
     (tmp_path / "bot.py").write_text(ten_lines())
     version, _ = submit(home, tmp_path / "bot.py", "willing", "ann", at_tables=True)
     with Store(home.database, create=False) as store:
-        store.qualify(version.id, store.condition("yunnan", {}, "10+1/10"), passed=True, reason="")
+        store.admission.qualify(version.id, store.roster.condition("yunnan", {}, "10+1/10"), passed=True, reason="")
     words = ("serve", "--listen", "127.0.0.1:0", "--workers", "1", "--game", "yunnan")
     with running(home.folder, *words) as (_, address), httpx.Client(base_url=address, timeout=SECONDS) as client:
         table = sit_down(client, "yunnan", 2, {"bot1": "willing v1", "seat": "0"})

@@ -9,12 +9,13 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.questions.desk import Desk
+from ladder.questions.matches import MatchesRequest
+from tests.ladder.archived import damage, put_record, record_of, recorded
 from tests.ladder.told import FAULTY, told_ladder
 from tests.web.conftest import GAMES, Browse, soup
 
@@ -32,7 +33,7 @@ def test_the_start_page_shows_how_a_match_of_each_game_has_ended(seen: httpx.Cli
 def test_it_stays_the_same_for_some_matches(played: Home, seen: httpx.Client) -> None:
     shown = {str(link["href"]).removeprefix("matches/") for link in soup(seen.get("/")).select("a.shown")}
     for game in GAMES:
-        matches = Desk(played).matches(pb.MatchesRequest(game=game, limit=100)).matches
+        matches = Desk(played).ask(MatchesRequest(game=game, limit=100)).matches
         twos = {match.match: match.number & -match.number for match in matches}
         [ours] = shown & twos.keys()
         assert twos[ours] == max(twos.values()), "the one whose number has the most twos in it"
@@ -46,9 +47,8 @@ def test_of_what_is_no_match_there_is_none(seen: httpx.Client, match: str) -> No
 def test_a_record_that_does_not_hold_has_no_picture(played: Home, tmp_path: Path, browse: Browse) -> None:
     home = Home(tmp_path / "ladder")
     shutil.copytree(played.folder, home.folder)
-    [match] = Desk(home).matches(pb.MatchesRequest(limit=1)).matches
-    file = home.find_record(match.match)
-    file.write_bytes(file.read_bytes()[:-100])
+    [match] = Desk(home).ask(MatchesRequest(limit=1)).matches
+    damage(home, match.match)
     assert browse(home).get(f"/matches/{match.match}/board.svg").status_code == 404
 
 
@@ -65,12 +65,10 @@ def test_the_picture_of_a_match_that_is_for_its_author_is_kept_for_nobody_else(t
     home = told_ladder(tmp_path / "ladder", 2)
     with Authors(home.database, create=False) as authors:
         token = authors.add("ann")
-    with Chronicle(home.database, create=False) as chronicle:
-        [faulty] = chronicle.versions_called(FAULTY)
+    with Store(home.database, create=False) as chronicle:
+        [faulty] = chronicle.roster.versions_called(FAULTY)
     tried = f"qualify-{faulty.id}-0123456789abcdef"
-    record = home.record(tried)
-    record.parent.mkdir()
-    shutil.copy(next(home.records.glob("*/*.jsonl")), record)
+    put_record(home, tried, record_of(home, recorded(home)[0]))
     client = browse(home, Site(takes_bots=True))
     address = f"/matches/{tried}/board.svg"
     assert client.get(address, headers={"cookie": f"dogana={token}"}).status_code == 200

@@ -9,15 +9,18 @@ from pathlib import Path
 import httpx
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.archive.archive import USAGE
+from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.operation.errors import NotFound
 from ladder.operation.home import Home
 from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.bots import Performance, ShowRequest
 from ladder.questions.desk import Desk
+from ladder.questions.matches import MatchesRequest
 from referee.live.seats.telemetry import Series
+from tests.ladder.archived import put_logs
 from tests.ladder.made import GAME
 from tests.ladder.told import FAULTY
 from tests.patience import patient
@@ -31,18 +34,18 @@ BOT = "/bots/{bot}"
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder that no test changes."""
     home = hostile_ladder(tmp_path_factory.mktemp("hostile") / "home")
-    with Chronicle(home.database, create=False) as chronicle:
-        [match_id, seat] = chronicle.last_seats(
-            chronicle.find_versions("best")[0], next(iter(chronicle.conditions().values())), 1
+    with Store(home.database, create=False) as chronicle:
+        [match_id, seat] = chronicle.history.last_seats(
+            chronicle.roster.find_versions("best")[0], next(iter(chronicle.roster.conditions().values())), 1
         )[0]
-        match = chronicle.match(match_id)
+        match = chronicle.schedule.match(match_id)
         assert match is not None
-        chronicle.note_telemetry(match, {seat: {MARKUP: Series(4, 1000.0)}})
+        chronicle.results.note_telemetry(match, {seat: {MARKUP: Series(4, 1000.0)}})
     return home
 
 
-def fared(home: Home, bot: str) -> pb.Fared:
-    return Desk(home, ANYBODY).show(pb.ShowRequest(bot=bot)).fared[0]
+def fared(home: Home, bot: str) -> Performance:
+    return Desk(home, ANYBODY).ask(ShowRequest(bot=bot)).fared[0]
 
 
 def test_a_bot_has_its_versions_with_their_status(home: Home) -> None:
@@ -72,16 +75,17 @@ def test_its_results_are_those_of_the_desk(home: Home) -> None:
     ] == [(f"{one.seat} of {one.seats}", str(one.matches), str(one.wins), f"{one.mean_rank:.1f}") for one in told.seats]
     facts = shown.select_one("dl.facts")
     assert facts is not None
+    assert told.thinking is not None
     assert told.thinking.most_in[:8] in facts.text
 
 
 def test_its_curve_says_in_words_what_it_shows_and_marks_each_version(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
-    with Chronicle(home.database, create=False) as chronicle:
-        condition = next(iter(chronicle.conditions().values()))
-        newer = chronicle.find_versions("best")[-1]
+    with Store(home.database, create=False) as chronicle:
+        condition = next(iter(chronicle.roster.conditions().values()))
+        newer = chronicle.roster.find_versions("best")[-1]
         with chronicle.writing():
-            chronicle._write(
+            chronicle.file.write(
                 "insert into block_ratings (version, condition, block, mu, sigma) values (?, ?, 9, 20, 3)",
                 [newer.id, condition.id],
             )
@@ -101,7 +105,7 @@ def test_faults_are_listed_with_reasons_and_lead_to_their_matches(home: Home) ->
     shown = page(home, BOT, bot=FAULTY)
     check_markup(shown)
     table = table_of(shown, "The last matches that version 1 lost by a fault")
-    outs = Desk(home, ANYBODY).matches(pb.MatchesRequest(bot=FAULTY, out=True, limit=10)).matches
+    outs = Desk(home, ANYBODY).ask(MatchesRequest(bot=FAULTY, out=True, limit=10)).matches
     assert [str(link["href"]) for link in table.select("a")] == [f"../matches/{match.match}" for match in outs]
     assert all(row["Fault"] == "crash" for row in rows(table))
     assert all(row["Reason"] == "=crashed \\x1b[2J\\u202e" for row in rows(table))
@@ -109,13 +113,13 @@ def test_faults_are_listed_with_reasons_and_lead_to_their_matches(home: Home) ->
 
 def test_last_matches_have_places_opponents_and_the_change_in_their_block(home: Home) -> None:
     shown = rows(table_of(page(home, BOT, bot="best"), "The last matches of version 1, newest"))
-    matches = Desk(home, ANYBODY).matches(pb.MatchesRequest(bot="best v1", limit=15)).matches
+    matches = Desk(home, ANYBODY).ask(MatchesRequest(bot="best v1", limit=15)).matches
     assert [row["Match"] for row in shown] == [match.match[:8] for match in matches]
     for row, match in zip(shown, matches, strict=True):
         [own] = [seat for seat in match.seats if seat.bot == "best"]
         assert row["Place"].startswith(f"{own.rank} of {len(match.seats)}")
         assert all(f"{seat.rank}. {seat.bot} v" in row["Against"] for seat in match.seats if seat is not own)
-        assert row["Δ"] == (f"{own.block_change:+.2f}" if own.HasField("block_change") else "")
+        assert row["Δ"] == (f"{own.block_change:+.2f}" if own.block_change is not None else "")
 
 
 def test_an_older_version_can_be_looked_at_and_one_that_has_not_played_says_so(home: Home) -> None:
@@ -130,9 +134,9 @@ def test_an_older_version_can_be_looked_at_and_one_that_has_not_played_says_so(h
 
 def test_the_last_of_many_versions_are_listed_and_the_others_counted(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         for number in range(60):
-            chronicle.add_version("best", "eve", f"hash {number}", ["./bot"], [GAME.name])
+            chronicle.roster.add_version("best", "eve", f"hash {number}", ["./bot"], [GAME.name])
     shown = page(home, BOT, bot="best")
     links = [text_of(link) for link in table_of(shown, "Versions").select("th a")]
     assert links == [f"v{number}" for number in range(62, 42, -1)]
@@ -166,10 +170,10 @@ def test_what_is_private_is_shown_to_its_author_alone(home: Home) -> None:
         ["dogana", "ladder", "log"],
     ]
     logs = [str(link["href"]) for link in own.select("#yours a[href*=log]")]
-    last = Desk(home, ANYBODY).matches(pb.MatchesRequest(bot="best v1", limit=15)).matches
+    last = Desk(home, ANYBODY).ask(MatchesRequest(bot="best v1", limit=15)).matches
     seats = [next(seat.seat for seat in match.seats if seat.bot == "best") for match in last]
     assert logs == [f"../me/log?what={match.match}&seat={seat}" for match, seat in zip(last, seats, strict=True)]
-    lost = Desk(home, ANYBODY).matches(pb.MatchesRequest(bot="best v1", lost=True, limit=1)).matches[0]
+    lost = Desk(home, ANYBODY).ask(MatchesRequest(bot="best v1", lost=True, limit=1)).matches[0]
     [seat] = [seat.seat for seat in lost.seats if seat.bot == "best"]
     assert words[0][3] == lost.match
     assert words[1][4] == str(seat)
@@ -197,12 +201,11 @@ def test_over_http_a_cookie_makes_an_author_and_what_they_see_is_not_kept(home: 
 def test_what_it_used_is_told(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
     assert "MiB" not in page(home, BOT, bot="good").text
-    with Chronicle(home.database, create=False) as chronicle:
-        condition = next(iter(chronicle.conditions().values()))
-        [(match_id, seat)] = chronicle.last_seats(chronicle.find_versions("good")[0], condition, 1)
+    with Store(home.database, create=False) as chronicle:
+        condition = next(iter(chronicle.roster.conditions().values()))
+        [(match_id, seat)] = chronicle.history.last_seats(chronicle.roster.find_versions("good")[0], condition, 1)
     usage = {"memory_peak": 48 * 1024**2, "memory_kills": 0, "tasks_peak": 1, "cpu_seconds": 2.5}
-    home.usage(match_id).parent.mkdir(parents=True, exist_ok=True)
-    home.usage(match_id).write_text(json.dumps({str(seat): usage}))
+    put_logs(home, match_id, {USAGE: json.dumps({str(seat): usage}).encode()})
     facts = page(home, BOT, bot="good").select_one("dl.facts")
     assert facts is not None
     assert f"at most 48 MiB, in match {match_id[:8]}" in text_of(facts)

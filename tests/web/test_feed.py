@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 import httpx
 import pytest
 
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
 from ladder.operation.home import Home
 from tests.ladder.told import FAULTY, LONG, LOUD, told_ladder
@@ -24,10 +24,10 @@ EVIL = f"</title><script>alert(1)</script>]]>&{LOUD}\x00\ufffe"
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     home = told_ladder(tmp_path / "home", 5)
-    with Chronicle(home.database, create=False) as chronicle:
-        [version] = chronicle.versions_called(FAULTY)
-        [condition] = chronicle.conditions().values()
-        chronicle.qualify(version.id, condition, passed=False, reason=EVIL)
+    with Store(home.database, create=False) as chronicle:
+        [version] = chronicle.roster.versions_called(FAULTY)
+        [condition] = chronicle.roster.conditions().values()
+        chronicle.admission.qualify(version.id, condition, passed=False, reason=EVIL)
     return home
 
 

@@ -20,6 +20,8 @@ from ladder.intake.submission import submit
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.running import enter_house_bots
+from ladder.questions.bots import ShowRequest
+from ladder.questions.changes import AtTablesRequest, RetireRequest
 from ladder.questions.desk import Desk
 from ladder.tables import hall
 from ladder.tables.hosts import Hosts, Walls, commands_of
@@ -49,7 +51,7 @@ def enter(
     file.write_text(program)
     version, _ = submit(home, file, name, "ann", at_tables=at_tables)
     with Store(home.database, create=False) as store:
-        store.qualify(version.id, store.condition(GAME, {}, "60+0.5/10"), passed=qualified, reason="")
+        store.admission.qualify(version.id, store.roster.condition(GAME, {}, "60+0.5/10"), passed=qualified, reason="")
     return version.label
 
 
@@ -76,10 +78,10 @@ def test_the_newest_scheduled_version_of_a_bot_is_offered_as_long_as_its_author_
     assert offered(client) == ["willing v1"]
     enter(home, tmp_path, "willing", f"# better\n{ten_lines()}", at_tables=False)
     assert offered(client) == ["willing v2"], "consent is that of the bot"
-    desk.at_tables(pb.AtTablesRequest(bot="willing", at_tables=False))
+    desk.ask(AtTablesRequest(bot="willing", at_tables=False))
     assert offered(client) == []
-    desk.at_tables(pb.AtTablesRequest(bot="willing", at_tables=True))
-    desk.retire(pb.RetireRequest(bot="willing"))
+    desk.ask(AtTablesRequest(bot="willing", at_tables=True))
+    desk.ask(RetireRequest(bot="willing"))
     assert offered(client) == []
 
 
@@ -102,11 +104,11 @@ def test_where_no_walls_are_known_there_are_house_bots_alone(home: Home, tmp_pat
 def test_consent_is_for_bots_that_run_here(home: Home) -> None:
     at_home = pb.Offer(bot="away", content="1", matches=1, games=[GAME])
     with Store(home.database, create=False) as store:
-        enter_house_bots(store, store.condition(GAME, {}, "60+0.5/10"))
+        enter_house_bots(store, store.roster.condition(GAME, {}, "60+0.5/10"))
         offered_at_home(store, "ann", at_home)
     for bot, why in (("greedy", "greedy is a house bot: everybody may"), ("away", "away runs at home")):
         with pytest.raises(LadderError, match=why):
-            Desk(home).at_tables(pb.AtTablesRequest(bot=bot, at_tables=True))
+            Desk(home).ask(AtTablesRequest(bot=bot, at_tables=True))
 
 
 # --- at the table ----------------------------------------------------------------------------------------------
@@ -139,7 +141,7 @@ def test_a_person_plays_against_a_bot_and_nothing_of_what_it_writes_is_kept(
     assert {file.name for file in kept} == {"record.jsonl", "replay.html", "view.json"}
     assert not any(b"my secret plan" in file.read_bytes() for file in kept)
     assert "my secret plan" not in table.text
-    assert not home.all_logs.exists()
+    assert not home.archive.exists()
 
 
 def test_a_bot_that_crashes_at_a_table_is_out_there_and_nowhere_else(
@@ -154,7 +156,7 @@ def test_a_bot_that_crashes_at_a_table_is_out_there_and_nowhere_else(
     assert "out (crash)" in table.text
     assert "my secret plan" not in table.text + client.get(f"{table.path}/record.jsonl").text
     assert offered(client) == [label], "it is no fault of the ladder"
-    [version] = Desk(home).show(pb.ShowRequest(bot="faulty")).versions
+    [version] = Desk(home).ask(ShowRequest(bot="faulty")).versions
     assert [one.status for one in version.standings] == ["waits for its first match"]
 
 

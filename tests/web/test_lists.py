@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.pages import bots as bots_page
 from ladder.http.pages import matches as matches_page
 from ladder.http.requests.asked import BadQuestion, NoPage, Site
@@ -15,7 +14,11 @@ from ladder.operation.errors import LadderError, NotFound
 from ladder.operation.home import Home
 from ladder.play.playing import announced
 from ladder.questions.asker import ANYBODY
+from ladder.questions.bots import BotsRequest
+from ladder.questions.comparing import CompareRequest, CrosstableRequest
 from ladder.questions.desk import Desk
+from ladder.questions.matches import MatchesRequest
+from ladder.questions.standings import TopRequest
 from tests.ladder.made import CONDITION, GAME, OTHER, next_matches
 from tests.ladder.told import FAULTY
 from tests.web.conftest import Browse, new_ladder
@@ -36,20 +39,20 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 def test_the_start_page_has_the_best_of_each_game_and_the_last_results(home: Home) -> None:
     shown = page(home, "/")
     check_markup(shown)
-    tables = Desk(home, ANYBODY).top(pb.TopRequest()).tables
+    tables = Desk(home, ANYBODY).ask(TopRequest()).tables
     assert len(shown.select("section.card")) == len({table.condition.game for table in tables})
     [played] = [table for table in tables if table.condition == tables[0].condition]
-    best = rows(table_of(shown, f"The first 5 of {sum(one.HasField('mu') for one in played.versions)}"))
+    best = rows(table_of(shown, f"The first 5 of {sum(one.mu is not None for one in played.versions)}"))
     assert [row["Bot"] for row in best] == [f"{one.bot} v{one.version}" for one in played.versions[:5]]
     assert [row["Skill"] for row in best] == [f"{one.low:.2f}" for one in played.versions[:5]]
     assert [float(row["Skill"]) for row in best] == sorted((float(row["Skill"]) for row in best), reverse=True)
-    last = Desk(home, ANYBODY).matches(pb.MatchesRequest(limit=8)).matches
+    last = Desk(home, ANYBODY).ask(MatchesRequest(limit=8)).matches
     assert [row["Match"] for row in rows(table_of(shown, "The last matches"))] == [one.match[:8] for one in last]
 
 
 def test_the_start_page_has_what_is_being_played(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         match = next_matches(chronicle)[0]
     with announced(home, match, "unix:nowhere"):
         shown = page(home, "/")
@@ -94,7 +97,7 @@ def test_bots_are_found_by_plain_text(home: Home, text: str, bots: list[str]) ->
 
 
 def test_bots_are_listed_by_name_and_page_by_page(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = [one.bot for one in Desk(home, ANYBODY).bots(pb.BotsRequest()).bots]
+    every = [one.bot for one in Desk(home, ANYBODY).ask(BotsRequest()).bots]
     monkeypatch.setattr(bots_page, "ROWS", 3)
     found = []
     for number in range(1, -(-len(every) // 3) + 1):
@@ -114,10 +117,10 @@ def test_matches_are_paged_to_the_oldest_and_back(
     home: Home, query: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(matches_page, "LISTED", 4)
-    request = pb.MatchesRequest(
+    request = MatchesRequest(
         game=GAME.name, bot=query.get("bot", ""), lost="lost" in query, out="out" in query, limit=1000
     )
-    expected = [match.match[:8] for match in Desk(home, ANYBODY).matches(request).matches]
+    expected = [match.match[:8] for match in Desk(home, ANYBODY).ask(request).matches]
     assert len(expected) > 4
 
     def turned(place: dict[str, str]) -> tuple[list[str], str, str]:
@@ -175,7 +178,7 @@ def test_no_matches_are_said_to_be_none(home: Home) -> None:
 def test_two_bots_are_compared_as_the_desk_compares_them(home: Home) -> None:
     shown = page(home, "/compare", {"one": "best", "other": MARKUP})
     check_markup(shown)
-    [found] = Desk(home, ANYBODY).compare(pb.CompareRequest(one="best", other=MARKUP)).comparisons
+    [found] = Desk(home, ANYBODY).ask(CompareRequest(one="best", other=MARKUP)).comparisons
     assert [row["Bot"] for row in rows(table_of(shown, "How they stand"))] == ["best v1", f"{MARKUP} v1"]
     met = found.met
     assert f"was ahead in {met.ahead}, level in {met.tied} and behind in {met.behind}" in text_of(shown)
@@ -204,7 +207,7 @@ def test_what_cannot_be_compared_is_told(home: Home, query: dict[str, str], brow
 def test_a_crosstable_says_who_was_ahead_of_whom(home: Home) -> None:
     shown = page(home, "/games/{game}/crosstable", game=GAME.name)
     check_markup(shown)
-    tables = Desk(home, ANYBODY).crosstable(pb.CrosstableRequest(game=GAME.name)).tables
+    tables = Desk(home, ANYBODY).ask(CrosstableRequest(game=GAME.name)).tables
     assert [one.condition.terms for one in tables] == [CONDITION.terms, OTHER.terms]
     for told in tables:
         table = table_of(shown, f"Under {told.condition.terms}")
@@ -217,5 +220,5 @@ def test_a_crosstable_says_who_was_ahead_of_whom(home: Home) -> None:
                 assert (f"{met.matches}" in cell.text) == bool(met.matches)
                 shaded = "".join(cell.get("class") or [])
                 assert shaded == (
-                    "" if not met.matches or 0.4 < met.share < 0.6 else ("poorly", "well")[met.share > 0.5]
+                    "" if met.share is None or 0.4 < met.share < 0.6 else ("poorly", "well")[met.share > 0.5]
                 )

@@ -106,10 +106,12 @@ def scheduled(folder: Path, game: Game) -> tuple[Home, Match]:
     home = Home(folder)
     home.make()
     with Store(home.database, create=True) as store:
-        condition = store.condition(game.name, SHORT.get(game.name, {}), CLOCK)
+        condition = store.roster.condition(game.name, SHORT.get(game.name, {}), CLOCK)
         for number in range(2):
-            version, _ = store.add_version(f"bot{number}", f"author{number}", f"hash{number}", ["./bot"], [game.name])
-            store.qualify(version.id, condition, passed=True, reason="")
+            version, _ = store.roster.add_version(
+                f"bot{number}", f"author{number}", f"hash{number}", ["./bot"], [game.name]
+            )
+            store.admission.qualify(version.id, condition, passed=True, reason="")
         return home, Blocks(store, condition, [2]).add(7)[0]
 
 

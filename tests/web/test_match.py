@@ -12,9 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
+from ladder.archive.faults import Blame, Lead, LostDecision
 from ladder.archive.retention import prune
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.store import Store
 from ladder.http.pictures.drawings import Drawing, Drawings, pages_folder
@@ -28,9 +27,13 @@ from ladder.operation.meter import Allowance
 from ladder.play.playing import announced
 from ladder.questions.asker import ANYBODY, Asker
 from ladder.questions.desk import Desk
+from ladder.questions.match import MatchRequest, PointsRow, SeatAccount
+from ladder.questions.matches import MatchesRequest
+from ladder.questions.rows import MatchRow
 from referee.pages.match import make_page
 from referee.records.verify import verify
 from referee.registry import find
+from tests.ladder.archived import change_record, damage, record_file
 from tests.ladder.told import FAULTY, LOUD, told_ladder
 from tests.patience import patient
 from tests.web.conftest import Browse, browsing, soup
@@ -59,11 +62,11 @@ def home(told: Home, tmp_path: Path) -> Home:
     return Home(shutil.copytree(told.folder, tmp_path / "home"))
 
 
-def matches_of(home: Home, *, over: bool = True, out: bool = False) -> list[pb.PlayedMatch]:
+def matches_of(home: Home, *, over: bool = True, out: bool = False) -> list[MatchRow]:
     """Matches that count, of blocks that are over, or not."""
-    listed = Desk(home, ANYBODY).matches(pb.MatchesRequest(limit=1000, out=out)).matches
-    with Chronicle(home.database, create=False) as chronicle:
-        return [match for match in listed if chronicle.is_over(match.block) is over]
+    listed = Desk(home, ANYBODY).ask(MatchesRequest(limit=1000, out=out)).matches
+    with Store(home.database, create=False) as chronicle:
+        return [match for match in listed if chronicle.schedule.is_over(match.block) is over]
 
 
 def replay_of(client: httpx.Client, match: str) -> httpx.Response:
@@ -132,15 +135,15 @@ HOSTILE = "</title><script>alert(1)</script>\u202e\x1b[2J'\"&v1"
 def test_names_and_reasons_of_strangers_are_escaped_everywhere_and_rules_are_linked_to(
     client: httpx.Client, told: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Desk(told, ANYBODY).match(pb.MatchRequest(match=matches_of(told)[0].match))
+    whole = Desk(told, ANYBODY).ask(MatchRequest(match=matches_of(told)[0].match))
     whole.bots[0] = whole.seats[0].bot = HOSTILE
     whole.seats[0].outcome, whole.seats[0].detail = "illegal", HOSTILE
-    whole.seats[0].breakdown.add(source=HOSTILE, points=1)
-    del whole.blames[:]
-    whole.blames.add(seat=0, at=7, is_out=True, reason=HOSTILE, detail=HOSTILE, rule="C3.4")
-    whole.lost_decisions.add(seat=0, at=7, observation=[HOSTILE], legal=[HOSTILE], refused=[HOSTILE], fault=HOSTILE)
+    whole.seats[0].breakdown.append(PointsRow(HOSTILE, 1))
+    whole.blames = [Blame(seat=0, at=7, is_out=True, reason=HOSTILE, detail=HOSTILE, rule="C3.4")]
+    whole.lost_decisions.append(LostDecision(0, 7, (HOSTILE,), (HOSTILE,), (HOSTILE,), fault=HOSTILE))
     whole.voids.append(HOSTILE)
-    monkeypatch.setattr(Desk, "match", lambda self, request: whole)
+    ask = Desk.ask
+    monkeypatch.setattr(Desk, "ask", lambda self, asked: whole if isinstance(asked, MatchRequest) else ask(self, asked))
     answer = client.get(f"/matches/{whole.match}?hostile")
     assert answer.status_code == 200
     page = soup(answer)
@@ -168,17 +171,15 @@ def test_the_commands_to_look_further_are_there_to_copy(client: httpx.Client, to
         assert command in said
 
 
-def seats_of(*seats: tuple[str, int, int, str], lead: tuple[int, str] | None = None) -> pb.MatchAnswer:
+def seats_of(
+    *seats: tuple[str, int, int, str], lead: tuple[int, str] | None = None
+) -> tuple[list[SeatAccount], Lead | None]:
     """A match by (bot, rank, score, outcome) of its seats."""
-    found = pb.MatchAnswer(
-        seats=[
-            pb.SeatTraces(seat=seat, bot=bot, rank=rank, score=score, outcome=outcome)
-            for seat, (bot, rank, score, outcome) in enumerate(seats)
-        ]
-    )
-    if lead is not None:
-        found.lead.CopyFrom(pb.Lead(seat=0, at=lead[0], round=lead[1], of=80))
-    return found
+    accounts = [
+        SeatAccount(seat=seat, bot=bot, rank=rank, score=score, outcome=outcome)
+        for seat, (bot, rank, score, outcome) in enumerate(seats)
+    ]
+    return accounts, None if lead is None else Lead(seat=0, at=lead[0], round=lead[1], of=80)
 
 
 @pytest.mark.parametrize(
@@ -209,18 +210,18 @@ def seats_of(*seats: tuple[str, int, int, str], lead: tuple[int, str] | None = N
     ],
     ids=["ahead", "from the beginning", "tie-break", "the other was out", "shared", "no result"],
 )
-def test_how_a_match_was_won_is_said_in_a_sentence(found: pb.MatchAnswer, said: str) -> None:
-    assert sentence(found) == said
+def test_how_a_match_was_won_is_said_in_a_sentence(found: tuple[list[SeatAccount], Lead | None], said: str) -> None:
+    assert sentence(*found) == said
 
 
 def test_what_the_winner_has_most_points_for_is_said() -> None:
-    found = seats_of(("a", 1, 9, "played"), ("b", 2, 3, "played"))
+    seats, _ = seats_of(("a", 1, 9, "played"), ("b", 2, 3, "played"))
     for source, points in (("ships", 2), ("<villas>\x1b", 7)):
-        found.seats[0].breakdown.add(source=source, points=points)
-    assert sentence(found) == "a won with 9 points, 6 ahead of b. 7 of its points are for <villas>\\x1b."
-    del found.seats[0].breakdown[0]
-    found.seats[0].breakdown[0].points = 9
-    assert sentence(found) == "a won with 9 points, 6 ahead of b."
+        seats[0].breakdown.append(PointsRow(source, points))
+    assert sentence(seats) == "a won with 9 points, 6 ahead of b. 7 of its points are for <villas>\\x1b."
+    del seats[0].breakdown[0]
+    seats[0].breakdown[0].points = 9
+    assert sentence(seats) == "a won with 9 points, 6 ahead of b."
 
 
 def test_a_clock_is_told_in_words() -> None:
@@ -238,7 +239,7 @@ def test_a_viewer_is_drawn_beside_the_requests_and_is_the_one_that_the_command_w
     first = client.get(f"/matches/{match}/replay.html")
     assert first.status_code in (200, 202), "200 if another test has asked for it"
     answer = replay_of(client, match)
-    assert answer.text == make_page(told.find_record(match), find, lambda done, of: None).html
+    assert answer.text == make_page(record_file(told, match, tmp_path), find, lambda done, of: None).html
     frame = soup(client.get(f"/matches/{match}")).select_one("iframe")
     assert frame is not None
     assert str(frame["src"]).startswith(f"../matches/{match}/replay.html#embed&s=")
@@ -286,7 +287,7 @@ def test_a_record_is_downloaded_whole_and_holds(seen: httpx.Client, played: Home
         assert answer.headers["content-disposition"] == f'attachment; filename="{match.match}.jsonl"'
         file = tmp_path / f"{match.match}.jsonl"
         file.write_bytes(answer.content)
-        assert verify(file, find).result.digest == Desk(played).match(pb.MatchRequest(match=match.match)).digest
+        assert verify(file, find).result.digest == Desk(played).ask(MatchRequest(match=match.match)).digest
 
 
 # --- what cannot be seen ------------------------------------------------------------------------------------
@@ -307,8 +308,8 @@ def test_a_match_that_is_over_before_the_others_from_its_seed_has_its_result_and
     client: httpx.Client, told: Home
 ) -> None:
     over, other = matches_of(told, over=False)[0], matches_of(told)[0]
-    with Chronicle(told.database, create=False) as chronicle:
-        running = chronicle.match(other.match)
+    with Store(told.database, create=False) as chronicle:
+        running = chronicle.schedule.match(other.match)
     assert running is not None
     with announced(told, running, "unix:/nowhere"):
         page = soup(client.get(f"/matches/{over.match}"))
@@ -323,8 +324,8 @@ def test_a_match_that_is_over_before_the_others_from_its_seed_has_its_result_and
 
 
 def test_a_match_that_is_being_played_leads_to_where_it_can_be_watched(client: httpx.Client, told: Home) -> None:
-    with Chronicle(told.database, create=False) as chronicle:
-        match = chronicle.match(matches_of(told, over=False)[0].match)
+    with Store(told.database, create=False) as chronicle:
+        match = chronicle.schedule.match(matches_of(told, over=False)[0].match)
     assert match is not None
     with announced(told, match, "unix:/nowhere"):
         page = soup(client.get(f"/matches/{match.match_id}"))
@@ -377,9 +378,7 @@ def test_a_beginning_that_several_matches_share_names_them(home: Home, browse: B
 
 def test_a_record_that_does_not_hold_is_told_in_red_and_not_shown_as_true(home: Home, browse: Browse) -> None:
     match = matches_of(home)[0]
-    path = home.find_record(match.match)
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join([*lines[:5], lines[5].replace(b'"seat":', b'"saet":'), *lines[6:]]))
+    change_record(home, match.match, lambda lines: lines[5].update(saet=lines[5].pop("seat")))
     asking = browse(home)
     page = soup(asking.get(f"/matches/{match.match}"))
     notice = page.select_one(".notice.broken[role=alert]")
@@ -400,19 +399,18 @@ def test_a_record_that_does_not_hold_any_more_is_told_though_the_ladder_has_not_
     asking = browse(home)
     for address in (f"/matches/{match}", f"/matches/{match[:12]}", f"/api/v1/matches/{match}"):
         assert "does not hold" not in asking.get(address).text
-    path = home.find_record(match)
-    path.write_bytes(path.read_bytes().replace(b'"seat":', b'"saet":', 1))
+    change_record(home, match, lambda lines: lines[5].update(saet=lines[5].pop("seat")))
     for address in (f"/matches/{match}", f"/matches/{match[:12]}", f"/api/v1/matches/{match}"):
         assert "does not hold" in asking.get(address).text
 
 
 def test_a_record_that_is_no_record_at_all_is_told(home: Home, browse: Browse) -> None:
     match = matches_of(home)[0]
-    home.find_record(match.match).write_bytes(b"\x28\xb5\x2f\xfd damaged")
+    damage(home, match.match)
     asking = browse(home)
     assert soup(asking.get(f"/matches/{match.match}")).select_one(".notice.broken") is not None
     replay = replay_of(asking, match.match)
-    assert replay.status_code == 409
+    assert replay.status_code == 404
     record = asking.get(f"/matches/{match.match}/record.jsonl")
     for answer in (replay, record):
         assert answer.status_code >= 400
@@ -436,11 +434,11 @@ def test_a_record_that_was_pruned_is_missed_in_words(played: Home, tmp_path: Pat
 
 def test_a_match_that_was_given_up_says_why(home: Home, browse: Browse) -> None:
     with Store(home.database, create=False) as store:
-        ids = [str(row["match"]) for row in store._rows("select match from open_matches")]
+        ids = [str(row["match"]) for row in store.file.rows("select match from open_matches")]
         for match_id in ids:
-            match = store.match(match_id)
+            match = store.schedule.match(match_id)
             assert match is not None
-            store.give_up(match, f"it failed {LOUD}")
+            store.results.give_up(match, f"it failed {LOUD}")
     page = soup(browse(home).get(f"/matches/{ids[0]}"))
     assert "is given up: it was void too often" in page.text
     assert page.text.count("An attempt at it was void: it failed") == MAX_VOIDS
@@ -449,7 +447,7 @@ def test_a_match_that_was_given_up_says_why(home: Home, browse: Browse) -> None:
 def test_logs_are_told_of_to_their_author_alone(told: Home) -> None:
     match = next(match for match in matches_of(told) if any(seat.bot == FAULTY for seat in match.seats))
     logs: dict[str, Any] = {
-        author: [log.seat for log in Desk(told, Asker(author)).match(pb.MatchRequest(match=match.match)).logs]
+        author: [log.seat for log in Desk(told, Asker(author)).ask(MatchRequest(match=match.match)).logs]
         for author in ("ann", "")
     }
     assert len(logs["ann"]) == 1

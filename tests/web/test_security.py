@@ -20,7 +20,7 @@ import pytest
 import uvicorn
 from bs4 import BeautifulSoup
 
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX
 from ladder.http.app import HEADERS, PAGES, application
 from ladder.http.publishing.serving import Certificate, config_of, listening
@@ -49,9 +49,9 @@ SQL = "' or 1=1; drop table bots; --"
 def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder with a bot and an author whose names no door would let in."""
     home = told_ladder(tmp_path_factory.mktemp("told") / "home", 6)
-    with Chronicle(home.database, create=False) as chronicle, chronicle.writing():
-        chronicle._write("update bots set name = ?, author = ? where name = 'good'", [f"{EVIL}{LOUD}", EVIL])
-        chronicle._write("update seat_results set detail = detail || ?", [EVIL])
+    with Store(home.database, create=False) as chronicle, chronicle.writing():
+        chronicle.file.write("update bots set name = ?, author = ? where name = 'good'", [f"{EVIL}{LOUD}", EVIL])
+        chronicle.file.write("update seat_results set detail = detail || ?", [EVIL])
     return home
 
 
@@ -112,10 +112,10 @@ def status(answer: bytes) -> int:
 
 def pages_of(home: Home) -> list[str]:
     """Every page of the ladder, those of the hostile bot included."""
-    with Chronicle(home.database, create=False) as chronicle:
-        bots = {version.bot for version in chronicle.versions().values()}
-        found = [one.match_id for one in chronicle.matches(20)]
-        slugs = [condition.slug for condition in chronicle.conditions().values()]
+    with Store(home.database, create=False) as chronicle:
+        bots = {version.bot for version in chronicle.roster.versions().values()}
+        found = [one.match_id for one in chronicle.history.matches(20)]
+        slugs = [condition.slug for condition in chronicle.roster.conditions().values()]
     named: dict[tuple[str, ...], list[dict[str, str]]] = {
         (): [{}],
         ("game",): [{"game": game} for game in games()],
@@ -150,7 +150,7 @@ def test_a_failure_of_ours_is_a_page_that_tells_nothing(
     def fail(*_: object) -> None:
         raise RuntimeError("the secret is in /srv")
 
-    monkeypatch.setattr("ladder.questions.desk.Desk.bots", fail)
+    monkeypatch.setattr("ladder.questions.desk.Desk.ask", fail)
     answer = browse(home, SITE).get("/bots")
     assert answer.status_code == 500
     assert "srv" not in answer.text
@@ -371,8 +371,8 @@ def test_whatever_is_typed_stays_text(client: httpx.Client, home: Home, text: st
             check_markup(client.get(f"{path}?{name}={typed}"), f"{path}?{name}")
     for path in ("/login", "/me", "/me/log", "/submit"):
         check_markup(client.get(f"{path}?what={typed}&bot={typed}"), path)
-    with Chronicle(home.database, create=False) as chronicle:
-        assert len(chronicle.versions()) == 5
+    with Store(home.database, create=False) as chronicle:
+        assert len(chronicle.roster.versions()) == 5
 
 
 def test_what_is_typed_into_forms_stays_text(client: httpx.Client, home: Home) -> None:
@@ -530,7 +530,7 @@ def test_two_addresses_that_do_not_read_keep_nobody_out(
     monkeypatch.setattr(connections, "READ_SECONDS", 600.0)
     monkeypatch.setattr(connections, "MAX_CONNECTIONS_OF_ONE", 12)
     monkeypatch.setattr(connections, "MAX_CONNECTIONS", 20)
-    monkeypatch.setattr("ladder.http.api.api._described", lambda _: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    monkeypatch.setattr("ladder.http.api.api._described", lambda *_: Kept(bytes(LARGE), b"", '"large"', 200, ()))
     client = browse(home, SITE)
     with crowd(client, 15, TWO, get("/api/v1/openapi.json")):
         for _ in range(3):
@@ -564,7 +564,7 @@ def test_who_does_not_read_an_answer_is_let_go(home: Home, browse: Browse, monke
 
 def test_who_reads_slowly_gets_all(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "READ_SECONDS", 1.5)
-    monkeypatch.setattr("ladder.http.api.api._described", lambda _: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    monkeypatch.setattr("ladder.http.api.api._described", lambda *_: Kept(bytes(LARGE), b"", '"large"', 200, ()))
     client = browse(home, SITE)
     with connected(client) as connection:
         connection.sendall(get("/api/v1/openapi.json"))

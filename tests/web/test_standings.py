@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.pages import standings as module
 from ladder.http.rendering import told
 from ladder.http.requests.asked import BadQuestion, NoPage, Site
 from ladder.operation.home import Home
 from ladder.questions.asker import ANYBODY
 from ladder.questions.desk import Desk
+from ladder.questions.rows import PlaceSpan, StandingRow
+from ladder.questions.standings import TopRequest
 from referee.registry import UnknownGame
+from tests.ladder.filled import filled
 from tests.ladder.made import CONDITION, GAME, OTHER
 from tests.web.conftest import Browse
 from tests.web.told import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
@@ -34,8 +36,8 @@ def listed(home: Home, **query: str) -> list[dict[str, str]]:
     return rows(table_of(page(home, STANDINGS, query, game=GAME.name), "Standings"))
 
 
-def told_by_desk(home: Home, number: int = 0) -> list[pb.Standing]:
-    return list(Desk(home, ANYBODY).top(pb.TopRequest(game=GAME.name)).tables[number].versions)
+def told_by_desk(home: Home, number: int = 0) -> list[StandingRow]:
+    return list(Desk(home, ANYBODY).ask(TopRequest(game=GAME.name)).tables[number].versions)
 
 
 def test_standings_say_what_the_desk_says(home: Home) -> None:
@@ -46,9 +48,9 @@ def test_standings_say_what_the_desk_says(home: Home) -> None:
         assert row["Place"] == str(one.place or "-")
         assert row["Bot"].startswith(f"{one.bot} v{one.version}")
         assert (row["Matches"], row["Different"], row["Out"]) == tuple(map(str, (one.matches, one.different, one.out)))
-        if one.HasField("mu"):
+        if one.rating is not None:
             assert row["Skill"] == f"{one.low:.2f}"
-            assert row["Estimate"] == f"{one.mu:.1f} ± {2 * one.sigma:.1f}"
+            assert row["Estimate"] == f"{one.rating.mu:.1f} ± {2 * one.rating.sigma:.1f}"
             assert row["First"] == f"{100 * one.wins / one.matches:.0f} %"
     by_bot = {one.bot: row["Status"] for row, one in zip(shown, told, strict=True)}
     assert by_bot["faulty"] == "suspended: out in its last 5 matches"
@@ -57,7 +59,7 @@ def test_standings_say_what_the_desk_says(home: Home) -> None:
 
 def test_all_bars_of_a_table_are_on_one_axis_and_say_in_words_what_they_show(home: Home) -> None:
     drawn = page(home, STANDINGS, game=GAME.name).select("tbody svg.bar")
-    rated = [one for one in told_by_desk(home) if one.HasField("mu")]
+    rated = [one.rating for one in told_by_desk(home) if one.rating is not None]
     assert len(drawn) == len(rated)
     middles = []
     for bar, one in zip(drawn, rated, strict=True):
@@ -91,7 +93,7 @@ def test_places_that_are_not_told_apart_are_named(home: Home) -> None:
     ],
 )
 def test_places_are_said_in_words(spans: list[tuple[int, int]], words: str) -> None:
-    assert told.places([pb.Places(first=first, last=last) for first, last in spans]) == words
+    assert told.places([PlaceSpan(first=first, last=last) for first, last in spans]) == words
 
 
 @pytest.mark.parametrize(
@@ -117,8 +119,8 @@ def test_a_leader_that_is_rather_the_worse_one_is_not_called_the_better_one(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Skill is mu - 3 sigma: who is better known can lead with the lower estimate."""
-    known = pb.Standing(bot="known", version=1, place=1, mu=35.8, sigma=1.5, low=31.3, matches=29)
-    promising = pb.Standing(bot="promising", version=1, place=2, mu=41.3, sigma=3.5, low=30.8, matches=6)
+    known = filled(StandingRow, bot="known", version=1, place=1, mu=35.8, sigma=1.5, low=31.3, matches=29)
+    promising = filled(StandingRow, bot="promising", version=1, place=2, mu=41.3, sigma=3.5, low=30.8, matches=6)
     monkeypatch.setattr(module, "lead_of", lambda _: told.lead_of([known, promising]))
     lead = page(home, STANDINGS, game=GAME.name).select_one(".lead")
     assert lead is not None
@@ -137,8 +139,8 @@ def test_a_change_that_rounds_to_nothing_has_no_sign(value: float, digits: int, 
 
 
 def test_a_lead_is_over_the_best_of_another_bot_and_sure_from_95_percent_on() -> None:
-    def standing(bot: str, place: int, mu: float) -> pb.Standing:
-        return pb.Standing(bot=bot, place=place, mu=mu, sigma=1.0)
+    def standing(bot: str, place: int, mu: float) -> StandingRow:
+        return filled(StandingRow, bot=bot, place=place, mu=mu, sigma=1.0)
 
     lead = told.lead_of([standing("a", 1, 30), standing("a", 2, 29), standing("b", 3, 25)])
     assert lead is not None
@@ -150,13 +152,13 @@ def test_a_lead_is_over_the_best_of_another_bot_and_sure_from_95_percent_on() ->
     alone = told.lead_of([standing("a", 1, 30)])
     assert alone is not None
     assert alone.other is None
-    assert told.lead_of([pb.Standing(bot="new")]) is None
+    assert told.lead_of([filled(StandingRow, bot="new")]) is None
 
 
 @pytest.mark.parametrize(
     ("sort", "key"),
     [
-        ("estimate", lambda one: -one.mu if one.HasField("mu") else 1e9),
+        ("estimate", lambda one: -one.mu if one.mu is not None else 1e9),
         ("bot", lambda one: one.bot.casefold()),
         ("author", lambda one: one.author.casefold()),
         ("matches", lambda one: -one.matches),
@@ -283,8 +285,10 @@ def test_a_page_of_a_hundred_with_the_longest_names_is_no_longer_than_it_may_be(
 
     home = Home(tmp_path / "1000")
     make(tmp_path, 1000, 150).close()
-    with Chronicle(home.database, create=False) as chronicle, chronicle.writing():
-        chronicle._write("update bots set name = substr(name || '-bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 1, 40)")
+    with Store(home.database, create=False) as chronicle, chronicle.writing():
+        chronicle.file.write(
+            "update bots set name = substr(name || '-bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 1, 40)"
+        )
     html = str(page(home, STANDINGS, game=GAME.name))
     assert html.count("<tr") == 101
     assert len(html.encode()) < 100_000

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.app import PAGES
 from ladder.http.rendering.render import rendered
 from ladder.http.requests.asked import Asked, Site
@@ -28,15 +28,15 @@ REVERSED = '\u202e"><script>alert(2)</script>'
 def hostile_ladder(folder: Path) -> Home:
     """A ladder on which a bot with a hostile name plays, too, and one game was run under two conditions."""
     home = told_ladder(folder, PLAYED)
-    with Chronicle(home.database, create=False) as chronicle:
-        assert chronicle.condition(OTHER.game, OTHER.options, OTHER.clock) == OTHER
-        hostile, _ = chronicle.add_version(MARKUP, REVERSED, "hash of it", ["./bot"], [GAME.name], MARKUP[:20])
-        chronicle.add_version("best", "eve", "second hash", ["./bot"], [GAME.name])
-        chronicle.add_version("untried", "fay", "its hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as chronicle:
+        assert chronicle.roster.condition(OTHER.game, OTHER.options, OTHER.clock) == OTHER
+        hostile, _ = chronicle.roster.add_version(MARKUP, REVERSED, "hash of it", ["./bot"], [GAME.name], MARKUP[:20])
+        chronicle.roster.add_version("best", "eve", "second hash", ["./bot"], [GAME.name])
+        chronicle.roster.add_version("untried", "fay", "its hash", ["./bot"], [GAME.name])
         for condition in (CONDITION, OTHER):
-            chronicle.qualify(hostile.id, condition, passed=True, reason="")
-        for version in chronicle.find_versions("good"):
-            chronicle.qualify(version.id, OTHER, passed=True, reason="")
+            chronicle.admission.qualify(hostile.id, condition, passed=True, reason="")
+        for version in chronicle.roster.find_versions("good"):
+            chronicle.admission.qualify(version.id, OTHER, passed=True, reason="")
         for condition, blocks in ((CONDITION, 3), (OTHER, 2)):
             for number in range(blocks):
                 for match in next_matches(chronicle, number, condition):

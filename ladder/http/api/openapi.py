@@ -1,25 +1,21 @@
-"""The description of the API for programs, in OpenAPI 3.1: it follows from the messages, their comments, and the paths.
-
-What a field is called, whether it may be null, and what is said of it stands in `proto/dogana/v1/ladder.proto` and nowhere else.
-"""
+"""The description of the API in OpenAPI 3.1. It follows from the questions: their types, their docstrings, and their paths."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib import resources
+from itertools import pairwise
 from typing import Any
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
-from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto, FileDescriptorSet
-from google.protobuf.message_factory import GetMessageClass
+import msgspec
 
-from dogana.v1 import ladder_pb2 as pb
+from ladder.questions.changes import SubmitAnswer, SubmitRequest
+from ladder.questions.question import MAX_TEXT, File, Question, Request
 from referee.version import installed_version
 
-MAX_TEXT = 200
-"""The greatest number of characters of a text in a question."""
 ERRORS = {
     400: "bad_request",
     401: "unauthenticated",
@@ -34,66 +30,52 @@ ERRORS = {
 }
 """What a refusal is called, by the HTTP status."""
 
-_LADDER = pb.DESCRIPTOR.services_by_name["Ladder"]
-_SCALARS: dict[int, dict[str, Any]] = {
-    FieldDescriptor.TYPE_UINT32: {"type": "integer", "minimum": 0, "maximum": 2**32 - 1},
-    FieldDescriptor.TYPE_UINT64: {"type": "integer", "minimum": 0, "maximum": 2**64 - 1},
-    FieldDescriptor.TYPE_SINT32: {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1},
-    FieldDescriptor.TYPE_DOUBLE: {"type": "number"},
-    FieldDescriptor.TYPE_BOOL: {"type": "boolean"},
-    FieldDescriptor.TYPE_STRING: {"type": "string"},
-}
-_NEEDED = {"CompareRequest": ("one", "other"), "CrosstableRequest": ("game",)}
-"""The fields of a question without which nothing is answered."""
-_MEDIA_TYPE = "application/json"
+SUBMISSIONS = "/submissions"
+"""Where bots are submitted."""
+_JSON = "application/json"
+_FILE = "application/octet-stream"
 _IN_PATH = re.compile(r"{(\w+)}")
-
-
-def question_of(rpc: str) -> type[Any]:
-    """Return the message by which something is asked."""
-    return GetMessageClass(_LADDER.methods_by_name[rpc].input_type)
-
-
-def is_file(rpc: str) -> bool:
-    """Tell whether a file is answered, not a message."""
-    return bool(_LADDER.methods_by_name[rpc].server_streaming)
+_SCHEMAS = "#/components/schemas/"
 
 
 def names_in(path: str) -> list[str]:
-    """Return the fields of the question that a path names."""
+    """Return the fields of the request that a path names."""
     return _IN_PATH.findall(path)
 
 
-def comment_on(*names: str) -> str:
-    """Return what the .proto file says of a call, a message or one of its fields.
+def openapi(questions: Mapping[str, Question], servers: str) -> dict[str, Any]:
+    """Return the description; with changes among the questions, bots can be submitted, too.
 
     Args:
-        names: of a call its name; of a message its name, and that of the field.
-    """
-    return _comments().get(names, "")
-
-
-def openapi(paths: Mapping[str, str], servers: str) -> dict[str, Any]:
-    """Return the description.
-
-    Args:
-        paths: the name of the call of `Ladder` that each path asks for.
+        questions: every question by its path.
         servers: where the API is: a URL, or what leads there from the description.
     """
-    schemas: dict[str, Any] = {"Error": _error()}
+    types = {one.request for one in questions.values()} | {one.answer for one in questions.values() if not one.is_file}
+    takes_bots = any(one.is_change for one in questions.values())
+    if takes_bots:
+        types |= {SubmitRequest, SubmitAnswer}
+    _, schemas = msgspec.json.schema_components(
+        sorted(types, key=lambda one: one.__name__), ref_template=f"{_SCHEMAS}{{name}}"
+    )
+    for described in _all_types(types):
+        _describe_fields(described, schemas[described.__name__])
+    requests = {one.__name__: schemas.pop(one.__name__) for one in types if issubclass(one, Request)}
+    paths = {path: _operation(one, requests[one.request.__name__]) for path, one in questions.items()}
+    if takes_bots:
+        paths[SUBMISSIONS] = _submission(requests[SubmitRequest.__name__])
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Dogana ladder",
             "version": installed_version(),
-            "description": "What a ladder knows, as JSON. Nothing can be changed here.",
+            "description": "What a ladder knows, as JSON, and what authors can change.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": servers}],
         "security": [{}, {"token": []}],
-        "paths": {path: {"get": _operation(path, rpc, schemas)} for path, rpc in paths.items()},
+        "paths": paths,
         "components": {
-            "schemas": schemas,
+            "schemas": {"Error": _error(), **schemas},
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "The token of an author."},
             },
@@ -101,86 +83,94 @@ def openapi(paths: Mapping[str, str], servers: str) -> dict[str, Any]:
     }
 
 
-def _operation(path: str, rpc: str, schemas: dict[str, Any]) -> dict[str, Any]:
-    call = _LADDER.methods_by_name[rpc]
-    if is_file(rpc):
-        content: dict[str, Any] = {"application/octet-stream": {}}
-    else:
-        content = {_MEDIA_TYPE: {"schema": _reference(call.output_type, schemas)}}
+def _all_types(types: set[type[Any]]) -> Iterator[type[Any]]:
+    """Yield the types of requests and answers, and the types of their fields."""
+    seen, left = set(), [msgspec.inspect.type_info(one) for one in types]
+    while left:
+        found = left.pop()
+        if isinstance(found, msgspec.inspect.StructType | msgspec.inspect.DataclassType) and found.cls not in seen:
+            seen.add(found.cls)
+            left += [field.type for field in found.fields]
+            yield found.cls
+        left += getattr(found, "types", ())
+        left += [getattr(found, name) for name in ("item_type", "value_type") if hasattr(found, name)]
+
+
+def _describe_fields(described: type[Any], schema: dict[str, Any]) -> None:
+    """Give each property the docstring below its field. An answer has all its fields, so all are required."""
+    docstrings = field_docstrings(described)
+    for name, field in schema["properties"].items():
+        field["description"] = docstrings.get(name, "")
+        field.pop("default", None)
+    if not issubclass(described, Request):
+        schema["required"] = list(schema["properties"])
+
+
+def field_docstrings(described: type[Any]) -> dict[str, str]:
+    """Return the string below each field of a class, on one line."""
+    [body] = ast.parse(textwrap.dedent(inspect.getsource(described))).body
+    statements = body.body if isinstance(body, ast.ClassDef) else []
     return {
-        "operationId": rpc[0].lower() + rpc[1:],
-        "summary": comment_on(rpc),
-        "parameters": list(_parameters(path, call.input_type)),
+        field.target.id: " ".join(said.value.value.split())
+        for field, said in pairwise(statements)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(said, ast.Expr)
+        and isinstance(said.value, ast.Constant)
+        and isinstance(said.value.value, str)
+    }
+
+
+def _operation(asked: Question, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the one method of a path."""
+    if asked.is_change:
+        body = {"required": True, "content": {_JSON: {"schema": request}}}
+        return {"post": {**_described(asked.name, asked.summary, asked.answer), "requestBody": body}}
+    said = _described(asked.name, asked.summary, asked.answer)
+    said["responses"]["304"] = {"description": "It is still what `If-None-Match` names."}
+    return {"get": {**said, "parameters": list(_parameters(asked.path, request))}}
+
+
+def _submission(request: dict[str, Any]) -> dict[str, Any]:
+    """Return the method by which a bot is submitted."""
+    said = _described("submit", "Submit a bot: the body of the request is its file.", SubmitAnswer)
+    body = {"required": True, "content": {_FILE: {}}}
+    return {"post": {**said, "parameters": list(_parameters(SUBMISSIONS, request)), "requestBody": body}}
+
+
+def _described(name: str, summary: str, answer: type[Any]) -> dict[str, Any]:
+    """Return what is said of every method."""
+    content: dict[str, Any] = {_FILE: {}}
+    if answer is not File:
+        content = {_JSON: {"schema": {"$ref": f"{_SCHEMAS}{answer.__name__}"}}}
+    return {
+        "operationId": name,
+        "summary": summary,
         "responses": {
-            "200": {"description": "The file." if is_file(rpc) else "The answer.", "content": content},
-            "304": {"description": "It is still what `If-None-Match` names."},
+            "200": {"description": "The file." if answer is File else "The answer.", "content": content},
             "default": {
                 "description": "It was refused.",
-                "content": {_MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Error"}}},
+                "content": {_JSON: {"schema": {"$ref": f"{_SCHEMAS}Error"}}},
             },
         },
     }
 
 
-def _parameters(path: str, question: Descriptor) -> Iterator[dict[str, Any]]:
+def _parameters(path: str, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
     in_path = names_in(path)
-    for field in question.fields:
-        parameter = {"name": field.name, "description": comment_on(question.name, field.name)}
-        if field.name in in_path:
-            yield {
-                **parameter,
-                "in": "path",
-                "required": True,
-                "schema": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT, "pattern": "^[^/]+$"},
-            }
-        elif is_map(field):
-            values = {
-                "type": "object",
-                "propertyNames": {"minLength": 1, "maxLength": MAX_TEXT, "pattern": r"^[^\[\]]+$"},
-                "additionalProperties": {"type": "string", "maxLength": MAX_TEXT},
-            }
-            yield {**parameter, "in": "query", "style": "deepObject", "explode": True, "schema": values}
-        else:
-            longest: dict[str, Any] = {"maxLength": MAX_TEXT} if field.type == FieldDescriptor.TYPE_STRING else {}
-            needed: dict[str, Any] = {}
-            if field.name in _NEEDED.get(question.name, ()):
-                needed = {"required": True}
-                longest["minLength"] = 1
-            yield {**parameter, **needed, "in": "query", "schema": {**_SCALARS[field.type], **longest}}
-
-
-def _reference(message: Descriptor, schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return a reference to the schema of a message; make it, if it is not there yet."""
-    if message.full_name == "google.protobuf.Struct":
-        return {"type": "object"}
-    if message.name not in schemas:
-        made: dict[str, Any] = {"type": "object", "description": comment_on(message.name)}
-        schemas[message.name] = made  # before its fields, one of which may be such a message
-        made["required"] = [field.name for field in message.fields]
-        made["properties"] = {
-            field.name: {**_schema(field, schemas), "description": comment_on(message.name, field.name)}
-            for field in message.fields
-        }
-    return {"$ref": f"#/components/schemas/{message.name}"}
-
-
-def _schema(field: FieldDescriptor, schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return what `ladder.questions.document.document` makes of a field."""
-    if field.message_type is not None and is_map(field):
-        return {"type": "object", "additionalProperties": _one(field.message_type.fields_by_name["value"], schemas)}
-    one = _one(field, schemas)
-    if field.is_repeated:
-        return {"type": "array", "items": one}
-    return {"anyOf": [one, {"type": "null"}]} if field.has_presence else one
-
-
-def _one(field: FieldDescriptor, schemas: dict[str, Any]) -> dict[str, Any]:
-    return _SCALARS[field.type] if field.message_type is None else _reference(field.message_type, schemas)
-
-
-def is_map(field: FieldDescriptor) -> bool:
-    """Tell whether a field holds values by key."""
-    return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
+    for name, schema in request["properties"].items():
+        parameter = {"name": name, "description": schema.pop("description"), "in": "query", "schema": schema}
+        if name in request["required"]:
+            parameter["required"] = True
+        if name in in_path:
+            schema["pattern"] = "^[^/]+$"
+            parameter["in"] = "path"
+        elif schema.get("type") == "object":
+            schema["propertyNames"] = {"minLength": 1, "maxLength": MAX_TEXT, "pattern": r"^[^\[\]]+$"}
+            parameter |= {"style": "deepObject", "explode": True}
+        elif "anyOf" in schema:  # what may be left out needs no null
+            parameter["schema"] = schema["anyOf"][0]
+        yield parameter
 
 
 def _error() -> dict[str, Any]:
@@ -193,24 +183,3 @@ def _error() -> dict[str, Any]:
         },
     }
     return {"type": "object", "required": ["error"], "properties": {"error": said}}
-
-
-@cache
-def _comments() -> dict[tuple[str, ...], str]:
-    """Return all comments of `ladder.proto`, without line breaks."""
-    data = resources.files("dogana.v1").joinpath("services.binpb").read_bytes()
-    [file] = [file for file in FileDescriptorSet.FromString(data).file if file.name == pb.DESCRIPTOR.name]
-    said = {tuple(one.path): " ".join(one.leading_comments.split()) for one in file.source_code_info.location}
-    return {names: said.get(path, "") for names, path in _places(file)}
-
-
-def _places(file: FileDescriptorProto) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
-    """Yield each thing that has a comment, and where it stands, as `SourceCodeInfo.Location.path` says it."""
-    messages, services = file.MESSAGE_TYPE_FIELD_NUMBER, file.SERVICE_FIELD_NUMBER
-    for number, message in enumerate(file.message_type):
-        yield (message.name,), (messages, number)
-        for place, field in enumerate(message.field):
-            yield (message.name, field.name), (messages, number, DescriptorProto.FIELD_FIELD_NUMBER, place)
-    for number, service in enumerate(file.service):
-        for place, call in enumerate(service.method):
-            yield (call.name,), (services, number, service.METHOD_FIELD_NUMBER, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ladder.facts.chronicle import LAST_MATCHES
+from ladder.facts.history import LAST_MATCHES
 from ladder.facts.standings import SUSPENDED_AFTER
 from ladder.http.requests.asked import Asked, Page
 from ladder.model.rating import APART, MU, SIGMA

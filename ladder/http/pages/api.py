@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from ladder.http.api.api import PATHS, PREFIX
+from ladder.http.api.api import PREFIX, changes_by_path, questions_by_path
 from ladder.http.api.openapi import ERRORS, openapi
 from ladder.http.requests.asked import Asked, Page
-from ladder.http.requests.limits import FILE_REQUESTS
-from ladder.operation.meter import REQUESTS
+from ladder.operation.meter import FILE_REQUESTS, REQUESTS
 from referee.registry import games
 
 
-def api(_: Asked) -> Page:
+def api(asked: Asked) -> Page:
     """Return what can be asked, with the parameters and the fields of each answer."""
-    description = json.loads(json.dumps(openapi(PATHS, PREFIX)).replace("`", ""))
+    questions = questions_by_path() | (changes_by_path() if asked.site.takes_bots else {})
+    description = json.loads(json.dumps(openapi(questions, PREFIX)).replace("`", ""))
     schemas = description["components"]["schemas"]
     calls = []
     for path, operations in description["paths"].items():
-        operation = operations["get"]
+        [(method, operation)] = operations.items()
         content = operation["responses"]["200"]["content"]
         schema = content.get("application/json", {}).get("schema", {})
-        calls.append({**operation, "path": path, "answer": schema.get("$ref", "").rpartition("/")[2]})
+        calls.append(
+            {
+                "parameters": _fields(operation),
+                **operation,
+                "method": method.upper(),
+                "path": path,
+                "answer": schema.get("$ref", "").rpartition("/")[2],
+            }
+        )
     messages = {
         name: {
             "description": schema["description"],
@@ -42,6 +51,13 @@ def api(_: Asked) -> Page:
             "file_requests": FILE_REQUESTS,
         },
     )
+
+
+def _fields(operation: dict[str, Any]) -> list[dict[str, str]]:
+    """Return the fields of the JSON that a method takes."""
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    properties = content.get("schema", {}).get("properties", {})
+    return [{"name": name, "description": one["description"], "in": "body"} for name, one in properties.items()]
 
 
 def _kind(schema: dict[str, object]) -> tuple[str, str]:

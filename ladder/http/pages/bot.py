@@ -6,10 +6,12 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.http.pictures.charts import curve, curve_in_words
 from ladder.http.rendering.told import status_of
 from ladder.http.requests.asked import Asked, Page
+from ladder.questions.bots import Performance, ShowRequest, VersionRow
+from ladder.questions.matches import MatchesRequest
+from ladder.questions.rows import MatchRow, SeatRow
 
 LAST = 15
 """How many of its last matches are shown."""
@@ -32,12 +34,12 @@ def bot(asked: Asked) -> Page:
         LadderError: if there is no such bot, or version.
     """
     name = asked.names["bot"]
-    every = asked.desk.show(pb.ShowRequest(bot=name))
+    every = asked.desk.ask(ShowRequest(bot=name))
     number = asked.number("version", 0, 1_000_000) or _last_played(every.versions)
     is_newest = number == every.versions[-1].version
-    shown = every if is_newest else asked.desk.show(pb.ShowRequest(bot=f"{every.bot} v{number}"))
+    shown = every if is_newest else asked.desk.ask(ShowRequest(bot=f"{every.bot} v{number}"))
     label = f"{every.bot} v{number}"
-    matches = asked.desk.matches(pb.MatchesRequest(bot=label, limit=LAST)).matches
+    matches = asked.desk.ask(MatchesRequest(bot=label, limit=LAST)).matches
     return Page(
         "bot.html",
         {
@@ -55,7 +57,7 @@ def bot(asked: Asked) -> Page:
             "matches": [(match, *_seats(match, every.bot, number)) for match in matches],
             "outs": [
                 (match, _seats(match, every.bot, number)[0])
-                for match in asked.desk.matches(pb.MatchesRequest(bot=label, out=True, limit=LAST_OUT)).matches
+                for match in asked.desk.ask(MatchesRequest(bot=label, out=True, limit=LAST_OUT)).matches
             ],
             "is_own": every.is_own,
             "has_logs": bool(matches) and not any(one.standing.at_home for one in shown.fared),
@@ -64,13 +66,13 @@ def bot(asked: Asked) -> Page:
     )
 
 
-def _last_played(versions: Sequence[pb.Submitted]) -> int:
+def _last_played(versions: Sequence[VersionRow]) -> int:
     """Return the number of the newest version that has matches; of the newest, if none has."""
     played = [one.version for one in versions if any(standing.matches for standing in one.standings)]
     return (played or [versions[-1].version])[-1]
 
 
-def _fared(fared: pb.Fared) -> dict[str, Any]:
+def _fared(fared: Performance) -> dict[str, Any]:
     """Return what the template shows of how a version has fared under a condition."""
     history = fared.history
     return {
@@ -82,13 +84,13 @@ def _fared(fared: pb.Fared) -> dict[str, Any]:
         "seats": fared.seats,
         "met": fared.met[:MOST_MET],
         "met_left_out": max(0, len(fared.met) - MOST_MET),
-        "thinking": fared.thinking if fared.HasField("thinking") else None,
-        "used": fared.used if fared.HasField("used") else None,
+        "thinking": fared.thinking,
+        "used": fared.used,
         "telemetry": fared.telemetry,
     }
 
 
-def _seats(match: pb.PlayedMatch, bot: str, version: int) -> tuple[pb.PlayedSeat, list[pb.PlayedSeat]]:
+def _seats(match: MatchRow, bot: str, version: int) -> tuple[SeatRow, list[SeatRow]]:
     """Return the seat of a version in a match, and those of the others by their places."""
     own = next(seat for seat in match.seats if (seat.bot, seat.version) == (bot, version))
     return own, sorted((seat for seat in match.seats if seat is not own), key=lambda seat: (seat.rank, seat.seat))
@@ -96,7 +98,7 @@ def _seats(match: pb.PlayedMatch, bot: str, version: int) -> tuple[pb.PlayedSeat
 
 def _reproducing(asked: Asked, label: str, bot: str, version: int) -> Sequence[str]:
     """Return the commands that ask a bot again what it was asked in the last match that it lost; none if it lost none."""
-    lost = asked.desk.matches(pb.MatchesRequest(bot=label, lost=True, limit=1)).matches
+    lost = asked.desk.ask(MatchesRequest(bot=label, lost=True, limit=1)).matches
     if not lost:
         return ()
     own, _ = _seats(lost[0], bot, version)

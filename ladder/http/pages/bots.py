@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.standings import Status
 from ladder.http.pages.standings import MAX_QUERY, ROWS
 from ladder.http.rendering.told import status_of
 from ladder.http.requests.asked import Asked, NoPage, Page
+from ladder.questions.bots import BotRow, BotsRequest
+from ladder.questions.rows import StandingRow
 
 
 def bots(asked: Asked) -> Page:
@@ -16,7 +17,7 @@ def bots(asked: Asked) -> Page:
         NoPage: if it has no such page.
     """
     text = asked.query.get("q", "")[:MAX_QUERY].strip()
-    found = asked.desk.bots(pb.BotsRequest(called=text)).bots
+    found = asked.desk.ask(BotsRequest(called=text)).bots
     number = asked.number("page", 1, 1_000_000)
     pages = 1 if asked.site.is_static else max(1, -(-len(found) // ROWS))
     if number > pages:
@@ -34,6 +35,6 @@ def bots(asked: Asked) -> Page:
     )
 
 
-def _tried(bot: pb.Bot) -> list[pb.Standing]:
+def _tried(bot: BotRow) -> list[StandingRow]:
     """Return where a bot stands, without the conditions under which it waits to qualify."""
     return [one for one in bot.standings if one.status != Status.UNTRIED.value]

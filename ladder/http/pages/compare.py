@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.http.pictures.charts import axis_of, bar, scale
 from ladder.http.requests.asked import Asked, Page
+from ladder.questions.bots import BotsRequest
+from ladder.questions.comparing import CompareRequest, VersionComparison
+from ladder.questions.rows import MatchRow
 
 _MAX_NAME = 80
 _MAX_OFFERED = 500
@@ -18,8 +20,8 @@ def compare(asked: Asked) -> Page:
         LadderError: if there is no such bot, or both are the same version.
     """
     one, other = (asked.query.get(name, "").strip()[:_MAX_NAME] for name in ("one", "other"))
-    names = [bot.bot for bot in asked.desk.bots(pb.BotsRequest()).bots[:_MAX_OFFERED]]
-    found = asked.desk.compare(pb.CompareRequest(one=one, other=other)) if one and other else None
+    names = [bot.bot for bot in asked.desk.ask(BotsRequest()).bots[:_MAX_OFFERED]]
+    found = asked.desk.ask(CompareRequest(one=one, other=other)) if one and other else None
     compared = []
     for comparison in found.comparisons if found is not None else ():
         axis = axis_of([comparison.one, comparison.other])
@@ -29,7 +31,7 @@ def compare(asked: Asked) -> Page:
     return Page("compare.html", {"one": one, "other": other, "names": names, "found": found, "compared": compared})
 
 
-def _ranks(match: pb.PlayedMatch, comparison: pb.Comparison) -> tuple[int, int]:
+def _ranks(match: MatchRow, comparison: VersionComparison) -> tuple[int, int]:
     """Return the places of both in a match."""
     ranks = {(seat.bot, seat.version): seat.rank for seat in match.seats}
     one, other = comparison.one, comparison.other

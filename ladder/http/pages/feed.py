@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.http.rendering.render import title_of
 from ladder.http.requests.asked import Asked, Page
 from ladder.operation.errors import NotFound
+from ladder.questions.news import NewsItem, NewsRequest
+from ladder.questions.proof import KeyRequest
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC).isoformat()
 MEDIA_TYPE = "application/atom+xml; charset=utf-8"
@@ -20,7 +21,7 @@ def feed(asked: Asked) -> Page:
         NotFound: if there is no such bot.
     """
     bot = asked.names.get("bot", "")
-    news = asked.desk.news(pb.NewsRequest(bot=bot)).news
+    news = asked.desk.ask(NewsRequest(bot=bot)).news
     return Page(
         "feed.xml",
         {
@@ -36,13 +37,13 @@ def feed(asked: Asked) -> Page:
 def _name(asked: Asked) -> str:
     """Return what names the ladder for all times: what belongs to its key."""
     try:
-        return asked.desk.key(pb.KeyRequest()).fingerprint.replace(":", "").replace("/", "-")
+        return asked.desk.ask(KeyRequest()).fingerprint.replace(":", "").replace("/", "-")
     except NotFound:
         return "new"
 
 
-def _title(one: pb.News) -> str:
-    label, game = f"{one.bot} v{one.version}", title_of(one.condition.game)
+def _title(one: NewsItem) -> str:
+    label, game = f"{one.bot} v{one.version}", "" if one.condition is None else title_of(one.condition.game)
     if one.kind == "sent":
         return f"{label} by {one.author} was sent"
     if one.kind == "qualified":
@@ -51,12 +52,13 @@ def _title(one: pb.News) -> str:
         return f"{label} has not qualified for {game}: {one.reason}"
     if one.kind == "leads":
         return f"{label} leads in {game}" + (f", before {one.before}" if one.before else "")
-    first = ", ".join(f"{seat.bot} v{seat.version}" for seat in one.match.seats if seat.rank == 1)
-    [own, *_] = [seat for seat in one.match.seats if (seat.bot, seat.version) == (one.bot, one.version)]
-    place = f"{label} was placed {own.rank} of {len(one.match.seats)} in {game}"
+    seats = [] if one.match is None else one.match.seats
+    first = ", ".join(f"{seat.bot} v{seat.version}" for seat in seats if seat.rank == 1)
+    [own, *_] = [seat for seat in seats if (seat.bot, seat.version) == (one.bot, one.version)]
+    place = f"{label} was placed {own.rank} of {len(seats)} in {game}"
     return place if own.rank == 1 else f"{place}; {first} won"
 
 
-def _place(one: pb.News) -> str:
+def _place(one: NewsItem) -> str:
     """Return the path of the page that tells more."""
-    return f"matches/{one.match.match}" if one.kind == "played" else f"bots/{one.bot}"
+    return f"matches/{one.match.match}" if one.match is not None else f"bots/{one.bot}"

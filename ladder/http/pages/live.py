@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.http.requests.asked import Asked, Page
+from ladder.questions.matches import PlayingRequest
 
 
 def live(asked: Asked) -> Page:
     """Return the list of what is being played."""
-    return Page("live.html", {"matches": asked.desk.playing(pb.PlayingRequest()).matches})
+    return Page("live.html", {"matches": asked.desk.ask(PlayingRequest()).matches})

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.retention import KEPT, by_retention
 from ladder.http.rendering.sentence import sentence
 from ladder.http.rendering.told import clock_in_words
 from ladder.http.requests.asked import Asked, Page
 from ladder.operation.errors import Forbidden, NotFound
+from ladder.questions.match import MatchRequest, SeatAccount
+from ladder.questions.matches import MatchesRequest, PlayingRequest
 from referee.terminal import visible
 
 MAX_LEGAL = 30
@@ -30,11 +31,11 @@ def match(asked: Asked) -> Page:
     """
     name = asked.names["match"]
     try:
-        found = asked.desk.match(pb.MatchRequest(match=name))
+        found = asked.desk.ask(MatchRequest(match=name))
     except Forbidden as error:
-        playing = asked.desk.playing(pb.PlayingRequest()).matches
+        playing = asked.desk.ask(PlayingRequest()).matches
         now = next((one for one in playing if one.match.startswith(name)), None)
-        last = asked.desk.matches(pb.MatchesRequest(limit=RECENT)).matches
+        last = asked.desk.ask(MatchesRequest(limit=RECENT)).matches
         values = {
             "reason": str(error),
             "playing": now,
@@ -54,9 +55,9 @@ def match(asked: Asked) -> Page:
             "seats": seats,
             "changes": {} if own is None else {one.seat: one for one in own.seats},
             "named": [named(bot) for bot in found.bots],
-            "sentence": sentence(found),
+            "sentence": sentence(found.seats, found.lead),
             "sources": sources(seats),
-            "clock": clock_in_words(found.condition.clock) if found.HasField("condition") else "",
+            "clock": clock_in_words(found.condition.clock) if found.condition is not None else "",
             "others": [one for one in found.block if one.match != found.match],
             "fragment": found.moment.partition("#")[2],
             "pruned": f"{by_retention('the record of this match was', found.pruned_at)}; {KEPT}"
@@ -74,7 +75,7 @@ def named(label: str) -> tuple[str, str | None]:
     return (bot, version) if bot and version.isdigit() else (label, None)
 
 
-def sources(seats: Sequence[pb.SeatTraces]) -> list[tuple[str, list[int]]]:
+def sources(seats: Sequence[SeatAccount]) -> list[tuple[str, list[int]]]:
     """Return what points were for, with the points of each seat; without what nobody has got points for."""
     rows: dict[str, list[int]] = {}
     for at, one in enumerate(seats):

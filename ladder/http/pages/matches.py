@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.http.requests.asked import Asked, BadQuestion, Page
+from ladder.questions.matches import MatchesRequest
 from referee.registry import find
 
 LISTED = 25
@@ -25,6 +25,6 @@ def matches(asked: Asked) -> Page:
     if lost and not bot:
         raise BadQuestion("name a bot to see which matches it lost: somebody loses in every match")
     place = {name: asked.query.get(name, "") for name in ("before", "after")}
-    found = asked.desk.matches(pb.MatchesRequest(game=game, bot=bot, lost=lost, out=out, limit=LISTED, **place))
+    found = asked.desk.ask(MatchesRequest(game=game, bot=bot, lost=lost, out=out, limit=LISTED, **place))
     filters = {"bot": bot, "lost": "1" if lost else "", "out": "1" if out else ""}
     return Page("matches.html", {"game": game, "found": found, "filters": filters, "place": place})

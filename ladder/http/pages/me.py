@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.standings import Status
 from ladder.http.requests.asked import Asked, BadQuestion, Page
 from ladder.operation.errors import Forbidden, LadderError
+from ladder.questions.bots import BotsRequest, ShowRequest
+from ladder.questions.match import BotLog, LogRequest
+from ladder.questions.matches import MatchesRequest
 from referee.match.result import Outcome
 
 MAX_BOTS = 20
@@ -39,7 +41,7 @@ class Fault:
 
 def me(asked: Asked, left: int) -> Page:
     """Return the page of the author who looks; `left` says how many bots they may send now."""
-    bots = [one for one in asked.desk.bots(pb.BotsRequest()).bots if one.author == asked.asker.author]
+    bots = [one for one in asked.desk.ask(BotsRequest()).bots if one.author == asked.asker.author]
     faults = [fault for one in bots[:MAX_BOTS] for fault in _faults(asked, f"{one.bot} v{one.version}")]
     faults.sort(key=lambda fault: fault.finished_at, reverse=True)
     return Page("me.html", {"bots": bots, "faults": faults, "left": max(left, 0), "words": _WORDS})
@@ -47,7 +49,7 @@ def me(asked: Asked, left: int) -> Page:
 
 def _faults(asked: Asked, label: str) -> Iterator[Fault]:
     """Yield the last faults of a version: those since it was submitted."""
-    for match in asked.desk.matches(pb.MatchesRequest(bot=label, out=True, limit=MAX_FAULTS)).matches:
+    for match in asked.desk.ask(MatchesRequest(bot=label, out=True, limit=MAX_FAULTS)).matches:
         for seat in match.seats:
             if f"{seat.bot} v{seat.version}" == label and seat.outcome != Outcome.PLAYED.value:
                 yield Fault(label, match.match, match.game, match.finished_at, seat.seat, seat.outcome, seat.detail)
@@ -60,17 +62,17 @@ def my_bot(asked: Asked) -> Page:
         NotFound: if there is no such bot.
         Forbidden: if it is another author's.
     """
-    found = asked.desk.show(pb.ShowRequest(bot=asked.names["bot"]))
+    found = asked.desk.ask(ShowRequest(bot=asked.names["bot"]))
     if found.author != asked.asker.author:
         raise Forbidden(f"{found.bot} is another author's bot")
     newest = found.versions[-1]
     statuses = [standing.status for standing in newest.standings]
     waits = not statuses or Status.UNTRIED.value in statuses
-    log: Sequence[pb.BotLog] = ()
+    log: Sequence[BotLog] = ()
     why_not = ""
     if any(status in _STOPPED for status in statuses):
         try:
-            log = asked.desk.log(pb.LogRequest(what=f"{found.bot} v{newest.version}", tail=TAIL_LINES)).logs
+            log = asked.desk.ask(LogRequest(what=f"{found.bot} v{newest.version}", tail=TAIL_LINES)).logs
         except LadderError as error:
             why_not = str(error)
     return Page(
@@ -105,9 +107,9 @@ def my_log(asked: Asked) -> Page:
     what, seat = asked.query.get("what", ""), asked.query.get("seat", "")
     if not what:
         raise BadQuestion("name a match, or a bot: log?what=...")
-    request = pb.LogRequest(what=what, tail=MAX_LOG_LINES)
+    request = LogRequest(what=what, tail=MAX_LOG_LINES)
     if seat:
         if not (seat.isascii() and seat.isdecimal() and len(seat) <= 3):
             raise BadQuestion("seat is a number from 0")
         request.seat = int(seat)
-    return Page("my_log.html", {"what": what, "logs": asked.desk.log(request).logs})
+    return Page("my_log.html", {"what": what, "logs": asked.desk.ask(request).logs})

@@ -6,18 +6,19 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from math import inf
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.standings import Status
 from ladder.http.pictures.charts import axis_of, bar, scale, spark
 from ladder.http.rendering.told import clock_in_words, lead_of, places, status_of
 from ladder.http.requests.asked import Asked, NoPage, Page
+from ladder.questions.rows import StandingRow
+from ladder.questions.standings import StandingsTable, TopRequest
 
 ROWS = 100
 """How many versions are shown on a page."""
 MAX_QUERY = 80
 """How many characters of a text are looked for."""
 _STOPPED = (Status.FAILED.value, Status.SUSPENDED.value, Status.RETIRED.value)
-_STATUSES: dict[str, tuple[str, Callable[[pb.Standing], bool]]] = {
+_STATUSES: dict[str, tuple[str, Callable[[StandingRow], bool]]] = {
     "any": ("any status", lambda one: True),
     "active": ("active", lambda one: one.status in (Status.ACTIVE.value, Status.NEW.value)),
     "new": ("new", lambda one: one.is_new),
@@ -26,9 +27,9 @@ _STATUSES: dict[str, tuple[str, Callable[[pb.Standing], bool]]] = {
     "stopped": ("failed, suspended or retired", lambda one: one.status in _STOPPED),
     "replaced": ("replaced", lambda one: one.status == Status.REPLACED.value),
 }
-_SORTS: dict[str, Callable[[pb.Standing], tuple[float | str, ...]]] = {
+_SORTS: dict[str, Callable[[StandingRow], tuple[float | str, ...]]] = {
     "skill": lambda one: (one.place or inf,),
-    "estimate": lambda one: (-one.mu if one.HasField("mu") else inf,),
+    "estimate": lambda one: (-one.mu if one.mu is not None else inf,),
     "bot": lambda one: (one.bot.casefold(), -one.version),
     "author": lambda one: (one.author.casefold(), one.place or inf),
     "matches": lambda one: (-one.matches,),
@@ -45,7 +46,7 @@ def standings(asked: Asked) -> Page:
         NoPage: if nothing was run under such a condition.
         BadQuestion: if they cannot be shown so.
     """
-    tables = asked.desk.top(pb.TopRequest(game=asked.names["game"])).tables
+    tables = asked.desk.ask(TopRequest(game=asked.names["game"])).tables
     table = table_of(asked, tables)
     status, sort = asked.choice("status", _STATUSES), asked.choice("sort", _SORTS)
     text = asked.query.get("q", "")[:MAX_QUERY].strip()
@@ -88,22 +89,22 @@ def standings(asked: Asked) -> Page:
     )
 
 
-def first_share(one: pb.Standing) -> float:
+def first_share(one: StandingRow) -> float:
     """Return in which part of its matches a version was first."""
     return one.wins / one.matches if one.matches else 0.0
 
 
-def main_table(tables: Sequence[pb.Standings]) -> pb.Standings:
+def main_table(tables: Sequence[StandingsTable]) -> StandingsTable:
     """Return the table of a game under which most was played; the oldest of several."""
     return max(tables, key=lambda one: one.blocks)
 
 
-def under_path(game: str, tables: Sequence[pb.Standings], table: pb.Standings) -> str:
+def under_path(game: str, tables: Sequence[StandingsTable], table: StandingsTable) -> str:
     """Return the path of the standings of a game under a condition."""
     return f"games/{game}" if table is main_table(tables) else f"games/{game}/under/{table.condition.slug}"
 
 
-def table_of(asked: Asked, tables: Sequence[pb.Standings]) -> pb.Standings:
+def table_of(asked: Asked, tables: Sequence[StandingsTable]) -> StandingsTable:
     """Return the table that the path names.
 
     Raises:

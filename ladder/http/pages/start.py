@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.http.pages.standings import first_share, main_table
 from ladder.http.pictures.boards import shown_match
 from ladder.http.pictures.charts import axis_of, bar, scale
 from ladder.http.rendering.told import lead_of
 from ladder.http.requests.asked import Asked, Page
+from ladder.questions.matches import MatchesRequest, PlayingRequest
+from ladder.questions.standings import StandingsTable, TopRequest
 
 TOP = 5
 """How many of the best are shown of each game."""
@@ -17,13 +18,13 @@ LAST = 8
 
 def start(asked: Asked) -> Page:
     """Return the start page."""
-    by_game: dict[str, list[pb.Standings]] = {}
-    for table in asked.desk.top(pb.TopRequest()).tables:
+    by_game: dict[str, list[StandingsTable]] = {}
+    for table in asked.desk.ask(TopRequest()).tables:
         by_game.setdefault(table.condition.game, []).append(table)
     tables = []
     for under in by_game.values():
         table = main_table(under)
-        rated = [one for one in table.versions if one.HasField("place")]
+        rated = [one for one in table.versions if one.place is not None]
         axis = axis_of(rated[:TOP])
         tables.append(
             {
@@ -40,7 +41,7 @@ def start(asked: Asked) -> Page:
         {
             "first_share": first_share,
             "tables": tables,
-            "playing": asked.desk.playing(pb.PlayingRequest()).matches,
-            "last": asked.desk.matches(pb.MatchesRequest(limit=LAST)).matches,
+            "playing": asked.desk.ask(PlayingRequest()).matches,
+            "last": asked.desk.ask(MatchesRequest(limit=LAST)).matches,
         },
     )

@@ -12,50 +12,39 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
 from typing import Any
 
-import grpc
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.http.pages.me import me, my_bot, my_log
 from ladder.http.pages.submit import submit
 from ladder.http.rendering.links import link
 from ladder.http.requests.asked import Asked, BadQuestion, NoPage, Page, PageFunction, Site
+from ladder.http.requests.changes import Changes, length_of, prompt_pieces
 from ladder.http.requests.connections import UNHURRIED
 from ladder.http.requests.form import MAX_FORM_BYTES, Multipart, Part, drained, read_fields
 from ladder.http.requests.limits import Limits, address_of, name_of
-from ladder.http.requests.refused import told
+from ladder.http.requests.refused import refused
 from ladder.http.requests.visitor import COOKIE, ENCRYPTED_COOKIE, check_same_origin, cookie_of, is_encrypted, visitor
 from ladder.intake.tokens import Tokens
-from ladder.intake.upload import PIECE_SECONDS, UPLOAD_SECONDS, Upload
+from ladder.intake.upload import UPLOAD_SECONDS, Submission, Upload
 from ladder.operation.errors import TooMuch, Unauthenticated
 from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call
 from ladder.operation.refusals import Refusals
 from ladder.operation.threads import Threads
 from ladder.questions.asker import Asker
+from ladder.questions.changes import AtTablesRequest, RequalifyRequest, RetireRequest, SubmitAnswer
 from ladder.questions.desk import Desk
 from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES
 from referee.errors import DoganaError
 
-MAX_CHANGES = 2
-"""How many changes are made at a time: they wait for others who change the ladder. Of these one may be a bot that is taken in, which
-takes up to minutes."""
 MAX_LOOKUPS = 2
 """For how many it is looked up at a time who they are."""
-_CODES = {
-    401: grpc.StatusCode.UNAUTHENTICATED,
-    403: grpc.StatusCode.PERMISSION_DENIED,
-    429: grpc.StatusCode.RESOURCE_EXHAUSTED,
-    500: grpc.StatusCode.INTERNAL,
-    503: grpc.StatusCode.RESOURCE_EXHAUSTED,
-}
-"""What refusals are called over gRPC, and so in the journal."""
-_PROGRAMS = (b"\x7fELF", b"#!")
+PROGRAMS = (b"\x7fELF", b"#!")
 """How a file begins that can be run as it is; browsers do not say whether one is executable."""
-_MAGIC_BYTES = max(map(len, _PROGRAMS))
+MAGIC_BYTES = max(map(len, PROGRAMS))
 YES = "yes"
 """What a form says for consent."""
 _ODD = re.compile(r"[^A-Za-z0-9._+-]", re.ASCII)
@@ -65,15 +54,14 @@ Show = Callable[[Request, PageFunction], Any]
 class Author:
     """Answers what authors ask for and do."""
 
-    def __init__(self, home: Home, site: Site, limits: Limits, tokens: Tokens, show: Show) -> None:
+    def __init__(self, home: Home, site: Site, limits: Limits, tokens: Tokens, changes: Changes, show: Show) -> None:
         """Prepare for one ladder; `show` makes an answer of a page for the one who asks."""
         self._home = home
         self._site = site
         self._limits = limits
         self._tokens = tokens
         self._show = show
-        self._changes = Threads(MAX_CHANGES)
-        self._taking_in = asyncio.Semaphore(MAX_CHANGES - 1)
+        self._changes = changes
         self._lookups = Threads(MAX_LOOKUPS)
         self._refusals = Refusals()
 
@@ -116,7 +104,7 @@ class Author:
         try:
             author = await self._lookups.run(self._tokens.author_of, token, address)
         except Unauthenticated as error:
-            _, reason = self._refused(request, "login", error)
+            _, reason = refused(self._refusals, request, "login", error)
             shown: Response = await self._show(
                 request, lambda asked: login(asked, reason.removesuffix(": dogana login"))
             )
@@ -160,7 +148,7 @@ class Author:
     async def _retire(self, request: Request) -> Response:
         asker = await self._asker(request)
         bot = (await read_fields(request)).get("bot", "")
-        await self._changes.run(Desk(self._home, asker).retire, pb.RetireRequest(bot=bot))
+        await self._changes.run(Desk(self._home, asker).ask, RetireRequest(bot=bot))
         note("change", did="retire", about=bot)
         return _led_to(request, f"me/bots/{bot}")
 
@@ -168,7 +156,7 @@ class Author:
         asker = await self._asker(request)
         bot = (await read_fields(request)).get("bot", "")
         self._limits.submissions.take(asker.author)
-        await self._changes.run(Desk(self._home, asker).requalify, pb.RequalifyRequest(bot=bot))
+        await self._changes.run(Desk(self._home, asker).ask, RequalifyRequest(bot=bot))
         note("change", did="requalify", about=bot)
         return _led_to(request, f"me/bots/{bot}")
 
@@ -176,16 +164,16 @@ class Author:
         asker = await self._asker(request)
         fields = await read_fields(request)
         bot, said = fields.get("bot", ""), fields.get("at_tables", "") == YES
-        await self._changes.run(Desk(self._home, asker).at_tables, pb.AtTablesRequest(bot=bot, at_tables=said))
+        await self._changes.run(Desk(self._home, asker).ask, AtTablesRequest(bot=bot, at_tables=said))
         note("change", did="at_tables", about=bot)
         return _led_to(request, f"me/bots/{bot}")
 
     async def _submit(self, request: Request) -> Response:
         asker = await self._asker(request)
-        length = _length(request)
+        length = length_of(request, MAX_FORM_BYTES)
         request.scope[UNHURRIED] = True
         sent: dict[str, str] = {}
-        stream = _prompt(request)
+        stream = prompt_pieces(request)
         try:
             with self._limits.uploads.one(asker.author):
                 async with asyncio.timeout(UPLOAD_SECONDS):
@@ -194,7 +182,7 @@ class Author:
             raise BadBot(f"it did not arrive within {UPLOAD_SECONDS:g} s; send it again") from None
         except (DoganaError, OSError) as error:
             await drained(stream)
-            status, reason = self._refused(request, "submit", error)
+            status, reason = refused(self._refusals, request, "submit", error)
             left = self._limits.submissions_left(asker.author)
             shown: Response = await self._show(
                 request, lambda asked: submit(asked, left, bot=sent.get("bot", ""), reason=reason, status=status)
@@ -213,7 +201,7 @@ class Author:
         stream: AsyncIterator[bytes],
         length: int,
         sent: dict[str, str],
-    ) -> pb.SubmitAnswer:
+    ) -> SubmitAnswer:
         """Read the form; take in its file.
 
         Args:
@@ -228,7 +216,7 @@ class Author:
             DoganaError: if the form is not ours, or the bot is refused.
         """
         form = Multipart(request.headers.get("content-type", ""))
-        upload: Upload | None = None
+        upload: Upload[SubmitAnswer] | None = None
         file: Part | None = None
         beginning = b""
         with ExitStack() as stack:
@@ -244,28 +232,17 @@ class Author:
                     if upload is None:
                         file = part
                         sent["bot"] = sent.get("bot", "").strip()
-                        submission = _submission(sent["bot"], part.file)
-                        submission.at_tables = sent.get("at_tables") == YES
+                        submission = _submission(sent["bot"], part.file, sent.get("at_tables") == YES)
                         upload = stack.enter_context(await self._changes.run(desk.receive, submission))
                         self._limits.submissions.take(asker.author)
                         self._limits.uploaded.take(asker.author, length)
-                    beginning = (beginning + part.data)[:_MAGIC_BYTES]
+                    beginning = (beginning + part.data)[:MAGIC_BYTES]
                     await self._changes.run(upload.write, bytes(part.data))
             form.finish()
             if upload is None:
                 raise BadBot("choose a file to send")
-            executable = beginning.startswith(_PROGRAMS)
-            async with self._taking_in:  # as long as it takes: what has come must not be sent again
-                return await self._changes.run(lambda: upload.take_in(executable=executable))
-
-    def _refused(self, request: Request, method: str, error: Exception) -> tuple[int, str]:
-        """Note that something was refused; return the HTTP status of it, and the reason."""
-        status, reason = told(error)
-        code = _CODES.get(status, grpc.StatusCode.INVALID_ARGUMENT)
-        if isinstance(error, OSError):
-            code = grpc.StatusCode.INTERNAL
-        self._refusals.note(address_of(request), method, code, str(error), 0.0)
-        return status, reason
+            executable = beginning.startswith(PROGRAMS)
+            return await self._changes.take_in(upload, executable=executable)
 
 
 def login(asked: Asked, reason: str = "") -> Page:
@@ -284,7 +261,7 @@ def _for_authors(function: PageFunction) -> PageFunction:
     return page
 
 
-def _submission(bot: str, file: str) -> pb.Submission:
+def _submission(bot: str, file: str, at_tables: bool) -> Submission:
     """Return what is announced of a file that a browser sends.
 
     Raises:
@@ -293,41 +270,7 @@ def _submission(bot: str, file: str) -> pb.Submission:
     name = re.split(r"[/\\]", file)[-1]
     if not name:
         raise BadBot("choose a file to send")
-    return pb.Submission(bot=bot, file=_ODD.sub("_", name)[-100:], size=MAX_BYTES)
-
-
-def _length(request: Request) -> int:
-    """Return how long a request is, in bytes.
-
-    Raises:
-        BadQuestion: if it does not say so, or is too long.
-    """
-    length = request.headers.get("content-length", "")
-    if not length.isdigit() or "transfer-encoding" in request.headers:  # with both, the length would mean nothing
-        raise BadQuestion("say beforehand how long the form is")
-    if int(length) > MAX_BYTES + MAX_FORM_BYTES:
-        raise BadQuestion(f"a bot has at most {MAX_BYTES // 1024**2} MiB; leave out what it does not need")
-    return int(length)
-
-
-async def _prompt(request: Request) -> AsyncIterator[bytes]:
-    """Yield what comes of a request.
-
-    Raises:
-        BadBot: if nothing comes for too long.
-    """
-    stream = aiter(request.stream())
-    while True:
-        try:
-            async with asyncio.timeout(PIECE_SECONDS):
-                data = await anext(stream, None)
-        except TimeoutError:
-            raise BadBot(f"nothing came for {PIECE_SECONDS:g} s; send it again") from None
-        except ClientDisconnect:
-            raise BadBot("the connection was lost") from None
-        if data is None:
-            return
-        yield data
+    return Submission(bot=bot, file=_ODD.sub("_", name)[-100:], size=MAX_BYTES, at_tables=at_tables)
 
 
 def _led_to(request: Request, path: str, query: dict[str, str] | None = None) -> RedirectResponse:
@@ -338,10 +281,10 @@ def _led_to(request: Request, path: str, query: dict[str, str] | None = None) ->
     return answer
 
 
-def routes(home: Home, site: Site, limits: Limits, tokens: Tokens, show: Show) -> list[Route]:
+def routes(home: Home, site: Site, limits: Limits, tokens: Tokens, changes: Changes, show: Show) -> list[Route]:
     """Return what is answered where; what authors do is not there for pages that only show."""
     if site.takes_bots:
-        return Author(home, site, limits, tokens, show).routes()
+        return Author(home, site, limits, tokens, changes, show).routes()
 
     async def none(request: Request) -> Response:
         raise NoPage("these pages only show the ladder; send bots by dogana ladder submit")

@@ -14,13 +14,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.http.pictures.matches import whole_record
 from ladder.http.requests.asked import Asked, NoPage
 from ladder.http.requests.kept import Kept
 from ladder.http.requests.limits import Limits, name_of
 from ladder.operation.errors import LadderError
 from ladder.operation.threads import Threads
+from ladder.questions.match import RecordRequest
+from ladder.questions.matches import MatchesRequest
+from ladder.questions.rows import MatchRow
 from referee.records.record import RecordError
 from referee.records.shown import Shown
 from referee.records.verify import Replay
@@ -85,17 +87,17 @@ def last_picture(match: str, record: bytes) -> str:
     return shown.draw()
 
 
-def shown_match(asked: Asked, game: str) -> pb.PlayedMatch | None:
+def shown_match(asked: Asked, game: str) -> MatchRow | None:
     """Return one of the last matches of a game that has such a picture; None if there is none.
 
     It is not always the last one: on a ladder that plays fast, everybody would look at another picture. So it is the one whose
     number has the most twos in it, which stays for about as many matches as are looked at.
     """
-    found = asked.desk.matches(pb.MatchesRequest(game=game, limit=RECENT)).matches
+    found = asked.desk.ask(MatchesRequest(game=game, limit=RECENT)).matches
     for match in sorted(found, key=lambda one: one.number & -one.number, reverse=True):
         try:
-            if next(asked.desk.record(pb.RecordRequest(match=match.match))).data:
-                return match
+            asked.desk.ask(RecordRequest(match=match.match))
+            return match
         except LadderError:  # others from its seed are not over; or the record is gone
             continue
     return None

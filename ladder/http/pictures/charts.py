@@ -9,7 +9,7 @@ from math import ceil, floor
 
 from markupsafe import Markup
 
-from dogana.v1 import ladder_pb2 as pb
+from ladder.questions.rows import BlockRating, StandingRow
 
 BARS = 2
 """Bars and bands reach from mu - 2 sigma to mu + 2 sigma: about 95 %."""
@@ -33,21 +33,22 @@ class Axis:
         return round(min(1.0, max(0.0, (value - self.low) / (self.high - self.low))) * width, 1)
 
 
-def axis_of(standings: Iterable[pb.Standing]) -> Axis:
+def axis_of(standings: Iterable[StandingRow]) -> Axis:
     """Return the axis on which the bars of all rated versions have room."""
-    rated = [one for one in standings if one.HasField("mu")]
+    rated = [one.rating for one in standings if one.rating is not None]
     low = min((one.mu - BARS * one.sigma for one in rated), default=0.0)
     high = max((one.mu + BARS * one.sigma for one in rated), default=1.0)
     return Axis(floor(low), max(ceil(high), floor(low) + 1))
 
 
-def bar(one: pb.Standing, axis: Axis) -> Markup:
+def bar(one: StandingRow, axis: Axis) -> Markup:
     """Return the estimate of a version as a bar with its middle marked; nothing if it is not rated."""
-    if not one.HasField("mu"):
+    rating = one.rating
+    if rating is None:
         return Markup("")
     width, height = _BAR
-    left, right = (axis.x(one.mu + side * BARS * one.sigma, width) for side in (-1, 1))
-    middle = axis.x(one.mu, width)
+    left, right = (axis.x(rating.mu + side * BARS * rating.sigma, width) for side in (-1, 1))
+    middle = axis.x(rating.mu, width)
     return Markup(
         '<svg class="bar" viewBox="0 0 {w} {h}" role="img" aria-label="{low:.1f} to {high:.1f}">'
         '<path class="axis" d="M0 {y}h{w}"/><path class="band" d="M{left} 2h{span:.1f}v{inner}h-{span:.1f}z"/>'
@@ -56,8 +57,8 @@ def bar(one: pb.Standing, axis: Axis) -> Markup:
         w=width,
         h=height,
         y=height // 2,
-        low=one.mu - BARS * one.sigma,
-        high=one.mu + BARS * one.sigma,
+        low=rating.mu - BARS * rating.sigma,
+        high=rating.mu + BARS * rating.sigma,
         left=left,
         span=max(right - left, 1),
         inner=height - 4,
@@ -75,7 +76,7 @@ def scale(axis: Axis) -> Markup:
     ).format(w=width, m=width // 2, low=axis.low, middle=(axis.low + axis.high) / 2, high=axis.high)
 
 
-def spark(trend: Sequence[pb.BlockRating]) -> Markup:
+def spark(trend: Sequence[BlockRating]) -> Markup:
     """Return how an estimate went, as a line without numbers; nothing for fewer than two."""
     if len(trend) < 2:
         return Markup("")
@@ -90,7 +91,7 @@ def spark(trend: Sequence[pb.BlockRating]) -> Markup:
     ).format(w=width, h=height, p=points)
 
 
-def curve(history: Sequence[pb.BlockRating]) -> Markup:
+def curve(history: Sequence[BlockRating]) -> Markup:
     """Return how the estimates of the versions of a bot went, block by block, with their bands; nothing for fewer than two."""
     if len(history) < 2:
         return Markup("")
@@ -142,7 +143,7 @@ def curve(history: Sequence[pb.BlockRating]) -> Markup:
     )
 
 
-def curve_in_words(history: Sequence[pb.BlockRating]) -> str:
+def curve_in_words(history: Sequence[BlockRating]) -> str:
     """Return what a curve shows, in words."""
     first, last = history[0], history[-1]
     return (

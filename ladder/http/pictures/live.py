@@ -18,10 +18,9 @@ from typing import Any
 
 import grpc
 
-from dogana.v1 import ladder_pb2 as lpb
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.rendering.render import fragment
 from ladder.http.rendering.sentence import sentence
 from ladder.http.requests.kept import Kept
@@ -30,6 +29,7 @@ from ladder.operation.errors import NotFound, TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import note, traceback_of
 from ladder.play.playing import playing
+from ladder.questions.match import SeatAccount
 from referee.game import Game, Observation, Scene, Setup
 from referee.live.matches.telling import told
 from referee.live.messages import wire
@@ -169,8 +169,8 @@ class Live:
     def _find(self, match_id: str) -> tuple[str, Match]:
         """Return where a match is played, and what it is."""
         addresses = [one.address for one in playing(self._home) if one.match_id == match_id]
-        with Chronicle(self._home.database, create=False) as chronicle:
-            match = chronicle.match(match_id) if addresses else None
+        with Store(self._home.database, create=False) as chronicle:
+            match = chronicle.schedule.match(match_id) if addresses else None
         if match is None:
             raise NotFound(f"match {match_id} is not being played")
         return addresses[0], match
@@ -307,7 +307,7 @@ class _Followed:
     def _won(self, result: pb.GameOver) -> str:
         """Say how the match was won."""
         told = [
-            lpb.SeatTraces(
+            SeatAccount(
                 seat=one.seat,
                 bot=self._match.labels[one.seat],
                 rank=one.rank,
@@ -316,7 +316,7 @@ class _Followed:
             )
             for one in result.seats
         ]
-        return sentence(lpb.MatchAnswer(seats=told))
+        return sentence(told)
 
     def _publish(self) -> None:
         self.change.set()

@@ -13,17 +13,18 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.http.pictures.drawings import MAX_WAITING, Drawing, Drawings, pages_folder
 from ladder.http.pictures.live import Live
 from ladder.http.rendering.render import rendered
 from ladder.http.requests.asked import Asked, NoPage, Page
-from ladder.http.requests.limits import FILE_REQUESTS, Limits, address_of, name_of
+from ladder.http.requests.limits import Limits, address_of, name_of
 from ladder.operation.errors import NotFound, TooMuch
 from ladder.operation.home import Home
-from ladder.operation.meter import AtATime
+from ladder.operation.meter import FILE_REQUESTS, AtATime
 from ladder.operation.threads import Threads
 from ladder.questions.desk import Desk
+from ladder.questions.match import RecordRequest
+from ladder.questions.matches import PlayingRequest
 from referee.pages.match import policy_of
 from referee.records.record import unpacked
 
@@ -120,7 +121,7 @@ class Matches:
         """Send the page of a match that is being played; of another one, lead to its page."""
         asked = await self._threads.run(self._ask, request)
         match_id = asked.names["match"]
-        playing = await self._threads.run(asked.desk.playing, pb.PlayingRequest())
+        playing = await self._threads.run(asked.desk.ask, PlayingRequest())
         match = next((one for one in playing.matches if one.match == match_id), None)
         if match is None:
             return RedirectResponse(f"../{quote(match_id, safe='')}", 303, {"cache-control": "no-store"})
@@ -240,8 +241,8 @@ def whole_record(desk: Desk, match: str) -> tuple[str, bytes]:
     Raises:
         LadderError: if there is no such match, or it has no record; or if its block is not over.
     """
-    first, *rest = desk.record(pb.RecordRequest(match=match))
-    return first.name.partition(".")[0], b"".join(piece.data for piece in (first, *rest))
+    file = desk.ask(RecordRequest(match=match))
+    return file.name.partition(".")[0], b"".join(file.pieces)
 
 
 def _sent(path: Path, request: Request) -> Response:

@@ -33,6 +33,7 @@ from ladder.http.requests.asked import Site
 from ladder.http.requests.connections import MAX_CONNECTIONS, Connection, Crowd
 from ladder.intake.upload import sweep_uploads
 from ladder.operation import journal
+from ladder.operation.calls import CallFigures
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.operation.journal import note
@@ -133,25 +134,45 @@ def config_of(application: ASGIApp, certificate: Certificate | None = None, prox
 
 
 def serve_pages(
-    home: Home, site: Site, bound: socket.socket, certificate: Certificate | None = None, niceness: int = 0
+    home: Home,
+    site: Site,
+    bound: socket.socket,
+    certificate: Certificate | None = None,
+    niceness: int = 0,
+    calls: socket.socket | None = None,
 ) -> None:
-    """Serve until this process is told to stop, by SIGINT or SIGTERM; `niceness` is as for `application`."""
+    """Serve until this process is told to stop, by SIGINT or SIGTERM.
+
+    Args:
+        home: the ladder.
+        site: what all pages have in common.
+        bound: where it listens.
+        certificate: what encrypts the connections, if anything does.
+        niceness: as for `application`.
+        calls: where the figures of the API are sent; see `ladder.operation.calls`.
+    """
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     allow_files()
-    asyncio.run(uvicorn.Server(config_of(application(home, site, niceness), certificate, site.proxy)).serve([bound]))
+    asyncio.run(
+        uvicorn.Server(config_of(application(home, site, niceness, CallFigures(calls)), certificate, site.proxy)).serve(
+            [bound]
+        )
+    )
 
 
 @contextmanager
-def pages_beside(home: Home, site: Site, address: str, certificate: Certificate | None) -> Iterator[str]:
+def pages_beside(
+    home: Home, site: Site, address: str, certificate: Certificate | None, calls: socket.socket | None = None
+) -> Iterator[str]:
     """Serve the pages meanwhile, in processes of their own; yield their address.
 
-    Enter it before anything that takes all processes below this one for leftovers.
+    Enter it before anything that takes all processes below this one for leftovers. `calls` is as for `serve_pages`.
 
     Raises:
         PortInUse: if that is not possible.
     """
     with listening(address, site.tables if site.has_tables else 0) as bound:
-        keepers = _Keepers(home, site, bound, certificate)
+        keepers = _Keepers(home, site, bound, certificate, calls)
         try:
             keepers.begin()
             yield url_of(address, bound, certificate)
@@ -162,8 +183,15 @@ def pages_beside(home: Home, site: Site, address: str, certificate: Certificate 
 class _Keepers:
     """The keeper of the pages, and those that take its place when somebody kills it."""
 
-    def __init__(self, home: Home, site: Site, bound: socket.socket, certificate: Certificate | None) -> None:
-        self._arguments = (home, site, bound, certificate, journal.form_of_this_process())
+    def __init__(
+        self,
+        home: Home,
+        site: Site,
+        bound: socket.socket,
+        certificate: Certificate | None,
+        calls: socket.socket | None,
+    ) -> None:
+        self._arguments = (home, site, bound, certificate, calls, journal.form_of_this_process())
         self._context = multiprocessing.get_context("spawn")
         self._is_over = threading.Event()
         self._starting = threading.Lock()
@@ -240,7 +268,12 @@ class _Keepers:
 
 
 def _keep(
-    home: Home, site: Site, bound: socket.socket, certificate: Certificate | None, form: journal.Form | None
+    home: Home,
+    site: Site,
+    bound: socket.socket,
+    certificate: Certificate | None,
+    calls: socket.socket | None,
+    form: journal.Form | None,
 ) -> None:
     """Serve the pages in a process below this one, again and again."""
     become_worker()
@@ -249,7 +282,7 @@ def _keep(
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit())
     context = multiprocessing.get_context("spawn")
     while True:
-        process = context.Process(target=_serve, args=(home, site, bound, certificate, form), name="pages")
+        process = context.Process(target=_serve, args=(home, site, bound, certificate, calls, form), name="pages")
         try:
             with undisturbed():
                 process.start()
@@ -262,14 +295,19 @@ def _keep(
 
 
 def _serve(
-    home: Home, site: Site, bound: socket.socket, certificate: Certificate | None, form: journal.Form | None
+    home: Home,
+    site: Site,
+    bound: socket.socket,
+    certificate: Certificate | None,
+    calls: socket.socket | None,
+    form: journal.Form | None,
 ) -> None:
     become_worker()
     if form is not None:
         journal.begin(form)
     os.umask(0o077)
     sweep_uploads(home)
-    serve_pages(home, site, bound, certificate, NICENESS)
+    serve_pages(home, site, bound, certificate, NICENESS, calls)
 
 
 def _end(process: BaseProcess, seconds: float) -> None:

@@ -20,8 +20,7 @@ from urllib.parse import quote
 from httpx import ASGITransport, AsyncClient
 from starlette.types import ASGIApp, Message
 
-from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.app import application
 from ladder.http.rendering.links import address_of, is_file, links_of
 from ladder.http.requests.asked import Site
@@ -31,6 +30,8 @@ from ladder.operation.home import Home
 from ladder.operation.meter import Allowance, Meter
 from ladder.questions.asker import ANYBODY
 from ladder.questions.desk import Desk
+from ladder.questions.match import RecordRequest
+from ladder.questions.matches import MatchesRequest
 from referee.files import read_file, replacing
 from referee.registry import games
 
@@ -74,7 +75,7 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress) -> Writt
         LadderError: if there is no ladder, or something else in the folder.
         OSError: if it cannot be written.
     """
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         return _write(home, Desk(home, ANYBODY, chronicle), folder, most, progress)
 
 
@@ -189,17 +190,17 @@ def _matches(desk: Desk, game: str) -> Iterator[str]:
     """Yield the matches of a game that anybody may see, newest first."""
     before: str | None = ""
     while before is not None:
-        answer = desk.matches(pb.MatchesRequest(game=game, limit=100, before=before))
+        answer = desk.ask(MatchesRequest(game=game, limit=100, before=before))
         for match in answer.matches:
             if _is_public(desk, match.match):
                 yield match.match
-        before = answer.before if answer.HasField("before") else None
+        before = answer.before
 
 
 def _is_public(desk: Desk, match: str) -> bool:
     """Tell whether anybody may see a match: others from its seed may not be over."""
     try:
-        next(desk.record(pb.RecordRequest(match=match)))
+        desk.ask(RecordRequest(match=match))
     except Forbidden:
         return False
     except LadderError:  # its record is pruned, or lost; its page says so

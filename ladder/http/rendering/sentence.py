@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dogana.v1 import ladder_pb2 as pb
+from ladder.archive.faults import Lead
+from ladder.questions.match import SeatAccount
 from referee.match.result import Outcome
 from referee.terminal import visible
 
 
-def sentence(found: pb.MatchAnswer) -> str:
+def sentence(seats: Sequence[SeatAccount], lead: Lead | None = None) -> str:
     """Say how a match was won: by how much, and since when the winner led; empty if it has no result."""
-    if not found.seats:
+    if not seats:
         return ""
-    winners = [one for one in found.seats if one.rank == 1]
-    rest = sorted((one for one in found.seats if one.rank > 1), key=lambda one: (one.rank, one.seat))
+    winners = [one for one in seats if one.rank == 1]
+    rest = sorted((one for one in seats if one.rank > 1), key=lambda one: (one.rank, one.seat))
     if len(winners) > 1:
         return f"{_listed([_name(one) for one in winners])} share the first place with {_points(winners[0].score)}."
     [winner] = winners
     said = f"{_name(winner)} won with {_points(winner.score)}"
     if rest:
         said += f", {_margin(winner, rest[0])}"
-    return f"{said}{_since(found)}.{_mainly(winner)}"
+    return f"{said}{_since(lead)}.{_mainly(winner)}"
 
 
-def _margin(winner: pb.SeatTraces, second: pb.SeatTraces) -> str:
+def _margin(winner: SeatAccount, second: SeatAccount) -> str:
     ahead = winner.score - second.score
     if second.outcome != Outcome.PLAYED.value:
         return f"before {_name(second)}, which was put out with {_points(second.score)}"
@@ -33,17 +34,16 @@ def _margin(winner: pb.SeatTraces, second: pb.SeatTraces) -> str:
     return f"{ahead} ahead of {_name(second)}" if ahead > 0 else f"before {_name(second)} with {_points(second.score)}"
 
 
-def _since(found: pb.MatchAnswer) -> str:
-    if not found.HasField("lead"):
+def _since(lead: Lead | None) -> str:
+    if lead is None:
         return ""
-    if found.lead.at == 0:
+    if lead.at == 0:
         return "; it led from the beginning"
-    of = f" of {found.lead.of}" if found.lead.of else ""  # an older server does not say it
-    where = "with the last step" if found.lead.at == found.lead.of else f"at step {found.lead.at}{of}"
-    return f"; it took the lead for good {where}" + (f", in {found.lead.round}" if found.lead.round else "")
+    where = "with the last step" if lead.at == lead.of else f"at step {lead.at} of {lead.of}"
+    return f"; it took the lead for good {where}" + (f", in {lead.round}" if lead.round else "")
 
 
-def _mainly(winner: pb.SeatTraces) -> str:
+def _mainly(winner: SeatAccount) -> str:
     """Say what the winner has most of its points for."""
     most = max(winner.breakdown, key=lambda one: one.points, default=None)
     if most is None or not 0 < most.points < winner.score:
@@ -51,7 +51,7 @@ def _mainly(winner: pb.SeatTraces) -> str:
     return f" {most.points} of its points are for {visible(most.source)}."
 
 
-def _name(one: pb.SeatTraces) -> str:
+def _name(one: SeatAccount) -> str:
     return visible(one.bot)
 
 

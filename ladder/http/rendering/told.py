@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dogana.v1 import ladder_pb2 as pb
-from ladder.model.rating import APART, Rating, better
+from ladder.model.rating import APART, better
+from ladder.questions.rows import PlaceSpan, StandingRow
 from referee.match.clock import TimeControl
 
 _MAX_SPANS = 3
@@ -28,7 +28,7 @@ def change(value: float, digits: int) -> str:
     return f"{rounded:+.{digits}f}" if rounded else f"{0:.{digits}f}"
 
 
-def places(spans: Sequence[pb.Places]) -> str:
+def places(spans: Sequence[PlaceSpan]) -> str:
     """Return places in words, such as `places 2-4 and 7`; empty for none."""
     shown = [str(one.first) if one.first == one.last else f"{one.first}-{one.last}" for one in spans[:_MAX_SPANS]]
     if not shown:
@@ -45,8 +45,8 @@ def places(spans: Sequence[pb.Places]) -> str:
 class Lead:
     """Who leads, and how sure that is."""
 
-    leader: pb.Standing
-    other: pb.Standing | None
+    leader: StandingRow
+    other: StandingRow | None
     """The best of another bot; None if there is none that is rated."""
     chance: float
     """That the leader is the better of both: of 1. Places go by skill, so this can be below a half."""
@@ -62,19 +62,19 @@ class Lead:
         return self.chance >= APART
 
 
-def lead_of(standings: Sequence[pb.Standing]) -> Lead | None:
+def lead_of(standings: Sequence[StandingRow]) -> Lead | None:
     """Return who leads in standings, given best first; None if nobody is rated."""
-    rated = [one for one in standings if one.HasField("place")]
+    rated = [(one, one.rating) for one in standings if one.rating is not None]
     if not rated:
         return None
-    leader = rated[0]
-    other = next((one for one in rated if one.bot != leader.bot), None)
-    if other is None:
-        return Lead(leader, None, 1.0)
-    return Lead(leader, other, better(Rating(leader.mu, leader.sigma), Rating(other.mu, other.sigma)))
+    leader, its_rating = rated[0]
+    for other, rating in rated:
+        if other.bot != leader.bot:
+            return Lead(leader, other, better(its_rating, rating))
+    return Lead(leader, None, 1.0)
 
 
-def status_of(one: pb.Standing) -> str:
+def status_of(one: StandingRow) -> str:
     """Return how it stands with a version, in words."""
     word = one.status or ("active, at home" if one.at_home else "active")
     return f"{word}: {one.reason}" if one.reason and one.reason != "house bot" else word

@@ -33,6 +33,21 @@ async def read_fields(request: Request) -> dict[str, str]:
         TooSlow: if it does not come in time.
         Gone: if the connection is lost meanwhile.
     """
+    data = await read_body(request)
+    try:
+        return dict(parse_qsl(data.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FIELDS))
+    except ValueError:
+        raise BadQuestion(_NO_FORM) from None
+
+
+async def read_body(request: Request) -> bytes:
+    """Read the body of a request that has no file.
+
+    Raises:
+        BadQuestion: if it is too long.
+        TooSlow: if it does not come in time.
+        Gone: if the connection is lost meanwhile.
+    """
     data = b""
     try:
         async with asyncio.timeout(FORM_SECONDS):
@@ -44,10 +59,7 @@ async def read_fields(request: Request) -> dict[str, str]:
         raise TooSlow(f"the form did not arrive within {FORM_SECONDS:g} s; send it again") from None
     except ClientDisconnect:
         raise Gone("the connection was lost") from None
-    try:
-        return dict(parse_qsl(data.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FIELDS))
-    except ValueError:
-        raise BadQuestion(_NO_FORM) from None
+    return data
 
 
 @dataclass(slots=True)

@@ -13,18 +13,17 @@ from weakref import WeakValueDictionary
 from starlette.requests import Request
 
 from ladder.operation.errors import TooMuch
-from ladder.operation.meter import GUESSES, REQUESTS, SUBMISSIONS, UPLOADED, AtATime, Meter
+from ladder.operation.meter import GUESSES, MAX_UPLOADS, REQUESTS, SUBMISSIONS, UPLOADED, AtATime, Meter
 from ladder.operation.threads import WAIT_SECONDS
 from ladder.questions.asker import Asker
 from referee.live.doors.lobby import host_of
 
-FILE_REQUESTS = 5
-"""For how many requests one for a file counts."""
-
 MAX_WAITING = 128
 """How many pages may be asked for at a time from one address: that of a lecture hall, or of a proxy."""
-MAX_UPLOADS = 8
-"""How many bots may be on their way at a time."""
+MAX_READERS = 32
+"""The number of records and audit logs that are sent at a time: an audit log is a temporary file meanwhile."""
+MAX_READERS_OF_ONE = 4
+"""The number of them for one caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,14 @@ class Limits:
             MAX_UPLOADS,
             "one of your bots is being sent already; wait until it has arrived",
             "too many bots are being sent at the moment; come back in a minute",
+        )
+    )
+    files: AtATime = field(
+        default_factory=lambda: AtATime(
+            MAX_READERS_OF_ONE,
+            MAX_READERS,
+            f"{MAX_READERS_OF_ONE} files are being sent to you already; read them first",
+            "too many files are being sent at the moment; come back in a minute",
         )
     )
 

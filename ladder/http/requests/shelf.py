@@ -7,9 +7,10 @@ import threading
 import time
 from collections import OrderedDict
 from contextlib import closing, suppress
-from pathlib import Path
 
+from ladder.archive.archive import Archive
 from ladder.http.requests.kept import Kept
+from ladder.operation.errors import BadHome
 from ladder.operation.home import Home
 from ladder.operation.room import lack_of_room
 
@@ -54,8 +55,8 @@ class Shelf:
                     self._database = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=0)
                 with closing(self._database.execute("pragma data_version")) as answer:
                     [version] = answer.fetchone()
-                record = self._record(self._database, match) if match else None
-            except (sqlite3.Error, OSError):
+                record = self._record(match) if match else None
+            except (sqlite3.Error, OSError, BadHome):
                 self._database = None
                 return object()  # nobody knows: keep nothing
             return self._file, version, playing, record, self._lacks_room(), time.gmtime().tm_yday
@@ -63,15 +64,10 @@ class Shelf:
     def _lacks_room(self) -> bool:
         return bool(lack_of_room(self._home.folder))
 
-    def _record(self, database: sqlite3.Connection, match: str) -> object:
-        """Return how the file of a record looks, or the pack that has it; another object each time if there is none."""
-        with suppress(OSError, ValueError):  # ValueError: what was typed is no whole id
-            return _looks(self._home.find_record(match))
-        with closing(database.execute("select block from matches where id = ?", [match])) as answer:
-            found = answer.fetchone()
-        with suppress(OSError):
-            return object() if found is None else _looks(self._home.pack(found[0]))
-        return object()
+    def _record(self, match: str) -> object:
+        """Return what is another one whenever the record of a match is; another object each time if there is none."""
+        with Archive(self._home.archive, create=False) as archive:
+            return archive.stamp(match) or object()
 
     def find(self, key: Key, match: str = "") -> Kept | None:
         """Return a page that is as it would be made now, if there is one; `match` is as for `moment`."""
@@ -99,12 +95,6 @@ class Shelf:
         if key in self._pages:
             kept, *_ = self._pages.pop(key)
             self._bytes -= _size(key, kept)
-
-
-def _looks(path: Path) -> tuple[int, int, int]:
-    """Return what is another one if somebody has written to a file, or put another one in its place."""
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _size(key: Key, kept: Kept) -> int:

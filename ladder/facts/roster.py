@@ -1,18 +1,19 @@
-"""Who takes part in a ladder, where and under which conditions: bots, versions, consents, qualifications, retirements."""
+"""Who takes part in a ladder, where and under which conditions: bots, versions, consents, and bots at home."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 
-from ladder.facts.budgets import Budgets
-from ladder.facts.database import among_ids
 from ladder.facts.entries import note, now
 from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, Version
 from ladder.model.names import looks_like
-from ladder.operation.errors import LadderError
+from ladder.operation.errors import LadderError, NotFound
+from ladder.operation.sqlite_file import SqliteFile, among_ids
 from referee.game import OptionValue
 
 
@@ -28,10 +29,16 @@ class Connection:
     """When it came, in ISO 8601, UTC."""
 
 
-class Register(Budgets):
-    """What can be asked of the file about those who take part, and written to it."""
+MAX_NAMED = 5
+"""How many names are listed where one was expected."""
 
-    # bots and versions
+
+class Roster:
+    """Who takes part, where and under which conditions."""
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+        self._known: dict[int, Version] | None = None  # all versions, while one moment is read
 
     def add_version(
         self,
@@ -47,30 +54,32 @@ class Register(Budgets):
         Raises:
             LadderError: if the bot belongs to another author, or another bot could be taken for it.
         """
-        with self.writing():
+        with self._file.writing():
             self._check_is_like_no_other(bot, author)
-            self._write("insert or ignore into bots (name, author, created_at) values (?, ?, ?)", [bot, author, now()])
-            [owner] = self._rows("select * from bots where name = ?", [bot])
+            self._file.write(
+                "insert or ignore into bots (name, author, created_at) values (?, ?, ?)", [bot, author, now()]
+            )
+            [owner] = self._file.rows("select * from bots where name = ?", [bot])
             if owner["author"] != author:
                 raise LadderError(f"bot {bot} belongs to {owner['author']}, not to {author}; choose another name")
             key = [owner["id"], content_hash]
-            known = self._rows("select id from versions where bot = ? and content_hash = ?", key)
+            known = self._file.rows("select id from versions where bot = ? and content_hash = ?", key)
             if not known:
-                self._write(
+                self._file.write(
                     """
                     insert into versions (bot, number, content_hash, run, games, submitted_at, language)
                     values (?1, 1 + (select count(*) from versions where bot = ?1), ?2, ?3, ?4, ?5, ?6)
                     """,
                     [*key, json.dumps(list(run)), json.dumps(list(games)), now(), language],
                 )
-            [row] = self._rows("select id from versions where bot = ? and content_hash = ?", key)
+            [row] = self._file.rows("select id from versions where bot = ? and content_hash = ?", key)
             if not known:
-                note(self._db, "version", row["id"])
+                note(self._file.db, "version", row["id"])
             return self.versions([row["id"]])[row["id"]], not known
 
     def _check_is_like_no_other(self, bot: str, author: str) -> None:
         """Check that a bot that is new, and its author, cannot be taken for others. House bots were there before."""
-        known = {row["name"]: row["author"] for row in self._rows("select name, author from bots order by id")}
+        known = {row["name"]: row["author"] for row in self._file.rows("select name, author from bots order by id")}
         if bot in known or author == HOUSE:  # an older ladder may have both
             return
         capitals = next((other for other in known if other.lower() == bot.lower()), "")
@@ -84,10 +93,25 @@ class Register(Budgets):
 
     def versions(self, among: Collection[int] | None = None) -> dict[int, Version]:
         """Return all versions by id, or some and all others of their bots."""
+        if among is not None or self._known is None:
+            return self._read_versions(among)
+        self._known = self._known or self._read_versions(None)
+        return self._known.copy()
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Read all versions once at most meanwhile; nobody may add one."""
+        self._known = {}
+        try:
+            yield
+        finally:
+            self._known = None
+
+    def _read_versions(self, among: Collection[int] | None) -> dict[int, Version]:
         found: dict[int, Version] = {}
         latest: dict[str, int] = {}
         which, ids = among_ids(among, "versions.bot in (select bot from versions where id in {})")
-        for row in self._rows(
+        for row in self._file.rows(
             f"""
             select versions.*, bots.name, bots.author from versions join bots on bots.id = versions.bot
             where {which} order by versions.id
@@ -110,11 +134,11 @@ class Register(Budgets):
 
     def has_content(self, content_hash: str) -> bool:
         """Tell whether there is a version with these files."""
-        return bool(self._rows("select 1 from versions where content_hash = ? limit 1", [content_hash]))
+        return bool(self._file.rows("select 1 from versions where content_hash = ? limit 1", [content_hash]))
 
     def idle_since(self) -> dict[int, str]:
         """Return since when nothing has happened to each version that could let it play, in ISO 8601, UTC."""
-        rows = self._rows(
+        rows = self._file.rows(
             """
             select id, max(
                 submitted_at,
@@ -132,23 +156,52 @@ class Register(Budgets):
         )
         return {row["id"]: row["since"] for row in rows}
 
-    # tables
+    def versions_called(self, bot: str) -> list[Version]:
+        """Return the versions of a bot by their number, or the one that is named as in `mybot v2`; empty if there is none."""
+        name, _, number = bot.rpartition(" v")
+        rows = self._file.rows(
+            """
+            select versions.id from bots join versions on versions.bot = bots.id where name = ?
+            union select versions.id from bots join versions on versions.bot = bots.id where name = ? and number = ?
+            """,
+            [bot, name, int(number) if number.isdecimal() and len(number) < 18 else 0],
+        )
+        found = self.versions([row["id"] for row in rows])
+        return [version for version in found.values() if bot in (version.bot, version.label)]
+
+    def find_versions(self, bot: str) -> list[Version]:
+        """Return the versions of a bot by their number, or the one that is named as in `mybot v2`.
+
+        Raises:
+            LadderError: if there is none; the text names those that are called alike.
+        """
+        found = self.versions_called(bot)
+        if not found:
+            names = dict.fromkeys(name for version in self.versions().values() for name in (version.bot, version.label))
+            alike = get_close_matches(bot, names, MAX_NAMED)
+            hint = f"did you mean {', '.join(map(repr, alike))}?" if alike else "see dogana ladder bots"
+            raise NotFound(f"there is no bot {bot!r}; {hint}")
+        return found
+
+    def submitted_at(self, among: Collection[int]) -> dict[int, str]:
+        """Return when versions were submitted, in ISO 8601, UTC, by their ids."""
+        which, ids = among_ids(among, "id in {}")
+        rows = self._file.rows(f"select id, submitted_at from versions where {which}", ids)  # noqa: S608
+        return {row["id"]: row["submitted_at"] for row in rows}
 
     def consent(self, bot: str, *, given: bool) -> None:
         """Note whether people may play against a bot at tables."""
-        with self.writing():
-            self._write(
+        with self._file.writing():
+            self._file.write(
                 "insert into consents (bot, given, at) select id, ?, ? from bots where name = ?", [given, now(), bot]
             )
 
     def at_tables(self) -> set[str]:
         """Return the names of the bots that people may play against at tables."""
-        rows = self._rows(
+        rows = self._file.rows(
             "select name, given, max(consents.id) from consents join bots on bots.id = consents.bot group by bot"
         )
         return {row["name"] for row in rows if row["given"]}
-
-    # conditions
 
     def condition(self, game: str, options: Mapping[str, OptionValue], clock: str) -> Condition:
         """Return a condition; add it if nothing was ever played under it.
@@ -158,91 +211,44 @@ class Register(Budgets):
             options: those that are not the game's defaults, in the order of their names.
             clock: the time control, as `TimeControl` writes it.
         """
-        with self.writing():
+        with self._file.writing():
             key = [game, json.dumps(dict(options)), clock]
-            self._write("insert or ignore into conditions (game, options, clock) values (?, ?, ?)", key)
-            [row] = self._rows("select id from conditions where (game, options, clock) = (?, ?, ?)", key)
+            self._file.write("insert or ignore into conditions (game, options, clock) values (?, ?, ?)", key)
+            [row] = self._file.rows("select id from conditions where (game, options, clock) = (?, ?, ?)", key)
             return self.conditions()[row["id"]]
 
     def conditions(self) -> dict[int, Condition]:
         """Return all conditions by id, the oldest first."""
         return {
             row["id"]: Condition(row["id"], row["game"], json.loads(row["options"]), row["clock"])
-            for row in self._rows("select id, game, options, clock from conditions order by id")
+            for row in self._file.rows("select id, game, options, clock from conditions order by id")
         }
 
     def conditions_of(self, game: str) -> list[Condition]:
         """Return the conditions of a game, the oldest first."""
         return [condition for condition in self.conditions().values() if condition.game == game]
 
-    # bots at home
-
     def connect(self, version: int, matches: int, since: str | None = None) -> None:
         """Note that a bot at home is connected, how many matches it plays at a time, and since when (ISO 8601, UTC); now, if None."""
-        with self.writing():
-            self._write(
+        with self._file.writing():
+            self._file.write(
                 "insert or replace into connections (version, matches, leaving, since) values (?, ?, 0, ?)",
                 [version, matches, since or now()],
             )
 
     def leave(self, version: int) -> None:
         """Note that a bot at home only finishes the blocks in which it is."""
-        with self.writing():
-            self._write("update connections set leaving = 1 where version = ?", [version])
+        with self._file.writing():
+            self._file.write("update connections set leaving = 1 where version = ?", [version])
 
     def disconnect(self, version: int | None = None, since: str = "") -> None:
         """Note that a bot at home is not connected any more, or not by the connection that came then; without a version, that none is."""
-        with self.writing():
-            self._write("delete from connections where ? in (version, 0) and ? in (since, '')", [version or 0, since])
+        with self._file.writing():
+            self._file.write(
+                "delete from connections where ? in (version, 0) and ? in (since, '')", [version or 0, since]
+            )
 
     def connected(self) -> dict[int, Connection]:
         """Return the bots at home that are connected, by version."""
-        rows = self._rows("select version, matches, leaving, since from connections")
+        rows = self._file.rows("select version, matches, leaving, since from connections")
         return {row["version"]: Connection(row["matches"], bool(row["leaving"]), row["since"]) for row in rows}
-
-    # qualifications
-
-    def qualify(self, version: int, condition: Condition, *, passed: bool, reason: str) -> None:
-        """Note whether a version got through its qualification."""
-        with self.writing():
-            self._note_qualification(version, condition, passed, reason)
-
-    def let_qualify_again(self, version: int, condition: Condition) -> None:
-        """Let a version try once more to qualify; the faults that it has had so far suspend it no more."""
-        with self.writing():
-            self._note_qualification(version, condition, None, "")
-            self._write(
-                "update tallies set faults_in_a_row = 0 where condition = ? and version = ?", [condition.id, version]
-            )
-
-    def _note_qualification(self, version: int, condition: Condition, passed: bool | None, reason: str) -> None:
-        self._write(
-            """
-            insert into qualifications (condition, version, passed, reason, at, after_number)
-            values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
-            """,
-            [condition.id, version, passed, reason, now()],
-        )
-
-    def qualifications(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, tuple[bool, str]]:
-        """Return for each version that has tried, and is not to try once more: whether it got through, and why not."""
-        which, ids = among_ids(among, "version in {}")
-        rows = self._rows(
-            # SQLite takes the other columns from the row that has the greatest id.
-            f"""
-            select version, passed, reason, max(id) from qualifications
-            where condition = ? and {which} group by version
-            """,  # noqa: S608
-            [condition.id, *ids],
-        )
-        return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows if row["passed"] is not None}
-
-    def retire(self, version: int, *, retired: bool) -> None:
-        """Note that a version is taken out, or brought back."""
-        with self.writing():
-            self._write("insert into retirements (version, retired, at) values (?, ?, ?)", [version, retired, now()])
-
-    def retired(self) -> set[int]:
-        """Return the versions that are taken out."""
-        rows = self._rows("select version, retired, max(id) from retirements group by version")
-        return {row["version"] for row in rows if row["retired"]}

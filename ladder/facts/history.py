@@ -1,25 +1,21 @@
-"""What people ask a ladder about bots and matches. It only reads; `store.py` has what a run needs."""
+"""What people ask a ladder about bots and matches. It only reads."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from heapq import nlargest, nsmallest
 from itertools import groupby, product
 from operator import itemgetter
 from typing import Any
 
-from typing_extensions import override
-
-from ladder.facts.database import among_ids
-from ladder.facts.store import Store
+from ladder.facts.roster import Roster
 from ladder.model.condition import Condition
 from ladder.model.match import Version
 from ladder.model.rating import Rating
-from ladder.operation.errors import LadderError, NotFound
+from ladder.operation.errors import LadderError
+from ladder.operation.sqlite_file import SqliteFile
 from referee.match.result import Outcome
 
 LAST_MATCHES = 200
@@ -30,8 +26,6 @@ LAST_VERSIONS = 20
 """For how many versions of a bot that is told together."""
 LAST_TOGETHER = 2000
 """Among how many of its last matches those are found in which another version sat, too."""
-MAX_NAMED = 5
-"""How many names are listed where one was expected."""
 
 _LAST = "select number, seat from appearances where version = ? and condition = ? order by number desc limit ?"
 """The last matches of a version, and its seats in them."""
@@ -101,11 +95,15 @@ class SeatTally:
     seats: int
     """How many sat at the table."""
     seat: int
+    """The seat, counted from 0."""
     matches: int
+    """How many matches there were."""
     wins: int
     """Matches in which it was first, shared first places included."""
     out: int
+    """Matches in which it was out."""
     mean_rank: float
+    """Its mean place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,85 +111,23 @@ class Thinking:
     """What a version was charged."""
 
     matches: int
+    """In how many matches."""
     decisions: int
+    """For how many decisions."""
     mean_ms: float
-    """For a decision."""
+    """The mean for a decision, in milliseconds."""
     most_ms: float
-    """For all decisions of a match."""
+    """The most for all decisions of a match, in milliseconds."""
     most_in: str
     """The id of that match."""
 
 
-class Chronicle(Store):
-    """A ladder that can be asked what has happened."""
+class MatchHistory:
+    """What people ask about bots and matches."""
 
-    _known: dict[int, Version] | None = None
-    """All versions, while one moment is read; None if nothing is kept."""
-
-    @override
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Let everything that is read inside see the same moment, as `LadderFile.reading`.
-
-        Most questions need all versions several times. They are read once for each moment, so nothing may be written inside.
-        """
-        is_within = self._db.conn.in_transaction
-        with super().reading():
-            if is_within:
-                yield
-                return
-            self._known = {}
-            try:
-                yield
-            finally:
-                self._known = None
-
-    @override
-    def versions(self, among: Collection[int] | None = None) -> dict[int, Version]:
-        """Return all versions by id, or some and all others of their bots."""
-        if among is not None or self._known is None:
-            return super().versions(among)
-        self._known = self._known or super().versions()
-        return self._known.copy()
-
-    # names
-
-    def versions_called(self, bot: str) -> list[Version]:
-        """Return the versions of a bot by their number, or the one that is named as in `mybot v2`; empty if there is none."""
-        name, _, number = bot.rpartition(" v")
-        rows = self._rows(
-            """
-            select versions.id from bots join versions on versions.bot = bots.id where name = ?
-            union select versions.id from bots join versions on versions.bot = bots.id where name = ? and number = ?
-            """,
-            [bot, name, int(number) if number.isdecimal() and len(number) < 18 else 0],
-        )
-        found = self.versions([row["id"] for row in rows])
-        return [version for version in found.values() if bot in (version.bot, version.label)]
-
-    def find_versions(self, bot: str) -> list[Version]:
-        """Return the versions of a bot by their number, or the one that is named as in `mybot v2`.
-
-        Raises:
-            LadderError: if there is none; the text names those that are called alike.
-        """
-        found = self.versions_called(bot)
-        if not found:
-            names = dict.fromkeys(name for version in self.versions().values() for name in (version.bot, version.label))
-            alike = get_close_matches(bot, names, MAX_NAMED)
-            hint = f"did you mean {', '.join(map(repr, alike))}?" if alike else "see dogana ladder bots"
-            raise NotFound(f"there is no bot {bot!r}; {hint}")
-        return found
-
-    def matches_beginning(self, beginning: str, limit: int) -> list[str]:
-        """Return the ids of matches that were scheduled and whose ids begin like this, in their order."""
-        rows = self._rows(
-            "select id from matches where id between ? and ? order by id limit ?",
-            [beginning, f"{beginning}\U0010ffff", limit],
-        )
-        return [row["id"] for row in rows]
-
-    # matches
+    def __init__(self, file: SqliteFile, roster: Roster) -> None:
+        self._file = file
+        self._roster = roster
 
     def matches(self, limit: int, **which: Any) -> list[PlayedMatch]:
         """Return the matches whose numbers `numbers` gives, in the same order."""
@@ -227,7 +163,7 @@ class Chronicle(Store):
         below = self._number_of(before) if before else 1 << 62
         above = self._number_of(after) if after else 0
         order, nearest = ("asc", nsmallest) if after else ("desc", nlargest)
-        chosen = list(self.conditions().values()) if conditions is None else conditions
+        chosen = list(self._roster.conditions().values()) if conditions is None else conditions
         # Without "indexed by" SQLite walks through all matches of a version to find those few that it lost.
         if versions:
             index = " indexed by appearances_out" if out else " indexed by appearances_lost" if lost else ""
@@ -240,7 +176,7 @@ class Chronicle(Store):
         found = {
             row["number"]
             for key, values in keys
-            for row in self._rows(
+            for row in self._file.rows(
                 f"""
                 select distinct number from appearances{index}
                 where {key} and number > ? and number < ?{flags} order by number {order} limit ?
@@ -251,7 +187,7 @@ class Chronicle(Store):
         return sorted(nearest(limit, found), reverse=True)
 
     def _number_of(self, match_id: str) -> int:
-        rows = self._rows("select number from results where match = ?", [match_id])
+        rows = self._file.rows("select number from results where match = ?", [match_id])
         if not rows:
             raise LadderError(f"match {match_id} does not count, so it has no place among the others")
         return int(rows[0]["number"])
@@ -259,20 +195,22 @@ class Chronicle(Store):
     def numbered(self, numbers: Sequence[int]) -> list[PlayedMatch]:
         """Return the matches of these numbers, in the same order."""
         which, ids = "where results.number in (select value from json_each(?))", [json.dumps(list(numbers))]
-        [among] = self._rows(
+        [among] = self._file.rows(
             f"select json_group_array(distinct version) as versions from results join seats using (match) {which}",  # noqa: S608
             ids,
         )
-        found = {one.number: one for one in self._played(which, ids, self.versions(json.loads(among["versions"])))}
+        found = {
+            one.number: one for one in self._played(which, ids, self._roster.versions(json.loads(among["versions"])))
+        }
         return [found[number] for number in numbers]
 
     def all_played(self) -> Iterator[PlayedMatch]:
         """Read all matches that count, in the order in which they do."""
-        return self._played("", [], self.versions())
+        return self._played("", [], self._roster.versions())
 
     def _played(self, where: str, parameters: Sequence[Any], versions: Mapping[int, Version]) -> Iterator[PlayedMatch]:
-        conditions = self.conditions()
-        rows = self._each(
+        conditions = self._roster.conditions()
+        rows = self._file.each(
             f"""
             select results.*, matches.block, matches.rotation, blocks.condition, seats.version,
                 seat_results.seat, seat_results.rank, seat_results.score, seat_results.outcome, seat_results.detail,
@@ -315,12 +253,12 @@ class Chronicle(Store):
 
     def played(self, match_id: str) -> PlayedMatch | None:
         """Return a match that counts; None if it does not count."""
-        rows = self._rows("select number from results where match = ?", [match_id])
+        rows = self._file.rows("select number from results where match = ?", [match_id])
         return next(iter(self.numbered([row["number"] for row in rows])), None)
 
     def played_with(self, match: PlayedMatch) -> list[PlayedMatch]:
         """Return the matches of a block that count, by rotation; the one that is given is among them."""
-        rows = self._rows(
+        rows = self._file.rows(
             "select number from matches join results on results.match = matches.id where block = ? order by rotation",
             [match.block],
         )
@@ -329,14 +267,13 @@ class Chronicle(Store):
     def voids(self, match_id: str) -> list[str]:
         """Return the reason of each attempt at a match that came to no result."""
         return [
-            row["reason"] for row in self._rows("select reason from voids where match = ? order by rowid", [match_id])
+            row["reason"]
+            for row in self._file.rows("select reason from voids where match = ? order by rowid", [match_id])
         ]
-
-    # bots
 
     def faults(self, version: Version, condition: Condition) -> dict[Outcome, int]:
         """Return how often a version was out, by the kind of its fault."""
-        rows = self._rows(
+        rows = self._file.rows(
             """
             select seat_results.outcome, count(*) as matches
             from appearances indexed by appearances_out
@@ -359,7 +296,7 @@ class Chronicle(Store):
             condition: what was played.
             limit: the greatest number of blocks for each version.
         """
-        rows = self._rows(
+        rows = self._file.rows(
             """
             select ratings.version, ratings.block, ratings.mu, ratings.sigma
             from json_each(?) as chosen
@@ -384,7 +321,7 @@ class Chronicle(Store):
         changes = {}
         keys = {(seat.version.id, match.condition.id, match.block) for match in matches for seat in match.seats}
         for version, condition, block in keys:
-            rows = self._rows(
+            rows = self._file.rows(
                 """
                 select block, mu from block_ratings
                 where version = ? and condition = ? and block <= ? order by block desc limit 2
@@ -397,7 +334,7 @@ class Chronicle(Store):
 
     def seat_tallies(self, version: Version, condition: Condition) -> list[SeatTally]:
         """Return how a version has fared in its last matches in each seat, the smaller tables first."""
-        rows = self._rows(
+        rows = self._file.rows(
             f"""
             select blocks.seats, last.seat, count(*) as matches, sum(rank = 1) as wins, sum(outcome <> 'played') as out,
                 avg(rank) as mean_rank
@@ -414,7 +351,7 @@ class Chronicle(Store):
 
     def thinking(self, version: Version, condition: Condition) -> Thinking | None:
         """Return what a version was charged in its last matches; None if it decided nothing."""
-        [row] = self._rows(
+        [row] = self._file.rows(
             # SQLite takes the match from the row that has the greatest time.
             f"""
             select count(*) as matches, sum(seat_results.decisions) as decisions,
@@ -429,7 +366,7 @@ class Chronicle(Store):
 
     def last_seats(self, version: Version, condition: Condition, limit: int) -> list[tuple[str, int]]:
         """Return match id and seat of the last matches of a version, newest first."""
-        rows = self._rows(
+        rows = self._file.rows(
             f"select match, last.seat from ({_LAST}) as last join results on results.number = last.number",  # noqa: S608
             [version.id, condition.id, limit],
         )
@@ -438,7 +375,7 @@ class Chronicle(Store):
     def scores(self, condition: Condition, among: Collection[int]) -> dict[tuple[int, int], Score]:
         """Return how some versions have fared against each other in all their matches, by their ids, both ways round."""
         ids = json.dumps(list(among))
-        rows = self._rows(
+        rows = self._file.rows(
             """
             select one, other, matches, ahead, tied from scores
             where condition = ? and one in (select value from json_each(?)) and other in (select value from json_each(?))
@@ -455,7 +392,7 @@ class Chronicle(Store):
 
     def together(self, one: Version, other: Version, condition: Condition, limit: int) -> list[PlayedMatch]:
         """Return the last matches in which both of two versions sat, newest first, as far as they are among the last of one."""
-        rows = self._rows(
+        rows = self._file.rows(
             f"""
             select last.number from ({_LAST}) as last
             where exists (select 1 from appearances where version = ? and condition = ? and number = last.number)
@@ -467,7 +404,7 @@ class Chronicle(Store):
 
     def telemetry(self, version: Version, condition: Condition) -> dict[str, Said]:
         """Return what a version said of its thinking in its last matches, by key."""
-        rows = self._rows(
+        rows = self._file.rows(
             f"""
             select key, count(*) as matches, sum(telemetry.count) as count, sum(total) as total
             from ({_LAST}) as last
@@ -481,7 +418,7 @@ class Chronicle(Store):
 
     def telemetry_of(self, match_id: str) -> dict[int, dict[str, Said]]:
         """Return what bots said of their thinking in a match that counts, by seat and key."""
-        rows = self._rows(
+        rows = self._file.rows(
             "select seat, key, count, total from telemetry where match = ? order by seat, key", [match_id]
         )
         return {
@@ -489,15 +426,9 @@ class Chronicle(Store):
             for seat, said in groupby(rows, key=itemgetter("seat"))
         }
 
-    def submitted_at(self, among: Collection[int]) -> dict[int, str]:
-        """Return when versions were submitted, in ISO 8601, UTC, by their ids."""
-        which, ids = among_ids(among, "id in {}")
-        rows = self._rows(f"select id, submitted_at from versions where {which}", ids)  # noqa: S608
-        return {row["id"]: row["submitted_at"] for row in rows}
-
     def met(self, version: Version, condition: Condition) -> dict[Version, Score]:
         """Return how a version has fared in its last matches against each that it has met, the most frequent first."""
-        rows = self._rows(
+        rows = self._file.rows(
             f"""
             select seats.version, count(*) as matches, sum(own.rank < others.rank) as ahead,
                 sum(own.rank = others.rank) as tied, sum(own.rank > others.rank) as behind
@@ -510,7 +441,7 @@ class Chronicle(Store):
             """,  # noqa: S608
             [version.id, condition.id, LAST_MATCHES],
         )
-        versions = self.versions([row["version"] for row in rows])
+        versions = self._roster.versions([row["version"] for row in rows])
         return {
             versions[row["version"]]: Score(row["matches"], row["ahead"], row["tied"], row["behind"]) for row in rows
         }

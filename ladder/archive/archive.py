@@ -1,0 +1,303 @@
+"""The archive of a ladder: the records of its matches, and what their bots wrote, compressed, in one SQLite file.
+
+A record is stored without its hashes, which follow from its lines, and compressed with the first record of the same game as a
+dictionary: most of a record, such as the board, is the same in all of them. So each record is read and removed by itself, and
+takes less room than several of them compressed together. What is in the file is checked as if a stranger had written it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+from ladder.facts.entries import now
+from ladder.operation.errors import BadHome
+from ladder.operation.home import Home
+from ladder.operation.sqlite_file import Layout, SqliteFile
+from referee.records.chain import FIRST_HASH, body, link_body
+from referee.records.record import (
+    MAX_BYTES,
+    MAX_LINE_BYTES,
+    MAX_LINES,
+    Dictionary,
+    RecordError,
+    dictionary,
+    read_lines,
+    unzipped,
+    zipped,
+)
+
+USAGE = "usage.json"
+"""The name of the log that has what the bots of a match used, by seat."""
+RECORDS, LOGS = "records", "logs"
+"""The two tables with something for each match."""
+MAX_LOG_BYTES = 32 * 1024 * 1024
+"""How much the logs of a match may have together; the ladder writes about 128 kB for each seat."""
+_REMOVED_AT_A_TIME = 500
+_MAX_DICTIONARY_BYTES = 1024 * 1024
+_LEVEL = 9
+"""Of compression: twice as slow as the usual 3, and a fifth smaller; 12 is another three times as slow, and 3 % smaller."""
+_LOG = re.compile(r"seat[0-9]{1,2}\.log|usage\.json", re.ASCII)
+_LAYOUT = Layout(
+    "the archive of a ladder",
+    int.from_bytes(b"dogr"),
+    1,
+    """
+create table dictionaries (
+    id integer primary key,
+    game text not null,
+    dogana text not null,
+    data blob not null,
+    unique (game, dogana)
+) strict;
+create table records (
+    id integer primary key,
+    match text not null unique,
+    at text not null,
+    dictionary integer not null references dictionaries (id),
+    data blob not null
+) strict;
+create table logs (
+    id integer primary key,
+    match text not null unique,
+    at text not null,
+    data blob not null
+) strict;
+""",
+    # Records have some kilobytes: with SQLite's usual pages a sixth of the file would be empty. What is pruned is given back.
+    ("page_size = 1024", "auto_vacuum = incremental"),
+)
+
+
+class NoRecord(RecordError):
+    """A match has no record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The record of a match, as it was written."""
+
+    path: Path
+    """What errors call it: the archive, and the id of the match."""
+    data: bytes
+    """Its lines."""
+
+
+class Archive:
+    """The archive of a ladder. Use it as a context manager, or close it."""
+
+    def __init__(self, path: Path, *, create: bool) -> None:
+        """Open it.
+
+        Args:
+            path: its file.
+            create: whether to make one if there is none, and to wait for others who write as long as they take;
+                without one, nothing is in it.
+
+        Raises:
+            BadHome: if it is something else, or cannot be read.
+        """
+        self._path = path
+        self._file = SqliteFile(path, _LAYOUT, create=create, outwaits=create) if create or path.exists() else None
+        self._dictionary = lru_cache(self._read_dictionary)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    # adding
+
+    def add(self, match_id: str, record: bytes, logs: Mapping[str, bytes]) -> None:
+        """Put in what a match has left: its record, and what its bots wrote, by file name. All is on the disk then, or nothing.
+
+        Raises:
+            RecordError: if the record is damaged.
+            BadHome: if the archive cannot be written.
+        """
+        with self._open.writing():
+            self.put_records({match_id: record})
+            if logs:
+                self.put_logs(match_id, logs)
+
+    def put_logs(self, match_id: str, logs: Mapping[str, bytes]) -> None:
+        """Put logs in the place of those that a match has, if any.
+
+        Raises:
+            BadHome: if the archive cannot be written.
+        """
+        texts = json.dumps({name: text.decode("latin-1") for name, text in logs.items()})
+        data = zipped(texts.encode(), _LEVEL)
+        with self._open.writing():
+            self._open.write("insert or replace into logs (match, at, data) values (?, ?, ?)", [match_id, now(), data])
+
+    def put_records(self, records: Mapping[str, bytes]) -> None:
+        """Put records in the place of those that matches have, if any, all at once.
+
+        Raises:
+            RecordError: if a record is damaged.
+            BadHome: if the archive cannot be written.
+        """
+        with self._open.writing():
+            for match_id, record in records.items():
+                lines = read_lines(self._name(match_id), record).whole()
+                bodies = b"".join(body(line) + b"\n" for line in lines)
+                number = self._dictionary_for(match_id, lines[0], bodies)
+                data = zipped(bodies, _LEVEL, self._dictionary(number))
+                self._open.write(
+                    "insert or replace into records (match, at, dictionary, data) values (?, ?, ?, ?)",
+                    [match_id, now(), number, data],
+                )
+                if self.record(match_id).data != b"".join(line + b"\n" for line in lines):
+                    raise RecordError(self._name(match_id), 0, "would not be read as it was written")
+
+    def _dictionary_for(self, match_id: str, header: bytes, bodies: bytes) -> int:
+        """Return the dictionary of a game in this version of Dogana, whose boards may differ; make it if there is none."""
+        found = read_lines(self._name(match_id), header + b"\n")[0].data
+        key = [str(found.get("game")), str(found.get("dogana"))]
+        data = zipped(bodies[:_MAX_DICTIONARY_BYTES], _LEVEL)
+        self._open.write("insert or ignore into dictionaries (game, dogana, data) values (?, ?, ?)", [*key, data])
+        [row] = self._open.rows("select id from dictionaries where (game, dogana) = (?, ?)", key)
+        return int(row["id"])
+
+    def _read_dictionary(self, number: int) -> Dictionary:
+        rows = self._rows("select data from dictionaries where id = ?", [number])
+        if not rows:
+            raise RecordError(self._path, 0, f"lacks dictionary {number}, without which its records cannot be read")
+        return dictionary(unzipped(self._path, rows[0]["data"], _MAX_DICTIONARY_BYTES))
+
+    # reading
+
+    def record(self, match_id: str) -> Record:
+        """Read the record of a match.
+
+        Raises:
+            NoRecord: if there is none.
+            RecordError: if it is damaged.
+        """
+        path = self._name(match_id)
+        rows = self._rows("select dictionary, data from records where match = ?", [match_id])
+        if not rows:
+            raise NoRecord(path, 0, "there is no such record")
+        return Record(
+            path, _linked(path, unzipped(path, rows[0]["data"], MAX_BYTES, self._dictionary(rows[0]["dictionary"])))
+        )
+
+    def logs(self, match_id: str) -> dict[str, bytes]:
+        """Return what bots wrote in a match, by the names `seat0.log`, `usage.json` and so on; hostile bytes.
+
+        Raises:
+            RecordError: if it is damaged.
+        """
+        path = self._name(match_id)
+        rows = self._rows("select data from logs where match = ?", [match_id])
+        if not rows:
+            return {}
+        try:
+            found = json.loads(unzipped(path, rows[0]["data"], MAX_LOG_BYTES))
+            return {name: text.encode("latin-1") for name, text in found.items() if _LOG.fullmatch(name)}
+        except (ValueError, AttributeError, RecursionError) as error:
+            raise RecordError(path, 0, "is damaged: it is no log of bots") from error
+
+    def matches_with(self, table: str, beginning: str) -> list[str]:
+        """Return the ids of the matches that have a record or logs, and whose ids begin like this, the oldest first."""
+        rows = self._rows(
+            f"select match from {table} where match between ? and ? order by id",  # noqa: S608 one of the two tables
+            [beginning, f"{beginning}\U0010ffff"],
+        )
+        return [row["match"] for row in rows]
+
+    def stamp(self, match_id: str) -> object:
+        """Return what is another one whenever the record of a match was put in or removed."""
+        return self._rows("select id, at from records where match = ?", [match_id])
+
+    # keeping less
+
+    def sizes(self, table: str) -> Iterator[tuple[str, str, int]]:
+        """Yield for all records, or all logs: match id, when it was put in (ISO 8601, UTC), and its bytes."""
+        rows = () if self._file is None else self._file.each(f"select match, at, length(data) as size from {table}")  # noqa: S608
+        return ((row["match"], row["at"], row["size"]) for row in rows)
+
+    def remove(self, table: str, match_ids: Collection[str]) -> None:
+        """Remove the records of some matches, or their logs, and give back the room on the disk.
+
+        Some at a time: a run must not wait for long, and what SQLite writes ahead needs room, too.
+        """
+        left = iter(match_ids)
+        while some := list(islice(left, _REMOVED_AT_A_TIME)):
+            with self._open.writing():
+                self._open.write_each(f"delete from {table} where match = ?", ([one] for one in some))  # noqa: S608
+            self._open.give_back_room()
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the whole archive as of one moment, while others may write to it; see `SqliteFile.copy_to`."""
+        self._open.copy_to(path)
+
+    @property
+    def _open(self) -> SqliteFile:
+        assert self._file is not None  # noqa: S101 only who has said `create` writes, or who has read what is in it
+        return self._file
+
+    def _rows(self, sql: str, parameters: list[Any]) -> list[dict[str, Any]]:
+        return [] if self._file is None else self._file.rows(sql, parameters)
+
+    def _name(self, match_id: str) -> Path:
+        return self._path / match_id
+
+
+def find_record(home: Home, match_id: str) -> Record:
+    """Read the record of a match.
+
+    Raises:
+        NoRecord: if there is none.
+        RecordError: if it is damaged, or the archive is.
+    """
+    try:
+        with Archive(home.archive, create=False) as archive:
+            return archive.record(match_id)
+    except BadHome as error:
+        raise RecordError(home.archive, 0, str(error).removeprefix(f"{home.archive}: ")) from error
+
+
+def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
+    """Return what bots wrote in a match; see `Archive.logs`.
+
+    Raises:
+        RecordError: if it is damaged, or the archive is.
+    """
+    try:
+        with Archive(home.archive, create=False) as archive:
+            return archive.logs(match_id)
+    except BadHome as error:
+        raise RecordError(home.archive, 0, str(error).removeprefix(f"{home.archive}: ")) from error
+
+
+def _linked(path: Path, bodies: bytes) -> bytes:
+    """Return the lines of a record with their hashes.
+
+    Raises:
+        RecordError: if no record has such lines.
+    """
+    *lines, rest = bodies.split(b"\n")
+    if rest or len(lines) > MAX_LINES or any(len(line) > MAX_LINE_BYTES for line in lines):
+        raise RecordError(path, 0, "is damaged: it has lines as no record has")
+    return b"".join(_chained(lines))
+
+
+def _chained(lines: Iterable[bytes]) -> Iterator[bytes]:
+    previous = FIRST_HASH
+    for one in lines:
+        line, previous = link_body(previous, one)
+        yield line + b"\n"

@@ -1,0 +1,265 @@
+"""What was scheduled, and what is still to be played."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby, permutations
+from operator import itemgetter
+from typing import Any
+
+from ladder.facts.entries import note, now
+from ladder.facts.roster import Roster
+from ladder.model.condition import Condition
+from ladder.model.match import HOUSE, Count, Match, Version, seed_of
+from ladder.operation.sqlite_file import SqliteFile, among_ids
+from referee.match.result import Outcome
+
+
+class Schedule:
+    """What was scheduled, and what is still to be played."""
+
+    def __init__(self, file: SqliteFile, roster: Roster) -> None:
+        self._file = file
+        self._roster = roster
+
+    def add_block(
+        self,
+        condition: Condition,
+        seed: int,
+        tables: Mapping[str, Sequence[int]],
+        schedule_seed: int,
+        lowest: int,
+        due: Mapping[int, int],
+        *,
+        guests: bool = False,
+    ) -> list[Match]:
+        """Schedule a block; return its matches.
+
+        Args:
+            condition: what is played.
+            seed: the seed of all its matches.
+            tables: for each match id the version in each seat, in the order of the rotations.
+            schedule_seed: the seed from which it was drawn who meets whom.
+            lowest: the lowest round in which any version was due.
+            due: when the versions in it are due again, and those that have joined, for the first time.
+            guests: whether bots at home are guests in it.
+        """
+        first = next(iter(tables.values()))
+        with self._file.writing():
+            self._file.write(
+                """
+                insert into blocks (condition, seats, seed, created_at, schedule_seed, round, guests, after_number)
+                values (?, ?, ?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
+                """,
+                [condition.id, len(first), seed, now(), schedule_seed, lowest, guests],
+            )
+            [row] = self._file.rows("select max(id) as id from blocks")
+            block = row["id"]
+            for rotation, (match_id, versions) in enumerate(tables.items()):
+                self._file.write(
+                    "insert into matches (id, block, rotation) values (?, ?, ?)", [match_id, block, rotation]
+                )
+                self._file.write("insert into open_matches (match, condition) values (?, ?)", [match_id, condition.id])
+                self._file.write_each(
+                    "insert into seats (match, seat, version) values (?, ?, ?)",
+                    ([match_id, seat, version] for seat, version in enumerate(versions)),
+                )
+            self._file.write_each(
+                """
+                insert into tallies (condition, version, last_block, blocks) values (?, ?, ?, 1)
+                on conflict do update set last_block = excluded.last_block, blocks = blocks + 1
+                """,
+                ([condition.id, version, block] for version in first),
+            )
+            self._file.write_each(
+                "insert into turns (block, version, due) values (?, ?, ?)",
+                ([block, version, moment] for version, moment in due.items()),
+            )
+            self._file.write_each(
+                """
+                insert into dues (condition, version, due) values (?, ?, ?)
+                on conflict do update set due = excluded.due
+                """,
+                ([condition.id, version, moment] for version, moment in due.items()),
+            )
+            self._file.write_each(
+                """
+                insert into meetings (condition, one, other, blocks) values (?, ?, ?, 1)
+                on conflict do update set blocks = blocks + 1
+                """,
+                ([condition.id, one, other] for one, other in permutations(first, 2) if one < other),
+            )
+            self._file.write(
+                """
+                insert into table_sizes (condition, seats, blocks) values (?, ?, 1)
+                on conflict do update set blocks = blocks + 1
+                """,
+                [condition.id, len(first)],
+            )
+            which, ids = among_ids(first, "versions.id in {}")
+            self._file.write(
+                f"""
+                insert into days (day, author, matches)
+                select distinct substr(blocks.created_at, 1, 10), bots.author, blocks.seats
+                from blocks, versions join bots on bots.id = versions.bot where blocks.id = ? and {which}
+                on conflict do update set matches = matches + excluded.matches
+                """,  # noqa: S608
+                [block, *ids],
+            )
+            note(self._file.db, "block", block)
+            return [match for match in self.unfinished(condition) if match.block == block]
+
+    def unfinished(self, condition: Condition) -> list[Match]:
+        """Return the matches under a condition that were scheduled, do not count yet and are not given up, in their order."""
+        # "cross" keeps SQLite from walking through all matches in their order, which would save it the sorting.
+        rows = self._file.rows(
+            f"""
+            select {MATCH}, seats.version, (select count(*) from voids where voids.match = matches.id) as voids
+            from open_matches
+            cross join matches on matches.id = open_matches.match
+            join blocks on blocks.id = matches.block
+            join seats on seats.match = matches.id
+            where open_matches.condition = ?
+            order by matches.block, matches.rotation, seats.seat
+            """,  # noqa: S608
+            [condition.id],
+        )
+        conditions, versions = self._roster.conditions(), self._roster.versions({row["version"] for row in rows})
+        return [match_of(list(seats), conditions, versions) for _, seats in groupby(rows, key=itemgetter("match_id"))]
+
+    def playing(self, condition: Condition) -> set[int]:
+        """Return the versions in matches under a condition that are still to be played."""
+        rows = self._file.rows(
+            "select version from open_matches cross join seats using (match) where condition = ?", [condition.id]
+        )
+        return {row["version"] for row in rows}
+
+    def is_over(self, block: int) -> bool:
+        """Tell whether every match of a block counts or is given up."""
+        return not self._file.rows(
+            "select 1 from matches join open_matches on open_matches.match = matches.id where block = ? limit 1",
+            [block],
+        )
+
+    def blocks_since(self, condition: Condition, block: int) -> int:
+        """Return how many blocks there were under a condition after one of them; all of them for 0."""
+        if not block:
+            return sum(self.blocks_by_seats(condition).values())
+        [row] = self._file.rows(
+            # "+" keeps SQLite from walking through all blocks of the condition
+            "select count(*) as blocks from blocks where +condition = ? and id > ?",
+            [condition.id, block],
+        )
+        return int(row["blocks"])
+
+    def newcomers_since_the_last_block(self) -> int:
+        """Return how often a version that somebody has submitted got through its qualification, or not, since a block was scheduled."""
+        [row] = self._file.rows(
+            """
+            select count(*) as newcomers from qualifications
+            join versions on versions.id = qualifications.version join bots on bots.id = versions.bot
+            where passed is not null and bots.author != ?
+            and at >= coalesce((select created_at from blocks order by id desc limit 1), '')
+            """,
+            [HOUSE],
+        )
+        return int(row["newcomers"])
+
+    def last_round(self, condition: Condition) -> int:
+        """Return the round of the last block under a condition; 0 if there was none."""
+        [row] = self._file.rows("select max(round) as round from blocks where condition = ?", [condition.id])
+        return row["round"] or 0
+
+    def dues(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, int]:
+        """Return when versions are due, for those that ever were in the queue."""
+        which, ids = among_ids(among, "version in {}")
+        rows = self._file.rows(f"select version, due from dues where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
+        return {row["version"]: row["due"] for row in rows}
+
+    def match(self, match_id: str) -> Match | None:
+        """Return a match that was scheduled, without its count; None if it was not."""
+        rows = self._file.rows(
+            f"""
+            select {MATCH}, seats.version
+            from matches join blocks on blocks.id = matches.block join seats on seats.match = matches.id
+            where matches.id = ? order by seats.seat
+            """,  # noqa: S608
+            [match_id],
+        )
+        return (
+            match_of(rows, self._roster.conditions(), self._roster.versions({row["version"] for row in rows}))
+            if rows
+            else None
+        )
+
+    def matches_beginning(self, beginning: str, limit: int) -> list[str]:
+        """Return the ids of matches that were scheduled and whose ids begin like this, in their order."""
+        rows = self._file.rows(
+            "select id from matches where id between ? and ? order by id limit ?",
+            [beginning, f"{beginning}\U0010ffff", limit],
+        )
+        return [row["id"] for row in rows]
+
+    def open_matches(self) -> dict[Condition, int]:
+        """Return how many matches are unfinished, for each condition that has any."""
+        conditions = self._roster.conditions()
+        rows = self._file.rows(
+            "select condition, count(*) as matches from open_matches group by condition order by condition"
+        )
+        return {conditions[row["condition"]]: row["matches"] for row in rows}
+
+    def meetings(self, condition: Condition, some: Collection[int], others: Collection[int]) -> dict[int, int]:
+        """Return how often each of some versions has met any of some others in a block, for those that have."""
+        rows = self._file.rows(
+            """
+            select some.value as version, sum(blocks) as blocks
+            from json_each(?) as some cross join json_each(?) as others cross join meetings
+            on condition = ? and one = min(some.value, others.value) and other = max(some.value, others.value)
+            group by some.value
+            """,
+            [json.dumps(list(some)), json.dumps(list(others)), condition.id],
+        )
+        return {row["version"]: row["blocks"] for row in rows}
+
+    def blocks_by_seats(self, condition: Condition) -> dict[int, int]:
+        """Return how many blocks were scheduled, by number of seats."""
+        rows = self._file.rows("select seats, blocks from table_sizes where condition = ?", [condition.id])
+        return {row["seats"]: row["blocks"] for row in rows}
+
+
+MATCH = "matches.id as match_id, matches.block, matches.rotation, blocks.condition, blocks.seed, blocks.guests"
+"""What `_match` needs of every row, beside the version in the seat."""
+
+
+def match_of(
+    rows: Sequence[Mapping[str, Any]], conditions: Mapping[int, Condition], versions: Mapping[int, Version]
+) -> Match:
+    """Return a match, from a row for each seat."""
+    first = rows[0]
+    count = None
+    if "number" in first:
+        count = Count(
+            number=first["number"],
+            ranks=tuple(row["rank"] for row in rows),
+            scores=tuple(row["score"] for row in rows),
+            outcomes=tuple(Outcome(row["outcome"]) for row in rows),
+            details=tuple(row["detail"] for row in rows),
+            decisions=tuple(row["decisions"] for row in rows),
+            think_ms=tuple(row["think_ms"] for row in rows),
+            decisions_in_all=first["decisions_in_all"],
+            digest=first["digest"],
+            record_hash=first["record_hash"],
+            rated=bool(first["rated"]),
+        )
+    seats = tuple(versions[row["version"]] for row in rows)
+    return Match(
+        match_id=first["match_id"],
+        block=first["block"],
+        condition=conditions[first["condition"]],
+        seats=seats,
+        seed=seed_of(first["seed"], first["rotation"], [version.content_hash for version in seats]),
+        guests=bool(first["guests"]),
+        voids=first.get("voids", 0),
+        count=count,
+    )

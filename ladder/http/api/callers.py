@@ -1,0 +1,101 @@
+"""The callers of the API: whose token they show, what they may ask for, and whether pages of other sites may ask for it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ladder.http.requests.asked import Site
+from ladder.http.requests.limits import Limits, address_of, name_of
+from ladder.http.requests.refused import status_name, told
+from ladder.intake.tokens import Tokens
+from ladder.operation.calls import CallFigures
+from ladder.operation.errors import Unauthenticated
+from ladder.operation.home import Home
+from ladder.operation.threads import Threads
+from ladder.questions.asker import ANYBODY, Asker
+
+MAX_LOOKUPS = 4
+"""The number of tokens that are looked up at a time."""
+_PREFLIGHT = {
+    "access-control-allow-methods": "GET, HEAD",
+    "access-control-allow-headers": "Authorization, If-None-Match",
+    "access-control-max-age": "86400",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Callers:
+    """Those who ask one server for JSON."""
+
+    home: Home
+    site: Site
+    limits: Limits
+    tokens: Tokens
+    figures: CallFigures
+    _lookups: Threads = field(default_factory=lambda: Threads(MAX_LOOKUPS))
+
+    async def caller(self, request: Request, requests: int = 1) -> Asker:
+        """Return the caller, and charge them for some requests.
+
+        Raises:
+            Unauthenticated: if they show a token that is worth nothing, or something else.
+            TooMuch: if they have shown too many of these, or sent too many requests.
+        """
+        caller = await self._shown(request)
+        self.limits.requests.take(name_of(caller, request), requests)
+        return caller
+
+    async def _shown(self, request: Request) -> Asker:
+        shown = request.headers.get("authorization")
+        if shown is None:
+            return ANYBODY
+        scheme, _, token = shown.partition(" ")
+        if scheme.lower() != "bearer":
+            raise Unauthenticated("show a token as: Authorization: Bearer TOKEN")
+        return Asker(await self._lookups.run(self.tokens.author_of, token.strip(), address_of(request)))
+
+    @contextmanager
+    def measured(self, method: str) -> Iterator[None]:
+        """Count a call, and how it has ended."""
+        status, began = "OK", time.monotonic()
+        try:
+            yield
+        except asyncio.CancelledError:
+            status = "CANCELLED"
+            raise
+        except Exception as error:
+            status = status_name(told(error)[0])
+            raise
+        finally:
+            self.figures.note(method, status, time.monotonic() - began)
+
+    def options(self, request: Request) -> Response:
+        """Return the methods of a question, and for a page of another site whether it may ask."""
+        their = shared(self.site, request)
+        return Response(
+            status_code=204, headers={"allow": "GET, HEAD, OPTIONS", **their, **(_PREFLIGHT if their else {})}
+        )
+
+    def headers(self, request: Request, *, is_private: bool) -> dict[str, str]:
+        """Return the headers of an answer; one for its caller alone is kept by nobody."""
+        return {
+            **shared(self.site, request),
+            "cache-control": "no-store" if is_private else "no-cache",
+            "vary": "Accept-Encoding, Authorization" + (", Origin" if self.site.cors_origins else ""),
+        }
+
+
+def shared(site: Site, request: Request) -> dict[str, str]:
+    """Return the headers by which a browser lets a page of another site read the answer; none if that may not."""
+    origin = request.headers.get("origin", "")
+    allowed = next((one for one in ("*", origin) if one in site.cors_origins), "")
+    if not allowed:
+        return {}
+    return {"access-control-allow-origin": allowed, "access-control-expose-headers": "ETag, Retry-After"}

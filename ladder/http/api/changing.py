@@ -1,0 +1,113 @@
+"""What commands of authors change: `POST /api/v1/...` with a token. Bots come as the bodies of requests, in pieces."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ladder.http.api.api import PREFIX, changes_by_path
+from ladder.http.api.callers import Callers
+from ladder.http.api.openapi import SUBMISSIONS
+from ladder.http.api.reading import read_change, read_request
+from ladder.http.requests.changes import Changes, length_of, prompt_pieces
+from ladder.http.requests.connections import UNHURRIED
+from ladder.http.requests.form import drained, read_body
+from ladder.http.requests.limits import address_of
+from ladder.http.requests.refused import refused, told
+from ladder.intake.upload import UPLOAD_SECONDS, Submission, Upload
+from ladder.operation.journal import note, of_this_call
+from ladder.operation.refusals import Refusals
+from ladder.questions.access import check_is_author
+from ladder.questions.asker import Asker
+from ladder.questions.changes import RequalifyRequest, SubmitAnswer, SubmitRequest
+from ladder.questions.desk import Desk
+from ladder.questions.question import Question, document
+from referee.bots.errors import BadBot
+from referee.errors import DoganaError
+
+
+class ChangesByPrograms:
+    """Makes the changes that authors ask for by commands."""
+
+    def __init__(self, callers: Callers, changes: Changes) -> None:
+        self._callers = callers
+        self._limits = callers.limits
+        self._changes = changes
+        self._refusals = Refusals()
+
+    def routes(self) -> list[Route]:
+        """Return the addresses at which something is changed."""
+        routes = [
+            Route(PREFIX + path, self._endpoint(one.name, self._change(one)), methods=["POST"])
+            for path, one in changes_by_path().items()
+        ]
+        return [*routes, Route(f"{PREFIX}{SUBMISSIONS}", self._endpoint("submit", self._submit), methods=["POST"])]
+
+    def _endpoint(
+        self, name: str, change: Callable[[Request], Awaitable[object]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            of_this_call(address=address_of(request))
+            try:
+                with self._callers.measured(name):
+                    found = json.dumps(document(await change(request))) + "\n"
+            except (DoganaError, OSError) as error:
+                if told(error)[0] < 500:  # failures are noted with those of all pages
+                    refused(self._refusals, request, name, error)
+                raise
+            note("change", did=name)
+            return Response(found, headers={"cache-control": "no-store"}, media_type="application/json")
+
+        return answer
+
+    async def _caller(self, request: Request) -> Asker:
+        caller = await self._callers.caller(request)
+        of_this_call(author=caller.author)
+        return caller
+
+    def _change(self, asked: Question) -> Callable[[Request], Awaitable[object]]:
+        async def change(request: Request) -> object:
+            caller = await self._caller(request)
+            wanted = read_change(await read_body(request), asked.request)
+            of_this_call(about=getattr(wanted, "bot", ""))
+            if asked.request is RequalifyRequest:
+                self._limits.submissions.take(caller.author)
+            return await self._changes.run(Desk(self._callers.home, caller).ask, wanted)
+
+        return change
+
+    async def _submit(self, request: Request) -> SubmitAnswer:
+        stream = prompt_pieces(request)
+        try:
+            caller = await self._caller(request)
+            check_is_author(caller)
+            request.scope[UNHURRIED] = True
+            with self._limits.uploads.one(caller.author):
+                async with asyncio.timeout(UPLOAD_SECONDS):
+                    answer = await self._receive(request, caller, stream)
+        except TimeoutError:
+            raise BadBot(f"it did not arrive within {UPLOAD_SECONDS:g} s; send it again") from None
+        except (DoganaError, OSError):
+            await drained(stream)  # a client that still sends would not read why it is refused
+            raise
+        of_this_call(about=f"{answer.bot} v{answer.version}", new=answer.is_new)
+        return answer
+
+    async def _receive(self, request: Request, caller: Asker, stream: AsyncIterator[bytes]) -> SubmitAnswer:
+        size, wanted = length_of(request), read_request(request, SubmitRequest)
+        assert isinstance(wanted, SubmitRequest)  # noqa: S101 it is what was read
+        submission = Submission(wanted.bot, wanted.file, size, wanted.sha256, wanted.executable, wanted.at_tables)
+        of_this_call(about=wanted.bot)
+        upload: Upload[SubmitAnswer]
+        with await self._changes.run(Desk(self._callers.home, caller).receive, submission) as upload:
+            self._limits.submissions.take(caller.author)
+            self._limits.uploaded.take(caller.author, size)
+            async for data in stream:
+                await self._changes.run(upload.write, data)
+            upload.check()
+            return await self._changes.take_in(upload, executable=wanted.executable)

@@ -1,0 +1,79 @@
+"""Requests of questions, from the path and the query or the JSON of a request by HTTP."""
+
+from __future__ import annotations
+
+from typing import Any, get_origin, get_type_hints
+
+import msgspec
+from starlette.requests import Request
+
+from ladder.http.requests.asked import BadQuestion
+from ladder.questions import question as questions
+from ladder.questions.question import MAX_TEXT
+
+
+def read_request(request: Request, kind: type[questions.Request[Any]]) -> questions.Request[Any]:
+    """Return what a request by HTTP asks: the fields that its path and its query have.
+
+    Raises:
+        BadQuestion: if it has a field that the question cannot have.
+    """
+    given: dict[str, Any] = {name: str(value) for name, value in request.path_params.items()}
+    fields = {one.name: one for one in msgspec.structs.fields(kind) if one.name not in given}
+    for name, value in request.query_params.multi_items():
+        beginning, _, key = name.partition("[")
+        field = fields.get(beginning)
+        if field is None or _is_map(field) != (key.endswith("]") and len(key) > 1):
+            known = ", ".join(f"{one.name}[KEY]" if _is_map(one) else one.name for one in fields.values())
+            raise BadQuestion(f"there is no parameter {name!r} here; there {'are: ' + known if known else 'is none'}")
+        place, name_in_place = (given.setdefault(beginning, {}), key[:-1]) if key else (given, name)
+        if name_in_place in place:
+            raise BadQuestion(f"{name!r} is given twice")
+        place[name_in_place] = value
+    for name in kind.__struct_fields__:
+        if name in given:
+            given[name] = _value(name, given[name], kind)
+        elif fields[name].required:
+            raise BadQuestion(f"{name} must be given")
+    return kind(**given)
+
+
+def _is_map(field: msgspec.structs.FieldInfo) -> bool:
+    return get_origin(field.type) is dict
+
+
+def _value(name: str, given: object, request: type[questions.Request[Any]]) -> object:
+    """Return the value of a field.
+
+    Raises:
+        BadQuestion: if it cannot have that value.
+    """
+    field = get_type_hints(request, include_extras=True)[name]
+    try:
+        return msgspec.convert(given, field, strict=False)
+    except msgspec.ValidationError:
+        raise BadQuestion(f"{name[:MAX_TEXT]} {_bounds(msgspec.inspect.type_info(field), given)}") from None
+
+
+def _bounds(kind: object, given: object) -> str:
+    """Say what a value of some type must be, which this one is not."""
+    if isinstance(kind, msgspec.inspect.BoolType):
+        return "is true or false"
+    if given == "":
+        return "must not be empty"
+    if isinstance(kind, msgspec.inspect.StrType | msgspec.inspect.DictType):
+        return f"has more than {MAX_TEXT} characters"
+    return f"is a whole number from 0 to {2**32 - 1}"
+
+
+def read_change(body: bytes, kind: type[questions.Request[Any]]) -> questions.Request[Any]:
+    """Return what the JSON of a request by HTTP asks to change.
+
+    Raises:
+        BadQuestion: if it is no JSON, or has a field that it cannot have.
+    """
+    try:
+        read: questions.Request[Any] = msgspec.json.decode(body, type=kind)
+    except msgspec.MsgspecError as error:
+        raise BadQuestion(f"the body is no {kind.__name__}: {error}") from None
+    return read

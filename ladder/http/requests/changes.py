@@ -1,0 +1,77 @@
+"""What authors change by HTTP, in the browser or by commands: a few changes at a time, and files that come in pieces."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import TypeVar, TypeVarTuple, Unpack
+
+from starlette.requests import ClientDisconnect, Request
+
+from ladder.http.requests.asked import BadQuestion
+from ladder.intake.upload import PIECE_SECONDS, Upload
+from ladder.operation.threads import Threads
+from ladder.questions.changes import SubmitAnswer
+from referee.bots.errors import BadBot
+from referee.bots.files import MAX_BYTES
+
+MAX_CHANGES = 2
+"""The number of changes at a time: they wait for others who change the ladder. One of these may be the intake of a bot, which takes
+up to minutes."""
+Answer = TypeVar("Answer")
+Arguments = TypeVarTuple("Arguments")
+
+
+class Changes:
+    """The changes that one server makes for authors."""
+
+    def __init__(self) -> None:
+        self._threads = Threads(MAX_CHANGES)
+        self._taking_in = asyncio.Semaphore(MAX_CHANGES - 1)
+
+    async def run(self, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments) -> Answer:
+        """Let a thread make a change.
+
+        Raises:
+            TooMuch: if no thread is free in time.
+        """
+        return await self._threads.run(work, *arguments)
+
+    async def take_in(self, upload: Upload[SubmitAnswer], *, executable: bool) -> SubmitAnswer:
+        """Take in a bot whose file has come, as long as it takes: the file must not be sent again."""
+        async with self._taking_in:
+            return await self._threads.run(lambda: upload.take_in(executable=executable))
+
+
+def length_of(request: Request, more: int = 0) -> int:
+    """Return the length of a request with a file, in bytes; `more` is what it may have besides the file.
+
+    Raises:
+        BadQuestion: if it is not declared, or too long.
+    """
+    length = request.headers.get("content-length", "")
+    if not length.isdigit() or "transfer-encoding" in request.headers:  # with both, the length would mean nothing
+        raise BadQuestion("say beforehand how long the request is (Content-Length)")
+    if int(length) > MAX_BYTES + more:
+        raise BadQuestion(f"a bot has at most {MAX_BYTES // 1024**2} MiB; leave out what it does not need")
+    return int(length)
+
+
+async def prompt_pieces(request: Request) -> AsyncIterator[bytes]:
+    """Yield the body of a request in pieces.
+
+    Raises:
+        BadBot: if the next piece takes too long to come.
+    """
+    stream = aiter(request.stream())
+    while True:
+        try:
+            async with asyncio.timeout(PIECE_SECONDS):
+                data = await anext(stream, None)
+        except TimeoutError:
+            raise BadBot(f"nothing came for {PIECE_SECONDS:g} s; send it again") from None
+        except ClientDisconnect:
+            raise BadBot("the connection was lost") from None
+        if data is None:
+            return
+        yield data

@@ -1,0 +1,379 @@
+"""SQLite files: opening them, transactions, and what SQLite cannot do said in one line.
+
+Any number of processes may have the file open. Every transaction that writes begins with `begin immediate`: it waits for the others
+before it reads, so that what it read still holds when it writes. (A transaction that begins deferred fails with "database is
+locked" as soon as somebody else has written since it first read, however long it is told to wait.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+from sqlite_utils import Database
+
+from ladder.operation.errors import BadHome, Busy, NoRoom
+from ladder.operation.room import lack_of_room
+
+_log = logging.getLogger(__name__)
+
+_PATIENCE = 30.0
+"""For how many seconds a transaction waits for those of other processes; each takes milliseconds."""
+_TRY_SECONDS = 1.0
+"""For how many seconds at a time one waits that waits for others as long as they take."""
+_TRIES_BETWEEN_WARNINGS = 60
+
+
+Parameters = Sequence[Any] | Mapping[str, Any]
+"""Of an SQL statement, by place or by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The tables of a new file, and the marks of a file of this kind."""
+
+    what: str
+    """The words for the file in errors, as in "is not a ladder"."""
+    application_id: int
+    """The number in the header of such a file, by which SQLite tells files of applications apart."""
+    version: int
+    """The number of the layout; each change of the tables adds one."""
+    tables: str
+    """SQL statements."""
+    before: tuple[str, ...] = ()
+    """SQL statements to be executed before the first table is made."""
+
+
+class SqliteFile:
+    """An SQLite file. Use it as a context manager, or close it."""
+
+    def __init__(
+        self,
+        path: Path,
+        layout: Layout,
+        *,
+        create: bool,
+        outwaits: bool = False,
+        begin: Callable[[Database], None] = lambda _: None,
+    ) -> None:
+        """Open the file.
+
+        Args:
+            path: the file.
+            layout: what it must be.
+            create: whether to make one if there is no such file.
+            outwaits: whether transactions that write wait for others as long as these take, and say so in the log.
+            begin: writes what a new file begins with, in the transaction that makes its tables.
+
+        Raises:
+            BadHome: if it is something else, or of another layout, or cannot be read.
+        """
+        self._path = path
+        self._layout = layout
+        self._outwaits = outwaits
+        self._begin = begin
+        with self.explained():
+            if path.exists():
+                self._look_at(create=create)
+            else:
+                path.touch(mode=0o600)  # SQLite gives the files beside it the same mode
+            self._db = Database(self._connect())
+            try:
+                self._db.execute("pragma foreign_keys = on").close()
+                # Some builds of SQLite wait for the disk less often. A block must be there before its first match begins.
+                self._db.execute("pragma synchronous = full").close()
+                self._make_new()
+            except BaseException:
+                self._db.close()
+                raise
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._may_write():
+            return sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)
+        return self._connect_reading()
+
+    def _connect_reading(self) -> sqlite3.Connection:
+        """Open the file for reading, also where nothing can be written."""
+        # SQLite reads beside a writer through shared memory in a third file. Without these two nobody is writing.
+        beside = self._path.with_name(f"{self._path.name}-wal").exists()
+        mode = "mode=ro" if beside or self._may_write() else "immutable=1"
+        return sqlite3.connect(f"{_uri(self._path)}?{mode}", uri=True, timeout=_PATIENCE, isolation_level=None)
+
+    def _may_write(self) -> bool:
+        return not self._path.exists() or (os.access(self._path, os.W_OK) and os.access(self._path.parent, os.W_OK))
+
+    def _look_at(self, *, create: bool) -> None:
+        """Refuse a file of another layout, without changing it."""
+        with contextlib.closing(self._connect_reading()) as file:
+            tables = Database(
+                file
+            ).table_names()  # first: another process may be making the ladder, with all of these at once
+            application, layout = _pragma(file, "application_id"), _pragma(file, "user_version")
+        if application == self._layout.application_id:
+            if layout > self._layout.version:
+                raise BadHome(f"{self._path} was made by a newer version of Dogana; update this one")
+        elif _OF_OLD_LAYOUTS in tables:
+            raise BadHome(
+                f"{self._path} was made by a version of Dogana from before the first release, whose ladders this one cannot"
+                " read; go on with that version, or begin a new ladder in another folder"
+            )
+        elif tables or not create:
+            raise BadHome(f"{self._path} is an SQLite file, but not {self._layout.what}")
+
+    def _make_new(self) -> None:
+        """Make the tables of a new file, unless they are there."""
+        if self._is_made():
+            return
+        self._make_private()
+        for pragma in self._layout.before:
+            self._db.execute(f"pragma {pragma}").close()
+        self._write_ahead()
+        with self.writing():
+            if not self._is_made():  # nobody else was faster
+                for statement in self._layout.tables.split(";\n"):  # `executescript` would commit
+                    if statement.strip():
+                        self._db.execute(statement).close()
+                self._db.execute(f"pragma application_id = {self._layout.application_id}").close()
+                self._db.execute(f"pragma user_version = {self._layout.version}").close()
+                self._begin(self._db)
+
+    def _is_made(self) -> bool:
+        return _pragma(self._db.conn, "application_id") == self._layout.application_id
+
+    def _make_private(self) -> None:
+        """Let only this user see a new file, and its folder."""
+        for path in (self._path.parent, *self._path.parent.glob(f"{self._path.name}*")):
+            with contextlib.suppress(OSError):  # it belongs to somebody else, who then decides
+                path.chmod(path.stat().st_mode & 0o700)
+
+    def _write_ahead(self) -> None:
+        """Let readers read while somebody writes. SQLite does not wait for others who change the same at this moment."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._db.execute("pragma journal_mode = wal").close()
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    # transactions
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Run a transaction that writes: all of it happens or nothing. Inside of another one, it is a part of that.
+
+        Raises:
+            BadHome: if the disk is full, or the file is damaged, locked for too long or cannot be written.
+        """
+        if self._db.conn.in_transaction:
+            yield
+            return
+        with self.explained():
+            self._begin_writing()
+            with self._transaction():
+                yield
+
+    def _begin_writing(self) -> None:
+        if self._outwaits:
+            self._wait_for_others(_TRY_SECONDS)  # in between, the process can be ended
+        try:
+            for tries in count():
+                try:
+                    self._db.conn.execute("begin immediate")
+                except sqlite3.OperationalError as error:
+                    if not self._outwaits or _code(error) != sqlite3.SQLITE_BUSY:
+                        raise
+                    if tries % _TRIES_BETWEEN_WARNINGS == 0:
+                        _log.warning("%s: another program has locked it; the ladder goes on when that ends", self._path)
+                else:
+                    return
+        finally:
+            if self._outwaits:
+                self._wait_for_others(_PATIENCE)
+
+    def _wait_for_others(self, seconds: float) -> None:
+        """Let what is done from now on wait for other processes as long."""
+        self._db.conn.execute(f"pragma busy_timeout = {seconds * 1000:.0f}").close()
+
+    def write_if_free(self, sql: str, parameters: Sequence[Any]) -> None:
+        """Write something that can as well be left out, unless others are writing at this moment, or nothing can be written."""
+        with self.explained():
+            self._wait_for_others(0)
+            try:
+                self._db.conn.execute(sql, parameters)
+            except sqlite3.OperationalError as error:
+                if _code(error) not in _NOT_NOW:
+                    raise
+            finally:
+                self._wait_for_others(_PATIENCE)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let everything that is read inside see the same moment, whatever other processes write meanwhile.
+
+        Inside of another transaction, it is a part of that.
+
+        Raises:
+            BadHome: if the file is damaged or cannot be read.
+        """
+        if self._db.conn.in_transaction:
+            yield
+            return
+        with self.explained():
+            self._db.conn.execute("begin deferred")
+            with self._transaction():
+                yield
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """End the transaction that has begun."""
+        try:
+            yield
+            self._db.conn.execute("commit")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):  # on a full disk SQLite has rolled back already
+                self._db.conn.execute("rollback")
+            raise
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Say in one line what SQLite could not do, and what can be done about it."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            hint = _HINTS.get(_code(error))
+            if hint is None and not isinstance(error, sqlite3.OperationalError):
+                raise
+            kind = Busy if _code(error) == sqlite3.SQLITE_BUSY else BadHome
+            if _code(error) == sqlite3.SQLITE_FULL:
+                kind = NoRoom
+            elif _code(error) in _PERHAPS_FULL and lack_of_room(self._path.parent):
+                kind, hint = NoRoom, _HINTS[sqlite3.SQLITE_FULL]
+            raise kind(f"{self._path}: {hint or error}") from error
+
+    @property
+    def db(self) -> Database:
+        """The file as sqlite-utils has it."""
+        return self._db
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """True if a transaction is open."""
+        return self._db.conn.in_transaction
+
+    def changes_of_others(self) -> int:
+        """Return a number that is another one whenever others have written meanwhile, in this process or another."""
+        [row] = self.rows("pragma data_version")
+        return int(row["data_version"])
+
+    def rows(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
+        """Return the rows of a query, each by the names of its columns."""
+        return list(self.each(sql, parameters))
+
+    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a query as they are read."""
+        with self.explained():
+            cursor = self._db.conn.execute(sql, parameters)
+            names = [column[0] for column in cursor.description]
+            for row in cursor:
+                yield dict(zip(names, row, strict=True))
+
+    def write(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+        """Run a statement, inside of `writing`."""
+        with self.explained():
+            self._db.conn.execute(sql, parameters)
+
+    def write_each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run a statement for each of some rows, inside of `writing`."""
+        with self.explained():
+            self._db.conn.executemany(sql, rows)
+
+    def give_back_room(self) -> None:
+        """Give the room of what was removed back to the disk, in a file that was made for that (`auto_vacuum`)."""
+        with self.explained():
+            self._db.conn.executescript("pragma incremental_vacuum")  # `execute` would give back a single page
+            self._db.conn.execute("pragma wal_checkpoint(truncate)").fetchall()
+
+    # copies
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the whole file as of one moment, while others may write to it.
+
+        Raises:
+            BadHome: if the file is damaged or locked.
+            OSError: if the copy cannot be written.
+        """
+        with self.explained():
+            try:
+                with contextlib.closing(sqlite3.connect(path)) as target:
+                    self._db.conn.backup(target)
+            except sqlite3.Error as error:
+                if _code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                    raise OSError(errno.ENOSPC, "cannot be written; is the disk full?", str(path)) from error
+                raise
+
+
+def among_ids(ids: Collection[int] | None, sql: str) -> tuple[str, list[str]]:
+    """Return an SQL condition and its parameter: that something is one of these ids; for None, a condition that holds.
+
+    Args:
+        ids: the ids.
+        sql: the condition, with `{}` where they stand.
+    """
+    return ("true", []) if ids is None else (sql.format("(select value from json_each(?))"), [json.dumps(list(ids))])
+
+
+_OF_OLD_LAYOUTS = "_sqlite_migrations"
+"""A table that ladders had before the first release."""
+_RESTORE = "restore a backup (docs/running_a_ladder.md)"
+_HINTS = {
+    sqlite3.SQLITE_FULL: "the disk is full; nothing was changed; make room and try again",
+    sqlite3.SQLITE_IOERR: "cannot be read or written (is the disk full or damaged?); nothing was changed",
+    sqlite3.SQLITE_BUSY: f"another program has locked it for more than {_PATIENCE:.0f} s; end that and try again",
+    sqlite3.SQLITE_READONLY: "cannot be written; give yourself write permission for it and its folder",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; look at its permissions and those of its folder",
+    sqlite3.SQLITE_CORRUPT: f"is damaged; {_RESTORE}",
+    sqlite3.SQLITE_NOTADB: f"is not a ladder, or is damaged; if it was one, {_RESTORE}",
+}
+_PERHAPS_FULL = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+"""SQLite's codes for a full disk when it needs one of the files beside the database."""
+_NOT_NOW = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Return SQLite's primary result code; 0 if the error is not SQLite's."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _pragma(file: sqlite3.Connection, name: str) -> int:
+    [number] = file.execute(f"pragma {name}").fetchone()
+    return int(number)
+
+
+def _uri(path: Path) -> str:
+    return f"file:{quote(str(path))}"

@@ -1,0 +1,100 @@
+"""Which matches, records, logs and bots a caller may see or change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from ladder.archive import traces
+from ladder.archive.archive import NoRecord
+from ladder.model.match import Version
+from ladder.operation.errors import Forbidden, NotFound
+from ladder.questions.asker import Asker
+from ladder.questions.question import Ladder
+from referee.records.record import RecordError
+
+
+def check_is_author(caller: Asker) -> None:
+    """Check that the caller is an author.
+
+    Raises:
+        Forbidden: if not.
+    """
+    if not caller.author:
+        raise Forbidden("who submits or offers a bot over the network must show the token of an author")
+
+
+def owns(caller: Asker, versions: Sequence[Version]) -> bool:
+    """Tell whether a bot is the caller's; all bots are the organiser's."""
+    return caller.is_organiser or versions[0].author == caller.author
+
+
+def check_owner(caller: Asker, versions: Sequence[Version]) -> None:
+    """Check that a bot is the caller's.
+
+    Raises:
+        Forbidden: if it is not.
+    """
+    if not owns(caller, versions):
+        raise Forbidden(f"{versions[0].bot} is another author's bot")
+
+
+def own_versions(ladder: Ladder, bot: str) -> list[Version]:
+    """Return the versions of one of the caller's own bots.
+
+    Raises:
+        NotFound: if there is no such bot.
+        Forbidden: if it is another author's.
+    """
+    versions = ladder.facts.roster.find_versions(bot)
+    check_owner(ladder.caller, versions)
+    return versions
+
+
+def find_match(ladder: Ladder, beginning: str) -> str:
+    """Return the id of a match, as `ladder.archive.traces.find_match`.
+
+    A match that qualifies a version is for its author and the organiser, a trial for the organiser; nobody else learns of them.
+    """
+    if ladder.caller.is_organiser:
+        return traces.find_match(ladder.home, ladder.facts, beginning)
+
+    def may_know(match_id: str) -> bool:
+        version = traces.qualified_in(match_id)
+        known = None if version is None else ladder.facts.roster.versions([version]).get(version)
+        return known is not None and known.author == ladder.caller.author
+
+    return traces.find_match(ladder.home, ladder.facts, beginning, may_know)
+
+
+def check_over(ladder: Ladder, match_id: str) -> None:
+    """Check that a match can be shown: from its record one learns the luck of all matches of its block.
+
+    Raises:
+        Forbidden: if it cannot, yet.
+    """
+    match = ladder.facts.schedule.match(match_id)
+    if ladder.caller.is_organiser or match is None or match.block is None:
+        return
+    if not ladder.facts.schedule.is_over(match.block):
+        raise Forbidden(f"match {match_id} can be seen when the other matches from its seed are over")
+
+
+def may_read(ladder: Ladder, log: traces.Log) -> bool:
+    """Tell whether the caller may read a log; that of a bot which is not known any more is for the organiser."""
+    if ladder.caller.is_organiser:
+        return True
+    return any(version.author == ladder.caller.author for version in ladder.facts.roster.versions_called(log.bot))
+
+
+@contextmanager
+def without_path(what: str, caller: Asker) -> Iterator[None]:
+    """Report a damaged file to callers other than the organiser without its path; `what` is the file with its verb."""
+    try:
+        yield
+    except NoRecord:
+        raise
+    except RecordError as error:
+        if caller.is_organiser:
+            raise
+        raise NotFound(f"{what} damaged; tell the organiser") from error

@@ -1,0 +1,283 @@
+"""Every bot, and one bot with its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from statistics import fmean
+
+from ladder.archive.traces import last_said, usages_of
+from ladder.facts.history import LAST_BLOCKS, LAST_VERSIONS, SeatTally, Thinking
+from ladder.facts.standings import Standing, Status, places, standings
+from ladder.model.condition import Condition
+from ladder.model.match import Version
+from ladder.questions.access import owns
+from ladder.questions.choosing import is_called
+from ladder.questions.question import Count, Ladder, Name, Request, Row, Text, question
+from ladder.questions.rows import (
+    BlockRating,
+    StandingRow,
+    TelemetryRow,
+    block_ratings,
+    standing_row,
+    telemetry_rows,
+)
+from referee.match.result import Outcome
+from referee.registry import find
+
+LAST_USED = 20
+"""Over how many of its last matches the usage of a version is averaged."""
+
+
+class BotRow(Row):
+    """A bot in its newest version."""
+
+    bot: str
+    """Its name."""
+    version: Count
+    """The number of its newest version, from 1."""
+    author: str
+    """Its author."""
+    standings: list[StandingRow]
+    """Its standing under each condition."""
+
+
+class BotsAnswer(Row):
+    """All bots, by name."""
+
+    bots: list[BotRow]
+    """The newest version of each."""
+
+
+class BotsRequest(Request[BotsAnswer]):
+    """Asks for all bots."""
+
+    game: Text = ""
+    """Only bots that play this game; all of them if empty."""
+    called: Text = ""
+    """Only bots with this text in their name or their author's, ignoring case; all of them if empty."""
+
+
+@question("/bots")
+def bots(ladder: Ladder, request: BotsRequest) -> BotsAnswer:
+    """List every bot with its newest version.
+
+    Raises:
+        DoganaError: if there is no such game.
+    """
+    facts, game = ladder.facts, find(request.game).name if request.game else None
+    newest = {version.bot: version for version in facts.roster.versions().values()}
+    listed: dict[Version, list[StandingRow]] = {
+        newest[bot]: []
+        for bot in sorted(newest)
+        if (game is None or game in newest[bot].games) and is_called(newest[bot], request.called)
+    }
+    for condition in facts.roster.conditions().values():
+        if game in (None, condition.game):
+            placed = places(facts, condition)
+            for one in standings(facts, condition):
+                if one.version in listed:
+                    listed[one.version].append(standing_row(condition, one, placed.get(one.version.id)))
+    return BotsAnswer(
+        bots=[
+            BotRow(bot=version.bot, version=version.number, author=version.author, standings=found)
+            for version, found in listed.items()
+        ]
+    )
+
+
+class VersionRow(Row):
+    """A submitted version of a bot."""
+
+    version: Count
+    """The number of the version, from 1."""
+    content_hash: str
+    """SHA-256 of its files, in hexadecimal."""
+    submitted_at: str
+    """The time of submission, in ISO 8601, UTC."""
+    games: list[str]
+    """The games that it plays."""
+    standings: list[StandingRow]
+    """Its standing under each condition."""
+    language: str
+    """What it is written in, as in StandingRow."""
+
+
+class OpponentRow(Row):
+    """The results of a version against another."""
+
+    bot: str
+    """The other bot."""
+    version: Count
+    """Its version."""
+    matches: Count
+    """The matches with both."""
+    ahead: Count
+    """The number of them in which it was placed before the other."""
+    tied: Count
+    """The number of them in which both had the same place."""
+    behind: Count
+    """The number of them in which the other was placed before it."""
+
+
+class MeanUsage(Row):
+    """The resource usage of a version's processes."""
+
+    matches: Count
+    """The number of matches with known usage."""
+    memory_peak: int | None
+    """The most memory at a time, in bytes; null if the machine does not tell."""
+    memory_in: str
+    """The match with this maximum."""
+    cpu_seconds: float | None
+    """The mean of its processor time in a match, in seconds; null if the machine does not tell."""
+
+
+class Performance(Row):
+    """The results of a version under a condition."""
+
+    standing: StandingRow
+    """Its standing."""
+    faults: dict[str, Count]
+    """The number of matches in which it was out, by kind of fault."""
+    blocks: list[BlockRating]
+    """Its rating after each of the last 100 blocks with a rated match of it."""
+    met: list[OpponentRow]
+    """Its results in its last 200 matches against each opponent, the most frequent first."""
+    telemetry: list[TelemetryRow]
+    """Its telemetry in its last 200 matches, by key; for its author only."""
+    history: list[BlockRating]
+    """The ratings of all versions of the bot after the last 100 blocks with a rated match of any of them."""
+    seats: list[SeatTally]
+    """Its results in its last 200 matches in each seat, smaller tables first."""
+    thinking: Thinking | None
+    """What it was charged in its last 200 matches; null if it decided nothing."""
+    used: MeanUsage | None
+    """What it used in its last 20 matches; null if nobody knows."""
+
+
+class ShowAnswer(Row):
+    """A bot."""
+
+    bot: str
+    """Its name."""
+    author: str
+    """Its author."""
+    versions: list[VersionRow]
+    """Its versions, or the requested one, by number."""
+    fared: list[Performance]
+    """The results of the last of them, for each condition under which it has matches."""
+    is_own: bool
+    """Whether the caller is its author."""
+    at_tables: bool
+    """Whether people may play against it at tables."""
+
+
+class ShowRequest(Request[ShowAnswer]):
+    """Asks for one bot."""
+
+    bot: Name
+    """A bot, such as mybot, or one version of it, such as `mybot v2`."""
+
+
+@question("/bots/{bot}")
+def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
+    """Show one bot: its versions, their status, and how the newest has fared.
+
+    Raises:
+        LadderError: if there is no such bot.
+    """
+    facts = ladder.facts
+    versions = facts.roster.find_versions(request.bot)
+    submitted = facts.roster.submitted_at([version.id for version in versions])
+    is_shown_last_words = owns(ladder.caller, versions)
+    found = [
+        (
+            condition,
+            _with_last_words(ladder, condition, one) if is_shown_last_words else one,
+            placed.get(one.version.id),
+        )
+        for condition in facts.roster.conditions().values()
+        for placed in (places(facts, condition),)
+        for one in standings(facts, condition, [version.id for version in versions])
+        if one.version in versions
+    ]
+    newest = versions[-1]
+    return ShowAnswer(
+        bot=newest.bot,
+        author=newest.author,
+        versions=[
+            VersionRow(
+                version=version.number,
+                content_hash=version.content_hash,
+                submitted_at=submitted[version.id],
+                games=list(version.games),
+                language=version.language,
+                standings=[standing_row(*row) for row in found if row[1].version == version],
+            )
+            for version in versions
+        ],
+        fared=[
+            _performance(ladder, condition, one, place)
+            for condition, one, place in found
+            if one.version == newest and one.tally.matches
+        ],
+        is_own=bool(ladder.caller.author) and newest.author == ladder.caller.author,
+        at_tables=newest.bot in facts.roster.at_tables(),
+    )
+
+
+def _with_last_words(ladder: Ladder, condition: Condition, one: Standing) -> Standing:
+    """Return a standing whose reason has the words with which its version has failed to qualify: for those who may read its log."""
+    has_ended = one.status is Status.FAILED and one.reason.startswith((Outcome.CRASH.value, Outcome.START.value))
+    said = last_said(ladder.home, one.version, condition) if has_ended else ""
+    return replace(one, reason=f"{one.reason}; {said}") if said and said not in one.reason else one
+
+
+def _performance(ladder: Ladder, condition: Condition, one: Standing, place: int | None) -> Performance:
+    """Return how a version has fared under a condition, in which it has this place."""
+    facts, version = ladder.facts, one.version
+    versions = facts.roster.versions_called(version.bot)[-LAST_VERSIONS:]
+    return Performance(
+        standing=standing_row(condition, one, place),
+        faults={outcome.value: count for outcome, count in facts.history.faults(version, condition).items()},
+        blocks=_histories(ladder, condition, [version]),
+        history=_histories(ladder, condition, versions)[-LAST_BLOCKS:],
+        met=[
+            OpponentRow(bot=other.bot, version=other.number, **asdict(score))
+            for other, score in facts.history.met(version, condition).items()
+        ],
+        telemetry=telemetry_rows(facts.history.telemetry(version, condition)) if owns(ladder.caller, [version]) else [],
+        seats=list(facts.history.seat_tallies(version, condition)),
+        thinking=facts.history.thinking(version, condition),
+        used=_mean_usage(ladder, version, condition),
+    )
+
+
+def _histories(ladder: Ladder, condition: Condition, versions: Sequence[Version]) -> list[BlockRating]:
+    """Return the last ratings of some versions, in the order of the blocks."""
+    by_id = {version.id: version for version in versions}
+    found = ladder.facts.history.rating_history(by_id, condition, LAST_BLOCKS)
+    return sorted(
+        block_ratings({by_id[version]: blocks for version, blocks in found.items()}),
+        key=lambda rating: (rating.block, rating.version),
+    )
+
+
+def _mean_usage(ladder: Ladder, version: Version, condition: Condition) -> MeanUsage | None:
+    """Return what a version used in its last matches; None if nobody knows."""
+    seats = ladder.facts.history.last_seats(version, condition, LAST_USED)
+    known = {
+        match_id: usage for match_id, seat in seats if (usage := usages_of(ladder.home, match_id).get(seat)) is not None
+    }
+    if not known:
+        return None
+    peaks = {match_id: usage.memory_peak for match_id, usage in known.items() if usage.memory_peak is not None}
+    memory_in = max(peaks, key=lambda match_id: peaks[match_id], default="")
+    seconds = [usage.cpu_seconds for usage in known.values() if usage.cpu_seconds is not None]
+    return MeanUsage(
+        matches=len(known),
+        memory_peak=peaks.get(memory_in),
+        memory_in=memory_in,
+        cpu_seconds=fmean(seconds) if seconds else None,
+    )

@@ -1,0 +1,151 @@
+"""What authors and the organiser change: bots are taken in, taken out, and qualify once more."""
+
+from __future__ import annotations
+
+from ladder.facts import standings
+from ladder.intake.submission import allow_at_tables
+from ladder.questions.access import own_versions
+from ladder.questions.choosing import check_hosted
+from ladder.questions.question import Count, Ladder, Name, Request, Row, question
+from ladder.questions.rows import ConditionTerms, StandingRow, condition_terms
+
+
+class RetireAnswer(Row):
+    """The retired versions."""
+
+    versions: list[str]
+    """The names of the versions, as in tables."""
+
+
+class RetireRequest(Request[RetireAnswer]):
+    """Takes a bot out."""
+
+    bot: Name
+    """A bot, or one version of it."""
+
+
+@question("/retire", is_change=True)
+def retire(ladder: Ladder, request: RetireRequest) -> RetireAnswer:
+    """Take a bot, or one version of it, out of the ladder.
+
+    Raises:
+        LadderError: if there is no such bot, or it is a house bot.
+        Forbidden: if it is another author's.
+    """
+    versions = own_versions(ladder, request.bot)
+    with ladder.facts.writing():
+        standings.retire(ladder.facts, versions)
+        ladder.facts.log.note_act(ladder.caller.name, "retire", request.bot)
+    return RetireAnswer(versions=[version.label for version in versions])
+
+
+class RequalifiedVersion(Row):
+    """A version that qualifies again."""
+
+    version: str
+    """The version, as tables call it."""
+    condition: ConditionTerms
+    """The condition."""
+
+
+class RequalifyAnswer(Row):
+    """The consequences of a new chance."""
+
+    back: list[str]
+    """The versions that play again, as tables call them."""
+    again: list[RequalifiedVersion]
+    """The versions that qualify again, with the conditions."""
+
+
+class RequalifyRequest(Request[RequalifyAnswer]):
+    """Lets a bot qualify again."""
+
+    bot: Name
+    """A bot, or one version of it."""
+
+
+@question("/requalify", is_change=True)
+def requalify(ladder: Ladder, request: RequalifyRequest) -> RequalifyAnswer:
+    """Let a bot qualify once more.
+
+    Raises:
+        LadderError: if there is no such bot, or nothing to be done for it.
+        Forbidden: if it is another author's.
+    """
+    versions = own_versions(ladder, request.bot)
+    with ladder.facts.writing():
+        back, again = standings.requalify(ladder.facts, versions)
+        ladder.facts.log.note_act(ladder.caller.name, "requalify", request.bot)
+    return RequalifyAnswer(
+        back=[version.label for version in back],
+        again=[RequalifiedVersion(version=version.label, condition=condition_terms(one)) for version, one in again],
+    )
+
+
+class AtTablesAnswer(Row):
+    """The present setting."""
+
+    bot: str
+    """The bot."""
+    at_tables: bool
+    """Whether people may play against it."""
+
+
+class AtTablesRequest(Request[AtTablesAnswer]):
+    """Sets whether people may play against a bot at tables: against its newest scheduled version."""
+
+    bot: Name
+    """A bot."""
+    at_tables: bool = False
+    """Whether they may."""
+
+
+@question("/at-tables", is_change=True)
+def at_tables(ladder: Ladder, request: AtTablesRequest) -> AtTablesAnswer:
+    """Say whether people may play against a bot at tables.
+
+    Raises:
+        LadderError: if there is no such bot, or it does not run here.
+        Forbidden: if it is another author's.
+    """
+    bot = check_hosted(own_versions(ladder, request.bot))
+    allow_at_tables(ladder.facts, bot, ladder.caller.name, allowed=request.at_tables)
+    return AtTablesAnswer(bot=bot, at_tables=request.at_tables)
+
+
+class SubmitAnswer(Row):
+    """An accepted bot."""
+
+    bot: str
+    """The bot."""
+    version: Count
+    """The number of the version, from 1."""
+    content_hash: str
+    """SHA-256 of its files, in hexadecimal."""
+    run: list[str]
+    """The command that starts it."""
+    is_new: bool
+    """False if the version already existed with the same files."""
+    newest: Count
+    """The number of the newest version."""
+    stopped: list[StandingRow]
+    """The standings under which the version is not scheduled, if it is not new."""
+    author: str
+    """Its author."""
+    at_tables: bool
+    """Whether people may play against it at tables."""
+
+
+class SubmitRequest(Request[SubmitAnswer]):
+    """Submits a bot, or a new version of it. The same files under the same name are the same version, however often they are sent."""
+
+    bot: Name
+    """The name of the bot."""
+    file: Name
+    """The name of the file: a program, a .py, .js or .jar file, or a .zip, .tar, .tar.gz or .tgz archive. Its extension matters."""
+    sha256: Name
+    """SHA-256 of its bytes, in hexadecimal."""
+    executable: bool = False
+    """Whether the file is an executable program."""
+    at_tables: bool = False
+    """Set if people may play against the bot at tables from now on; otherwise that stays unchanged."""

@@ -1,0 +1,38 @@
+"""A description of the ladder."""
+
+from __future__ import annotations
+
+from ladder.questions.question import Count, Ladder, Request, Row, question
+from referee.registry import games
+from referee.version import installed_version
+
+
+class InfoAnswer(Row):
+    """A description of the ladder."""
+
+    dogana: str
+    """The version of Dogana that runs it."""
+    games: list[str]
+    """The games that it plays, as in `dogana games`."""
+    author: str
+    """The author of the caller's token; empty without one."""
+    matches: Count
+    """The number of counted matches."""
+    address: str = ""
+    """Where bots at home connect and matches are watched (gRPC), as `HOST:PORT`; empty if nowhere."""
+
+
+class InfoRequest(Request[InfoAnswer]):
+    """Asks for a description of the ladder."""
+
+
+@question("/info")
+def info(ladder: Ladder, request: InfoRequest) -> InfoAnswer:
+    """Tell which ladder this is."""
+    return InfoAnswer(
+        dogana=installed_version(),
+        games=list(games()),
+        author=ladder.caller.author,
+        matches=ladder.facts.results.count_of_matches(),
+        address=ladder.address,
+    )

@@ -1,0 +1,287 @@
+"""One match: how it went, its record, and what bots wrote in it."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+from msgspec import field
+
+from ladder.archive import traces
+from ladder.archive.archive import NoRecord, find_record
+from ladder.archive.faults import Account, Blame, Lead, LongestDecision, LostDecision
+from ladder.archive.retention import KEPT, by_retention
+from ladder.facts.history import Said
+from ladder.operation.errors import LadderError
+from ladder.questions.access import check_over, check_owner, find_match, may_read, without_path
+from ladder.questions.question import Count, File, Ladder, Name, Request, Row, file_of, question
+from ladder.questions.rows import (
+    ConditionTerms,
+    MatchRow,
+    TelemetryRow,
+    condition_terms,
+    match_rows,
+    telemetry_rows,
+)
+from referee.records.record import zipped
+from referee.sandbox.cgroup import Usage
+
+
+class PointsRow(Row):
+    """The points that a seat has from one source."""
+
+    source: str
+    """The source, in words."""
+    points: int
+    """Their number; below 0 where the rules take points away."""
+
+
+class SeatAccount(Row):
+    """The result of one seat, and its bot's resource usage."""
+
+    seat: Count
+    """The seat, counted from 0."""
+    bot: str
+    """The name of its bot."""
+    rank: Count
+    """Its place, from 1."""
+    score: int
+    """Its score by the rules of the game."""
+    outcome: str
+    """The outcome for the seat, in a word."""
+    detail: str = ""
+    """The reason why it was out, in words."""
+    decisions: Count = 0
+    """The number of its decisions."""
+    think_ms: float = 0.0
+    """The time charged for all its decisions, in milliseconds."""
+    longest: LongestDecision | None = None
+    """The decision for which it was charged most; null if nobody knows."""
+    usage: Usage | None = None
+    """What its processes used; null if it was not confined, or nobody knows any more."""
+    telemetry: list[TelemetryRow] = field(default_factory=list)
+    """Its bot's telemetry, by key; for its author only."""
+    breakdown: list[PointsRow] = field(default_factory=list)
+    """The sources of its points; empty without a valid record."""
+
+
+class LogPlace(Row):
+    """A log that the caller may read."""
+
+    seat: Count
+    """The seat, counted from 0."""
+
+
+class MatchAnswer(Row):
+    """All available data about a match."""
+
+    match: str
+    """Its id."""
+    condition: ConditionTerms | None
+    """What is played and how; null if nobody knows any more."""
+    status: str
+    """Whether it counts, in words."""
+    bots: list[str]
+    """The name of the bot in each seat."""
+    seats: list[SeatAccount]
+    """The result of each seat; empty without a result."""
+    blames: list[Blame]
+    """Strikes and faults, in order."""
+    lost_decisions: list[LostDecision]
+    """The decisions at which seats were put out."""
+    voids: list[str]
+    """The reason for each void attempt."""
+    is_recorded: bool
+    """Whether there is a record, which `/matches/{match}/record` sends."""
+    moment: str
+    """The fragment of the page's address for the most interesting moment; empty without a record."""
+    logs: list[LogPlace]
+    """The seats whose bots have written output that the caller may read."""
+    problem: str
+    """The reason why the record cannot be replayed; empty if it can, or if there is none."""
+    pruned_at: str
+    """The time when the organiser's retention removed the record, in ISO 8601, UTC; otherwise empty."""
+    lead: Lead | None
+    """Where the winner took the lead for good; null if several seats have won, or there is no record that holds."""
+    block: list[MatchRow]
+    """The counted matches of its block, by rotation, including itself; empty if it does not count."""
+    digest: str
+    """A hash of its play; empty if it does not count."""
+
+
+class MatchRequest(Request[MatchAnswer]):
+    """Asks for one match."""
+
+    match: Name
+    """Its id, or the beginning of it."""
+
+
+@question("/matches/{match}")
+def match(ladder: Ladder, request: MatchRequest) -> MatchAnswer:
+    """Show how one match went, who was put out and why.
+
+    Its record is played again for this.
+
+    Raises:
+        LadderError: if there is no such match, or several; or if its block is not over, for all but the organiser.
+    """
+    match_id = find_match(ladder, request.match)
+    check_over(ladder, match_id)
+    found = traces.traces_of(ladder.home, ladder.facts, match_id)
+    account, played = found.account, ladder.facts.history.played(match_id)
+    logs = [log for log in found.logs if may_read(ladder, log)]
+    problem = found.problem if ladder.caller.is_organiser or not found.problem else "its record does not hold"
+    return MatchAnswer(
+        match=found.match_id,
+        condition=None if found.condition is None else condition_terms(found.condition),
+        status=found.status,
+        bots=list(found.bots),
+        seats=_seats(ladder, found, logs),
+        blames=[] if account is None else list(account.blames),
+        lost_decisions=[] if account is None else list(account.lost),
+        voids=list(found.voids),
+        is_recorded=found.is_recorded,
+        moment="" if account is None else f"{found.match_id}.html{account.moment}",
+        logs=[LogPlace(seat=log.seat) for log in logs],
+        problem=problem,
+        pruned_at=found.pruned_at,
+        lead=None if account is None else account.lead,
+        block=[] if played is None else match_rows(ladder.facts, ladder.facts.history.played_with(played)),
+        digest="" if played is None else played.digest,
+    )
+
+
+def _seats(ladder: Ladder, found: traces.MatchTraces, logs: list[traces.Log]) -> list[SeatAccount]:
+    """Return how a match went for each seat; a bot's telemetry is for callers who may read its log."""
+    said = ladder.facts.history.telemetry_of(found.match_id)
+    telemetry = {log.seat: said.get(log.seat, {}) for log in logs}
+    return [_seat(seat, one, found.account, telemetry.get(seat, {})) for seat, one in enumerate(found.seats)]
+
+
+def _seat(seat: int, one: traces.SeatTraces, account: Account | None, telemetry: dict[str, Said]) -> SeatAccount:
+    sources = () if account is None else account.breakdown[seat]
+    return SeatAccount(
+        seat=seat,
+        bot=one.bot,
+        rank=one.rank,
+        score=one.score,
+        outcome=one.outcome.value,
+        detail=one.detail,
+        decisions=one.decisions,
+        think_ms=one.think_ms,
+        longest=one.longest,
+        usage=one.usage,
+        telemetry=telemetry_rows(telemetry),
+        breakdown=[PointsRow(source=source, points=points) for source, points in sources],
+    )
+
+
+class RecordRequest(Request[File]):
+    """Asks for the record of a match."""
+
+    match: Name
+    """Its id, or the beginning of it."""
+
+
+@question("/matches/{match}/record", is_of_one_moment=False)
+def record(ladder: Ladder, request: RecordRequest) -> File:
+    """Send the record of a match.
+
+    Raises:
+        LadderError: if there is no such match, or it has no record; or if its block is not over, for all but the organiser.
+        RecordError: if it cannot be read, or the archive is; callers other than the organiser get no path.
+    """
+    match_id = find_match(ladder, request.match)
+    check_over(ladder, match_id)
+    try:
+        with without_path(f"the record of match {match_id} is", ladder.caller):
+            found = find_record(ladder.home, match_id)
+    except NoRecord:
+        if pruned_at := ladder.facts.evidence.record_pruned_at(match_id):
+            raise LadderError(f"{by_retention(f'the record of match {match_id} was', pruned_at)}; {KEPT}") from None
+        raise LadderError(f"match {match_id} has no record") from None
+    return file_of(BytesIO(zipped(found.data)), f"{match_id}.jsonl.zst")
+
+
+class BotLog(Row):
+    """A bot's standard output and standard error in a match."""
+
+    match: str
+    """The match."""
+    seat: Count
+    """The seat, counted from 0."""
+    bot: str
+    """The name of the bot in the seat; empty if unknown."""
+    lines: list[str]
+    """The requested lines."""
+    lines_left_out: Count
+    """The number of lines before these."""
+
+
+class LogAnswer(Row):
+    """Logs, by seat."""
+
+    logs: list[BotLog]
+    """The output of each bot."""
+
+
+class LogRequest(Request[LogAnswer]):
+    """Asks for logs."""
+
+    what: Name
+    """A match, or the beginning of its id; or a bot, or one version of it, for its last match with a log."""
+    seat: Count | None = None
+    """Only this seat of the match."""
+    tail: Count = 0
+    """The maximum number of lines from the end of each log; 0 for all of them."""
+
+
+@question("/logs/{what}", is_of_one_moment=False)
+def log(ladder: Ladder, request: LogRequest) -> LogAnswer:
+    """Show what bots wrote in a match; for their authors only.
+
+    Raises:
+        LadderError: if there is no such bot or match, or no log of it.
+        Forbidden: if there is one, but the bot is another author's.
+        RecordError: if it is damaged; callers other than the organiser get no path.
+    """
+    versions = ladder.facts.roster.versions_called(request.what) if request.seat is None else []
+    if versions:
+        check_owner(ladder.caller, versions)
+        with without_path("the logs of this bot are", ladder.caller):
+            logs = [traces.last_log(ladder.home, ladder.facts, versions)]
+    else:
+        logs = _logs_of_match(ladder, find_match(ladder, request.what), request.seat)
+    return LogAnswer(logs=[_bot_log(ladder, one, request.tail) for one in logs])
+
+
+def _logs_of_match(ladder: Ladder, match_id: str, seat: int | None) -> list[traces.Log]:
+    """Return the logs of a match that the caller may read, or that of one seat.
+
+    Raises:
+        LadderError: if there is none.
+    """
+    bots = traces.bots_in(ladder.home, ladder.facts, match_id)
+    with without_path(f"the logs of match {match_id} are", ladder.caller):
+        found = traces.logs_of_match(ladder.home, match_id, bots)
+    logs = [log for log in found if seat in (None, log.seat) and may_read(ladder, log)]
+    if logs:
+        return logs
+    if pruned_at := ladder.facts.evidence.logs_pruned_at(match_id):
+        raise LadderError(by_retention(f"the logs of match {match_id} were", pruned_at))
+    where = "" if seat is None else f" in seat {seat}"
+    whose = "" if ladder.caller.is_organiser else " that you may read"
+    raise LadderError(
+        f"match {match_id} has no log{where}{whose}: house bots write none, bots at home keep theirs, and logs may be removed"
+    )
+
+
+def _bot_log(ladder: Ladder, log: traces.Log, tail: int) -> BotLog:
+    lines = log.lines()
+    last = lines[-tail:] if tail else lines
+    return BotLog(
+        match=log.match_id,
+        seat=log.seat,
+        bot=log.bot,
+        lines=last,
+        lines_left_out=len(lines) - len(last),
+    )

@@ -1,0 +1,123 @@
+"""The matches that count, and those that are being played."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ladder.operation.errors import LadderError
+from ladder.play.playing import playing as running_matches
+from ladder.questions.access import find_match
+from ladder.questions.question import Count, Ladder, Request, Row, Text, question
+from ladder.questions.rows import MatchRow, match_rows
+from referee.registry import find
+
+MAX_MATCHES = 1000
+"""The greatest number of matches that are listed at a time."""
+DEFAULT_MATCHES = 10
+
+
+class MatchesAnswer(Row):
+    """Counted matches."""
+
+    matches: list[MatchRow]
+    """Newest first."""
+    before: str | None
+    """What to ask for as `before` to have older ones; null if there are none."""
+    after: str | None
+    """What to ask for as `after` to have newer ones; null if there are none."""
+
+
+class MatchesRequest(Request[MatchesAnswer]):
+    """Asks for matches."""
+
+    bot: Text = ""
+    """Only matches of this bot, or of one version of it; all of them if empty."""
+    game: Text = ""
+    """Only matches of this game; all of them if empty."""
+    lost: bool = False
+    """Only matches in which the bot was not first."""
+    out: bool = False
+    """Only matches in which the bot was out, or any seat if no bot is named."""
+    limit: Count = 0
+    """The maximum number of matches, at most 1000; 0 stands for 10."""
+    before: Text = ""
+    """Only matches counted before this one; the beginning of its id is enough."""
+    after: Text = ""
+    """Only the first matches counted after this one, also newest first. It excludes `before`."""
+
+
+@question("/matches")
+def matches(ladder: Ladder, request: MatchesRequest) -> MatchesAnswer:
+    """List the matches that count, newest first.
+
+    Raises:
+        LadderError: if there is no such bot, or no such match to begin before or after, or if both are named.
+        DoganaError: if there is no such game.
+    """
+    if request.before and request.after:
+        raise LadderError("matches are listed before a match, or after one; leave out one of them")
+    facts, limit = ladder.facts, min(request.limit or DEFAULT_MATCHES, MAX_MATCHES)
+    before, after = (find_match(ladder, one) if one else "" for one in (request.before, request.after))
+    wanted = partial(
+        facts.history.numbers,
+        versions=facts.roster.find_versions(request.bot) if request.bot else (),
+        conditions=facts.roster.conditions_of(find(request.game).name) if request.game else None,
+        lost=request.lost,
+        out=request.out,
+    )
+    found = facts.history.numbered(wanted(limit, before=before, after=after))
+    is_older = bool(found and wanted(1, before=found[-1].match_id))
+    is_newer = bool(found and wanted(1, after=found[0].match_id))
+    return MatchesAnswer(
+        matches=match_rows(facts, found),
+        before=found[-1].match_id if is_older else None,
+        after=found[0].match_id if is_newer else None,
+    )
+
+
+class RunningMatch(Row):
+    """A match in progress."""
+
+    match: str
+    """Its id."""
+    game: str
+    """The game."""
+    terms: str
+    """Clock and options, as tables print them."""
+    bots: list[str]
+    """The name of the bot in each seat."""
+    started_at: str
+    """The time when its agents were started, in ISO 8601, UTC."""
+    address: str
+    """The address for `dogana watch`; empty for the present one."""
+
+
+class PlayingAnswer(Row):
+    """The matches in progress."""
+
+    matches: list[RunningMatch]
+    """In the order in which they began."""
+
+
+class PlayingRequest(Request[PlayingAnswer]):
+    """Asks for the matches in progress."""
+
+
+@question("/playing", is_of_one_moment=False)
+def playing(ladder: Ladder, request: PlayingRequest) -> PlayingAnswer:
+    """List the matches that are being played at this moment."""
+    running = [(one, ladder.facts.schedule.match(one.match_id)) for one in running_matches(ladder.home)]
+    return PlayingAnswer(
+        matches=[
+            RunningMatch(
+                match=match.match_id,
+                game=match.condition.game,
+                terms=match.condition.terms,
+                bots=list(match.labels),
+                started_at=one.started_at,
+                address=one.address if ladder.caller.is_organiser else ladder.address,
+            )
+            for one, match in running
+            if match is not None
+        ]
+    )

@@ -1,0 +1,140 @@
+"""What a question is: a request, a function that answers it from a ladder for a caller, and the type of its answer.
+
+The command, its `--json`, the API with its description and the remote command line follow from these three
+(`docs/adding_a_question.md`). Requests and answers are structs of `msgspec`, which reads, writes and describes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Annotated, Any, BinaryIO, Generic, TypeVar, get_type_hints
+
+import msgspec
+
+import ladder.questions
+from ladder.facts.store import Store
+from ladder.operation.home import Home
+from ladder.questions.asker import Asker
+
+MAX_TEXT = 200
+"""The greatest number of characters of a text in a request."""
+PIECE_BYTES = 256 * 1024
+"""The size of the pieces in which files are read and sent."""
+
+Answer = TypeVar("Answer")
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
+"""A number of something, or a place in a list."""
+Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
+"""A text in a request."""
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
+"""A text in a request that must not be empty."""
+
+
+class Request(msgspec.Struct, Generic[Answer], forbid_unknown_fields=True, omit_defaults=True):
+    """What a caller asks for; `Answer` is the type of the answer. What is at its default is not sent."""
+
+
+class Row(msgspec.Struct):
+    """An answer, or a part of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file as an answer; its pieces can be read once."""
+
+    name: str
+    pieces: Iterator[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """A ladder as one caller sees it."""
+
+    home: Home
+    facts: Store
+    caller: Asker
+    address: str = ""
+    """Where bots at home connect and matches are watched, as `HOST:PORT`; empty if nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question that can be asked of a ladder."""
+
+    function: Callable[[Ladder, Any], Any]
+    request: type[Request[Any]]
+    path: str
+    """Its address below `/api/v1`; `{name}` stands for a field of the request."""
+    is_of_one_moment: bool
+    """Whether everything is read from one moment of the ladder. Nothing can be written then."""
+    is_change: bool
+    """Whether it changes the ladder; it is a POST then."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the API, the journal and the figures."""
+        return self.function.__name__
+
+    @property
+    def answer(self) -> type[Any]:
+        """The type of its answer."""
+        answer: type[Any] = get_type_hints(self.function)["return"]
+        return answer
+
+    @property
+    def is_file(self) -> bool:
+        """Whether a file is the answer."""
+        return self.answer is File
+
+    @property
+    def summary(self) -> str:
+        """What it answers, in a sentence or more."""
+        said, *_ = (self.function.__doc__ or "").partition("\n\nRaises:")
+        return " ".join(said.split())
+
+
+_QUESTIONS: dict[type[Request[Any]], Question] = {}
+
+Function = TypeVar("Function", bound=Callable[[Ladder, Any], Any])
+
+
+def question(path: str, *, is_of_one_moment: bool = True, is_change: bool = False) -> Callable[[Function], Function]:
+    """Register the function that answers a request; the type of its argument `request` says which."""
+
+    def register(function: Function) -> Function:
+        request = get_type_hints(function)["request"]
+        _QUESTIONS[request] = Question(function, request, path, is_of_one_moment and not is_change, is_change)
+        return function
+
+    return register
+
+
+def question_of(request: type[Request[Any]]) -> Question:
+    """Return the question that a request asks."""
+    return _QUESTIONS[request]
+
+
+def all_questions() -> dict[str, Question]:
+    """Return every question by its path: those of all modules beside this one."""
+    for module in iter_modules(ladder.questions.__path__):
+        import_module(f"{ladder.questions.__name__}.{module.name}")
+    return {one.path: one for one in _QUESTIONS.values()}
+
+
+def document(answer: object) -> Any:
+    """Return an answer as JSON has it."""
+    return msgspec.to_builtins(answer)
+
+
+def file_of(source: BinaryIO, name: str) -> File:
+    """Return an open file as an answer; it is closed when all of it is read, or nobody reads it any more."""
+
+    def pieces() -> Iterator[bytes]:
+        with source:
+            while data := source.read(PIECE_BYTES):
+                yield data
+
+    return File(name, pieces())

@@ -1,0 +1,164 @@
+"""Who plays next and why, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from ladder.facts.budgets import NEXT_DAY
+from ladder.facts.standings import candidates
+from ladder.facts.standings import queue as queue_of
+from ladder.facts.store import Store
+from ladder.model.condition import Condition
+from ladder.model.match import HOUSE, Version
+from ladder.model.schedule import NEW_BLOCKS, Candidate, Queue
+from ladder.questions.question import Count, Ladder, Request, Row, Text, question
+from ladder.questions.rows import ConditionTerms, condition_terms
+from referee.game import OptionValue
+from referee.registry import find
+
+LISTED = 10
+"""How many versions are listed."""
+
+
+class QueueRow(Row, kw_only=True):
+    """A version that waits for its next block."""
+
+    game: str
+    """The game."""
+    options: dict[str, OptionValue]
+    """The options that are not the game's defaults."""
+    clock: str
+    """The clock."""
+    bot: str
+    """The bot."""
+    version: Count
+    """Its version."""
+    author: str
+    """Its author."""
+    due: Count = 0
+    """The number of rounds until it is due; 0 if now. In each round, every author is due for two matches."""
+    sigma: float
+    """The uncertainty of its rating."""
+    waits: Count
+    """The number of blocks since its last one."""
+    at_most: Count = 0
+    """The maximum number of blocks until its next one, if nobody joins."""
+    playing: bool
+    """Whether it is in a match at this moment."""
+    why: str
+    """The reason for its place, in words."""
+    again: str = ""
+    """If its author's budget of today is used up, when it may play again, such as "00:00 UTC"; else empty. Then it is in no queue:
+    `due` and `at_most` are 0."""
+
+
+class ConditionQueue(Row):
+    """The next players under a condition."""
+
+    condition: ConditionTerms
+    """The condition."""
+    versions: list[QueueRow]
+    """The next players, in order."""
+
+
+class QueueAnswer(Row):
+    """The next players, for each condition under which the ladder has played."""
+
+    queues: list[ConditionQueue]
+    """One for each condition."""
+
+
+class QueueRequest(Request[QueueAnswer]):
+    """Asks for the next players."""
+
+    game: Text = ""
+    """Only one game; all of them if empty."""
+
+
+@question("/queue")
+def queue(ladder: Ladder, request: QueueRequest) -> QueueAnswer:
+    """List who plays next, and why.
+
+    Raises:
+        DoganaError: if there is no such game.
+    """
+    game = find(request.game).name if request.game else None
+    return QueueAnswer(
+        queues=[
+            ConditionQueue(condition=condition_terms(condition), versions=_waiting(ladder.facts, condition))
+            for condition in ladder.facts.roster.conditions().values()
+            if game in (None, condition.game)
+        ]
+    )
+
+
+def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
+    """Return the next versions under a condition, with what decides their order; then those that play no more today."""
+    kept = queue_of(facts, condition)
+    versions, playing, budgets = facts.roster.versions(), facts.schedule.playing(condition), facts.budgets.of_today()
+    seat_counts = find(condition.game).seat_counts
+    listed = list(islice(kept, LISTED))
+    waits = {one.version: facts.schedule.blocks_since(condition, one.last_block) for one in listed}
+    longest_ago = min((one.last_block for one in kept), default=0)
+    first = next((one.version for one in kept if one.version not in playing), None)
+
+    def entry(one: Candidate, **more: Any) -> QueueRow:
+        return QueueRow(
+            game=condition.game,
+            options=dict(condition.options),
+            clock=condition.clock,
+            bot=versions[one.version].bot,
+            version=versions[one.version].number,
+            author=one.author,
+            sigma=one.rating.sigma,
+            playing=one.version in playing,
+            **more,
+        )
+
+    return [
+        entry(
+            one,
+            due=kept.rounds_until(one.version),
+            waits=waits[one.version],
+            at_most=kept.most_blocks_now(one.version, seat_counts),
+            why="; ".join(
+                [
+                    *(["is playing"] if one.version in playing else []),
+                    *([f"least certain of those due: sigma {one.rating.sigma:.1f}"] if one.version == first else []),
+                    *(["waits longest"] if one.last_block == longest_ago and waits[one.version] else []),
+                    *_standing_reasons(one, kept, versions, facts, condition),
+                ]
+            ),
+        )
+        for one in listed
+    ] + [
+        entry(
+            one,
+            waits=facts.schedule.blocks_since(condition, one.last_block),
+            why=f"{one.author} has had {budgets[one.author].today} of {budgets[one.author].matches} matches today",
+            again=NEXT_DAY,
+        )
+        for one in candidates(facts, condition)
+        if one.author in budgets and budgets[one.author].is_used_up
+    ]
+
+
+def _standing_reasons(
+    one: Candidate, kept: Queue, versions: Mapping[int, Version], facts: Store, condition: Condition
+) -> Iterator[str]:
+    """Yield why a version is due more or less often than others."""
+    if one.sits_out:
+        yield f"out in its last {one.faults_in_a_row} matches: sits out {one.sits_out} rounds"
+    if one.author == HOUSE:
+        yield "house bot: a quarter of a share"
+        return
+    if versions[one.version].is_at_home:
+        yield "at home"
+    if one.is_new:
+        yield f"new: {one.blocks} of {NEW_BLOCKS} first blocks"
+        if one.predecessor is not None and not facts.schedule.meetings(condition, [one.version], [one.predecessor]):
+            yield f"to be accompanied by {versions[one.predecessor].label}"
+    if kept.bots_of(one.author) > 1:
+        yield f"one of {kept.bots_of(one.author)} bots that share the part of {one.author}"

@@ -1,0 +1,311 @@
+"""What several answers have in common: conditions, standings, matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from msgspec import field
+
+from ladder.facts.history import PlayedMatch, Said
+from ladder.facts.standings import SCHEDULED, Standing, Status, standings
+from ladder.facts.store import Store
+from ladder.model.condition import Condition
+from ladder.model.match import Version
+from ladder.model.rating import Rating, level_with
+from ladder.model.schedule import NEW_BLOCKS
+from ladder.questions.question import Count, Row
+from referee.game import OptionValue
+
+TREND_BLOCKS = 10
+"""For how many blocks tables show how a rating went."""
+
+
+class ConditionTerms(Row):
+    """A game, its options and a clock. A result counts for exactly one condition."""
+
+    game: str
+    """The game, as in `dogana games`."""
+    options: dict[str, OptionValue]
+    """The options that are not the game's defaults."""
+    clock: str
+    """The clock, as on the command line: bank+increment/cap."""
+    terms: str
+    """Clock and options, as tables print them."""
+    slug: str
+    """Clock and options, as one part of an address."""
+
+
+class PlaceSpan(Row):
+    """A range of consecutive places."""
+
+    first: Count
+    """The first of them."""
+    last: Count
+    """The last of them; equal to the first for a single place."""
+
+
+class BlockRating(Row):
+    """A rating after a block."""
+
+    block: Count
+    """The block."""
+    mu: float
+    """As in StandingRow."""
+    sigma: float
+    """As in StandingRow."""
+    low: float
+    """As in StandingRow."""
+    version: Count
+    """The version with this rating."""
+
+
+class StandingRow(Row):
+    """The standing of a version under a condition."""
+
+    game: str
+    """The game."""
+    options: dict[str, OptionValue]
+    """The options that are not the game's defaults."""
+    clock: str
+    """The clock."""
+    terms: str
+    """Clock and options, as tables print them."""
+    place: Count | None
+    """Its place, from 1; null as long as it is not rated."""
+    bot: str
+    """The bot."""
+    version: Count
+    """The number of the version, from 1."""
+    author: str
+    """The author of the bot."""
+    mu: float | None
+    """TrueSkill's estimate of its skill; null while it is not rated."""
+    sigma: float | None
+    """The uncertainty of that estimate."""
+    low: float | None
+    """mu - 3 sigma, a skill that it almost certainly exceeds: standings are ordered by it."""
+    matches: Count
+    """Its counted matches."""
+    different: Count
+    """Those of them with a different play from every earlier one between the same versions in the same seats."""
+    wins: Count
+    """Matches in which it was first, shared first places included."""
+    out: Count
+    """Matches in which it was out by a fault of its own."""
+    status: str
+    """Its status if it is not scheduled, in a word; empty if it is."""
+    reason: str
+    """The reason for this status; may be empty."""
+    at_home: bool
+    """Whether it runs on its author's machine."""
+    language: str
+    """Its programming language, from `language` in its bot.toml or from its command; empty if unknown."""
+    is_new: bool
+    """Whether it is scheduled, and in its first three blocks under this condition; never for a house bot."""
+    trend: list[BlockRating] = field(default_factory=list)
+    """Its rating after the last 10 blocks in which a match of it was rated, the first of them first. This and `level_with` are in
+    tables only, and of versions that are not replaced."""
+    level_with: list[PlaceSpan] = field(default_factory=list)
+    """The places of those that it is not told apart from: the chance that the one with the greater mu is the better one is below
+    95 %."""
+
+    @property
+    def rating(self) -> Rating | None:
+        """Its rating; None as long as it is not rated."""
+        return None if self.mu is None or self.sigma is None else Rating(self.mu, self.sigma)
+
+
+class SeatRow(Row):
+    """The result of one seat."""
+
+    seat: Count
+    """The seat, counted from 0."""
+    bot: str
+    """The bot."""
+    version: Count
+    """Its version."""
+    rank: Count
+    """Its place, from 1."""
+    score: int
+    """Its score by the rules of the game."""
+    outcome: str
+    """The outcome for the seat, in a word: `played`, or its fault."""
+    detail: str
+    """The reason why it was out, in words; empty for a seat that played to the end."""
+    block_change: float | None
+    """By how much its mu has changed in the block of the match, as far as that is played; null if it had no rating before."""
+
+
+class MatchRow(Row):
+    """A counted match."""
+
+    match: str
+    """Its id."""
+    number: Count
+    """Its number in the order of counting, from 1."""
+    game: str
+    """The game."""
+    options: dict[str, OptionValue]
+    """The options that are not the game's defaults."""
+    clock: str
+    """The clock."""
+    terms: str
+    """Clock and options, as tables print them."""
+    block: Count
+    """Its block: the matches of a block have one seed, with the seats rotated."""
+    rotation: Count
+    """The number of the match within the block, from 0."""
+    finished_at: str
+    """The time of its end, in ISO 8601, UTC."""
+    rated: bool
+    """False if the same versions played the same match before in the same seats: it is no new evidence."""
+    seats: list[SeatRow]
+    """The result of each seat."""
+
+
+class TelemetryRow(Row):
+    """A bot's telemetry under one key, from output lines such as `dogana: nodes=51200 depth=7`."""
+
+    key: str
+    """The key."""
+    matches: Count
+    """The number of matches with this key."""
+    values: int
+    """The number of values."""
+    mean: float
+    """The mean of the values."""
+
+
+def condition_terms(condition: Condition) -> ConditionTerms:
+    """Return a condition for an answer."""
+    return ConditionTerms(
+        game=condition.game,
+        options=dict(condition.options),
+        clock=condition.clock,
+        terms=condition.terms,
+        slug=condition.slug,
+    )
+
+
+def standing_table(facts: Store, condition: Condition) -> list[StandingRow]:
+    """Return the standings under a condition, best first."""
+    listed = list(enumerate(standings(facts, condition), 1))
+    current = [(place, one) for place, one in listed if one.status is not Status.REPLACED]
+    trends = facts.history.rating_history([one.version.id for _, one in current], condition, TREND_BLOCKS)
+    rated = [(place, one.rating) for place, one in current if one.rating is not None]
+    level = {
+        place: [rated[other][0] for other in others]
+        for (place, _), others in zip(rated, level_with([rating for _, rating in rated]), strict=True)
+    }
+    return [
+        standing_row(
+            condition,
+            one,
+            place,
+            trend=list(block_ratings({one.version: trends.get(one.version.id, {})})),
+            level_with=list(_spans(level.get(place, ()))),
+        )
+        for place, one in listed
+    ]
+
+
+def _spans(places: Sequence[int]) -> Iterator[PlaceSpan]:
+    """Yield places, given in their order, as spans."""
+    for _, group in groupby(enumerate(places), key=lambda entry: entry[1] - entry[0]):
+        span = [place for _, place in group]
+        yield PlaceSpan(first=span[0], last=span[-1])
+
+
+def standing_row(
+    condition: Condition,
+    one: Standing,
+    place: int | None = None,
+    trend: Sequence[BlockRating] = (),
+    level_with: Sequence[PlaceSpan] = (),
+) -> StandingRow:
+    """Return a standing for an answer; `place` is that of a version that is rated, from 1."""
+    rating, tally = one.rating, one.tally
+    return StandingRow(
+        game=condition.game,
+        options=dict(condition.options),
+        clock=condition.clock,
+        terms=condition.terms,
+        place=None if rating is None else place,
+        bot=one.version.bot,
+        version=one.version.number,
+        author=one.version.author,
+        mu=None if rating is None else rating.mu,
+        sigma=None if rating is None else rating.sigma,
+        low=None if rating is None else rating.low,
+        matches=tally.matches,
+        different=tally.different,
+        wins=tally.wins,
+        out=tally.faults,
+        status=one.status.value,
+        reason=one.reason,
+        at_home=one.version.is_at_home,
+        language=one.version.language,
+        is_new=one.status in SCHEDULED and tally.blocks < NEW_BLOCKS and not one.version.is_house,
+        trend=list(trend),
+        level_with=list(level_with),
+    )
+
+
+def stopped_standings(facts: Store, version: Version) -> list[StandingRow]:
+    """Return where a version is not scheduled, and will not be."""
+    return [
+        standing_row(condition, one)
+        for condition in facts.roster.conditions().values()
+        for one in standings(facts, condition, [version.id])
+        if one.version == version and one.status in (Status.FAILED, Status.SUSPENDED, Status.RETIRED)
+    ]
+
+
+def block_ratings(histories: Mapping[Version, Mapping[int, Rating]]) -> Iterator[BlockRating]:
+    """Yield the ratings of versions after blocks."""
+    for version, blocks in histories.items():
+        for block, rating in blocks.items():
+            yield BlockRating(block=block, mu=rating.mu, sigma=rating.sigma, low=rating.low, version=version.number)
+
+
+def telemetry_rows(telemetry: Mapping[str, Said]) -> list[TelemetryRow]:
+    """Return what a bot said of its thinking, by key."""
+    return [
+        TelemetryRow(key=key, matches=said.matches, values=said.values, mean=said.mean)
+        for key, said in telemetry.items()
+    ]
+
+
+def match_rows(facts: Store, matches: Sequence[PlayedMatch]) -> list[MatchRow]:
+    """Return counted matches for an answer."""
+    changes = facts.history.block_changes(matches)
+    return [_match_row(match, changes) for match in matches]
+
+
+def _match_row(match: PlayedMatch, changes: Mapping[tuple[int, int], float]) -> MatchRow:
+    return MatchRow(
+        match=match.match_id,
+        number=match.number,
+        game=match.condition.game,
+        options=dict(match.condition.options),
+        clock=match.condition.clock,
+        terms=match.condition.terms,
+        block=match.block,
+        rotation=match.rotation,
+        finished_at=match.finished_at,
+        rated=match.rated,
+        seats=[
+            SeatRow(
+                seat=seat.seat,
+                bot=seat.version.bot,
+                version=seat.version.number,
+                rank=seat.rank,
+                score=seat.score,
+                outcome=seat.outcome.value,
+                detail=seat.detail,
+                block_change=changes.get((seat.version.id, match.block)),
+            )
+            for seat in match.seats
+        ],
+    )

@@ -1,0 +1,226 @@
+"""A ladder that is served elsewhere, by HTTP: the same requests and answers as `ladder.questions.desk.Desk`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import ssl
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NoReturn, Self
+from urllib.parse import quote
+
+import httpx
+import msgspec
+
+from ladder.operation.errors import Forbidden, LadderError, NotFound, TooMuch, Unauthenticated
+from ladder.questions.changes import SubmitAnswer, SubmitRequest
+from ladder.questions.info import InfoAnswer
+from ladder.questions.question import PIECE_BYTES, Answer, File, Request, document, question_of
+from ladder.service.login import Login, login_of
+from referee.bots.files import check_path
+
+API = "/api/v1"
+ANSWER_SECONDS = 60.0
+"""How long an answer may take; that to a bot that was sent may take longer."""
+INTAKE_SECONDS = 600.0
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+_MAX_VERSION = 100
+"""How many characters of the server's version are shown; ours has about ten."""
+_ERRORS = {401: Unauthenticated, 403: Forbidden, 404: NotFound}
+_IN_PATH = re.compile(r"{(\w+)}")
+
+
+class RemoteLadder:
+    """A served ladder; use it as a context manager."""
+
+    def __init__(self, server: str, login: Login | None = None) -> None:
+        """Prepare to ask the ladder at a URL, by the token that is kept for it unless another is given.
+
+        Raises:
+            LadderError: if the certificate that is kept with it cannot be read, or the token would be sent in plain text.
+        """
+        self._server = server
+        self._login = login or login_of(server)
+        self._login.check_private(server)
+        self._client = httpx.Client(
+            verify=_verification(self._login),
+            timeout=ANSWER_SECONDS,
+            headers={"authorization": f"Bearer {self._login.token}"} if self._login.token else {},
+            trust_env=False,  # no proxy of the environment is shown a token
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def ask(self, request: Request[Answer]) -> Answer:
+        """Send a request, and return its answer.
+
+        Raises:
+            LadderError: if it is refused, or no ladder answers.
+        """
+        asked, fields = question_of(type(request)), document(request)
+        path = _IN_PATH.sub(lambda name: quote(fields.pop(name[1]), safe=""), asked.path)
+        if asked.is_file:
+            return self._file(path, fields)  # type: ignore[return-value]  # its answer is a file
+        if asked.is_change:
+            body = self._send("POST", path, json=fields)
+        else:
+            body = self._send("GET", path, params=dict(_parameters(fields)))
+        try:
+            answer: Answer = msgspec.json.decode(body, type=asked.answer)
+        except msgspec.MsgspecError as error:
+            raise LadderError(f"{self._what_is_it()}: {error}") from error
+        return answer
+
+    def submit(self, path: Path, bot: str, author: str, *, at_tables: bool = False) -> SubmitAnswer:
+        """Send a bot. A folder travels as an archive.
+
+        Raises:
+            BadBot: if there is no such file or folder.
+            LadderError: if the author is not the one whose token is used, or the bot is refused.
+        """
+        check_path(path)
+        if author and author != self._login.author:
+            raise LadderError(
+                f"you are logged in at {self._server} as {self._login.author or 'nobody'}, not as {author};"
+                " leave out --author, or log in: dogana login"
+            )
+        with tempfile.TemporaryDirectory(prefix="dogana-") as scratch:
+            file = path
+            if path.is_dir():
+                file = Path(scratch) / "bot.tar.gz"
+                with tarfile.open(file, "w:gz") as archive:
+                    archive.add(path, ".", filter=_entry)
+            with file.open("rb") as source:
+                request = SubmitRequest(
+                    bot=bot,
+                    file=file.name,
+                    sha256=hashlib.file_digest(source, "sha256").hexdigest(),
+                    executable=bool(file.stat().st_mode & 0o100),
+                    at_tables=at_tables,
+                )
+                source.seek(0)
+                body = self._send(
+                    "POST",
+                    "/submissions",
+                    params=dict(_parameters(document(request))),
+                    content=iter(lambda: source.read(PIECE_BYTES), b""),
+                    headers={"content-length": str(file.stat().st_size)},
+                    timeout=httpx.Timeout(ANSWER_SECONDS, read=INTAKE_SECONDS),
+                )
+        return msgspec.json.decode(body, type=SubmitAnswer)
+
+    def _send(self, method: str, path: str, **more: Any) -> bytes:
+        """Send a request, and return the body of its answer."""
+        with self._answer(method, path, **more) as answer:
+            return _body(answer)
+
+    def _file(self, path: str, fields: dict[str, Any]) -> File:
+        stack = ExitStack()
+        answer = stack.enter_context(self._answer("GET", path, params=dict(_parameters(fields))))
+        name = re.search(r'filename="([^"/]*)"', answer.headers.get("content-disposition", ""))
+
+        def pieces() -> Iterator[bytes]:
+            with self._explained(), stack:
+                yield from answer.iter_bytes(PIECE_BYTES)
+
+        return File("" if name is None else name[1], pieces())
+
+    @contextmanager
+    def _answer(self, method: str, path: str, **more: Any) -> Iterator[httpx.Response]:
+        """Send a request meanwhile; yield its answer, whose body is still to be read.
+
+        Raises:
+            LadderError: if it is refused, or no ladder answers.
+        """
+        with (
+            self._explained(),
+            self._client.stream(method, f"{self._server.rstrip('/')}{API}{path}", **more) as answer,
+        ):
+            if answer.status_code != 200:
+                self._refuse(answer)
+            yield answer
+
+    def _refuse(self, answer: httpx.Response) -> NoReturn:
+        try:
+            message = str(json.loads(_body(answer))["error"]["message"])
+        except (ValueError, TypeError, KeyError):
+            raise LadderError(f"what answers at {self._server} is no ladder; look at the address") from None
+        if answer.status_code == 405 or message.startswith("there is no page"):
+            raise LadderError(self._what_is_it())
+        if answer.status_code == 429:
+            seconds = answer.headers.get("retry-after", "")
+            raise TooMuch(message, int(seconds) if seconds.isdecimal() else 60)
+        raise _ERRORS.get(answer.status_code, LadderError)(message)
+
+    def _what_is_it(self) -> str:
+        """Say that the server does not know a question that this version knows."""
+        try:
+            with self._client.stream("GET", f"{self._server.rstrip('/')}{API}/info") as answer:
+                found = msgspec.json.decode(_body(answer), type=InfoAnswer)
+        except (httpx.HTTPError, msgspec.MsgspecError, LadderError):
+            return f"what answers at {self._server} is no ladder; look at the address"
+        version = f"dogana {found.dogana[:_MAX_VERSION]}" if found.dogana else "another version of dogana"
+        return f"the ladder at {self._server} runs {version}, which does not know this; ask its organiser to upgrade"
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except httpx.TimeoutException as error:
+            raise LadderError(f"the ladder at {self._server} did not answer in time; try again later") from error
+        except (httpx.ConnectError, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
+            is_untrusted = "CERTIFICATE_VERIFY_FAILED" in str(error)
+            hint = f"; if it has a certificate of its own: dogana login {self._server} --ca FILE"
+            raise LadderError(f"no ladder answers at {self._server}: {error}{hint if is_untrusted else ''}") from error
+        except httpx.HTTPError as error:
+            hint = "; if it encrypts, its address begins with https://" if self._server.startswith("http:") else ""
+            raise LadderError(f"the connection to the ladder at {self._server} was lost: {error}{hint}") from error
+
+
+def _body(answer: httpx.Response) -> bytes:
+    """Read the body of an answer.
+
+    Raises:
+        LadderError: if it is larger than any answer of a ladder: it could fill the memory.
+    """
+    data = bytearray()
+    for piece in answer.iter_bytes():
+        data += piece
+        if len(data) > MAX_ANSWER_BYTES:
+            raise LadderError(f"the ladder answered with more than {MAX_ANSWER_BYTES // 1024**2} MiB")
+    return bytes(data)
+
+
+def _verification(login: Login) -> ssl.SSLContext | bool:
+    """Return by which certificates the server is known: the one of the login, or those of this system."""
+    if login.authority is None:
+        return True
+    return ssl.create_default_context(cadata=login.certificate().decode("ascii"))
+
+
+def _parameters(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a request as parameters."""
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            yield from ((f"{name}[{key}]", one) for key, one in value.items())
+        else:
+            yield name, str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _entry(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Return an entry of an archive without what tells of this machine; None to leave it out, as the intake does."""
+    if Path(entry.name).name == "__pycache__":
+        return None
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    entry.mtime = 0
+    return entry

@@ -1,0 +1,335 @@
+"""Records and logs are in one file, come out of it byte for byte, and are checked as if a stranger had written them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tarfile
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ladder.archive.archive import LOGS, USAGE, Archive, NoRecord, find_logs, find_record
+from ladder.archive.backup import backup
+from ladder.archive.recompute import compare
+from ladder.archive.retention import prune
+from ladder.archive.traces import traces_of, usages_of
+from ladder.facts.evidence import KeptRecords
+from ladder.facts.store import Store
+from ladder.model.match import Match
+from ladder.operation.errors import Forbidden, LadderError
+from ladder.operation.home import Home
+from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.desk import Desk
+from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
+from referee.records.record import MAX_LINE_BYTES, MAX_LINES, RecordError, zipped
+from referee.records.verify import verify
+from referee.registry import find
+from tests.ladder.archived import damage, logged, put_logs, put_record, record_of, recorded, remove_record
+from tests.ladder.in_process import in_process
+from tests.ladder.made import CONDITION
+from tests.ladder.sealed import BLOCKS, HOSTILE, LATER, USED, chronicle, home, sealed
+
+__all__ = ["chronicle", "home", "sealed"]
+
+
+def of_block(chronicle: Store, block: int) -> list[str]:
+    return [match.match_id for match in chronicle.results.counted() if match.block == block]
+
+
+def test_a_record_comes_out_as_it_went_in_and_takes_little_room(home: Home, chronicle: Store, tmp_path: Path) -> None:
+    desk = Desk(home)
+    room = 0
+    for match_id in recorded(home):
+        record = desk.ask(RecordRequest(match=match_id))
+        file = tmp_path / record.name
+        assert file.name == f"{match_id}.jsonl.zst"
+        file.write_bytes(b"".join(record.pieces))
+        assert verify(file, find).is_sealed
+        room += file.stat().st_size
+        answer = desk.ask(MatchRequest(match=match_id))
+        assert (answer.is_recorded, answer.problem) == (True, "")
+        assert len(answer.seats[0].breakdown) > 0
+    with Archive(home.archive, create=False) as archive:
+        assert sum(size for _, _, size in archive.sizes("records")) < 0.3 * room
+    assert {path.name for path in home.folder.iterdir() if path.is_file()} >= {"ladder.db", "archive.db"}
+    assert list(home.records.iterdir()) == []
+    found = compare(home, chronicle)
+    assert (found.problems, found.matches) == ([], 2 + 3 + 4)
+
+
+def test_what_is_put_in_again_takes_the_place_of_what_was_there(home: Home, chronicle: Store) -> None:
+    one, other = of_block(chronicle, 2)[:2]
+    put_record(home, one, record_of(home, other))
+    assert record_of(home, one) == record_of(home, other)
+    assert recorded(home).count(one) == 1
+    put_logs(home, one, {"seat0.log": b"again"})
+    assert find_logs(home, one) == {"seat0.log": b"again"}
+
+
+def test_a_record_that_is_damaged_is_told_and_one_that_is_gone(home: Home, chronicle: Store) -> None:
+    damaged, gone, *_ = of_block(chronicle, 3)
+    damage(home, damaged)
+    remove_record(home, gone)
+    found = compare(home, chronicle)
+    assert list(chronicle.derivation.broken()) == [damaged, gone]
+    assert [f"{home.archive}/{one}: " in text for one, text in zip((damaged, gone), found.broken.told, strict=True)]
+    with pytest.raises(RecordError, match=re.escape(f"{home.archive}/{damaged}: is damaged")):
+        Desk(home).ask(RecordRequest(match=damaged))
+    with pytest.raises(LadderError, match=r"^the record of match [0-9a-f]{16} is damaged; tell the organiser$"):
+        Desk(home, ANYBODY).ask(RecordRequest(match=damaged))
+    for match_id, is_recorded in ((damaged, True), (gone, False)):
+        traces = traces_of(home, chronicle, match_id)
+        assert (traces.is_recorded, traces.account) == (is_recorded, None)
+
+
+@pytest.mark.parametrize("what", ["something else", "another layout", "nothing"])
+def test_an_archive_that_is_something_else_is_refused_in_a_line(home: Home, chronicle: Store, what: str) -> None:
+    [match_id, *_] = recorded(home)
+    if what == "something else":
+        home.archive.write_bytes(b"something else" * 100)
+    else:
+        with closing(sqlite3.connect(home.archive)) as file:
+            file.execute("pragma user_version = 9" if what == "another layout" else "pragma application_id = 9")
+    for find_it in (find_record, find_logs):
+        with pytest.raises(RecordError) as caught:
+            find_it(home, match_id)
+        assert str(caught.value).startswith(f"{home.archive}: ")
+        assert len(str(caught.value).splitlines()) == 1
+    traces = traces_of(home, chronicle, match_id)
+    assert (traces.is_recorded, traces.logs, traces.account) == (True, (), None)
+    assert traces.seats
+
+
+def test_without_an_archive_there_is_no_record(home: Home, chronicle: Store) -> None:
+    [match_id, *_] = recorded(home)
+    for path in home.folder.glob("archive.db*"):
+        path.unlink()
+    with pytest.raises(NoRecord):
+        find_record(home, match_id)
+    assert find_logs(home, match_id) == {}
+    assert compare(home, chronicle).broken.count == 2 + 3 + 4
+    assert not home.archive.exists()
+
+
+def test_a_record_of_another_match_does_not_count_for_it(home: Home, chronicle: Store) -> None:
+    one, other = of_block(chronicle, 1)
+    with closing(sqlite3.connect(home.archive)) as file, file:
+        file.execute(
+            "update records set data = (select data from records where match = ?) where match = ?", [one, other]
+        )
+    found = compare(home, chronicle)
+    assert found.contradicting.told == [f"match {other}: the record is of another match"]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_whoever_is_killed_while_a_record_is_put_in_has_it_whole_or_not_at_all(home: Home, moment: str) -> None:
+    script = f"""
+import os, signal, sys
+from pathlib import Path
+from ladder.archive.archive import Archive
+
+def killed(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if {moment!r} == "before":
+    Archive.put_logs = killed
+with Archive(Path(sys.argv[1]), create=True) as archive:
+    record = archive.record(sys.argv[2]).data
+    archive.add("new", record, {{"seat0.log": b"x"}})
+    killed()
+"""
+    [one, *_] = recorded(home)
+    ended = subprocess.run([sys.executable, "-c", script, str(home.archive), one], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    is_there = moment == "after"
+    assert ("new" in recorded(home)) == ("new" in logged(home)) == is_there
+    if is_there:
+        assert record_of(home, "new") == record_of(home, one)
+        assert find_logs(home, "new") == {"seat0.log": b"x"}
+
+
+def test_a_backup_has_the_archive(home: Home, chronicle: Store, tmp_path: Path) -> None:
+    backup(home, chronicle, tmp_path / "backup.tar")
+    with tarfile.open(tmp_path / "backup.tar") as archive:
+        archive.extractall(tmp_path / "restored", filter="data")
+    restored = Home(tmp_path / "restored")
+    with Store(restored.database, create=False) as copy:
+        assert compare(restored, copy).problems == []
+    assert [find_logs(restored, one) for one in logged(home)] == [find_logs(home, one) for one in logged(home)]
+
+
+def hostile(home: Home, match_id: str, table: str, data: bytes) -> None:
+    """Put bytes of a stranger in the place of what is compressed; without a dictionary all that is in them is their own."""
+    with closing(sqlite3.connect(home.archive)) as file, file:
+        file.execute(f"update {table} set data = ? where match = ?", [data, match_id])  # noqa: S608
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{}",
+        b"\n" * (MAX_LINES + 1),
+        b'{"type":"header",' + b" " * MAX_LINE_BYTES + b"}\n",
+        b'{"type":"header",' + b'"a":[' * 100_000 + b"\n",
+        b"x" * (1 << 25),
+    ],
+    ids=["nothing", "no line", "lines", "a long line", "deep", "too much"],
+)
+def test_a_record_of_something_else_is_refused(home: Home, data: bytes) -> None:
+    [one, *_] = recorded(home)
+    packed = zipped(data)
+    assert len(packed) < 5000
+    hostile(home, one, "records", packed)
+    with pytest.raises(RecordError, match=re.escape(f"{home.archive}/{one}: ")):
+        verify(home.archive / one, find, data=find_record(home, one).data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"[]", b"[" * 100_000, b'{"seat0.log": 7}', b'{"seat0.log": "\xc4\x80"}', b'"' + b"x" * (1 << 26) + b'"'],
+    ids=["nothing", "a list", "deep", "a number", "no bytes", "too much"],
+)
+def test_logs_of_something_else_are_refused_in_a_line(home: Home, chronicle: Store, data: bytes) -> None:
+    [one, *_] = recorded(home)
+    hostile(home, one, LOGS, zipped(data))
+    with pytest.raises(RecordError, match=re.escape(f"{home.archive}/{one}: ")):
+        find_logs(home, one)
+    assert traces_of(home, chronicle, one).logs == ()
+    assert usages_of(home, one) == {}
+
+
+def test_logs_have_the_names_of_logs_and_any_bytes(home: Home, chronicle: Store) -> None:
+    [one, *_] = recorded(home)
+    assert find_logs(home, one)["seat0.log"] == HOSTILE
+    assert usages_of(home, one) == {0: USED}
+    put_logs(home, one, {"seat1.log": bytes(range(256)), "../seat0.log": b"x", "seat0.log\n": b"x", "seat٣.log": b"x"})
+    assert find_logs(home, one) == {"seat1.log": bytes(range(256))}
+    [log] = traces_of(home, chronicle, one).logs
+    assert log.seat == 1
+    put_logs(home, one, {USAGE: b'{"0": 3}'})
+    assert usages_of(home, one) == {}
+
+
+def test_what_is_no_record_is_not_put_in(home: Home) -> None:
+    [one, *_] = recorded(home)
+    whole = record_of(home, one)
+    for data in (b"", whole[:-5], whole.replace(b'"score":', b'"score": ', 1), b"something else"):
+        with pytest.raises(RecordError):
+            put_record(home, "new", data)
+    assert "new" not in recorded(home)
+
+
+def test_a_log_is_for_its_author_alone(home: Home, chronicle: Store) -> None:
+    match: Match = next(chronicle.results.counted())
+    seat, other = match.seats[0], match.seats[1]
+    asked = LogRequest(what=match.match_id)
+    assert [log.seat for log in Desk(home, Asker(seat.author)).ask(asked).logs] == [0]
+    with pytest.raises(Forbidden):
+        Desk(home, Asker(seat.author)).ask(LogRequest(what=other.bot))
+    with pytest.raises(LadderError, match="has no log that you may read"):
+        Desk(home, ANYBODY).ask(asked)
+
+
+def test_a_bot_that_has_not_qualified_has_the_log_of_the_match_in_which_it_failed(home: Home, chronicle: Store) -> None:
+    version = chronicle.roster.find_versions("bot1")[0]
+    chronicle.admission.qualify(version.id, CONDITION, passed=False, reason="it crashed")
+    for name, text in ((f"qualify-{version.id}-0", b"a line"), (f"qualify-{version.id}1-0", b"another")):
+        put_logs(home, name, {"seat0.log": text})
+    assert list(Desk(home).ask(LogRequest(what="bot1")).logs[0].lines) == ["a line"]
+
+
+def test_who_may_not_write_reads_what_is_in_the_archive(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    [one, *_] = recorded(home)
+    whole = record_of(home, one)
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    assert record_of(home, one) == whole
+
+
+# --- retention ------------------------------------------------------------------------------------------------
+
+
+def left(home: Home, chronicle: Store) -> list[int]:
+    """The blocks of which all records are left."""
+    return [block for block in range(1, BLOCKS + 1) if set(of_block(chronicle, block)) <= set(recorded(home))]
+
+
+def test_records_are_pruned_and_a_dry_run_says_which(home: Home, chronicle: Store) -> None:
+    would = prune(home, chronicle, LATER, None, dry_run=True)
+    assert left(home, chronicle) == [1, 2, 3]
+    assert prune(home, chronicle, LATER, None) == would
+    assert would.records == 2 + 3 + 4
+    assert recorded(home) == []
+    assert len(logged(home)) == 2 + 3 + 4
+    found = compare(home, chronicle)
+    assert (found.problems, found.lost.count, found.pruned) == ([], 0, 9)
+    assert prune(home, chronicle, LATER, None).records == 0
+
+
+def test_of_a_block_only_the_matches_that_are_old_are_pruned(home: Home, chronicle: Store) -> None:
+    first, second, third = of_block(chronicle, 2)
+    with sqlite3.connect(home.database) as database:
+        database.execute("update results set finished_at = '2001-01-01' where match = ?", [second])
+    before = {one: record_of(home, one) for one in (first, third)}
+    assert prune(home, chronicle, "2002-01-01", "2002-01-01").logs == 1
+    assert {one: record_of(home, one) for one in (first, third)} == before
+    assert (second in recorded(home), second in logged(home)) == (False, False)
+    assert compare(home, chronicle).pruned == 1
+    assert prune(home, chronicle, "2002-01-01", None).records == 0
+
+
+def test_records_of_some_bots_and_of_one_block_of_so_many_are_kept(home: Home, chronicle: Store) -> None:
+    assert prune(home, chronicle, LATER, None, KeptRecords(one_block_of=2)).records == 2 + 4
+    assert left(home, chronicle) == [2]
+    found = compare(home, chronicle)
+    assert (found.problems, found.pruned) == ([], 6)
+    sat = next(match for match in chronicle.history.all_played() if match.block == 2).seats
+    assert prune(home, chronicle, LATER, None, KeptRecords(bots=(sat[0].version.bot,))).records == 0
+    remove_record(home, *of_block(chronicle, 2))
+    assert len(compare(home, chronicle).problems) == 3  # what should have been kept is lost, not pruned
+    nobody = next(one.bot for one in chronicle.roster.versions().values() if one not in [seat.version for seat in sat])
+    chronicle.evidence.note_pruning(LATER, None, KeptRecords(bots=(nobody,)))
+    assert (compare(home, chronicle).problems, compare(home, chronicle).pruned) == ([], 9)
+
+
+def test_very_many_are_removed_some_at_a_time_while_somebody_else_writes(home: Home) -> None:
+    [one, *others] = logged(home)
+    ids = [f"{number:016x}" for number in range(1234)]
+    with closing(sqlite3.connect(home.archive)) as file, file:
+        copied = "insert into logs (match, at, data) select ?, at, data from logs where match = ?"
+        file.executemany(copied, ([match_id, one] for match_id in ids))
+    with Archive(home.archive, create=True) as writer, Archive(home.archive, create=False) as archive:
+        archive.remove(LOGS, [*ids, one])
+        writer.put_logs("new", {"seat0.log": b"x"})
+    assert logged(home) == [*others, "new"]
+
+
+def test_a_damaged_record_does_not_keep_others_from_being_pruned(home: Home, chronicle: Store) -> None:
+    damage(home, of_block(chronicle, 2)[0])
+    assert prune(home, chronicle, LATER, None).records == 2 + 3 + 4
+    assert compare(home, chronicle).problems == []
+
+
+def test_the_command_tells_what_is_kept_and_refuses_what_it_does_not_know(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("DOGANA_LADDER", raising=False)
+    monkeypatch.setattr("ladder.commands.prune.now", lambda: datetime.now(UTC) + timedelta(days=100))
+    dogana = in_process(tmp_path, monkeypatch, capfd)
+    words = ["ladder", "prune", "--home", "home", "--records-older-than", "90d"]
+    assert "there is no bot 'bto1'" in dogana(*words, "--keep-bot", "bto1", status=1).stderr
+    assert "name it without one" in dogana(*words, "--keep-bot", "bot1 v1", status=1).stderr
+    alone = dogana("ladder", "prune", "--home", "home", "--logs-older-than", "9d", "--keep-bot", "bot1", status=1)
+    assert "say --records-older-than, too" in alone.stderr
+    told = json.loads(dogana(*words, "--keep-one-block-of", "2", "--keep-bot", "bot1", "--json").stdout)
+    assert told["kept"] == {"bots": ["bot1"], "one_block_of": 2}
+    [act] = json.loads(dogana("ladder", "audit", "--home", "home", "--json").stdout)
+    assert act["about"].endswith("but those of bot1, but one block of 2")

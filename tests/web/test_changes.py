@@ -1,0 +1,256 @@
+"""What programs change with the token of an author, and that nobody else can do it for them."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ladder.facts.store import Store
+from ladder.http.api.api import PREFIX
+from ladder.http.requests import changes, limits
+from ladder.http.requests.asked import Site
+from ladder.intake.authors import Authors
+from ladder.operation.home import Home
+from ladder.operation.meter import Allowance
+from ladder.questions.desk import Desk
+from ladder.questions.proof import KeyRequest
+from referee.bots.files import MAX_BYTES
+from tests.ladder.noted import Noted, noted
+from tests.ladder.told import told_ladder
+from tests.patience import patient
+from tests.web.conftest import Browse
+
+__all__ = ["noted"]
+
+SITE = Site(takes_bots=True)
+BOT = b"print('not run')\n"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    return told_ladder(tmp_path_factory.mktemp("told") / "home", 6)
+
+
+@pytest.fixture
+def home(told: Home, tmp_path: Path) -> Home:
+    """A ladder that a test may change."""
+    shutil.copytree(told.folder, tmp_path / "home")
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def tokens(home: Home) -> dict[str, str]:
+    """The tokens of two authors who have bots on the ladder, and of one who has none."""
+    with Authors(home.database, create=False) as authors:
+        return {name: authors.add(name) for name in ("ann", "eve", "new")}
+
+
+@pytest.fixture
+def client(home: Home, browse: Browse) -> httpx.Client:
+    return browse(home, SITE)
+
+
+def send(client: httpx.Client, token: str, data: bytes = BOT, body: Any = None, **other: str) -> httpx.Response:
+    """Submit a bot; `body` is sent in the place of the data that were announced."""
+    announced = {"bot": "sent", "file": "bot.py", "sha256": hashlib.sha256(data).hexdigest(), **other}
+    return client.post(
+        f"{PREFIX}/submissions",
+        params={name: value for name, value in announced.items() if value},
+        content=data if body is None else body,
+        headers={"authorization": f"Bearer {token}"} if token else {},
+    )
+
+
+def change(client: httpx.Client, what: str, token: str, **fields: object) -> httpx.Response:
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    return client.post(f"{PREFIX}/{what}", json=fields, headers=headers)
+
+
+def said(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, str(answer.json()["error"]["message"])
+
+
+def wait_for_no_uploads(home: Home) -> None:
+    deadline = time.monotonic() + patient(60)
+    while list(home.versions.glob(".*")):
+        assert time.monotonic() < deadline, "something is left of an upload"
+        time.sleep(0.01)
+
+
+def test_a_bot_is_submitted_and_the_same_files_are_the_same_version(
+    client: httpx.Client, tokens: dict[str, str], noted: Noted
+) -> None:
+    first = send(client, tokens["new"])
+    assert first.headers["cache-control"] == "no-store"
+    assert (first.json()["version"], first.json()["is_new"], first.json()["author"]) == (1, True, "new")
+    assert not send(client, tokens["new"]).json()["is_new"]
+    event, fields = noted.events[0]
+    assert (event, fields["did"], fields["about"], fields["author"]) == ("change", "submit", "sent v1", "new")
+
+
+@pytest.mark.parametrize(
+    ("data", "body", "other", "reason"),
+    [
+        (BOT, BOT[:-1] + b"x", {}, "did not arrive as it was sent"),
+        (BOT, BOT[:-1], {}, "did not arrive as it was sent"),
+        (BOT, b"", {}, "did not arrive as it was sent"),
+        (BOT, iter([BOT]), {}, "say beforehand how long"),  # in chunks: what an author sends is counted by the length
+        (BOT, None, {"sha256": ""}, "sha256 must be given"),
+        (BOT, None, {"bot": ""}, "bot must be given"),
+        (BOT, None, {"bot": "x" * 201}, "bot has more than 200 characters"),
+        (BOT, None, {"more": "x"}, "there is no parameter 'more'"),
+        (BOT, None, {"executable": "perhaps"}, "true or false"),
+        (BOT, None, {"file": "../../evil.py"}, "the name of a submitted file"),
+        (BOT, None, {"file": ".hidden"}, "the name of a submitted file"),
+        (BOT, None, {"bot": "a b"}, "a bot's name must be"),
+        (BOT, None, {"bot": "greedy"}, "reserved"),
+        (BOT, None, {"bot": "best"}, "another author's"),
+        (b"PK\x03\x04", None, {"file": "x.zip"}, "damaged archive"),
+    ],
+    ids=range(15),
+)
+def test_an_upload_that_is_not_right_is_refused_and_leaves_nothing(
+    client: httpx.Client, home: Home, tokens: dict[str, str], data: bytes, body: Any, other: dict[str, str], reason: str
+) -> None:
+    status, why = said(send(client, tokens["new"], data, body, **other))
+    assert 400 <= status < 500
+    assert reason in why
+    assert str(home.folder) not in why
+    wait_for_no_uploads(home)
+
+
+def test_a_bot_that_is_too_large_is_refused_before_it_comes(client: httpx.Client, tokens: dict[str, str]) -> None:
+    url = client.base_url
+    head = (
+        f"POST {PREFIX}/submissions?bot=b&file=b.py&sha256=0 HTTP/1.1\r\nHost: x\r\n"
+        f"Authorization: Bearer {tokens['new']}\r\nContent-Length: {MAX_BYTES + 1}\r\n\r\n"
+    )
+    with socket.create_connection((url.host, url.port or 0), patient(60)) as raw:
+        raw.sendall(head.encode())
+        raw.shutdown(socket.SHUT_WR)
+        assert not raw.recv(4096).startswith(b"HTTP/1.1 200")
+
+
+def test_only_the_token_of_an_author_changes_something(
+    client: httpx.Client, home: Home, tokens: dict[str, str], noted: Noted
+) -> None:
+    """Not that of another author, none at all, or a cookie, which browsers send for pages of other sites, too."""
+    assert said(change(client, "retire", "", bot="best"))[0] == 403
+    assert said(change(client, "retire", tokens["ann"], bot="best")) == (403, "best is another author's bot")
+    assert said(change(client, "retire", "dgn_00000000_" + "x" * 32, bot="best"))[0] == 401
+    assert said(send(client, ""))[0] == 403
+    client.cookies.set("dogana", tokens["eve"])
+    for what in ("retire", "requalify", "at-tables"):
+        assert said(change(client, what, "", bot="best"))[0] == 403
+    assert said(send(client, ""))[0] == 403
+    with Store(home.database, create=False) as chronicle:
+        assert not chronicle.admission.retired()
+        assert not chronicle.roster.versions_called("sent")
+    assert {event for event, _ in noted.events} == {"refused"}
+
+
+def test_a_page_of_another_site_changes_nothing_even_where_it_may_ask(
+    home: Home, tokens: dict[str, str], browse: Browse
+) -> None:
+    client = browse(home, Site(takes_bots=True, cors_origins=frozenset("*")))
+    asked = {"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "POST"}
+    for path in ("/retire", "/submissions"):
+        preflight = client.options(PREFIX + path, headers=asked)
+        assert preflight.status_code == 405
+        assert "POST" not in preflight.headers.get("access-control-allow-methods", "")
+
+
+def test_an_author_takes_a_bot_out_and_brings_it_back(client: httpx.Client, home: Home, tokens: dict[str, str]) -> None:
+    assert change(client, "retire", tokens["eve"], bot="best").json() == {"versions": ["best v1"]}
+    assert change(client, "requalify", tokens["eve"], bot="best").json()["back"] == ["best v1"]
+    assert change(client, "at-tables", tokens["eve"], bot="best", at_tables=True).json()["at_tables"]
+    with Authors(home.database, create=False) as authors:
+        acts = [(act.who, act.did) for act in authors.acts(3)]
+    assert acts == [("eve", "at-tables"), ("eve", "requalify"), ("eve", "retire")]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"{}", b'{"bot": 1}', b'{"bot": "best", "more": 1}', b"\xff", b"x" * 20_000]
+)
+def test_what_is_no_change_is_refused_in_words(client: httpx.Client, tokens: dict[str, str], body: bytes) -> None:
+    headers = {"authorization": f"Bearer {tokens['eve']}"}
+    status, why = said(client.post(f"{PREFIX}/retire", content=body, headers=headers))
+    assert status == 400
+    assert "RetireRequest" in why or "more than" in why
+
+
+def test_a_ladder_that_only_shows_itself_takes_nothing(home: Home, tokens: dict[str, str], browse: Browse) -> None:
+    client = browse(home, Site())
+    for answer in (change(client, "retire", tokens["eve"], bot="best"), send(client, tokens["eve"])):
+        assert answer.status_code in (404, 405)
+    assert {
+        one for operations in client.get(f"{PREFIX}/openapi.json").json()["paths"].values() for one in operations
+    } == {"get"}
+
+
+def test_browser_and_programs_have_one_allowance_of_submissions(
+    home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SUBMISSIONS", Allowance("submissions", 2, 86_400))
+    client = browse(home, SITE)
+    client.post("/login", data={"token": tokens["new"]}, headers={"sec-fetch-site": "same-origin"})
+    by_form = client.post("/submit", data={"bot": "mybot"}, files={"file": ("bot.py", BOT)})
+    assert by_form.status_code == 303
+    assert send(client, tokens["new"]).status_code == 200
+    refused = send(client, tokens["new"], b"another")
+    assert refused.status_code == 429
+    assert int(refused.headers["retry-after"]) > 60
+
+
+@pytest.fixture
+def begun(
+    home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[httpx.Client, socket.socket]]:
+    """An upload of which only the beginning comes, and a client."""
+    monkeypatch.setattr(changes, "PIECE_SECONDS", patient(1))
+    client = browse(home, SITE)
+    url = client.base_url
+    head = (
+        f"POST {PREFIX}/submissions?bot=slow&file=b.py&sha256=0 HTTP/1.1\r\nHost: x\r\n"
+        f"Authorization: Bearer {tokens['new']}\r\nContent-Length: 100000\r\n\r\nbegin"
+    )
+    with socket.create_connection((url.host, url.port or 0), patient(60)) as raw:
+        raw.sendall(head.encode())
+        while not list(home.versions.glob(".receiving-*")):
+            time.sleep(0.01)
+        yield client, raw
+
+
+def test_an_upload_that_stops_keeps_its_author_from_another_until_it_is_forgotten(
+    home: Home, tokens: dict[str, str], begun: tuple[httpx.Client, socket.socket]
+) -> None:
+    client, raw = begun
+    assert said(send(client, tokens["new"]))[0] == 429
+    assert send(client, tokens["ann"]).status_code == 200
+    assert b" 400 " in raw.recv(65536)
+    wait_for_no_uploads(home)
+    raw.close()
+    deadline = time.monotonic() + patient(60)
+    while (answer := send(client, tokens["new"], bot="again")).status_code == 429:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert answer.status_code == 200
+
+
+def test_a_failure_of_ours_is_noted_and_tells_nothing(
+    client: httpx.Client, home: Home, tokens: dict[str, str], noted: Noted
+) -> None:
+    Desk(home).ask(KeyRequest())  # its organiser has looked at it, and so made it
+    home.key.unlink()
+    status, why = said(send(client, tokens["new"]))
+    assert (status, why) == (500, "its organiser finds the reason in its log")
+    [(event, fields)] = noted.events
+    assert (event, fields["method"]) == ("failed", "api/v1/submissions")
