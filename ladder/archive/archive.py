@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -127,7 +128,7 @@ class Archive:
             RecordError: if the record is damaged.
             BadHome: if the archive cannot be written.
         """
-        with self._open.writing():
+        with self._writing():
             self.put_records({match_id: record})
             if logs:
                 self.put_logs(match_id, logs)
@@ -150,7 +151,7 @@ class Archive:
             RecordError: if a record is damaged.
             BadHome: if the archive cannot be written.
         """
-        with self._open.writing():
+        with self._writing():
             for match_id, record in records.items():
                 lines = read_lines(self._name(match_id), record).whole()
                 bodies = b"".join(body(line) + b"\n" for line in lines)
@@ -162,6 +163,15 @@ class Archive:
                 )
                 if self.record(match_id).data != b"".join(line + b"\n" for line in lines):
                     raise RecordError(self._name(match_id), 0, "would not be read as it was written")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            with self._open.writing():
+                yield
+        except BaseException:
+            self._dictionary.cache_clear()  # the id of a dictionary that was rolled back goes to the next one
+            raise
 
     def _dictionary_for(self, match_id: str, header: bytes, bodies: bytes) -> int:
         """Return the dictionary of a game in this version of Dogana, whose boards may differ; make it if there is none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import signal
 import sqlite3
 import subprocess
@@ -32,7 +33,16 @@ from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
 from referee.records.record import MAX_LINE_BYTES, MAX_LINES, RecordError, zipped
 from referee.records.verify import verify
 from referee.registry import find
-from tests.ladder.archived import damage, logged, put_logs, put_record, record_of, recorded, remove_record
+from tests.ladder.archived import (
+    change_record,
+    damage,
+    logged,
+    put_logs,
+    put_record,
+    record_of,
+    recorded,
+    remove_record,
+)
 from tests.ladder.in_process import in_process
 from tests.ladder.made import CONDITION
 from tests.ladder.sealed import BLOCKS, HOSTILE, LATER, USED, chronicle, home, sealed
@@ -226,6 +236,21 @@ def test_what_is_no_record_is_not_put_in(home: Home) -> None:
         with pytest.raises(RecordError):
             put_record(home, "new", data)
     assert "new" not in recorded(home)
+
+
+def test_a_game_after_one_that_could_not_be_put_in_has_its_own_dictionary(home: Home, tmp_path: Path) -> None:
+    """SQLite gives the number of the dictionary that was rolled back to the next one."""
+    [one, *_] = recorded(home)
+    whole = record_of(home, one)
+    change_record(home, one, lambda lines: lines[0].update(dogana="another version", match_id=secrets.token_hex(4000)))
+    changed = record_of(home, one)
+    path = tmp_path / "new.db"
+    with Archive(path, create=True) as archive:
+        with pytest.raises(RecordError):
+            archive.put_records({"changed": changed, "damaged": whole[:-5]})
+        archive.put_records({"whole": whole})
+    with Archive(path, create=False) as archive:
+        assert archive.record("whole").data == whole
 
 
 def test_a_log_is_for_its_author_alone(home: Home, chronicle: Store) -> None:
