@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -20,7 +20,7 @@ import msgspec
 from ladder.operation.errors import Forbidden, LadderError, NotFound, TooMuch, Unauthenticated
 from ladder.questions.changes import SubmitAnswer, SubmitRequest
 from ladder.questions.info import InfoAnswer
-from ladder.questions.question import PIECE_BYTES, Answer, File, Request, document, question_of
+from ladder.questions.question import PIECE_BYTES, Answer, File, Request, Row, document, question_of
 from ladder.service.login import Login, login_of
 from referee.bots.files import check_path
 
@@ -33,6 +33,8 @@ _MAX_VERSION = 100
 """How many characters of the server's version are shown; ours has about ten."""
 _ERRORS = {401: Unauthenticated, 403: Forbidden, 404: NotFound}
 _IN_PATH = re.compile(r"{(\w+)}")
+
+Answered = TypeVar("Answered", bound=Row)
 
 
 class RemoteLadder:
@@ -74,10 +76,7 @@ class RemoteLadder:
             body = self._send("POST", path, json=fields)
         else:
             body = self._send("GET", path, params=dict(_parameters(fields)))
-        try:
-            answer: Answer = msgspec.json.decode(body, type=asked.answer)
-        except msgspec.MsgspecError as error:
-            raise LadderError(f"{self._what_is_it()}: {error}") from error
+        answer: Answer = self._read(body, asked.answer)
         return answer
 
     def submit(self, path: Path, bot: str, author: str, *, at_tables: bool = False) -> SubmitAnswer:
@@ -116,7 +115,18 @@ class RemoteLadder:
                     headers={"content-length": str(file.stat().st_size)},
                     timeout=httpx.Timeout(ANSWER_SECONDS, read=INTAKE_SECONDS),
                 )
-        return msgspec.json.decode(body, type=SubmitAnswer)
+        return self._read(body, SubmitAnswer)
+
+    def _read(self, body: bytes, kind: type[Answered]) -> Answered:
+        """Read an answer.
+
+        Raises:
+            LadderError: if it has another form.
+        """
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except msgspec.MsgspecError as error:
+            raise LadderError(f"{self._what_is_it()}: {error}") from error
 
     def _send(self, method: str, path: str, **more: Any) -> bytes:
         """Send a request, and return the body of its answer."""

@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX, questions_by_path
+from ladder.http.api.openapi import SUBMISSIONS
 from ladder.http.api.reading import read_request
 from ladder.http.publishing.serving import config_of, listening
 from ladder.operation.home import Home
@@ -70,7 +71,12 @@ def application(home: Home, paths: set[str], change: Change) -> Starlette:
         message = f"there is no page {request.url.path}"
         return JSONResponse({"error": {"code": "not_found", "message": message}}, 404)
 
+    async def taken_in(request: Request) -> Response:
+        await request.body()
+        return JSONResponse({"taken": "in"})
+
     known = [Route(PREFIX + path, endpoint(one)) for path, one in questions_by_path().items() if path in paths]
+    known.append(Route(PREFIX + SUBMISSIONS, taken_in, methods=["POST"]))
     return Starlette(routes=[*known, Route("/{path:path}", nothing)])
 
 
@@ -149,6 +155,16 @@ def test_an_answer_that_lacks_something_is_refused_in_a_line(dogana: Dogana, hom
         said = dogana("ladder", "top", "--server", address, status=1).stderr
     assert "which does not know this; ask its organiser to upgrade" in said
     assert "terms" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_an_answer_to_a_submitted_bot_that_lacks_something_is_refused_in_a_line(
+    dogana: Dogana, home: Home, tmp_path: Path
+) -> None:
+    (tmp_path / "bot.py").write_text("print()")
+    with other(home) as address:
+        said = dogana("ladder", "submit", tmp_path / "bot.py", "--server", address, status=1).stderr
+    assert "which does not know this; ask its organiser to upgrade: Object missing required field `bot`" in said
     assert len(said.splitlines()) == 1
 
 
