@@ -125,7 +125,7 @@ def main() -> None:
     logging.getLogger("referee.live.matches.driver").addFilter(_is_ours)
     stopped = _stop_cleanly()
     try:
-        app()
+        app(prog_name="dogana")
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # what wrote, Rich or typer, has made status 1 of it
             _end_for_want_of_a_reader()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import getdoc
 from pkgutil import iter_modules
 from typing import Annotated, Any, BinaryIO, Generic, TypeVar, get_type_hints
 
@@ -92,7 +93,7 @@ class Question:
     @property
     def summary(self) -> str:
         """What it answers, in a sentence or more."""
-        said, *_ = (self.function.__doc__ or "").partition("\n\nRaises:")
+        said, *_ = (getdoc(self.function) or "").partition("\n\nRaises:")
         return " ".join(said.split())
 
 
