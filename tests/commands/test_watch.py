@@ -97,7 +97,8 @@ def test_on_a_terminal_the_match_is_redrawn_in_place_and_names_do_no_harm(tmp_pa
     assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h") == 1  # the cursor is hidden, and shown again
     assert CLEAR not in drawn
     assert r"\x1b[2J" in drawn
-    assert drawn.rstrip().endswith("┘")  # the result stays
+    lines = [line for line in drawn.splitlines() if not line.startswith("The referee was late")]  # on a busy machine
+    assert lines[-1].endswith("┘")  # the result stays
 
 
 def read(descriptor: int) -> bytes:
