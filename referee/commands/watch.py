@@ -213,7 +213,8 @@ async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator
     try:
         await asyncio.wait([ended, ready], return_when=asyncio.FIRST_COMPLETED)
         yield
-        await ended
+        with contextlib.suppress(asyncio.CancelledError):  # Ctrl-C: the match is over, only its screen is not
+            await asyncio.wait([ended])  # which does not cancel `ended`
     finally:
         ready.cancel()
         await asyncio.wait([ended], timeout=_BESIDE_SECONDS)

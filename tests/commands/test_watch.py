@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
 import re
@@ -21,6 +22,8 @@ from google.protobuf.struct_pb2 import Struct
 
 from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
 from dogana.v1 import referee_pb2 as pb
+from referee.commands.watch import screen_beside
+from referee.live.matches.server import RefereeServer
 from referee.live.messages import wire
 from referee.live.messages.codec import codec
 from referee.match.effects import Happened
@@ -111,9 +114,11 @@ def read(descriptor: int) -> bytes:
 class Watched:
     """`dogana play --watch` in the middle of a match."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seconds: float = 0.3) -> None:
+        """Begin a match with a bot that thinks this long about each of its decisions but the first."""
         (folder / "slow.py").write_text(
-            "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.3) or 0)\n"
+            "import time\nfrom dogana.sdk import play\n"
+            f"play(lambda decision: time.sleep({seconds} if decision.number > 1 else 0) or 0)\n"
         )
         bot = f"cmd:{sys.executable} {folder / 'slow.py'}"
         self.process = subprocess.Popen(
@@ -143,13 +148,18 @@ class Watched:
 
     def screen(self) -> int:
         """The process that shows it."""
-        [screen] = [
-            int(child)
-            for thread in Path(f"/proc/{self.process.pid}/task").iterdir()
-            for child in (thread / "children").read_text().split()
-            if b"referee.commands.watch" in Path(f"/proc/{child}/cmdline").read_bytes()
-        ]
-        return screen
+        return screen_of(self.process.pid)
+
+
+def screen_of(play: int) -> int:
+    """The process that shows the match of a process."""
+    [screen] = [
+        int(child)
+        for thread in Path(f"/proc/{play}/task").iterdir()
+        for child in (thread / "children").read_text().split()
+        if b"referee.commands.watch" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+    return screen
 
 
 def test_a_match_is_played_on_without_its_screen(tmp_path: Path) -> None:
@@ -162,7 +172,7 @@ def test_a_match_is_played_on_without_its_screen(tmp_path: Path) -> None:
 
 
 def test_a_screen_that_hangs_does_not_keep_ctrl_c_from_ending_the_match(tmp_path: Path) -> None:
-    shown = Watched(tmp_path)
+    shown = Watched(tmp_path, seconds=3600)
     screen = shown.screen()
     os.kill(screen, signal.SIGSTOP)
     shown.process.send_signal(signal.SIGINT)
@@ -173,6 +183,19 @@ def test_a_screen_that_hangs_does_not_keep_ctrl_c_from_ending_the_match(tmp_path
     assert shown.process.returncode == 128 + signal.SIGINT
     assert not Path(f"/proc/{screen}").exists()
     assert not list(tmp_path.glob("match.jsonl*"))
+
+
+def test_ctrl_c_at_a_screen_that_hangs_after_the_end_ends_the_screen_alone(capfd: pytest.CaptureFixture[str]) -> None:
+    async def plays() -> int:
+        task = asyncio.current_task()
+        assert task is not None
+        async with RefereeServer() as server, screen_beside(server, plan_of("yunnan", 2)):
+            screen = screen_of(os.getpid())
+            os.kill(screen, signal.SIGSTOP)
+            asyncio.get_running_loop().call_later(0.1, task.cancel)
+        return screen
+
+    assert not Path(f"/proc/{asyncio.run(plays())}").exists()
 
 
 @pytest.mark.parametrize("game", ["venezia", "valparaiso", "yunnan"])
