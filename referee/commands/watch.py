@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -33,6 +34,7 @@ from referee.match.plan import MatchPlan
 from referee.registry import games
 from referee.terminal import visible
 
+_ADDRESS = re.compile(r"unix(-abstract)?:.+|[^\s/]+:[0-9]{1,5}")
 _TICK_SECONDS = 0.25
 """The time between two redraws of the seats' times."""
 _PATIENCE_SECONDS = 1.0
@@ -77,6 +79,11 @@ def watch(
 
       dogana watch referee.example:7777 --ca ca.pem
     """
+    if not _ADDRESS.fullmatch(address):
+        raise WatchError(
+            f"{address!r} is no address of a referee: host:port or unix:path; for a match of a ladder,"
+            " `dogana ladder playing` prints the whole command"
+        )
     over = asyncio.run(_follow(address, match, ca, ()))
     out.print(_result(over))
 

@@ -271,6 +271,13 @@ def test_an_encrypted_match_is_watched_with_the_certificate_of_its_authority(tmp
         watch.communicate()
 
 
+@pytest.mark.parametrize("address", ["nonsense", "https://ladder.example:8780", "", "unix:", "host:port"])
+def test_what_is_no_address_is_said_in_one_line(dogana: Dogana, address: str) -> None:
+    said = dogana("watch", address, status=1).stderr
+    assert said.startswith(f"dogana: {address!r} is no address of a referee: host:port or unix:path")
+    assert len(said.splitlines()) == 1
+
+
 def test_where_nobody_listens_is_said_in_one_line(dogana: Dogana, tmp_path: Path) -> None:
     said = dogana("watch", f"unix:{tmp_path / 'none'}", status=1).stderr
     assert re.fullmatch(r"dogana: no referee answers at unix:.*; is it running, and the address right\?\n", said)
