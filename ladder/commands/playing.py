@@ -22,7 +22,7 @@ def playing(home: FolderOption = None, server: ServerOption = None, as_json: AsJ
 
       dogana ladder playing
 
-      dogana ladder playing --server ladder.example:7800
+      dogana ladder playing --server https://ladder.example:8780
     """
     where = Where.chosen(home, server)
     with where.desk() as desk:

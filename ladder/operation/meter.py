@@ -39,6 +39,8 @@ GUESSES = Allowance("wrong tokens", 60, 60)
 """The wrong tokens of an address."""
 SUBMISSIONS = Allowance("submissions", 50, 86_400)
 """The submissions of an author, including new versions of bots at home and second chances: each costs a match in every game."""
+CONNECTIONS = Allowance("connections", 60, 600)
+"""The connections of an author's bots at home: each is written down, and lets a run look at its queue again."""
 UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
 """The submitted bytes of an author."""
 

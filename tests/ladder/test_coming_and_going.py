@@ -13,7 +13,6 @@ import pytest
 
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
-from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.facts.store import Store
 from ladder.intake.offer import disconnect
 from ladder.intake.tokens import Tokens
@@ -69,27 +68,6 @@ def test_an_author_can_offer_as_many_new_versions_as_submit_and_known_ones_alway
         await until(call, "connected")
         await channel.close()
         assert versions_at_home(home) == 3
-
-    on_a_server(home, go)
-
-
-def test_a_second_chance_counts_as_a_submission(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(server_module, "SUBMISSIONS", Allowance("submissions", 2, 86_400))
-
-    async def go(address: str, _: AtHome) -> None:
-        channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
-        ends = []
-        for _attempt in range(3):
-            again = LadderStub(channel).Requalify(
-                pb.RequalifyRequest(bot="remote"), metadata=(("authorization", f"Bearer {tokens['ann']}"),)
-            )
-            ends.append(await again.code())
-        refused = grpc.StatusCode.FAILED_PRECONDITION  # it needs no second chance
-        assert ends == [refused, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.RESOURCE_EXHAUSTED]
-        await channel.close()
 
     on_a_server(home, go)
 

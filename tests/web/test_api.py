@@ -21,9 +21,10 @@ from ladder.http.api.api import PREFIX, questions_by_path
 from ladder.http.api.openapi import ERRORS, openapi
 from ladder.http.requests import limits
 from ladder.http.requests.asked import Site
+from ladder.http.requests.limits import Limits
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
+from ladder.operation.meter import Allowance, AtATime
 from ladder.questions.asker import ANYBODY, Asker
 from ladder.questions.bots import BotsRequest, ShowRequest
 from ladder.questions.comparing import CompareRequest, CrosstableRequest
@@ -40,7 +41,9 @@ from referee.records.record import unpacked
 from tests.cases import mostly_long
 from tests.ladder.archived import record_of
 from tests.ladder.told import FAULTY, LONG, told_ladder
+from tests.patience import patient
 from tests.web.conftest import Browse, browsing
+from tests.web.served import serving_pages
 
 PLAYED = 8
 
@@ -158,6 +161,20 @@ def test_a_record_is_the_file_that_was_written(client: httpx.Client, home: Home)
     assert unpacked(home.archive, answer.content) == record_of(home, match)
     assert answer.headers["content-disposition"] == f'attachment; filename="{match}.jsonl.zst"'
     assert answer.headers["content-type"] == "application/octet-stream"
+
+
+def test_who_reads_many_files_at_a_time_leaves_places_to_others(home: Home, token: str) -> None:
+    few = Limits(files=AtATime(1, 2, "one at a time", "too many"))
+    [match, *_] = matches(home)
+    with (
+        serving_pages(home, Site(), few) as url,
+        httpx.Client(base_url=f"{url}{PREFIX}", timeout=patient(60)) as client,
+        few.files.one("127.0.0.1"),  # a neighbour still reads
+    ):
+        refused = client.get(f"/matches/{match}/record")
+        assert (refused.status_code, refused.json()["error"]["message"]) == (429, "one at a time")
+        shown = {"authorization": f"Bearer {token}"}
+        assert client.get(f"/matches/{match}/record", headers=shown).status_code == 200
 
 
 def test_what_has_not_changed_is_not_sent_again(client: httpx.Client) -> None:

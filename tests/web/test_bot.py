@@ -157,7 +157,7 @@ def test_a_hostile_name_is_text_wherever_it_stands(home: Home) -> None:
 
 
 def test_what_is_private_is_shown_to_its_author_alone(home: Home) -> None:
-    site = Site(address="ladder.example:7800")
+    site = Site(url="https://ladder.example:8780")
     own = page(home, BOT, {"version": "1"}, asker=Asker("eve"), site=site, bot="best")
     check_markup(own)
     assert MARKUP in text_of(table_of(own, "What it said"))
@@ -177,7 +177,7 @@ def test_what_is_private_is_shown_to_its_author_alone(home: Home) -> None:
     [seat] = [seat.seat for seat in lost.seats if seat.bot == "best"]
     assert words[0][3] == lost.match
     assert words[1][4] == str(seat)
-    assert words[0][-2:] == ["--server", "ladder.example:7800"]
+    assert words[0][-2:] == ["--server", "https://ladder.example:8780"]
     for asker in (ANYBODY, Asker("dan")):
         shown = page(home, BOT, {"version": "1"}, asker=asker, site=site, bot="best")
         assert shown.select_one("#yours") is None

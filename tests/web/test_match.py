@@ -52,7 +52,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
 def client(told: Home) -> Iterator[httpx.Client]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits, "REQUESTS", Allowance("requests", 100_000, 1))
-        with browsing(told, Site(address="ladder.example:7800")) as asking:
+        with browsing(told, Site(url="https://ladder.example:8780")) as asking:
             yield asking
 
 
@@ -166,7 +166,7 @@ def test_the_commands_to_look_further_are_there_to_copy(client: httpx.Client, to
     for command in (
         f"dogana verify {match}.jsonl",
         f"dogana replay {match}.jsonl --html {match}.html",
-        f"dogana ladder record {match} --server ladder.example:7800 --to {match}.jsonl.zst",
+        f"dogana ladder record {match} --server https://ladder.example:8780 --to {match}.jsonl.zst",
     ):
         assert command in said
 

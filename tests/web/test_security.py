@@ -39,7 +39,7 @@ from tests.patience import patient
 from tests.referee.test_wire import certificate
 from tests.web.conftest import Browse, new_ladder
 
-SITE = Site(takes_bots=True, address="ladder.example:7800")
+SITE = Site(takes_bots=True, url="https://ladder.example:8780")
 EVIL = "'\"><script>alert(1)</script><img src=x onerror=alert(2)>{{7717*7919}}"
 LARGE = 60_000_000
 SQL = "' or 1=1; drop table bots; --"

@@ -36,7 +36,7 @@ class Files:
         if request.method == "OPTIONS":
             await self._callers.options(request)(scope, receive, send)
             return
-        with self._callers.measured(self._asked.name):
+        with self._callers.measured(request, self._asked.name):
             await self._send(request, receive, send)
 
     async def _send(self, request: Request, receive: Receive, send: Send) -> None:

@@ -28,7 +28,7 @@ from ladder.http.requests.refused import refused
 from ladder.http.requests.visitor import COOKIE, ENCRYPTED_COOKIE, check_same_origin, cookie_of, is_encrypted, visitor
 from ladder.intake.tokens import Tokens
 from ladder.intake.upload import UPLOAD_SECONDS, Submission, Upload
-from ladder.operation.errors import TooMuch, Unauthenticated
+from ladder.operation.errors import Unauthenticated
 from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call
 from ladder.operation.refusals import Refusals
@@ -54,7 +54,16 @@ Show = Callable[[Request, PageFunction], Any]
 class Author:
     """Answers what authors ask for and do."""
 
-    def __init__(self, home: Home, site: Site, limits: Limits, tokens: Tokens, changes: Changes, show: Show) -> None:
+    def __init__(
+        self,
+        home: Home,
+        site: Site,
+        limits: Limits,
+        tokens: Tokens,
+        changes: Changes,
+        refusals: Refusals,
+        show: Show,
+    ) -> None:
         """Prepare for one ladder; `show` makes an answer of a page for the one who asks."""
         self._home = home
         self._site = site
@@ -63,7 +72,7 @@ class Author:
         self._show = show
         self._changes = changes
         self._lookups = Threads(MAX_LOOKUPS)
-        self._refusals = Refusals()
+        self._refusals = refusals
 
     def routes(self) -> list[Route]:
         """Return what is answered where."""
@@ -104,7 +113,7 @@ class Author:
         try:
             author = await self._lookups.run(self._tokens.author_of, token, address)
         except Unauthenticated as error:
-            _, reason = refused(self._refusals, request, "login", error)
+            reason = refused(self._refusals, request, "login", error).message
             shown: Response = await self._show(
                 request, lambda asked: login(asked, reason.removesuffix(": dogana login"))
             )
@@ -182,13 +191,14 @@ class Author:
             raise BadBot(f"it did not arrive within {UPLOAD_SECONDS:g} s; send it again") from None
         except (DoganaError, OSError) as error:
             await drained(stream)
-            status, reason = refused(self._refusals, request, "submit", error)
+            found = refused(self._refusals, request, "submit", error)
             left = self._limits.submissions_left(asker.author)
             shown: Response = await self._show(
-                request, lambda asked: submit(asked, left, bot=sent.get("bot", ""), reason=reason, status=status)
+                request,
+                lambda asked: submit(asked, left, bot=sent.get("bot", ""), reason=found.message, status=found.status),
             )
-            if isinstance(error, TooMuch):
-                shown.headers["retry-after"] = str(error.seconds)
+            if found.retry_after:
+                shown.headers["retry-after"] = str(found.retry_after)
             return shown
         note("change", did="submit", about=f"{answer.bot} v{answer.version}")
         return _led_to(request, f"me/bots/{answer.bot}", {"sent": "new" if answer.is_new else f"v{answer.version}"})
@@ -281,10 +291,12 @@ def _led_to(request: Request, path: str, query: dict[str, str] | None = None) ->
     return answer
 
 
-def routes(home: Home, site: Site, limits: Limits, tokens: Tokens, changes: Changes, show: Show) -> list[Route]:
+def routes(
+    home: Home, site: Site, limits: Limits, tokens: Tokens, changes: Changes, refusals: Refusals, show: Show
+) -> list[Route]:
     """Return what is answered where; what authors do is not there for pages that only show."""
     if site.takes_bots:
-        return Author(home, site, limits, tokens, changes, show).routes()
+        return Author(home, site, limits, tokens, changes, refusals, show).routes()
 
     async def none(request: Request) -> Response:
         raise NoPage("these pages only show the ladder; send bots by dogana ladder submit")

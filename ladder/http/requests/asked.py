@@ -46,7 +46,9 @@ class Site:
     is_static: bool = False
     """Whether the pages are files: nothing can be asked of them, and nothing changes."""
     address: str = ""
-    """Where commands reach the ladder, as in `--server`; empty if they do not."""
+    """Where bots at home connect and matches are watched (gRPC), as `HOST:PORT`; empty if nowhere."""
+    url: str = ""
+    """The URL of the pages for commands, as in `--server`; empty if it is not known."""
     public_url: str = ""
     """Where the pages are for the world, without a slash at the end; empty if nobody has said."""
     proxy: str = ""
