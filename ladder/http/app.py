@@ -54,7 +54,7 @@ from ladder.operation.home import Home
 from ladder.operation.journal import of_this_call
 from ladder.operation.refusals import Refusals
 from ladder.operation.threads import Threads
-from ladder.questions.asker import ANYBODY
+from ladder.questions.caller import ANYBODY
 from ladder.questions.desk import Desk
 from referee.errors import DoganaError
 from referee.registry import games
@@ -162,10 +162,10 @@ class Pages:
 
     def asked(self, request: Request, chronicle: Store | None = None) -> Asked:
         """Return what a request asks for; a desk with this chronicle, if there is one."""
-        asker = visitor(self.tokens, self.site, request)
+        caller = visitor(self.tokens, self.site, request)
         names = {name: str(value) for name, value in request.path_params.items()}
-        desk = Desk(self.home, asker, chronicle)
-        return Asked(desk, asker, self.site, _path(request), names, dict(request.query_params))
+        desk = Desk(self.home, caller, chronicle)
+        return Asked(desk, caller, self.site, _path(request), names, dict(request.query_params))
 
     async def failed(self, request: Request, error: Exception) -> Response:
         """Return a page that says what was wrong, or the same for programs."""

@@ -17,7 +17,7 @@ from ladder.model.match import Version
 from ladder.operation.home import Home
 from ladder.operation.room import lack_of_room
 from ladder.questions.access import check_is_author, check_owner
-from ladder.questions.asker import ORGANISER, Asker
+from ladder.questions.caller import ORGANISER, Caller
 from ladder.questions.changes import SubmitAnswer
 from ladder.questions.question import Answer, Ladder, Request, check_filled, question_of
 from ladder.questions.rows import StandingRow, stopped_standings
@@ -27,7 +27,7 @@ from referee.registry import find
 class Desk:
     """The desk of one ladder, for one caller. Each question sees one moment of the ladder."""
 
-    def __init__(self, home: Home, caller: Asker = ORGANISER, facts: Store | None = None, address: str = "") -> None:
+    def __init__(self, home: Home, caller: Caller = ORGANISER, facts: Store | None = None, address: str = "") -> None:
         """Answer from `facts`, which stay open; if there are none, they are opened for each question, which takes some ms.
 
         `address` is that of `Ladder`.

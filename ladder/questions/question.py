@@ -18,7 +18,7 @@ import ladder.questions
 from ladder.facts.store import Store
 from ladder.operation.errors import NotFound
 from ladder.operation.home import Home
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 
 MAX_TEXT = 200
 """The greatest number of characters of a text in a request."""
@@ -56,7 +56,7 @@ class Ladder:
 
     home: Home
     facts: Store
-    caller: Asker
+    caller: Caller
     address: str = ""
     """Where bots at home connect and matches are watched, as `HOST:PORT`; empty if nowhere."""
 

@@ -29,7 +29,7 @@ from ladder.operation.refusals import Refusal, Refusals, refusal_of
 from ladder.operation.threads import Threads
 from ladder.play.playing import playing
 from ladder.questions.access import check_is_author
-from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.desk import Desk
 from ladder.service.at_home import AtHome, Client
 from ladder.service.metrics import Metrics
@@ -141,7 +141,7 @@ class LadderServer(LadderServicer):
 
     # who asks
 
-    async def _caller(self, context: Context) -> Asker:
+    async def _caller(self, context: Context) -> Caller:
         """Return the caller, and count the request.
 
         Raises:
@@ -151,10 +151,10 @@ class LadderServer(LadderServicer):
         caller, address = ANYBODY, host_of(context.peer())
         token = _token(context)
         if token:
-            caller = Asker(await self._lookups.run(self._tokens.author_of, token, address))
+            caller = Caller(await self._lookups.run(self._tokens.author_of, token, address))
         if caller.author:
             of_this_call(author=caller.author)
-        who = _name_of(caller, context)
+        who = caller.counted_as(address)
         self._requests.take(who)
         self._count_open(who)
         return caller
@@ -223,7 +223,7 @@ class LadderServer(LadderServicer):
                 client.tell(pb.OfferAnswer(connected=connected))
                 await self._serve_client(client, first.offer.matches, coming, context)
 
-    async def _take_offer(self, caller: Asker, offer: pb.Offer) -> tuple[Version, pb.Connected]:
+    async def _take_offer(self, caller: Caller, offer: pb.Offer) -> tuple[Version, pb.Connected]:
         """Take in the version of a bot that an author offers; return it, and the answer."""
         self._connections.take(caller.author)
         desk = Desk(self._home, caller)
@@ -300,7 +300,7 @@ class LadderServer(LadderServicer):
         """Hand on what the referee of a match shows to spectators."""
         async with self._explained(context, "watch"):
             caller = await self._caller(context)
-            async with self._watchers.one(context, _name_of(caller, context)):
+            async with self._watchers.one(context, caller.counted_as(host_of(context.peer()))):
                 address, asked = await self._lookups.run(self._find, data)
                 await hand_on(address, asked, context)
 
@@ -330,11 +330,6 @@ def _token(context: Context) -> str:
     """Return the token that is shown; empty if there is none."""
     shown = dict(context.invocation_metadata() or ()).get("authorization", "")
     return shown.removeprefix("Bearer ") if isinstance(shown, str) else ""
-
-
-def _name_of(caller: Asker, context: Context) -> str:
-    """Return for whom it is counted what is asked for."""
-    return f"author {caller.author}" if caller.author else host_of(context.peer())
 
 
 async def _first_message(requests: AsyncIterator[pb.OfferRequest]) -> pb.OfferRequest | None:

@@ -33,7 +33,7 @@ from ladder.play.blocks import Blocks
 from ladder.play.playing import Playing
 from ladder.play.pool import Invitation
 from ladder.play.running import count, enter_house_bots
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 from ladder.questions.desk import Desk
 from ladder.service import at_home as service
 from ladder.service import server
@@ -263,14 +263,14 @@ def test_an_offer_that_cannot_be_is_refused_and_leaves_nothing(home: Home, wrong
     with Store(home.database, create=False) as chronicle:
         before = chronicle.roster.versions()
     with pytest.raises(DoganaError, match=reason):
-        Desk(home, Asker("ann")).offer(offered_bot(**wrong))
+        Desk(home, Caller("ann")).offer(offered_bot(**wrong))
     with Store(home.database, create=False) as chronicle:
         assert chronicle.roster.versions() == before
         assert chronicle.roster.connected() == {}
 
 
 def test_the_same_content_is_the_same_version_and_an_older_one_is_refused(home: Home) -> None:
-    desk = Desk(home, Asker("ann"))
+    desk = Desk(home, Caller("ann"))
     first, is_new, _ = desk.offer(offered_bot())
     assert is_new
     again, is_new, _ = desk.offer(offered_bot())
@@ -282,7 +282,7 @@ def test_the_same_content_is_the_same_version_and_an_older_one_is_refused(home: 
 
 
 def test_an_offer_is_among_the_changes_that_authors_made(home: Home) -> None:
-    desk = Desk(home, Asker("ann"))
+    desk = Desk(home, Caller("ann"))
     for _ in range(2):
         desk.offer(offered_bot())
     with Authors(home.database, create=False) as authors:

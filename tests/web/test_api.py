@@ -25,8 +25,8 @@ from ladder.http.requests.limits import Limits
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance, AtATime
-from ladder.questions.asker import ANYBODY, Asker
 from ladder.questions.bots import BotsRequest, ShowRequest
+from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.comparing import CompareRequest, CrosstableRequest
 from ladder.questions.desk import Desk
 from ladder.questions.info import InfoRequest
@@ -190,7 +190,7 @@ def test_what_has_not_changed_is_not_sent_again(client: httpx.Client) -> None:
 def test_logs_are_for_their_author_alone_who_shows_a_token(client: httpx.Client, home: Home, token: str) -> None:
     [match, *_] = matches(home)
     mine = get(client, f"/logs/{match}?tail=2", authorization=f"Bearer {token}")
-    assert mine.json() == document(Desk(home, Asker("ann")).ask(LogRequest(what=match, tail=2)))
+    assert mine.json() == document(Desk(home, Caller("ann")).ask(LogRequest(what=match, tail=2)))
     assert mine.headers["cache-control"] == "no-store"
     assert get(client, f"/logs/{match}").status_code >= 400
     assert get(client, f"/logs/{FAULTY}").json()["error"]["code"] == "forbidden"

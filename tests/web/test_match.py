@@ -25,7 +25,7 @@ from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance
 from ladder.play.playing import announced
-from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.desk import Desk
 from ladder.questions.match import MatchRequest, PointsRow, SeatAccount
 from ladder.questions.matches import MatchesRequest
@@ -447,7 +447,7 @@ def test_a_match_that_was_given_up_says_why(home: Home, browse: Browse) -> None:
 def test_logs_are_told_of_to_their_author_alone(told: Home) -> None:
     match = next(match for match in matches_of(told) if any(seat.bot == FAULTY for seat in match.seats))
     logs: dict[str, Any] = {
-        author: [log.seat for log in Desk(told, Asker(author)).ask(MatchRequest(match=match.match)).logs]
+        author: [log.seat for log in Desk(told, Caller(author)).ask(MatchRequest(match=match.match)).logs]
         for author in ("ann", "")
     }
     assert len(logs["ann"]) == 1

@@ -21,7 +21,7 @@ from ladder.operation.home import Home
 from ladder.operation.journal import of_this_call
 from ladder.operation.refusals import Refusals
 from ladder.operation.threads import Threads
-from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.caller import ANYBODY, Caller
 
 RECEIVED = "dogana.received"
 """The entry of a request's scope for the number of bytes of a bot that have arrived."""
@@ -46,7 +46,7 @@ class Callers:
     refusals: Refusals
     _lookups: Threads = field(default_factory=lambda: Threads(MAX_LOOKUPS))
 
-    async def caller(self, request: Request, requests: int = 1) -> Asker:
+    async def caller(self, request: Request, requests: int = 1) -> Caller:
         """Return the caller, and charge them for some requests.
 
         Raises:
@@ -59,14 +59,14 @@ class Callers:
         self.limits.requests.take(name_of(caller, request), requests)
         return caller
 
-    async def _shown(self, request: Request) -> Asker:
+    async def _shown(self, request: Request) -> Caller:
         shown = request.headers.get("authorization")
         if shown is None:
             return ANYBODY
         scheme, _, token = shown.partition(" ")
         if scheme.lower() != "bearer":
             raise Unauthenticated("show a token as: Authorization: Bearer TOKEN")
-        return Asker(await self._lookups.run(self.tokens.author_of, token.strip(), address_of(request)))
+        return Caller(await self._lookups.run(self.tokens.author_of, token.strip(), address_of(request)))
 
     @contextmanager
     def measured(self, request: Request, method: str) -> Iterator[None]:

@@ -20,7 +20,7 @@ from ladder.http.requests.form import drained, read_body
 from ladder.intake.upload import UPLOAD_SECONDS, Submission, Upload
 from ladder.operation.journal import note, of_this_call
 from ladder.questions.access import check_is_author
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 from ladder.questions.changes import RequalifyRequest, SubmitAnswer, SubmitRequest
 from ladder.questions.desk import Desk
 from ladder.questions.question import Question, document
@@ -83,7 +83,7 @@ class ChangesByPrograms:
         of_this_call(about=f"{answer.bot} v{answer.version}", new=answer.is_new)
         return answer
 
-    async def _receive(self, request: Request, caller: Asker, stream: AsyncIterator[bytes]) -> SubmitAnswer:
+    async def _receive(self, request: Request, caller: Caller, stream: AsyncIterator[bytes]) -> SubmitAnswer:
         size, wanted = length_of(request), read_request(request, SubmitRequest)
         assert isinstance(wanted, SubmitRequest)  # noqa: S101 it is what was read
         submission = Submission(wanted.bot, wanted.file, size, wanted.sha256, wanted.executable, wanted.at_tables)

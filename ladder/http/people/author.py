@@ -33,7 +33,7 @@ from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call
 from ladder.operation.refusals import Refusals
 from ladder.operation.threads import Threads
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 from ladder.questions.changes import AtTablesRequest, RequalifyRequest, RetireRequest, SubmitAnswer
 from ladder.questions.desk import Desk
 from referee.bots.errors import BadBot
@@ -98,10 +98,10 @@ class Author:
         return answer
 
     def _me(self, asked: Asked) -> Page:
-        return me(asked, self._limits.submissions_left(asked.asker.author))
+        return me(asked, self._limits.submissions_left(asked.caller.author))
 
     def _form(self, asked: Asked) -> Page:
-        return submit(asked, self._limits.submissions_left(asked.asker.author))
+        return submit(asked, self._limits.submissions_left(asked.caller.author))
 
     # in and out
 
@@ -137,7 +137,7 @@ class Author:
         answer.delete_cookie(ENCRYPTED_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
         return answer
 
-    async def _asker(self, request: Request) -> Asker:
+    async def _caller(self, request: Request) -> Caller:
         """Return the author who changes something.
 
         Raises:
@@ -145,54 +145,54 @@ class Author:
             Unauthenticated: if nobody is logged in.
         """
         check_same_origin(self._site, request)
-        asker = await self._lookups.run(visitor, self._tokens, self._site, request)
-        if not asker.author:
+        caller = await self._lookups.run(visitor, self._tokens, self._site, request)
+        if not caller.author:
             raise Unauthenticated("log in first; if you were, your token was revoked or has expired")
-        of_this_call(address=address_of(request), author=asker.author)
-        self._limits.requests.take(name_of(asker, request))
-        return asker
+        of_this_call(address=address_of(request), author=caller.author)
+        self._limits.requests.take(name_of(caller, request))
+        return caller
 
     # bots
 
     async def _retire(self, request: Request) -> Response:
-        asker = await self._asker(request)
+        caller = await self._caller(request)
         bot = (await read_fields(request)).get("bot", "")
-        await self._changes.run(Desk(self._home, asker).ask, RetireRequest(bot=bot))
+        await self._changes.run(Desk(self._home, caller).ask, RetireRequest(bot=bot))
         note("change", did="retire", about=bot)
         return _led_to(request, f"me/bots/{bot}")
 
     async def _requalify(self, request: Request) -> Response:
-        asker = await self._asker(request)
+        caller = await self._caller(request)
         bot = (await read_fields(request)).get("bot", "")
-        self._limits.submissions.take(asker.author)
-        await self._changes.run(Desk(self._home, asker).ask, RequalifyRequest(bot=bot))
+        self._limits.submissions.take(caller.author)
+        await self._changes.run(Desk(self._home, caller).ask, RequalifyRequest(bot=bot))
         note("change", did="requalify", about=bot)
         return _led_to(request, f"me/bots/{bot}")
 
     async def _at_tables(self, request: Request) -> Response:
-        asker = await self._asker(request)
+        caller = await self._caller(request)
         fields = await read_fields(request)
         bot, said = fields.get("bot", ""), fields.get("at_tables", "") == YES
-        await self._changes.run(Desk(self._home, asker).ask, AtTablesRequest(bot=bot, at_tables=said))
+        await self._changes.run(Desk(self._home, caller).ask, AtTablesRequest(bot=bot, at_tables=said))
         note("change", did="at_tables", about=bot)
         return _led_to(request, f"me/bots/{bot}")
 
     async def _submit(self, request: Request) -> Response:
-        asker = await self._asker(request)
+        caller = await self._caller(request)
         length = length_of(request, MAX_FORM_BYTES)
         request.scope[UNHURRIED] = True
         sent: dict[str, str] = {}
         stream = prompt_pieces(request)
         try:
-            with self._limits.uploads.one(asker.author):
+            with self._limits.uploads.one(caller.author):
                 async with asyncio.timeout(UPLOAD_SECONDS):
-                    answer = await self._receive(Desk(self._home, asker), asker, request, stream, length, sent)
+                    answer = await self._receive(Desk(self._home, caller), caller, request, stream, length, sent)
         except TimeoutError:
             raise BadBot(f"it did not arrive within {UPLOAD_SECONDS:g} s; send it again") from None
         except (DoganaError, OSError) as error:
             await drained(stream)
             found = refused(self._refusals, request, "submit", error)
-            left = self._limits.submissions_left(asker.author)
+            left = self._limits.submissions_left(caller.author)
             shown: Response = await self._show(
                 request,
                 lambda asked: submit(asked, left, bot=sent.get("bot", ""), reason=found.message, status=found.status),
@@ -206,7 +206,7 @@ class Author:
     async def _receive(
         self,
         desk: Desk,
-        asker: Asker,
+        caller: Caller,
         request: Request,
         stream: AsyncIterator[bytes],
         length: int,
@@ -216,7 +216,7 @@ class Author:
 
         Args:
             desk: the ladder's, for who asks.
-            asker: the author.
+            caller: the author.
             request: it has the form.
             stream: what comes of it.
             length: how much of it is to come, in bytes.
@@ -244,8 +244,8 @@ class Author:
                         sent["bot"] = sent.get("bot", "").strip()
                         submission = _submission(sent["bot"], part.file, sent.get("at_tables") == YES)
                         upload = stack.enter_context(await self._changes.run(desk.receive, submission))
-                        self._limits.submissions.take(asker.author)
-                        self._limits.uploaded.take(asker.author, length)
+                        self._limits.submissions.take(caller.author)
+                        self._limits.uploaded.take(caller.author, length)
                     beginning = (beginning + part.data)[:MAGIC_BYTES]
                     await self._changes.run(upload.write, bytes(part.data))
             form.finish()
@@ -264,7 +264,7 @@ def _for_authors(function: PageFunction) -> PageFunction:
     """Return a page that asks those to log in who have not."""
 
     def page(asked: Asked) -> Page:
-        if not asked.asker.author and function is not login:
+        if not asked.caller.author and function is not login:
             return login(asked, "Log in first: this page is for authors")
         return function(asked)
 

@@ -51,7 +51,7 @@ class Boards:
     async def board(self, request: Request) -> Response:
         """Send the last position of a match that anybody may see."""
         asked = await self._threads.run(self._ask, request)
-        self._limits.requests.take(name_of(asked.asker, request))
+        self._limits.requests.take(name_of(asked.caller, request))
         drawn = await self._threads.run(self._drawn, asked)
         headers = {"cache-control": "no-cache", "vary": "Accept-Encoding, Cookie", "etag": drawn.tag}
         return drawn.sent(request, headers, "image/svg+xml")

@@ -28,7 +28,7 @@ from ladder.http.requests.limits import Limits
 from ladder.operation.errors import Forbidden, LadderError
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance, Meter
-from ladder.questions.asker import ANYBODY
+from ladder.questions.caller import ANYBODY
 from ladder.questions.desk import Desk
 from ladder.questions.match import RecordRequest
 from ladder.questions.matches import MatchesRequest

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ladder.operation.errors import LadderError
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 from ladder.questions.desk import Desk
 from ladder.tables.hall import TABLES
 from ladder.tables.hosts import Walls
@@ -67,8 +67,8 @@ class Asked:
 
     desk: Desk
     """The desk of the ladder, for the one who looks."""
-    asker: Asker
-    """Who looks."""
+    caller: Caller
+    """The visitor."""
     site: Site
     path: str = ""
     """The path of the page, without slashes at its ends: `games/yunnan`."""

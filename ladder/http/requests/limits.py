@@ -15,7 +15,7 @@ from starlette.requests import Request
 from ladder.operation.errors import TooMuch
 from ladder.operation.meter import GUESSES, MAX_UPLOADS, REQUESTS, SUBMISSIONS, UPLOADED, AtATime, Meter
 from ladder.operation.threads import WAIT_SECONDS
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 from referee.live.doors.lobby import host_of
 
 MAX_WAITING = 128
@@ -95,6 +95,6 @@ def address_of(request: Request) -> str:
     return network_of("" if request.client is None else request.client.host)
 
 
-def name_of(asker: Asker, request: Request) -> str:
-    """Return for whom it is counted what is asked for."""
-    return f"author {asker.author}" if asker.author else address_of(request)
+def name_of(caller: Caller, request: Request) -> str:
+    """Return the name by which limits count a request."""
+    return caller.counted_as(address_of(request))
