@@ -44,7 +44,7 @@ from ladder.http.requests.asked import Asked, Gone, NoPage, Page, PageFunction, 
 from ladder.http.requests.changes import Changes
 from ladder.http.requests.hosts import WrongHost, check_host
 from ladder.http.requests.kept import Kept
-from ladder.http.requests.limits import Limits, Turns, address_of
+from ladder.http.requests.limits import Turns, address_of
 from ladder.http.requests.refused import refusal, refused
 from ladder.http.requests.shelf import Shelf
 from ladder.http.requests.visitor import cookie_of, visitor
@@ -52,6 +52,7 @@ from ladder.intake.tokens import Tokens
 from ladder.operation.calls import CallFigures
 from ladder.operation.home import Home
 from ladder.operation.journal import of_this_call
+from ladder.operation.limits import Limits
 from ladder.operation.refusals import Refusals
 from ladder.operation.threads import Threads
 from ladder.questions.caller import ANYBODY

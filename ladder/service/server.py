@@ -24,7 +24,8 @@ from ladder.model.match import Version
 from ladder.operation.errors import Busy, NoRoom, NotFound, TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call
-from ladder.operation.meter import CONNECTIONS, GUESSES, REQUESTS, RETRY_AFTER, SUBMISSIONS, Meter
+from ladder.operation.limits import Limits
+from ladder.operation.meter import RETRY_AFTER
 from ladder.operation.refusals import Refusal, Refusals, refusal_of
 from ladder.operation.threads import Threads
 from ladder.play.playing import playing
@@ -80,7 +81,7 @@ Context = Any
 class LadderServer(LadderServicer):
     """Serves the streams of one ladder; use it as an asynchronous context manager."""
 
-    def __init__(self, home: Home, listen: Listen, metrics: Metrics, at_home: AtHome) -> None:
+    def __init__(self, home: Home, listen: Listen, metrics: Metrics, at_home: AtHome, limits: Limits) -> None:
         self._home = home
         self._at_home = at_home
         self._listen = listen
@@ -91,11 +92,9 @@ class LadderServer(LadderServicer):
         self._refusals = Refusals()
         self._open: Counter[str] = Counter()
         """How many calls of each who asks have not ended."""
-        self._requests = Meter(REQUESTS)
-        self._tokens = Tokens(home.database, Meter(GUESSES))
+        self._limits = limits
+        self._tokens = Tokens(home.database, limits.guesses)
         self._watchers = Places(MAX_WATCHERS, "spectators", MAX_WATCHERS_OF_ONE)
-        self._submissions = Meter(SUBMISSIONS)
-        self._connections = Meter(CONNECTIONS)
         self._server: grpc.aio.Server | None = None
         self.port = 0
         """The TCP port."""
@@ -155,7 +154,7 @@ class LadderServer(LadderServicer):
         if caller.author:
             of_this_call(author=caller.author)
         who = caller.counted_as(address)
-        self._requests.take(who)
+        self._limits.requests.take(who)
         self._count_open(who)
         return caller
 
@@ -225,11 +224,11 @@ class LadderServer(LadderServicer):
 
     async def _take_offer(self, caller: Caller, offer: pb.Offer) -> tuple[Version, pb.Connected]:
         """Take in the version of a bot that an author offers; return it, and the answer."""
-        self._connections.take(caller.author)
+        self._limits.connections.take(caller.author)
         desk = Desk(self._home, caller)
         bot = OfferedBot(offer.bot, offer.content, tuple(offer.games), offer.matches)
         if not await self._lookups.run(desk.is_known, bot):
-            self._submissions.take(caller.author)
+            self._limits.submissions.take(caller.author)
         version, is_new, stopped = await self._changes.run(desk.offer, bot)
         connected = pb.Connected(
             bot=version.bot,
@@ -253,7 +252,9 @@ class LadderServer(LadderServicer):
             one.leave()
 
         async def heard(request: pb.OfferRequest) -> None:
-            self._requests.take(f"author {client.version.author}")  # who chatters is soon told to come back later
+            self._limits.requests.take(
+                f"author {client.version.author}"
+            )  # who chatters is soon told to come back later
             if request.WhichOneof("part") != "leave":
                 raise BadBot("after the offer, only answers to beats can come, and the wish to leave")
             await leave(client)
@@ -294,7 +295,7 @@ class LadderServer(LadderServicer):
     async def _play(self, _: object, context: Context) -> None:
         """Hand on the stream of a bot at home."""
         async with self._explained(context, "play"):
-            await self._at_home.play(context, self._requests)
+            await self._at_home.play(context, self._limits.requests)
 
     async def _watch(self, data: bytes, context: Context) -> None:
         """Hand on what the referee of a match shows to spectators."""

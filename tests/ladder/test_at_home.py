@@ -28,7 +28,8 @@ from ladder.intake.offer import MAX_MATCHES_AT_HOME, OfferedBot
 from ladder.model.match import AT_HOME_PREFIX, Match, Version, seed_of
 from ladder.operation import threads
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
+from ladder.operation.limits import Limits
+from ladder.operation.meter import Allowance, Meter
 from ladder.play.blocks import Blocks
 from ladder.play.playing import Playing
 from ladder.play.pool import Invitation
@@ -345,7 +346,12 @@ async def end_of(call: Any) -> tuple[grpc.StatusCode, str]:
     return await call.code(), await call.details()
 
 
-def on_a_server(home: Home, work: Callable[[str, AtHome], Awaitable[None]], called: AtHome | None = None) -> None:
+def on_a_server(
+    home: Home,
+    work: Callable[[str, AtHome], Awaitable[None]],
+    called: AtHome | None = None,
+    limits: Limits | None = None,
+) -> None:
     """Serve a ladder meanwhile."""
     called = called or AtHome()
 
@@ -353,7 +359,7 @@ def on_a_server(home: Home, work: Callable[[str, AtHome], Awaitable[None]], call
         async with asyncio.timeout(patient(60)):
             await work(address, called)
 
-    with serving(home, Listen("127.0.0.1:0"), None, called) as port:
+    with serving(home, Listen("127.0.0.1:0"), None, called, limits) as port:
         asyncio.run(go(f"127.0.0.1:{port}"))
 
 
@@ -585,11 +591,9 @@ def match_with_remote(home: Home) -> Match:
         return next(blocks_with(store, version))[0]
 
 
-def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(home: Home, tokens: dict[str, str]) -> None:
     """Whatever a neighbour asks, or tries at the door of the bots."""
-    monkeypatch.setattr(server, "REQUESTS", Allowance("requests", 2, 86_400))
+    limits = Limits(requests=Meter(Allowance("requests", 2, 86_400)))
 
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
@@ -615,7 +619,7 @@ def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(
         assert (await stream("shown"))[2] == 43_200
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limits)
 
 
 def test_overload_ends_no_connection_of_a_bot_at_home(

@@ -19,12 +19,12 @@ import pytest
 
 from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
-from ladder.http.requests.limits import Limits
 from ladder.intake.authors import Authors
 from ladder.intake.tokens import KNOWN_SECONDS, Tokens
 from ladder.operation import sqlite_file, threads
 from ladder.operation.errors import Busy, LadderError, TooMuch, Unauthenticated
 from ladder.operation.home import Home
+from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.operation.threads import Threads
 from ladder.questions.bots import ShowRequest

@@ -25,12 +25,12 @@ import pytest
 from ladder.commands.where import remote_ladder
 from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
-from ladder.http.requests.limits import Limits
 from ladder.intake.authors import Authors
 from ladder.intake.upload import sweep_uploads
 from ladder.operation.calls import CallFigures, reading
 from ladder.operation.errors import Forbidden, LadderError, NotFound, Unauthenticated
 from ladder.operation.home import Home
+from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.play.playing import announced as announced_match
 from ladder.questions.bots import ShowRequest

@@ -13,9 +13,9 @@ import uvicorn
 from ladder.http.app import application
 from ladder.http.publishing.serving import config_of, listening
 from ladder.http.requests.asked import Site
-from ladder.http.requests.limits import Limits
 from ladder.operation.calls import CallFigures
 from ladder.operation.home import Home
+from ladder.operation.limits import Limits
 
 
 @contextmanager

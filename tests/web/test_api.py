@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX, questions_by_path
 from ladder.http.api.openapi import ERRORS, openapi
-from ladder.http.requests import limits
 from ladder.http.requests.asked import Site
-from ladder.http.requests.limits import Limits
 from ladder.intake.authors import Authors
+from ladder.operation import limits
 from ladder.operation.home import Home
+from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, AtATime
 from ladder.questions.bots import BotsRequest, ShowRequest
 from ladder.questions.caller import ANYBODY, Caller

@@ -22,12 +22,12 @@ from bs4 import BeautifulSoup
 
 from ladder.facts.store import Store
 from ladder.http.pages.enter import ten_lines
-from ladder.http.requests import changes, limits
+from ladder.http.requests import changes
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.intake.submission import submit
 from ladder.model.match import Version
-from ladder.operation import journal
+from ladder.operation import journal, limits
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance
 from ladder.questions.desk import Desk

@@ -17,11 +17,12 @@ import pytest
 from ladder.facts.store import Store
 from ladder.http.api import changing
 from ladder.http.api.api import PREFIX
-from ladder.http.requests import changes, limits
+from ladder.http.requests import changes
 from ladder.http.requests.asked import Site
-from ladder.http.requests.limits import Limits
 from ladder.intake.authors import Authors
+from ladder.operation import limits
 from ladder.operation.home import Home
+from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.questions.desk import Desk
 from ladder.questions.proof import KeyRequest

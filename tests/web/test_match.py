@@ -19,8 +19,8 @@ from ladder.facts.store import Store
 from ladder.http.pictures.drawings import Drawing, Drawings, pages_folder
 from ladder.http.rendering.sentence import sentence
 from ladder.http.rendering.told import clock_in_words
-from ladder.http.requests import limits
 from ladder.http.requests.asked import Site
+from ladder.operation import limits
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance

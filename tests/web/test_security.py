@@ -658,7 +658,7 @@ def test_silent_connections_make_room_before_they_are_encrypted(
 def test_who_asks_is_whom_the_proxy_names_if_there_is_one(
     tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch, proxy: str, statuses: list[int]
 ) -> None:
-    monkeypatch.setattr("ladder.http.requests.limits.GUESSES", Allowance("wrong tokens", 1, 60))
+    monkeypatch.setattr("ladder.operation.limits.GUESSES", Allowance("wrong tokens", 1, 60))
     client = browse(new_ladder(tmp_path / "ladder"), Site(takes_bots=True, proxy=proxy))
     asked = [
         client.post("/login", data={"token": "dgn_wrong"}, headers={"x-forwarded-for": address})

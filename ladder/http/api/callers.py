@@ -12,13 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ladder.http.requests.asked import Site
-from ladder.http.requests.limits import Limits, address_of, name_of
+from ladder.http.requests.limits import address_of, name_of
 from ladder.http.requests.refused import refused
 from ladder.intake.tokens import Tokens
 from ladder.operation.calls import CallFigures
 from ladder.operation.errors import Unauthenticated
 from ladder.operation.home import Home
 from ladder.operation.journal import of_this_call
+from ladder.operation.limits import Limits
 from ladder.operation.refusals import Refusals
 from ladder.operation.threads import Threads
 from ladder.questions.caller import ANYBODY, Caller

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from ladder.http.api.callers import Callers
 from ladder.http.api.reading import read_request
 from ladder.http.requests.limits import name_of
-from ladder.operation.meter import FILE_REQUESTS
+from ladder.operation.limits import FILE_REQUESTS
 from ladder.operation.threads import Threads
 from ladder.questions.desk import Desk
 from ladder.questions.question import File, Question

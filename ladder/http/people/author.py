@@ -23,7 +23,7 @@ from ladder.http.requests.asked import Asked, BadQuestion, NoPage, Page, PageFun
 from ladder.http.requests.changes import Changes, length_of, prompt_pieces
 from ladder.http.requests.connections import UNHURRIED
 from ladder.http.requests.form import MAX_FORM_BYTES, Multipart, Part, drained, read_fields
-from ladder.http.requests.limits import Limits, address_of, name_of
+from ladder.http.requests.limits import address_of, name_of
 from ladder.http.requests.refused import refused
 from ladder.http.requests.visitor import COOKIE, ENCRYPTED_COOKIE, check_same_origin, cookie_of, is_encrypted, visitor
 from ladder.intake.tokens import Tokens
@@ -31,6 +31,7 @@ from ladder.intake.upload import UPLOAD_SECONDS, Submission, Upload
 from ladder.operation.errors import Unauthenticated
 from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call
+from ladder.operation.limits import Limits
 from ladder.operation.refusals import Refusals
 from ladder.operation.threads import Threads
 from ladder.questions.caller import Caller

@@ -17,8 +17,9 @@ from starlette.routing import Route
 from ladder.http.pictures.matches import whole_record
 from ladder.http.requests.asked import Asked, NoPage
 from ladder.http.requests.kept import Kept
-from ladder.http.requests.limits import Limits, name_of
+from ladder.http.requests.limits import name_of
 from ladder.operation.errors import LadderError
+from ladder.operation.limits import Limits
 from ladder.operation.threads import Threads
 from ladder.questions.match import RecordRequest
 from ladder.questions.matches import MatchesRequest

@@ -17,10 +17,11 @@ from ladder.http.pictures.drawings import MAX_WAITING, Drawing, Drawings, pages_
 from ladder.http.pictures.live import Live
 from ladder.http.rendering.render import rendered
 from ladder.http.requests.asked import Asked, NoPage, Page
-from ladder.http.requests.limits import Limits, address_of, name_of
+from ladder.http.requests.limits import address_of, name_of
 from ladder.operation.errors import NotFound, TooMuch
 from ladder.operation.home import Home
-from ladder.operation.meter import FILE_REQUESTS, AtATime
+from ladder.operation.limits import FILE_REQUESTS, Limits
+from ladder.operation.meter import AtATime
 from ladder.operation.threads import Threads
 from ladder.questions.desk import Desk
 from ladder.questions.match import RecordRequest
