@@ -271,6 +271,18 @@ def test_an_encrypted_match_is_watched_with_the_certificate_of_its_authority(tmp
         watch.communicate()
 
 
+def test_an_encrypted_match_is_watched_with_a_certificate_of_a_public_authority(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate(tmp_path)
+    monkeypatch.setenv("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", str(tmp_path / "cert.pem"))
+    tls = ("--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem"))
+    with Play(tmp_path, "--listen", "localhost:0", *tls) as play:
+        watch = watching(play.address, "--tls")
+        watch.kill()
+        watch.communicate()
+
+
 @pytest.mark.parametrize("address", ["nonsense", "https://ladder.example:8780", "", "unix:", "host:port"])
 def test_what_is_no_address_is_said_in_one_line(dogana: Dogana, address: str) -> None:
     said = dogana("watch", address, status=1).stderr

@@ -842,6 +842,17 @@ def test_every_command_that_shows_a_token_refuses_in_a_line_and_login_remembers_
     login_of(server).check_private(server)
 
 
+def test_no_token_goes_in_plain_text_to_another_machine_that_a_ladder_names(
+    dogana: Dogana, home: Home, tokens: dict[str, str], tmp_path: Path
+) -> None:
+    """Such as through a tunnel, whose other end is encrypted, and not where bots at home connect."""
+    (tmp_path / "bot.py").write_text(BOT)
+    with serving_pages(home, Site(takes_bots=True, address="ladder.example:7800")) as url:
+        remember(url, Login("ann", tokens["ann"]))
+        said = dogana("connect", tmp_path / "bot.py", "--name", "b", "--server", url, status=1).stderr
+    assert said.startswith("dogana: the connection to ladder.example:7800 is not encrypted")
+
+
 def test_no_proxy_of_the_environment_is_shown_a_token(
     home: Home, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
