@@ -73,6 +73,7 @@ from referee.registry import find, games
 from referee.version import installed_version
 
 DEFAULT_ADDRESS = "127.0.0.1:7800"
+HERE = {"127.0.0.1", "localhost", "[::1]"}
 FULL_SECONDS = 5.0
 """How long nothing is played after something could not be written because a disk was full."""
 INTERRUPTED = 128 + signal.SIGINT
@@ -308,7 +309,8 @@ def _listening(
         note("listening", address=f"{host}:{port}", encrypted=listen.key is not None)
         if metrics is not None:
             note("metrics", address=f"http://{metrics.address.rpartition(':')[0]}:{shown}/metrics")
-        if listen.key is None and host not in ("127.0.0.1", "localhost", "[::1]"):
+        reached = {host} if pages.proxy else {host, pages.address.rpartition(":")[0]}  # a proxy can encrypt
+        if listen.key is None and not reached <= HERE:
             note("unencrypted", logging.WARNING, text="the connections are not encrypted; see --tls-cert")
         with _showing(place, pages, f"{host}:{port}", walls, figures) as url:
             note("pages", address=url)

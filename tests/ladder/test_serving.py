@@ -221,7 +221,8 @@ def test_its_journal_tells_all_that_has_happened_and_no_secret(tmp_path: Path, t
 
 def test_a_home_has_one_server_and_no_run_beside_it(tmp_path: Path, token: str, dogana: Dogana) -> None:
     home = tmp_path / "home"
-    with served(home):
+    with served(home, "--web", "0.0.0.0:0"):
+        assert " unencrypted " in journal_of(home).read_text()  # tokens go there
         for words in (
             ["serve", *ON_FREE_PORTS, "--unconfined"],
             ["run", "--game", "yunnan", "--matches", 1],
