@@ -71,5 +71,5 @@ The same, live, and with what needs a server, such as comparing two bots:
 
 To submit in the browser and play against the house bots yourself:
 
-  . $(quoted "$activate") && dogana ladder serve --home $(quoted "$here/ladder") --web 127.0.0.1:8780
+  . $(quoted "$activate") && dogana ladder serve --home $(quoted "$here/ladder")
 END

@@ -52,8 +52,11 @@ PAGES = {
     "dogana/v1/ladder.proto": Page(
         ROOT / "docs" / "ladder_protocol.md",
         "The protocol of a ladder",
-        "The questions of people and programs to a served ladder, and its answers.",
-        ("[running_a_ladder.md](running_a_ladder.md) explains their use.",),
+        "The stream by which bots at home take part in a served ladder.",
+        (
+            "[bots_at_home.md](bots_at_home.md) explains its use.",
+            "Everything else is asked by HTTP: [pages.md](pages.md#for-programs).",
+        ),
     ),
 }
 ENVELOPE = "dogana.v1"

@@ -6,7 +6,6 @@ What goes wrong in each of them is tried elsewhere, in part by targets that take
 from __future__ import annotations
 
 import asyncio
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,15 +18,15 @@ from bench.kits import command, environment, make, missing
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
-from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
+from ladder.service.remote import RemoteLadder
 from referee.live.matches.play import Command, House, play_match
 from referee.match.result import Outcome
 from referee.pages.match import make_page
 from referee.records.verify import verify
 from referee.registry import find
 from tests.commands.conftest import ROOT, Dogana, dogana
-from tests.ladder.test_serving import RANDOM, journal_of, rated, served, wait_until
+from tests.ladder.test_serving import RANDOM, rated, served, wait_until
 from tests.pages.conftest import find_sparing
 from tests.pages.test_page import untold
 from tests.patience import patient
@@ -38,8 +37,6 @@ from tests.web.conftest import browsing, new_ladder
 
 __all__ = ["dogana"]
 
-PAGES = r"http://127\.0\.0\.1:[0-9]+"
-"""Where the pages are, in the journal of a ladder that is served."""
 KIT_FOR_GO = ROOT / "agents" / "kits" / "go"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -50,13 +47,11 @@ def test_a_bot_is_sent_to_a_served_ladder_and_gets_a_rating_that_its_pages_show(
     with Authors(home.database, create=True) as authors:
         token = authors.add("ann")
     (tmp_path / "bot.py").write_text(RANDOM)
-    with served(home.folder, "--web", "127.0.0.1:0") as (_, address):
-        with RemoteDesk(address, Login("ann", token)) as desk:
+    with served(home.folder) as (_, address):
+        with RemoteLadder(address, Login("ann", token)) as desk:
             assert desk.submit(tmp_path / "bot.py", "mybot", "").is_new
         wait_until(lambda: rated(address, "mybot") >= 1)
-        wait_until(lambda: re.search(PAGES, journal_of(home.folder).read_text()))
-        [pages] = re.findall(PAGES, journal_of(home.folder).read_text())
-        shown = httpx.get(f"{pages}/games/cargo_noir", follow_redirects=True, timeout=patient(60))
+        shown = httpx.get(f"{address}/games/cargo_noir", follow_redirects=True, timeout=patient(60))
         assert shown.status_code == 200
         assert "mybot" in shown.text
 

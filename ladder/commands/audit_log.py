@@ -37,7 +37,7 @@ def audit_log(
 
       dogana ladder audit-log audit-log.jsonl
 
-      dogana ladder audit-log monday.jsonl --previous sunday.jsonl --server ladder.example:7800
+      dogana ladder audit-log monday.jsonl --previous sunday.jsonl --server https://ladder.example:8780
     """
     where = Where.chosen(home, server)
     if where.server is not None:

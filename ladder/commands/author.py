@@ -210,4 +210,4 @@ def _print_token(name: str, text: str, days: int, *, as_json: bool) -> None:
         return
     err.print(f"the token of {name}, good for {days} days; it is not shown again:", soft_wrap=True)
     out.print(text, soft_wrap=True)
-    err.print("with it: dogana login HOST:PORT", soft_wrap=True)
+    err.print("with it: dogana login URL", soft_wrap=True)

@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 
 from ladder.commands.options import SERVER_VARIABLE, InsecureOption
-from ladder.commands.where import remote_ladder
+from ladder.commands.where import check_url, remote_ladder
 from ladder.intake.offer import MAX_MATCHES_AT_HOME
 from ladder.operation.errors import LadderError
 from ladder.questions.info import InfoRequest
 from ladder.service.home_bot import look_at
-from ladder.service.login import Login, is_url, login_of
+from ladder.service.login import Login, login_of
 from ladder.service.offering import Offer, Offering
 from referee.commands.output import err, target
 from referee.files import make_folder
@@ -29,7 +29,7 @@ def connect(
     name: Annotated[str, typer.Option(help="The bot's name.", metavar="NAME")],
     server: Annotated[
         str | None,
-        typer.Option(help="The ladder.", metavar="URL|HOST:PORT", show_default=f"the environment's {SERVER_VARIABLE}"),
+        typer.Option(help="The ladder.", metavar="URL", show_default=f"the environment's {SERVER_VARIABLE}"),
     ] = None,
     matches: Annotated[
         int,
@@ -68,22 +68,23 @@ def connect(
 
     Examples:
 
-      dogana login ladder.example:7800 --ca ladder.pem
+      dogana login https://ladder.example:8780
 
-      dogana connect ./mybot --name mybot --server ladder.example:7800 --workers 2 --logs logs
+      dogana connect ./mybot --name mybot --server https://ladder.example:8780 --workers 2 --logs logs
     """
     place = server or os.environ.get(SERVER_VARIABLE)
     if not place:
-        raise LadderError("name the ladder: --server HOST:PORT")
+        raise LadderError("name the ladder: --server URL")
+    check_url(place)
     login = login_of(place)
     if not login.token:
         raise LadderError(f"you are not logged in at {place}; dogana login {place}")
     login = replace(login, insecure=login.insecure or insecure)
     login.check_private(place)
-    address, is_encrypted = _door(place, login)
     bot = look_at(path, version)
     if logs is not None:
         make_folder(logs)
+    address, is_encrypted = _door(place, login)
     offer = Offer(bot, name, address, login, matches, logs, is_encrypted)
     if not asyncio.run(_offer(offer)):
         raise KeyboardInterrupt
@@ -93,15 +94,16 @@ def _door(server: str, login: Login) -> tuple[str, bool]:
     """Return where bots at home connect to a ladder, and whether that is encrypted.
 
     Raises:
-        LadderError: if it takes none.
+        LadderError: if it takes none, or the token would be sent in plain text.
     """
-    if not is_url(server):
-        return server, login.authority is not None
     with remote_ladder(server, login) as ladder:
         address = ladder.ask(InfoRequest()).address
     if not address:
         raise LadderError(f"the ladder at {server} only shows itself; no bot at home can connect to it")
-    return address, server.startswith("https:")
+    is_encrypted = server.startswith("https:")
+    if not is_encrypted:
+        login.check_private(address)  # it may be on another machine than the pages
+    return address, is_encrypted
 
 
 async def _offer(offer: Offer) -> bool:

@@ -31,7 +31,7 @@ def ladder_replay(context: typer.Context, match: str, home: Path | None, server:
 
       dogana ladder replay 3f09 --html 3f09.html
 
-      dogana ladder replay 3f09 --as 1 --bot mybot.py --server ladder.example:7800
+      dogana ladder replay 3f09 --as 1 --bot mybot.py --server https://ladder.example:8780
     """
     where = Where.chosen(home, server)
     with tempfile.TemporaryDirectory(prefix="dogana-") as folder:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ladder.commands.options import InsecureOption
-from ladder.commands.where import remote_ladder
+from ladder.commands.where import check_url, remote_ladder
 from ladder.operation.errors import LadderError
 from ladder.questions.info import InfoRequest
 from ladder.service.login import Login, logins_file, remember
@@ -19,7 +19,7 @@ from referee.commands.output import out
 from referee.files import read_file
 
 _MAX_TOKEN_BYTES = 4096
-ServerArgument = Annotated[str, typer.Argument(help="The ladder.", metavar="URL|HOST:PORT")]
+ServerArgument = Annotated[str, typer.Argument(help="The ladder.", metavar="URL")]
 
 
 def login(
@@ -30,7 +30,7 @@ def login(
     ca: Annotated[
         Path | None,
         typer.Option(
-            help="The certificate by which the ladder is known (PEM); the connection is encrypted then. With https, only needed for one that this system does not know.",
+            help="The certificate by which the ladder is known (PEM), if this system does not know it.",
             metavar="FILE",
         ),
     ] = None,
@@ -45,10 +45,11 @@ def login(
 
       dogana login https://ladder.example:8780
 
-      dogana login ladder.example:7800 --ca ladder.pem
+      dogana login https://ladder.example:8780 --ca ladder.pem
 
-      dogana login 127.0.0.1:7800 < token.txt
+      dogana login http://127.0.0.1:8780 < token.txt
     """
+    check_url(server)
     authority = None if ca is None else str(ca.absolute())
     Login(token="?", authority=authority, insecure=insecure).check_private(server)  # noqa: S106 before anybody types theirs
     token = _token(token_file)

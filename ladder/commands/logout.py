@@ -12,7 +12,7 @@ def logout(server: ServerArgument) -> None:
 
     Example:
 
-      dogana logout ladder.example:7800
+      dogana logout https://ladder.example:8780
     """
     remember(server, None)
     out.print(f"logged out at {server}", soft_wrap=True)

@@ -13,6 +13,8 @@ from ladder.operation.errors import LadderError
 
 SERVER_VARIABLE = "DOGANA_LADDER"
 """The environment variable with the address of the server that is asked, unless a command names a folder or a server."""
+PAGES_ADDRESS = "127.0.0.1:8780"
+"""The default address of the pages."""
 
 
 def default_home() -> Path:

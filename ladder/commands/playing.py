@@ -22,7 +22,7 @@ def playing(home: FolderOption = None, server: ServerOption = None, as_json: AsJ
 
       dogana ladder playing
 
-      dogana ladder playing --server ladder.example:7800
+      dogana ladder playing --server https://ladder.example:8780
     """
     where = Where.chosen(home, server)
     with where.desk() as desk:
@@ -38,6 +38,7 @@ def playing(home: FolderOption = None, server: ServerOption = None, as_json: AsJ
         listed.add_row(match.match, moment(match.started_at), f"{match.game} ({match.terms})", ", ".join(match.bots))
     out.print(listed)
     words = ["dogana", "watch", matches[0].address or where.server or "", matches[0].match]
-    if where.server is not None and (authority := login_of(where.server).authority) is not None:
-        words += ["--ca", authority]
+    if where.server is not None and where.server.startswith("https:"):
+        authority = login_of(where.server).authority
+        words += ["--tls"] if authority is None else ["--ca", authority]
     out.print(f"watch it: {shlex.join(words)}", soft_wrap=True)

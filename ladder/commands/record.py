@@ -31,7 +31,7 @@ def record(
 
     Examples:
 
-      dogana ladder record 3f09 --to 3f09.jsonl.zst --server ladder.example:7800
+      dogana ladder record 3f09 --to 3f09.jsonl.zst --server https://ladder.example:8780
 
       dogana verify 3f09.jsonl.zst
     """

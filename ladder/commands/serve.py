@@ -18,6 +18,7 @@ import typer
 
 from ladder.commands.options import (
     DEFAULT_WORKERS,
+    PAGES_ADDRESS,
     CorsOption,
     HomeOption,
     HostNameOption,
@@ -31,6 +32,9 @@ from ladder.commands.options import (
 )
 from ladder.commands.run import chosen_limits, confine, walls_of, working
 from ladder.facts.store import Store
+from ladder.http.publishing.serving import EVERYWHERE, Certificate, pages_beside
+from ladder.http.requests.asked import Site
+from ladder.http.requests.hosts import names_of, origins_of, public_url_of
 from ladder.intake.authors import Authors
 from ladder.intake.upload import sweep_uploads
 from ladder.model.condition import agree
@@ -69,7 +73,7 @@ from referee.registry import find, games
 from referee.version import installed_version
 
 DEFAULT_ADDRESS = "127.0.0.1:7800"
-EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 who says so means it
+HERE = {"127.0.0.1", "localhost", "[::1]"}
 FULL_SECONDS = 5.0
 """How long nothing is played after something could not be written because a disk was full."""
 INTERRUPTED = 128 + signal.SIGINT
@@ -85,7 +89,9 @@ class AtHomeMode(Enum):
 
 def serve(
     home: HomeOption,
-    listen: Annotated[str, typer.Option(help="Where authors reach the ladder.", metavar="HOST:PORT")] = DEFAULT_ADDRESS,
+    listen: Annotated[
+        str, typer.Option(help="Where bots at home connect and matches are watched, by gRPC.", metavar="HOST:PORT")
+    ] = DEFAULT_ADDRESS,
     game: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,11 +115,11 @@ def serve(
         ),
     ] = AtHomeMode.GUESTS,
     web: Annotated[
-        str | None,
+        str,
         typer.Option(
-            help="Show the pages of the ladder there, by HTTP, or HTTPS with --tls-cert.", metavar="HOST:PORT"
+            help="Where browsers and commands reach the ladder, by HTTP, or HTTPS with --tls-cert.", metavar="HOST:PORT"
         ),
-    ] = None,
+    ] = PAGES_ADDRESS,
     public_url: Annotated[
         str,
         typer.Option(help="Where the pages are for the world, such as https://ladder.example.org.", metavar="URL"),
@@ -138,9 +144,9 @@ def serve(
     What authors submit qualifies at once, and plays from then on. The ladder can be stopped at any moment, by Ctrl-C or by
     SIGTERM: it takes up what was left when it is started again. While no bot is there that somebody has submitted, it waits.
 
-    Authors need a token: `dogana ladder author add NAME` prints one. They log in with `dogana login HOST:PORT`, and ask with
-    the commands that the organiser has: `dogana ladder top --server HOST:PORT`. Without a token, standings and matches can be
-    looked at.
+    Authors need a token: `dogana ladder author add NAME` prints one. They log in with `dogana login URL`, where URL is the
+    address of the pages, and have the organiser's commands: `dogana ladder top --server URL`. Without a token, standings and
+    matches can be looked at.
 
     What happens is told on standard error, a line for each event: time, level, event, and what belongs to it. A change of the
     certificate needs a restart.
@@ -149,9 +155,9 @@ def serve(
 
       dogana ladder serve --home ./ladder
 
-      dogana ladder serve --listen 0.0.0.0:7800 --tls-cert cert.pem --tls-key key.pem --game cargo_noir --workers 4
+      dogana ladder serve --listen 0.0.0.0:7800 --web 0.0.0.0:8780 --tls-cert cert.pem --tls-key key.pem --workers 4
 
-      dogana ladder serve --home ./ladder --web 127.0.0.1:8780
+      dogana ladder serve --home ./ladder --game cargo_noir --web 127.0.0.1:9000
 
       dogana ladder serve --home ./ladder --log-format json 2> serve.jsonl
     """
@@ -160,25 +166,17 @@ def serve(
         raise LadderError("bots at home cannot join matches on other machines; add --at-home none, or leave out --ray")
     control, address = read_clock(clock), Listen(listen, *read_tls(tls_cert, tls_key))
     figures_at = None if metrics is None else Listen(metrics)
-    pages = None
-    if web is not None:
-        from ladder.http.requests.hosts import (  # no other command needs a web server
-            names_of,
-            origins_of,
-            public_url_of,
-        )
-
-        pages = Pages(
-            Listen(web).address,
-            public_url_of(public_url),
-            tables,
-            tables_per_address,
-            proxy,
-            names_of([web], host_name or []),
-            origins_of(cors_origin or []),
-            tls_cert,
-            tls_key,
-        )
+    pages = Pages(
+        Listen(web).address,
+        public_url_of(public_url),
+        tables,
+        tables_per_address,
+        proxy,
+        names_of([web], host_name or []),
+        origins_of(cors_origin or []),
+        tls_cert,
+        tls_key,
+    )
     chosen = [agree(find(name), {}, None) for name in dict.fromkeys(game or games())]
     names = [one.game.name for one in chosen]
     place = Home(home)
@@ -225,7 +223,7 @@ def serve(
             )
             for text, is_warning in walls_of(limits, sandbox):
                 note("walls", logging.WARNING if is_warning else logging.INFO, text=text)
-            at_tables = confine(place, limits) if ray is not None and web is not None else sandbox
+            at_tables = confine(place, limits) if ray is not None else sandbox
             with _listening(place, address, figures_at, called, pages, Walls(at_tables)):
                 _play(place, store, plan)
     except KeyboardInterrupt as stop:
@@ -273,9 +271,6 @@ def _showing(place: Home, pages: Pages, address: str, walls: Walls, figures: Met
     Raises:
         PortInUse: if that is not possible.
     """
-    from ladder.http.publishing.serving import Certificate, pages_beside
-    from ladder.http.requests.asked import Site  # no other command needs a web server
-
     host, _, port = address.rpartition(":")
     site = Site(
         takes_bots=True,
@@ -298,9 +293,9 @@ def _showing(place: Home, pages: Pages, address: str, walls: Walls, figures: Met
 
 @contextmanager
 def _listening(
-    place: Home, listen: Listen, metrics: Listen | None, at_home: AtHome, pages: Pages | None, walls: Walls
+    place: Home, listen: Listen, metrics: Listen | None, at_home: AtHome, pages: Pages, walls: Walls
 ) -> Iterator[None]:
-    """Serve the ladder meanwhile, and its figures and pages if there are addresses for them.
+    """Serve the ladder and its pages meanwhile, and its figures if there is an address for them.
 
     Raises:
         PortInUse: if that is not possible.
@@ -314,11 +309,11 @@ def _listening(
         note("listening", address=f"{host}:{port}", encrypted=listen.key is not None)
         if metrics is not None:
             note("metrics", address=f"http://{metrics.address.rpartition(':')[0]}:{shown}/metrics")
-        if listen.key is None and host not in ("127.0.0.1", "localhost", "[::1]"):
+        reached = {host} if pages.proxy else {host, pages.address.rpartition(":")[0]}  # a proxy can encrypt
+        if listen.key is None and not reached <= HERE:
             note("unencrypted", logging.WARNING, text="the connections are not encrypted; see --tls-cert")
-        with nullcontext("") if pages is None else _showing(place, pages, f"{host}:{port}", walls, figures) as url:
-            if url:
-                note("pages", address=url)
+        with _showing(place, pages, f"{host}:{port}", walls, figures) as url:
+            note("pages", address=url)
             yield
 
 

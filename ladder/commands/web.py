@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ladder.commands.options import (
+    PAGES_ADDRESS,
     CorsOption,
     HomeOption,
     HostNameOption,
@@ -22,7 +23,6 @@ from ladder.operation.home import Home
 from ladder.tables.hall import TABLES, check_free
 from referee.commands.output import out
 
-DEFAULT_ADDRESS = "127.0.0.1:8780"
 INTERRUPTED = 128 + signal.SIGINT
 
 
@@ -30,7 +30,7 @@ def web(
     home: HomeOption,
     web: Annotated[
         str, typer.Option("--listen", help="Where browsers reach the pages.", metavar="HOST:PORT")
-    ] = DEFAULT_ADDRESS,
+    ] = PAGES_ADDRESS,
     play: Annotated[
         bool,
         typer.Option(

@@ -19,7 +19,6 @@ from ladder.questions.desk import Desk
 from ladder.service.login import Login, is_url
 
 if TYPE_CHECKING:  # only a command with --server needs a client
-    from ladder.service.client import RemoteDesk
     from ladder.service.remote import RemoteLadder
 
 FolderOption = Annotated[
@@ -34,26 +33,35 @@ FolderOption = Annotated[
 ServerOption = Annotated[
     str | None,
     typer.Option(
-        help="The ladder that is served there, instead of a folder; the URL of its pages, or where it listens.",
-        metavar="URL|HOST:PORT",
+        help="The ladder that is served there, instead of a folder: the URL of its pages.",
+        metavar="URL",
         show_default=f"the environment's {SERVER_VARIABLE}",
     ),
 ]
 
 
-def remote_ladder(server: str, login: Login | None = None) -> RemoteLadder | RemoteDesk:
-    """Return the ladder that is served at an address, by a token if one is given.
+def check_url(server: str) -> None:
+    """Check that a ladder elsewhere is named by its URL.
 
     Raises:
-        LadderError: if its certificate cannot be read, or the token would be sent in plain text.
+        LadderError: if it is not.
     """
-    if is_url(server):
-        from ladder.service.remote import RemoteLadder
+    if not is_url(server):
+        raise LadderError(
+            f"{server!r} is no URL; name the ladder by that of its pages, such as https://ladder.example:8780"
+        )
 
-        return RemoteLadder(server, login)
-    from ladder.service.client import RemoteDesk
 
-    return RemoteDesk(server, login)
+def remote_ladder(server: str, login: Login | None = None) -> RemoteLadder:
+    """Return the ladder that is served at a URL, by a token if one is given.
+
+    Raises:
+        LadderError: if that is no URL, its certificate cannot be read, or the token would be sent in plain text.
+    """
+    check_url(server)
+    from ladder.service.remote import RemoteLadder
+
+    return RemoteLadder(server, login)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,7 @@ class Where:
         return Where(home or default_home(), server)
 
     @contextmanager
-    def desk(self) -> Iterator[Desk | RemoteLadder | RemoteDesk]:
+    def desk(self) -> Iterator[Desk | RemoteLadder]:
         """Open the desk of the ladder.
 
         Raises:

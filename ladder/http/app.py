@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from difflib import get_close_matches
 from urllib.parse import quote
 
-import grpc
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -45,18 +44,18 @@ from ladder.http.requests.asked import Asked, Gone, NoPage, Page, PageFunction, 
 from ladder.http.requests.changes import Changes
 from ladder.http.requests.hosts import WrongHost, check_host
 from ladder.http.requests.kept import Kept
-from ladder.http.requests.limits import Limits, Turns, address_of
-from ladder.http.requests.refused import told
+from ladder.http.requests.limits import Turns, address_of
+from ladder.http.requests.refused import refusal, refused
 from ladder.http.requests.shelf import Shelf
 from ladder.http.requests.visitor import cookie_of, visitor
 from ladder.intake.tokens import Tokens
 from ladder.operation.calls import CallFigures
-from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import of_this_call
+from ladder.operation.limits import Limits
 from ladder.operation.refusals import Refusals
 from ladder.operation.threads import Threads
-from ladder.questions.asker import ANYBODY
+from ladder.questions.caller import ANYBODY
 from ladder.questions.desk import Desk
 from referee.errors import DoganaError
 from referee.registry import games
@@ -110,13 +109,13 @@ _TITLES = {
 class Pages:
     """What answers the requests for the pages of one ladder."""
 
-    def __init__(self, home: Home, site: Site, limits: Limits) -> None:
+    def __init__(self, home: Home, site: Site, limits: Limits, refusals: Refusals) -> None:
         self.home = home
         self.site = site
         self.shelf = Shelf(home)
         self._threads = Threads(MAX_PAGES)
         self._turns = Turns(MAX_PAGES - 1)
-        self._refusals = Refusals()
+        self._refusals = refusals
         self.limits = limits
         self.changes = Changes()
         self.tokens = Tokens(home.database, self.limits.guesses)
@@ -164,25 +163,26 @@ class Pages:
 
     def asked(self, request: Request, chronicle: Store | None = None) -> Asked:
         """Return what a request asks for; a desk with this chronicle, if there is one."""
-        asker = visitor(self.tokens, self.site, request)
+        caller = visitor(self.tokens, self.site, request)
         names = {name: str(value) for name, value in request.path_params.items()}
-        desk = Desk(self.home, asker, chronicle)
-        return Asked(desk, asker, self.site, _path(request), names, dict(request.query_params))
+        desk = Desk(self.home, caller, chronicle)
+        return Asked(desk, caller, self.site, _path(request), names, dict(request.query_params))
 
     async def failed(self, request: Request, error: Exception) -> Response:
         """Return a page that says what was wrong, or the same for programs."""
         if isinstance(error, Gone):  # many may go at a time, to make room
             return Response(status_code=400)
-        status, reason = told(error)
-        if status >= 500 and isinstance(error, (DoganaError, OSError)):  # of others the server tells, with a traceback
-            of_this_call(address=address_of(request))
-            self._refusals.note(address_of(request), _path(request), grpc.StatusCode.INTERNAL, str(error), 0.0)
+        found = refusal(error)
+        status = found.status
         headers = {"allow": _methods(request)} if status == 405 else {}
         if is_api(request):
             return api_failed(error, {**shared(self.site, request), **headers})
+        if status >= 500 and isinstance(error, (DoganaError, OSError)):  # of others the server tells, with a traceback
+            of_this_call(address=address_of(request))
+            refused(self._refusals, request, _path(request), error)
         asked = Asked(Desk(self.home, ANYBODY), ANYBODY, self.site, _path(request))
         title = _TITLES.get(status, "This did not work")
-        shown = visible(reason, MAX_REASON_CHARACTERS)
+        shown = visible(found.message, MAX_REASON_CHARACTERS)
         if _wants_html(request):
             html = rendered(Page("error.html", {"title": title, "reason": shown}), asked)
             response = sent(Kept.of(html.encode(), status), request, is_private=True)
@@ -191,8 +191,8 @@ class Pages:
         response.headers.update(headers)
         if status == 408:
             response.headers["connection"] = "close"  # the rest of the form may never come
-        if status in (429, 503):
-            response.headers["retry-after"] = str(error.seconds if isinstance(error, TooMuch) else 60)
+        if found.retry_after:
+            response.headers["retry-after"] = str(found.retry_after)
         return response
 
 
@@ -269,13 +269,14 @@ def application(
         limits: what callers have left; None for those of a server.
         viewer_niceness: how far drawing viewers gives way after all, because nobody waits.
     """
-    pages = Pages(home, site, limits or Limits())
+    refusals = Refusals()
+    pages = Pages(home, site, limits or Limits(), refusals)
     routes = [Route(path, pages.endpoint(function)) for path, function in PAGES.items()]
-    callers = Callers(home, site, pages.limits, pages.tokens, figures or CallFigures())
+    callers = Callers(home, site, pages.limits, pages.tokens, figures or CallFigures(), refusals)
     routes += Api(callers, pages.shelf).routes()
     if site.takes_bots:
         routes += ChangesByPrograms(callers, pages.changes).routes()
-    routes += author.routes(home, site, pages.limits, pages.tokens, pages.changes, pages.answer_privately)
+    routes += author.routes(home, site, pages.limits, pages.tokens, pages.changes, refusals, pages.answer_privately)
     play = Play(home, site, pages.show)
     if site.has_tables:
         routes += play.routes()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import AT_HOME_PREFIX, Version
@@ -18,7 +18,21 @@ MAX_MATCHES_AT_HOME = 8
 _CONTENT = re.compile(r"[A-Za-z0-9._+-]{1,64}", re.ASCII)
 
 
-def _check(offer: pb.Offer) -> None:
+@dataclass(frozen=True, slots=True)
+class OfferedBot:
+    """A bot at home, as its author offers it."""
+
+    bot: str
+    """Its name."""
+    content: str
+    """The name that distinguishes this version from others."""
+    games: tuple[str, ...]
+    """The games that it plays."""
+    matches: int
+    """The maximum number of simultaneous matches."""
+
+
+def _check(offer: OfferedBot) -> None:
     """Check what an author says of a bot.
 
     Raises:
@@ -37,7 +51,7 @@ def _check(offer: pb.Offer) -> None:
         find(game)
 
 
-def offered(store: Store, author: str, offer: pb.Offer) -> tuple[Version, bool]:
+def offered(store: Store, author: str, offer: OfferedBot) -> tuple[Version, bool]:
     """Take in what is offered; return the version, and whether it is new.
 
     Raises:
@@ -59,7 +73,7 @@ def offered(store: Store, author: str, offer: pb.Offer) -> tuple[Version, bool]:
         return version, is_new
 
 
-def is_known(store: Store, offer: pb.Offer) -> bool:
+def is_known(store: Store, offer: OfferedBot) -> bool:
     """Tell whether a version that is offered has been offered before."""
     content = f"{AT_HOME_PREFIX}{offer.content}"
     return any((one.bot, one.content_hash) == (offer.bot, content) for one in store.roster.versions().values())

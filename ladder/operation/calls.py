@@ -18,15 +18,15 @@ class CallFigures:
     def __init__(self, to: socket.socket | None = None) -> None:
         self._to = to
 
-    def note(self, method: str, status: str, seconds: float) -> None:
-        """Send the figures of a call. If the reader has fallen behind, they are lost, and the call is not."""
+    def note(self, method: str, status: str, seconds: float, received: int = 0) -> None:
+        """Send the figures of a call, with the number of bytes of a bot that have arrived. If the reader has fallen behind, they are lost, and the call is not."""
         if self._to is not None:
             with suppress(OSError):
-                self._to.send(json.dumps([method, status, seconds]).encode(), socket.MSG_DONTWAIT)
+                self._to.send(json.dumps([method, status, seconds, received]).encode(), socket.MSG_DONTWAIT)
 
 
 @contextmanager
-def reading(take: Callable[[str, str, float], None]) -> Iterator[socket.socket]:
+def reading(take: Callable[[str, str, float, int], None]) -> Iterator[socket.socket]:
     """Hand the figures of calls to a function meanwhile; yield the socket that they are sent to."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
 

@@ -27,20 +27,8 @@ class Allowance:
     seconds: float
 
 
-REQUESTS = Allowance("requests", 600, 60)
-"""The requests of an author, or of an address without a token."""
 SECONDS_OF_REQUEST = 0.05
 """The processor time that counts as one request; a longer request counts as several."""
-FILE_REQUESTS = 5
-"""The number of requests that one for a file counts as."""
-MAX_UPLOADS = 8
-"""The number of bots that may be on their way to one server at a time."""
-GUESSES = Allowance("wrong tokens", 60, 60)
-"""The wrong tokens of an address."""
-SUBMISSIONS = Allowance("submissions", 50, 86_400)
-"""The submissions of an author, including new versions of bots at home and second chances: each costs a match in every game."""
-UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
-"""The submitted bytes of an author."""
 
 
 class Meter:

@@ -1,47 +1,124 @@
-"""Refused and failed calls in the journal: enough to see the callers and reasons, but too few to fill a disk."""
+"""Refusals and failures: the answer to a caller by HTTP and by gRPC, and the line in the journal.
+
+The answer tells nothing about the machine of the ladder; the journal has the whole reason for its organiser. The journal has enough
+lines to see the callers and reasons of a flood, but too few to fill a disk.
+"""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 
 import grpc
 
-from ladder.operation.errors import TooMuch
-from ladder.operation.journal import note
+from ladder.operation.errors import (
+    BadHome,
+    Busy,
+    Forbidden,
+    NoRoom,
+    NotFound,
+    Replaced,
+    Silent,
+    TooMuch,
+    Unauthenticated,
+)
+from ladder.operation.journal import note, traceback_of
 from ladder.operation.meter import Allowance, Meter
+from ladder.operation.room import TOLD as NO_ROOM
+from ladder.operation.room import is_for_want_of_room
+from referee.bots.errors import BadBot
+from referee.errors import DoganaError
+from referee.registry import UnknownGame
 
-TOLD = Allowance("refusals that are told", 60, 60)
-TOLD_OF_EACH = Allowance("refusals of one who asks that are told", 2, 60)
-CHANGES = ("submit", "retire", "requalify", "at_tables")
-"""The calls that change something: the journal has each refusal of one, and of an offer."""
-_TOLD = (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.INTERNAL)
-"""The statuses with which the journal has other calls: exceeded limits, invalid tokens, and failures."""
+JOURNAL_LINES = Allowance("refusals in the journal", 60, 60)
+JOURNAL_LINES_OF_CALLER = Allowance("refusals of a caller in the journal", 2, 60)
+CHANGES = ("submit", "retire", "requalify", "at_tables", "connect")
+"""The calls that change something: the journal has each refusal of one."""
+RETRY_SECONDS = 60
+"""The time after which to come back to a ladder that is busy or whose disk is full."""
+FAILED = "the ladder failed; its organiser finds the reason in its log"
+BUSY = "another program keeps the ladder busy; come back in a minute"
+
+Code = grpc.StatusCode
+STATUSES: Mapping[type[Exception], tuple[grpc.StatusCode, int]] = MappingProxyType(
+    {
+        NotFound: (Code.NOT_FOUND, 404),
+        UnknownGame: (Code.NOT_FOUND, 404),
+        Forbidden: (Code.PERMISSION_DENIED, 403),
+        Unauthenticated: (Code.UNAUTHENTICATED, 401),
+        TooMuch: (Code.RESOURCE_EXHAUSTED, 429),
+        Busy: (Code.RESOURCE_EXHAUSTED, 503),
+        NoRoom: (Code.RESOURCE_EXHAUSTED, 503),
+        Replaced: (Code.ABORTED, 409),
+        Silent: (Code.UNAVAILABLE, 408),
+        BadBot: (Code.INVALID_ARGUMENT, 400),
+        DoganaError: (Code.FAILED_PRECONDITION, 400),
+        OSError: (Code.INTERNAL, 503),
+        BadHome: (Code.INTERNAL, 500),
+        Exception: (Code.INTERNAL, 500),
+    }
+)
+"""The status of each kind of error by gRPC, and by HTTP. The nearest kind counts."""
+_IN_JOURNAL = (Code.RESOURCE_EXHAUSTED, Code.UNAUTHENTICATED, Code.INTERNAL)
+"""The statuses with which the journal has calls that change nothing: exceeded limits, invalid tokens, and failures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The answer to a call that was refused, or failed."""
+
+    code: grpc.StatusCode
+    """The status over gRPC; in the journal and in figures its name is the status of any call."""
+    status: int
+    """The status over HTTP."""
+    message: str
+    """The reason for the caller."""
+    reason: str
+    """The reason for the organiser."""
+    retry_after: int = 0
+    """The number of seconds after which the caller may come back; 0 if that does not help."""
+
+
+def refusal_of(error: Exception, statuses: Mapping[type[Exception], tuple[grpc.StatusCode, int]] = STATUSES) -> Refusal:
+    """Return the answer to a call that has ended with an error, by a table of statuses."""
+    if is_for_want_of_room(error):
+        return Refusal(*STATUSES[NoRoom], NO_ROOM, str(error), RETRY_SECONDS)
+    code, status = next(statuses[kind] for kind in type(error).__mro__ if kind in statuses)
+    if isinstance(error, Busy):
+        return Refusal(code, status, BUSY, str(error), RETRY_SECONDS)
+    if isinstance(error, OSError):
+        message = f"the ladder cannot do that now: {error.strerror or 'it took too long'}"
+        return Refusal(code, status, message, str(error), RETRY_SECONDS)
+    if status == 500:
+        return Refusal(code, status, FAILED, str(error) if isinstance(error, DoganaError) else traceback_of(error))
+    return Refusal(code, status, str(error), str(error), error.seconds if isinstance(error, TooMuch) else 0)
 
 
 class Refusals:
     """The refusals of one server. Figures (`metrics.py`) count all of them; the journal leaves out most of a flood."""
 
     def __init__(self) -> None:
-        self._all = Meter(TOLD)
-        self._each = Meter(TOLD_OF_EACH)
+        self._all = Meter(JOURNAL_LINES)
+        self._each = Meter(JOURNAL_LINES_OF_CALLER)
 
-    def note(self, who: str, method: str, code: grpc.StatusCode, reason: str, seconds: float) -> None:
+    def note(self, who: str, method: str, refusal: Refusal, seconds: float = 0.0) -> None:
         """Note a refused or failed call, if it belongs in the journal.
 
         Args:
             who: the address of the caller.
             method: the name of the call.
-            code: the status of the answer.
-            reason: the text of the answer, or for a failure the information for the organiser.
+            refusal: the answer.
             seconds: the duration of the call.
         """
-        if code not in _TOLD and method not in (*CHANGES, "connect"):
+        if refusal.code not in _IN_JOURNAL and method not in CHANGES:
             return
         try:
             self._each.take(who)
             self._all.take("")
         except TooMuch:
             return
-        failed = code is grpc.StatusCode.INTERNAL
+        failed = refusal.code is Code.INTERNAL
         event, level = ("failed", logging.ERROR) if failed else ("refused", logging.WARNING)
-        note(event, level, method=method, status=code.name, reason=reason, seconds=seconds)
+        note(event, level, method=method, status=refusal.code.name, reason=refusal.reason, seconds=seconds)

@@ -9,12 +9,12 @@ from ladder.archive import traces
 from ladder.archive.archive import NoRecord
 from ladder.model.match import Version
 from ladder.operation.errors import Forbidden, NotFound
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 from ladder.questions.question import Ladder
 from referee.records.record import RecordError
 
 
-def check_is_author(caller: Asker) -> None:
+def check_is_author(caller: Caller) -> None:
     """Check that the caller is an author.
 
     Raises:
@@ -24,12 +24,12 @@ def check_is_author(caller: Asker) -> None:
         raise Forbidden("who submits or offers a bot over the network must show the token of an author")
 
 
-def owns(caller: Asker, versions: Sequence[Version]) -> bool:
+def owns(caller: Caller, versions: Sequence[Version]) -> bool:
     """Tell whether a bot is the caller's; all bots are the organiser's."""
     return caller.is_organiser or versions[0].author == caller.author
 
 
-def check_owner(caller: Asker, versions: Sequence[Version]) -> None:
+def check_owner(caller: Caller, versions: Sequence[Version]) -> None:
     """Check that a bot is the caller's.
 
     Raises:
@@ -88,7 +88,7 @@ def may_read(ladder: Ladder, log: traces.Log) -> bool:
 
 
 @contextmanager
-def without_path(what: str, caller: Asker) -> Iterator[None]:
+def without_path(what: str, caller: Caller) -> Iterator[None]:
     """Report a damaged file to callers other than the organiser without its path; `what` is the file with its verb."""
     try:
         yield

@@ -9,18 +9,17 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.store import Store
-from ladder.intake.offer import is_known, offered
+from ladder.intake.offer import OfferedBot, is_known, offered
 from ladder.intake.submission import check_names, submit
 from ladder.intake.upload import Submission, Upload
 from ladder.model.match import Version
 from ladder.operation.home import Home
 from ladder.operation.room import lack_of_room
 from ladder.questions.access import check_is_author, check_owner
-from ladder.questions.asker import ORGANISER, Asker
+from ladder.questions.caller import ORGANISER, Caller
 from ladder.questions.changes import SubmitAnswer
-from ladder.questions.question import Answer, Ladder, Request, question_of
+from ladder.questions.question import Answer, Ladder, Request, check_filled, question_of
 from ladder.questions.rows import StandingRow, stopped_standings
 from referee.registry import find
 
@@ -28,7 +27,7 @@ from referee.registry import find
 class Desk:
     """The desk of one ladder, for one caller. Each question sees one moment of the ladder."""
 
-    def __init__(self, home: Home, caller: Asker = ORGANISER, facts: Store | None = None, address: str = "") -> None:
+    def __init__(self, home: Home, caller: Caller = ORGANISER, facts: Store | None = None, address: str = "") -> None:
         """Answer from `facts`, which stay open; if there are none, they are opened for each question, which takes some ms.
 
         `address` is that of `Ladder`.
@@ -56,6 +55,7 @@ class Desk:
         Raises:
             DoganaError: if it is refused; see the function of the question.
         """
+        check_filled(request)
         asked = question_of(type(request))
         if game := getattr(request, "game", ""):
             find(game)  # a game that does not exist is reported before a ladder that does not
@@ -100,12 +100,12 @@ class Desk:
         bot, author, at_tables = submission.bot, self._caller.author, submission.at_tables
         return Upload(self._home, submission, lambda path: self.submit(path, bot, author, at_tables=at_tables))
 
-    def is_known(self, offer: pb.Offer) -> bool:
+    def is_known(self, offer: OfferedBot) -> bool:
         """Tell whether a version that is offered has been offered before."""
         with self._facts() as facts:
             return is_known(facts, offer)
 
-    def offer(self, offer: pb.Offer) -> tuple[Version, bool, list[StandingRow]]:
+    def offer(self, offer: OfferedBot) -> tuple[Version, bool, list[StandingRow]]:
         """Note that a bot of the caller is connected, and runs on their machine.
 
         Returns:

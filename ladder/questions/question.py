@@ -17,8 +17,9 @@ import msgspec
 
 import ladder.questions
 from ladder.facts.store import Store
+from ladder.operation.errors import NotFound
 from ladder.operation.home import Home
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 
 MAX_TEXT = 200
 """The greatest number of characters of a text in a request."""
@@ -56,7 +57,7 @@ class Ladder:
 
     home: Home
     facts: Store
-    caller: Asker
+    caller: Caller
     address: str = ""
     """Where bots at home connect and matches are watched, as `HOST:PORT`; empty if nowhere."""
 
@@ -123,6 +124,17 @@ def all_questions() -> dict[str, Question]:
     for module in iter_modules(ladder.questions.__path__):
         import_module(f"{ladder.questions.__name__}.{module.name}")
     return {one.path: one for one in _QUESTIONS.values()}
+
+
+def check_filled(request: Request[Any]) -> None:
+    """Check that the names in a request are not empty, as the API does: an empty one is the beginning of any.
+
+    Raises:
+        NotFound: if one is.
+    """
+    for field in msgspec.structs.fields(request):
+        if field.type == Name and not getattr(request, field.name):
+            raise NotFound(f"{field.name} must not be empty")
 
 
 def document(answer: object) -> Any:

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 
 from ladder.operation.home import Home
+from ladder.operation.limits import Limits
 from ladder.service.at_home import AtHome
 from ladder.service.metrics import Metrics
 from ladder.service.server import LadderServer
@@ -17,23 +18,30 @@ from referee.live.matches.worker import undisturbed
 
 
 @contextmanager
-def serving(home: Home, listen: Listen, metrics: Metrics | None = None, at_home: AtHome | None = None) -> Iterator[int]:
-    """Serve the desk of a ladder meanwhile; yield the port.
+def serving(
+    home: Home,
+    listen: Listen,
+    metrics: Metrics | None = None,
+    at_home: AtHome | None = None,
+    limits: Limits | None = None,
+) -> Iterator[int]:
+    """Serve the streams of a ladder meanwhile; yield the port.
 
     Args:
         home: the ladder.
         listen: where it is reached.
-        metrics: counts what is asked.
+        metrics: counts calls.
         at_home: calls bots at home to their matches.
+        limits: the allowances that callers have left; None for those of a server that begins.
 
     Raises:
         PortInUse: if it cannot be reached there.
     """
-    server = LadderServer(home, listen, metrics or Metrics(home), at_home or AtHome())
+    server = LadderServer(home, listen, metrics or Metrics(home), at_home or AtHome(), limits or Limits())
     ready: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
     thread = threading.Thread(
         target=lambda: asyncio.run(_serve(server, ready)),
-        name="desk",
+        name="streams",
         daemon=True,
     )
     try:

@@ -23,7 +23,7 @@ class Login:
     Attributes:
         author: the name that belongs to the token; empty for nobody.
         token: what is shown; empty for none.
-        authority: the file with the certificate by which the server is known; None for a connection that is not encrypted.
+        authority: the file with the certificate by which the server is known; None for those that this system knows.
         insecure: whether the token may be sent over such a connection to another machine.
     """
 
@@ -38,12 +38,10 @@ class Login:
         Raises:
             LadderError: if somebody can, and the user has not said that they may.
         """
-        is_encrypted = self.authority is not None or server.startswith("https:")
-        if self.token and not is_encrypted and not self.insecure and not is_here(server):
-            better = "https:// encrypts" if is_url(server) else f"dogana login {server} --ca FILE encrypts"
+        if self.token and not server.startswith("https:") and not self.insecure and not is_here(server):
             raise LadderError(
                 f"the connection to {server} is not encrypted, so others could read your token on its way;"
-                f" {better}, --insecure sends it all the same"
+                " https:// encrypts, --insecure sends it all the same"
             )
 
     def certificate(self) -> bytes:
@@ -64,9 +62,7 @@ def is_url(server: str) -> bool:
 
 
 def is_here(server: str) -> bool:
-    """Tell whether a server is reached without leaving this machine, as its address says."""
-    if server.startswith(("unix:", "unix-abstract:")):
-        return True
+    """Tell whether a server, by its URL or `HOST:PORT`, is reached without leaving this machine."""
     if is_url(server):
         host = (urlsplit(server).hostname or "").lower()
     else:
@@ -123,4 +119,4 @@ def _read() -> dict[str, Login]:
     except OSError as error:
         raise LadderError(f"{file}: {error.strerror}") from error
     except (ValueError, TypeError, AttributeError) as error:
-        raise LadderError(f"{file} is damaged; remove it, and log in again: dogana login HOST:PORT") from error
+        raise LadderError(f"{file} is damaged; remove it, and log in again: dogana login URL") from error

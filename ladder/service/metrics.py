@@ -34,7 +34,6 @@ class Metrics:
 
     Attributes:
         registry: all of them.
-        uploaded: the bytes of bots that have arrived.
     """
 
     def __init__(self, home: Home) -> None:
@@ -51,7 +50,7 @@ class Metrics:
             ["method"],
             registry=self.registry,
         )
-        self.uploaded = Counter(
+        self._uploaded = Counter(
             "dogana_ladder_uploaded_bytes", "Bytes of bots that have arrived.", registry=self.registry
         )
         self.registry.register(_Facts(home))
@@ -65,11 +64,12 @@ class Metrics:
         finally:
             self.count(method, ending.status, time.monotonic() - began)
 
-    def count(self, method: str, status: str, seconds: float) -> None:
-        """Count a call that has ended."""
+    def count(self, method: str, status: str, seconds: float, received: int = 0) -> None:
+        """Count a call that has ended, and the bytes of a bot that have arrived with it."""
         if method not in LASTING:
             self._seconds.labels(method).observe(seconds)
         self._calls.labels(method, status).inc()
+        self._uploaded.inc(received)
 
     @contextmanager
     def shown(self, listen: Listen) -> Iterator[int]:

@@ -17,7 +17,6 @@ from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.operation.errors import LadderError
 from ladder.operation.lost_calls import LOST, pass_on_cancellation, pauses
-from ladder.service.client import NO_PROXY
 from ladder.service.home_bot import Bot, play_match
 from ladder.service.login import Login
 from ladder.service.relay import told_to_wait
@@ -33,6 +32,8 @@ SILENT_SECONDS = 45.0
 """A ladder that says nothing for this long is not there any more; it says something every 15 s."""
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """A larger message of a ladder ends the call: it could fill the memory of the author's machine."""
+NO_PROXY = ("grpc.enable_http_proxy", 0)
+"""For connections that are not encrypted: gRPC would send all of them to a proxy that the environment names, also those to this machine."""
 _OPTIONS = [
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
@@ -245,7 +246,7 @@ class Offering:
         if code in LOST or (code is grpc.StatusCode.RESOURCE_EXHAUSTED and self._was_connected):
             return _Lost(said, told_to_wait(code, metadata) or 0.0)
         if code is grpc.StatusCode.UNIMPLEMENTED:
-            return LadderError(f"the ladder at {self._offer.server} is of an older version, without bots at home")
+            return LadderError(f"what answers at {self._offer.server} is no ladder, or one of another version")
         return LadderError(said)
 
 

@@ -20,7 +20,7 @@ import msgspec
 from ladder.operation.errors import Forbidden, LadderError, NotFound, TooMuch, Unauthenticated
 from ladder.questions.changes import SubmitAnswer, SubmitRequest
 from ladder.questions.info import InfoAnswer
-from ladder.questions.question import PIECE_BYTES, Answer, File, Request, Row, document, question_of
+from ladder.questions.question import PIECE_BYTES, Answer, File, Request, Row, check_filled, document, question_of
 from ladder.service.login import Login, login_of
 from referee.bots.files import check_path
 
@@ -68,6 +68,7 @@ class RemoteLadder:
         Raises:
             LadderError: if it is refused, or no ladder answers.
         """
+        check_filled(request)
         asked, fields = question_of(type(request)), document(request)
         path = _IN_PATH.sub(lambda name: quote(fields.pop(name[1]), safe=""), asked.path)
         if asked.is_file:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -33,6 +34,7 @@ from referee.match.plan import MatchPlan
 from referee.registry import games
 from referee.terminal import visible
 
+_ADDRESS = re.compile(r"unix(-abstract)?:.+|[^\s/]+:[0-9]{1,5}")
 _TICK_SECONDS = 0.25
 """The time between two redraws of the seats' times."""
 _PATIENCE_SECONDS = 1.0
@@ -66,6 +68,9 @@ def watch(
             help="The certificate of the referee's authority (PEM), if it encrypts.", metavar="FILE", envvar="DOGANA_CA"
         ),
     ] = None,
+    tls: Annotated[
+        bool, typer.Option("--tls", help="The referee encrypts with a certificate of a public authority.")
+    ] = False,
 ) -> None:
     """Show a match that is being played, until it is over.
 
@@ -77,17 +82,24 @@ def watch(
 
       dogana watch referee.example:7777 --ca ca.pem
     """
-    over = asyncio.run(_follow(address, match, ca, ()))
+    if not _ADDRESS.fullmatch(address):
+        raise WatchError(
+            f"{address!r} is no address of a referee: host:port or unix:path; for a match of a ladder,"
+            " `dogana ladder playing` prints the whole command"
+        )
+    over = asyncio.run(_follow(address, match, _credentials(ca) if tls or ca else None, ()))
     out.print(_result(over))
 
 
-async def _follow(address: str, match: str, ca: Path | None, names: Sequence[str]) -> pb.GameOver:
+async def _follow(
+    address: str, match: str, credentials: grpc.ChannelCredentials | None, names: Sequence[str]
+) -> pb.GameOver:
     """Show a match to its end; return its result.
 
     Raises:
         WatchError: if it cannot be shown to its end.
     """
-    async with _channel(address, ca) as channel:
+    async with _channel(address, credentials) as channel:
         call = RefereeStub(channel).Watch(pb.WatchRequest(match_id=match))
         try:
             await call.initial_metadata()
@@ -112,24 +124,32 @@ async def _follow(address: str, match: str, ca: Path | None, names: Sequence[str
                         screen.tick()
                     message = _message(reading.result(), address)
         except grpc.aio.AioRpcError as error:
-            raise _explain(address, ca, error) from error
+            raise _explain(address, error, is_encrypted=credentials is not None) from error
 
 
-def _channel(address: str, ca: Path | None) -> grpc.aio.Channel:
-    if ca is None:
-        return grpc.aio.insecure_channel(address)
+def _credentials(ca: Path | None) -> grpc.ChannelCredentials:
+    """Return the credentials of a connection that is encrypted with a certificate of an authority, or of a public one."""
     try:
-        certificate = ca.read_bytes()
+        return grpc.ssl_channel_credentials(None if ca is None else ca.read_bytes())
     except OSError as error:
         raise WatchError(f"cannot read the certificate {ca}: {error.strerror}") from error
-    return grpc.aio.secure_channel(address, grpc.ssl_channel_credentials(certificate))
 
 
-def _explain(address: str, ca: Path | None, error: grpc.aio.AioRpcError) -> WatchError:
+def _channel(address: str, credentials: grpc.ChannelCredentials | None) -> grpc.aio.Channel:
+    if credentials is None:
+        return grpc.aio.insecure_channel(address)
+    return grpc.aio.secure_channel(address, credentials)
+
+
+def _explain(address: str, error: grpc.aio.AioRpcError, *, is_encrypted: bool) -> WatchError:
     details = visible(error.details() or "", _MAX_CHARACTERS)
     match error.code():
         case grpc.StatusCode.UNAVAILABLE:
-            hint = "" if ca or address.startswith("unix:") else " If it encrypts, name its certificate: --ca FILE"
+            hint = (
+                ""
+                if is_encrypted or address.startswith("unix:")
+                else " If it encrypts, name its certificate: --ca FILE"
+            )
             return BrokenOff(
                 f"no referee answers at {address} ({details}); is it running, and the address right?{hint}"
             )

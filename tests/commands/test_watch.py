@@ -295,6 +295,25 @@ def test_an_encrypted_match_is_watched_with_the_certificate_of_its_authority(tmp
         watch.communicate()
 
 
+def test_an_encrypted_match_is_watched_with_a_certificate_of_a_public_authority(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate(tmp_path)
+    monkeypatch.setenv("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", str(tmp_path / "cert.pem"))
+    tls = ("--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem"))
+    with Play(tmp_path, "--listen", "localhost:0", *tls) as play:
+        watch = watching(play.address, "--tls")
+        watch.kill()
+        watch.communicate()
+
+
+@pytest.mark.parametrize("address", ["nonsense", "https://ladder.example:8780", "", "unix:", "host:port"])
+def test_what_is_no_address_is_said_in_one_line(dogana: Dogana, address: str) -> None:
+    said = dogana("watch", address, status=1).stderr
+    assert said.startswith(f"dogana: {address!r} is no address of a referee: host:port or unix:path")
+    assert len(said.splitlines()) == 1
+
+
 def test_where_nobody_listens_is_said_in_one_line(dogana: Dogana, tmp_path: Path) -> None:
     said = dogana("watch", f"unix:{tmp_path / 'none'}", status=1).stderr
     assert re.fullmatch(r"dogana: no referee answers at unix:.*; is it running, and the address right\?\n", said)

@@ -74,8 +74,6 @@ def test_the_command_asks_a_folder_and_a_server_alike(copy: Path, url: str) -> N
         here = run(copy, "-m", "ladder", "ladder", *words, "--home", "home")
         assert here == run(copy, "-m", "ladder", "ladder", *words, "--server", url)
         assert "Rust" in here
-    by_grpc = run(copy, "-m", "ladder", "ladder", "languages", "--server", "127.0.0.1:9", status=1)
-    assert "name the ladder at 127.0.0.1:9 by the URL of its pages" in by_grpc
     found = json.loads(run(copy, "-m", "ladder", "ladder", "languages", "--home", "home", "--json"))
     assert found == {"languages": [{"language": "Rust", "bots": 1}, {"language": "", "bots": 1}]}
 

@@ -157,7 +157,7 @@ def test_every_command_of_the_page_runs_from_the_first_week_to_the_last(tmp_path
         assert "revoked" in machine.run(f"{exports}dogana ladder retire mybot", machine.student, 1).stderr
         machine.run(end)
         (machine.student / "token").write_text(token)
-        login = "dogana login ladder.example:7800 --ca ca.pem --token-file token"
+        login = "dogana login https://ladder.example:8443 --ca ca.pem --token-file token"
         assert "revoked" in machine.run(login, machine.student, 1).stderr
     if shutil.which("jq"):
         [told] = re.findall(r"jq -cR '.*?'", PAGE)

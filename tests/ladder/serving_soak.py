@@ -1,6 +1,6 @@
 """`python -m tests.ladder.serving_soak`: a served ladder is killed again and again, with clients connected and uploads under way.
 
-The clients stay: they find the server again on the same port, and send again what they do not know to have arrived.
+The clients stay: they find the server again on the same ports, and send again what they do not know to have arrived.
 
 DOGANA_SOAK_KILLS says how often (100 by default), DOGANA_SOAK_SEED makes the same choices again. It ends with status 0 if every bot
 that was taken in is there once, nothing was lost or counted twice, and everything agrees.
@@ -12,7 +12,6 @@ import contextlib
 import os
 import random
 import signal
-import socket
 import tempfile
 import threading
 import time
@@ -30,10 +29,10 @@ from ladder.operation.home import Home
 from ladder.questions.info import InfoRequest
 from ladder.questions.matches import MatchesRequest, PlayingRequest
 from ladder.questions.standings import TopRequest
-from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
+from ladder.service.remote import RemoteLadder
 from tests.ladder.soak import BOT, check, finish, results, start, wait_for_results, workers_of
-from tests.ladder.test_serving import served
+from tests.ladder.test_serving import door_of, free_port, served, wait_until_free
 
 AUTHORS = 3
 
@@ -53,40 +52,41 @@ class Client:
         self._login = Login(author, token)
         self._matches = 0
 
-    def use(self, address: str, over: threading.Event) -> None:
+    def use(self, url: str, over: threading.Event) -> None:
         """Send and ask; connect again whenever something is not answered."""
         while not over.wait(0.1):
             try:
-                with RemoteDesk(address, self._login) as desk, grpc.insecure_channel(address) as channel:
-                    self._send(desk)
+                with RemoteLadder(url, self._login) as ladder, grpc.insecure_channel(door_of(url)) as channel:
+                    self._send(ladder)
                     while not over.is_set():
                         for _ in range(10):
-                            self._ask(desk)
+                            self._ask(ladder)
                             time.sleep(0.1)
-                        for match in desk.ask(PlayingRequest()).matches:
+                        for match in ladder.ask(PlayingRequest()).matches:
                             with contextlib.suppress(grpc.RpcError):
                                 for _ in RefereeStub(channel).Watch(referee_pb2.WatchRequest(match_id=match.match)):
                                     pass
             except LadderError:
                 self.refusals += 1
 
-    def _send(self, desk: RemoteDesk) -> None:
+    def _send(self, ladder: RemoteLadder) -> None:
         self._file.write_text(f"{BOT}# {len(self.taken)}\n")
-        answer = desk.submit(self._file, self._login.author, "")
+        answer = ladder.submit(self._file, self._login.author, "")
         assert answer.version == len(self.taken) + 1, "what was sent again is another version"
         self.taken[answer.content_hash] = answer.version
 
-    def _ask(self, desk: RemoteDesk) -> None:
-        desk.ask(TopRequest(game="cargo_noir"))
-        desk.ask(MatchesRequest(limit=50))
-        matches = desk.ask(InfoRequest()).matches
+    def _ask(self, ladder: RemoteLadder) -> None:
+        ladder.ask(TopRequest(game="cargo_noir"))
+        ladder.ask(MatchesRequest(limit=50))
+        matches = ladder.ask(InfoRequest()).matches
         assert matches >= self._matches, "a match that counted is lost"
         self._matches = matches
 
 
-def kill_once(folder: Path, address: str, chance: random.Random, done: int) -> int:
+def kill_once(folder: Path, addresses: tuple[str, str], chance: random.Random, done: int) -> int:
     """Serve a ladder that has so many matches, and kill it at some moment; return how many it has then."""
-    with served(folder / "home", "--listen", address) as (process, _):
+    listen, web = addresses
+    with served(folder / "home", "--listen", listen, "--web", web) as (process, url):
         if chance.random() < 0.7:
             wait_for_results(folder, done + 1)
         time.sleep(chance.random() * 1.5)
@@ -95,6 +95,7 @@ def kill_once(folder: Path, address: str, chance: random.Random, done: int) -> i
             os.kill(stopped, signal.SIGSTOP)
         process.send_signal(signal.SIGKILL if stopped else chance.choice([signal.SIGKILL, signal.SIGTERM]))
         process.wait(120)
+    wait_until_free(url)
     assert results(folder) >= done, "a match that counted is lost"
     return results(folder)
 
@@ -108,14 +109,12 @@ def soak(folder: Path, kills: int, seed: int) -> int:
         clients = [Client(folder, f"author{number}", authors.add(f"author{number}")) for number in range(AUTHORS)]
     done = 0
     over = threading.Event()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    addresses = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
     with ThreadPoolExecutor(AUTHORS) as threads:
-        using = [threads.submit(client.use, address, over) for client in clients]
+        using = [threads.submit(client.use, f"http://{addresses[1]}", over) for client in clients]
         try:
             for number in range(1, kills + 1):
-                done = kill_once(folder, address, chance, done)
+                done = kill_once(folder, addresses, chance, done)
                 said = f"{sum(len(one.taken) for one in clients)} versions, {sum(one.refusals for one in clients)} refusals"
                 print(f"{number} of {kills}: {done} matches, {said}", flush=True)
                 for one in using:

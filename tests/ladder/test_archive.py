@@ -27,7 +27,7 @@ from ladder.facts.store import Store
 from ladder.model.match import Match
 from ladder.operation.errors import Forbidden, LadderError
 from ladder.operation.home import Home
-from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.desk import Desk
 from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
 from referee.records.record import MAX_LINE_BYTES, MAX_LINES, RecordError, zipped
@@ -257,9 +257,9 @@ def test_a_log_is_for_its_author_alone(home: Home, chronicle: Store) -> None:
     match: Match = next(chronicle.results.counted())
     seat, other = match.seats[0], match.seats[1]
     asked = LogRequest(what=match.match_id)
-    assert [log.seat for log in Desk(home, Asker(seat.author)).ask(asked).logs] == [0]
+    assert [log.seat for log in Desk(home, Caller(seat.author)).ask(asked).logs] == [0]
     with pytest.raises(Forbidden):
-        Desk(home, Asker(seat.author)).ask(LogRequest(what=other.bot))
+        Desk(home, Caller(seat.author)).ask(LogRequest(what=other.bot))
     with pytest.raises(LadderError, match="has no log that you may read"):
         Desk(home, ANYBODY).ask(asked)
 

@@ -31,8 +31,8 @@ from ladder.model.match import Match
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.running import count, enter_house_bots
-from ladder.questions.asker import ANYBODY, ORGANISER, Asker
 from ladder.questions.bots import ShowRequest
+from ladder.questions.caller import ANYBODY, ORGANISER, Caller
 from ladder.questions.desk import Desk
 from referee.match.result import Fault, Outcome
 from tests.cases import mostly_long
@@ -357,16 +357,16 @@ def test_what_a_bot_wrote_when_it_did_not_qualify_is_shown_to_its_author_and_the
         chronicle.admission.qualify(version.id, CONDITION, passed=False, reason="crash: exited with status 1")
     put_logs(home, f"qualify-{version.id}-0123", {"seat0.log": text.encode()})
 
-    def reasons(asker: Asker) -> str:
-        found = Desk(home, asker).ask(ShowRequest(bot="newcomer"))
+    def reasons(caller: Caller) -> str:
+        found = Desk(home, caller).ask(ShowRequest(bot="newcomer"))
         return " ".join(one.reason for one in found.versions[0].standings)
 
     whole = "crash: exited with status 1; /bot/bot.py, line 7: ZeroDivisionError: oh, in: 1 / 0"
     assert whole in reasons(ORGANISER)
-    assert whole in reasons(Asker("fay"))
-    for asker in (ANYBODY, Asker("somebody")):
-        assert "crash: exited with status 1" in reasons(asker)
-        assert "ZeroDivisionError" not in reasons(asker)
+    assert whole in reasons(Caller("fay"))
+    for caller in (ANYBODY, Caller("somebody")):
+        assert "crash: exited with status 1" in reasons(caller)
+        assert "ZeroDivisionError" not in reasons(caller)
 
 
 def test_a_bot_that_did_not_qualify_has_a_log_and_no_matches(home: Home, shown: Callable[..., str]) -> None:

@@ -7,7 +7,7 @@ import contextlib
 import re
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,17 +24,18 @@ from ladder.archive.recompute import compare
 from ladder.facts.standings import Status, candidates, standings
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
-from ladder.intake.offer import MAX_MATCHES_AT_HOME
+from ladder.intake.offer import MAX_MATCHES_AT_HOME, OfferedBot
 from ladder.model.match import AT_HOME_PREFIX, Match, Version, seed_of
 from ladder.operation import threads
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
+from ladder.operation.limits import Limits
+from ladder.operation.meter import Allowance, Meter
 from ladder.play.blocks import Blocks
+from ladder.play.playing import Playing
 from ladder.play.pool import Invitation
 from ladder.play.running import count, enter_house_bots
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 from ladder.questions.desk import Desk
-from ladder.questions.info import InfoAnswer
 from ladder.service import at_home as service
 from ladder.service import server
 from ladder.service.at_home import MAX_CONNECTED_OF_AUTHOR, AtHome
@@ -46,9 +47,9 @@ from referee.errors import DoganaError
 from referee.kit.chance import commitment, rotation_seed
 from referee.live.matches.server import Listen
 from referee.match.result import Outcome
-from tests.ladder.filled import filled
 from tests.ladder.in_process import in_process
 from tests.ladder.made import CONDITION, GAME, ladder, result_of
+from tests.ladder.watching import watched
 from tests.patience import patient
 
 CONTENT = "v1.0"
@@ -233,8 +234,12 @@ def tokens(home: Home) -> dict[str, str]:
         return {author: authors.add(author) for author in ("ann", "eve")}
 
 
+def offered_bot(**changes: Any) -> OfferedBot:
+    return OfferedBot(**{"bot": "remote", "content": CONTENT, "games": (GAME.name,), "matches": 2, **changes})
+
+
 def offer(**changes: Any) -> pb.Offer:
-    return pb.Offer(**{"bot": "remote", "content": CONTENT, "games": [GAME.name], "matches": 2, **changes})
+    return pb.Offer(**asdict(offered_bot(**changes)))
 
 
 @pytest.mark.parametrize(
@@ -259,28 +264,28 @@ def test_an_offer_that_cannot_be_is_refused_and_leaves_nothing(home: Home, wrong
     with Store(home.database, create=False) as chronicle:
         before = chronicle.roster.versions()
     with pytest.raises(DoganaError, match=reason):
-        Desk(home, Asker("ann")).offer(offer(**wrong))
+        Desk(home, Caller("ann")).offer(offered_bot(**wrong))
     with Store(home.database, create=False) as chronicle:
         assert chronicle.roster.versions() == before
         assert chronicle.roster.connected() == {}
 
 
 def test_the_same_content_is_the_same_version_and_an_older_one_is_refused(home: Home) -> None:
-    desk = Desk(home, Asker("ann"))
-    first, is_new, _ = desk.offer(offer())
+    desk = Desk(home, Caller("ann"))
+    first, is_new, _ = desk.offer(offered_bot())
     assert is_new
-    again, is_new, _ = desk.offer(offer())
+    again, is_new, _ = desk.offer(offered_bot())
     assert (again, is_new) == (first, False)
-    second, *_ = desk.offer(offer(content="v2.0"))
+    second, *_ = desk.offer(offered_bot(content="v2.0"))
     assert second.number == 2
     with pytest.raises(BadBot, match="remote v1 was replaced by v2"):
-        desk.offer(offer())
+        desk.offer(offered_bot())
 
 
 def test_an_offer_is_among_the_changes_that_authors_made(home: Home) -> None:
-    desk = Desk(home, Asker("ann"))
+    desk = Desk(home, Caller("ann"))
     for _ in range(2):
-        desk.offer(offer())
+        desk.offer(offered_bot())
     with Authors(home.database, create=False) as authors:
         assert [(act.who, act.did, act.about) for act in authors.acts(10)] == [("ann", "connect", "remote v1")]
 
@@ -341,7 +346,12 @@ async def end_of(call: Any) -> tuple[grpc.StatusCode, str]:
     return await call.code(), await call.details()
 
 
-def on_a_server(home: Home, work: Callable[[str, AtHome], Awaitable[None]], called: AtHome | None = None) -> None:
+def on_a_server(
+    home: Home,
+    work: Callable[[str, AtHome], Awaitable[None]],
+    called: AtHome | None = None,
+    limits: Limits | None = None,
+) -> None:
     """Serve a ladder meanwhile."""
     called = called or AtHome()
 
@@ -349,7 +359,7 @@ def on_a_server(home: Home, work: Callable[[str, AtHome], Awaitable[None]], call
         async with asyncio.timeout(patient(60)):
             await work(address, called)
 
-    with serving(home, Listen("127.0.0.1:0"), None, called) as port:
+    with serving(home, Listen("127.0.0.1:0"), None, called, limits) as port:
         asyncio.run(go(f"127.0.0.1:{port}"))
 
 
@@ -581,11 +591,9 @@ def match_with_remote(home: Home) -> Match:
         return next(blocks_with(store, version))[0]
 
 
-def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(home: Home, tokens: dict[str, str]) -> None:
     """Whatever a neighbour asks, or tries at the door of the bots."""
-    monkeypatch.setattr(server, "REQUESTS", Allowance("requests", 2, 86_400))
+    limits = Limits(requests=Meter(Allowance("requests", 2, 86_400)))
 
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
@@ -611,7 +619,7 @@ def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(
         assert (await stream("shown"))[2] == 43_200
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limits)
 
 
 def test_overload_ends_no_connection_of_a_bot_at_home(
@@ -620,20 +628,20 @@ def test_overload_ends_no_connection_of_a_bot_at_home(
     """At each beat it is asked whether the token is still good; while nobody can tell, it is."""
     monkeypatch.setattr(service, "BEAT_SECONDS", 0.05)
     monkeypatch.setattr(threads, "WAIT_SECONDS", 0.05)
-    monkeypatch.setattr(server, "MAX_QUESTIONS", 1)
+    monkeypatch.setattr(server, "MAX_LOOKUPS", 1)
     is_busy, is_over = threading.Event(), threading.Event()
 
-    def ask(*_: object) -> InfoAnswer:
+    def find_none(_: Home) -> list[Playing]:
         is_busy.set()
         assert is_over.wait(patient(60))
-        return filled(InfoAnswer)
+        return []
 
-    monkeypatch.setattr(Desk, "ask", ask)
+    monkeypatch.setattr(server, "playing", find_none)
 
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
         await until(call, "connected")
-        asking = asyncio.ensure_future(LadderStub(channel).Info(pb.InfoRequest()))
+        watching = watched(channel)(b"")
         try:
             await asyncio.to_thread(is_busy.wait, 60)
             for _ in range(5):
@@ -642,7 +650,7 @@ def test_overload_ends_no_connection_of_a_bot_at_home(
             assert connections(home) == 1
         finally:
             is_over.set()
-        await asking
+        assert await watching.code() is grpc.StatusCode.NOT_FOUND
         await until(call, "beat")
         await channel.close()
 

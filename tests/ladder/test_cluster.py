@@ -360,7 +360,7 @@ def test_a_run_ends_in_one_line_when_the_head_dies_and_what_was_counted_counts(d
 
 def test_a_service_that_waits_for_bots_ends_and_says_so_when_the_head_dies(tmp_path: Path) -> None:
     with machines(1) as cluster:
-        words = ("serve", "--listen", "127.0.0.1:0", "--at-home", "none")
+        words = ("serve", "--listen", "127.0.0.1:0", "--web", "127.0.0.1:0", "--at-home", "none")
         with ladder_on(cluster, tmp_path, *words) as process:
             assert process.stderr is not None
             while "listening" not in (line := process.stderr.readline()):

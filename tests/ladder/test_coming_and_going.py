@@ -13,13 +13,13 @@ import pytest
 
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
-from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.facts.store import Store
 from ladder.intake.offer import disconnect
 from ladder.intake.tokens import Tokens
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
+from ladder.operation.limits import Limits
+from ladder.operation.meter import Allowance, Meter
 from ladder.play.pool import Invitation
 from ladder.service import at_home as service
 from ladder.service import server as server_module
@@ -51,9 +51,9 @@ def versions_at_home(home: Home) -> int:
 
 
 def test_an_author_can_offer_as_many_new_versions_as_submit_and_known_ones_always(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    home: Home, tokens: dict[str, str]
 ) -> None:
-    monkeypatch.setattr(server_module, "SUBMISSIONS", Allowance("submissions", 3, 86_400))
+    limits = Limits(submissions=Meter(Allowance("submissions", 3, 86_400)))
 
     async def go(address: str, _: AtHome) -> None:
         for number in (1, 1, 2, 3, 3, 3):
@@ -70,34 +70,11 @@ def test_an_author_can_offer_as_many_new_versions_as_submit_and_known_ones_alway
         await channel.close()
         assert versions_at_home(home) == 3
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limits)
 
 
-def test_a_second_chance_counts_as_a_submission(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(server_module, "SUBMISSIONS", Allowance("submissions", 2, 86_400))
-
-    async def go(address: str, _: AtHome) -> None:
-        channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
-        ends = []
-        for _attempt in range(3):
-            again = LadderStub(channel).Requalify(
-                pb.RequalifyRequest(bot="remote"), metadata=(("authorization", f"Bearer {tokens['ann']}"),)
-            )
-            ends.append(await again.code())
-        refused = grpc.StatusCode.FAILED_PRECONDITION  # it needs no second chance
-        assert ends == [refused, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.RESOURCE_EXHAUSTED]
-        await channel.close()
-
-    on_a_server(home, go)
-
-
-def test_an_author_comes_back_a_number_of_times_and_then_after_a_while(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(server_module, "CONNECTIONS", Allowance("connections", 4, 600))
+def test_an_author_comes_back_a_number_of_times_and_then_after_a_while(home: Home, tokens: dict[str, str]) -> None:
+    limits = Limits(connections=Meter(Allowance("connections", 4, 600)))
 
     async def go(address: str, _: AtHome) -> None:
         for _attempt in range(4):
@@ -110,7 +87,7 @@ def test_an_author_comes_back_a_number_of_times_and_then_after_a_while(
         assert "too many connections: 4 connections in 10 minutes are allowed" in details
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limits)
 
 
 def test_the_end_of_an_older_connection_that_is_written_late_leaves_the_newer(home: Home) -> None:
@@ -245,7 +222,7 @@ def test_the_token_of_a_long_match_is_known_however_many_matches_begin_meanwhile
 def test_who_answers_beats_uses_up_no_requests_and_who_beats_unasked_is_cut_off(
     home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_module, "REQUESTS", Allowance("requests", 5, 600))
+    limits = Limits(requests=Meter(Allowance("requests", 5, 600)))
     monkeypatch.setattr(service, "BEAT_SECONDS", 0.02)
 
     async def go(address: str, _: AtHome) -> None:
@@ -260,7 +237,7 @@ def test_who_answers_beats_uses_up_no_requests_and_who_beats_unasked_is_cut_off(
         assert (await end_of(call))[0] is grpc.StatusCode.INVALID_ARGUMENT
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limits)
 
 
 def test_a_connection_stays_while_the_ladder_has_too_much_to_do(

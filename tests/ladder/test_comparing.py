@@ -18,8 +18,8 @@ from ladder.operation.errors import LadderError, NotFound
 from ladder.operation.home import Home
 from ladder.play.running import count
 from ladder.questions import rows
-from ladder.questions.asker import ANYBODY, Asker
 from ladder.questions.bots import BotsRequest, MeanUsage, ShowRequest
+from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.comparing import CROSSED, CompareRequest, CrosstableRequest, HeadToHead, likely_share
 from ladder.questions.desk import Desk
 from ladder.questions.matches import MatchesAnswer, MatchesRequest
@@ -227,7 +227,9 @@ def test_the_history_of_a_bot_goes_on_with_its_next_version(tmp_path: Path) -> N
 
 
 def test_who_asks_for_their_own_bot_is_told_so(home: Home) -> None:
-    asked = [Desk(home, asker).ask(ShowRequest(bot="best")).is_own for asker in (Asker("eve"), Asker("dan"), ANYBODY)]
+    asked = [
+        Desk(home, caller).ask(ShowRequest(bot="best")).is_own for caller in (Caller("eve"), Caller("dan"), ANYBODY)
+    ]
     assert asked == [True, False, False]
 
 

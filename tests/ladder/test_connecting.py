@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -17,34 +16,46 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import grpc
 import pytest
 
+from dogana.v1 import referee_pb2
+from dogana.v1.referee_pb2_grpc import RefereeStub
 from ladder.archive.recompute import compare
 from ladder.facts.store import Store
 from ladder.model.condition import agree
 from ladder.model.match import AT_HOME_PREFIX
-from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play import running
 from ladder.play.blocks import Blocks
 from ladder.play.pool import Invitation
 from ladder.play.running import RunPlan, enter_house_bots
 from ladder.questions.bots import ShowRequest
-from ladder.questions.info import InfoRequest
 from ladder.questions.matches import PlayingRequest
-from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
+from ladder.service.remote import RemoteLadder
 from referee.match.clock import TimeControl
 from referee.match.result import Outcome
 from referee.registry import find
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.runs import run
-from tests.ladder.test_serving import RANDOM, SECONDS, rated, served, token, wait_until
+from tests.ladder.test_serving import (
+    RANDOM,
+    SECONDS,
+    door_of,
+    free_port,
+    rated,
+    served,
+    token,
+    wait_until,
+    wait_until_free,
+)
 
 pytestmark = pytest.mark.ladders
 
 __all__ = ["dogana", "token"]
 
+NOWHERE = "http://127.0.0.1:9"
 SLOW = RANDOM.replace("def choose(decision):", "import time\ndef choose(decision):\n    time.sleep(0.02)")
 
 
@@ -80,38 +91,33 @@ def connected(
             process.kill()
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
-
-
 def test_a_bot_at_home_comes_to_a_rating_and_a_killed_server_loses_nothing(
     tmp_path: Path, token: str, dogana: Dogana
 ) -> None:
     (tmp_path / "bot.py").write_text(RANDOM)
     home = Home(tmp_path / "home")
-    listen = f"127.0.0.1:{free_port()}"
     logs = tmp_path / "logs"
-    words = ["--listen", listen, "--workers", "2"]
-    with served(home.folder, *words) as (server, address):
-        assert address == listen
-        with connected(tmp_path, address, token, "--workers", "2", "--logs", str(logs)) as (client, said):
-            wait_until(lambda: rated(address, "remote") >= 2)
-            server.kill()
-            server.wait()
-            with Store(home.database, create=False) as chronicle:
-                before = {match.match_id for match in chronicle.history.all_played()}
-            with served(home.folder, *words):
-                wait_until(lambda: rated(address, "remote") >= len(before) + 2)
-                client.send_signal(signal.SIGINT)
-                assert client.wait(SECONDS) == 0, said.read_text()
-                with RemoteDesk(address, Login("ann", token)) as desk:
-                    shown = desk.ask(ShowRequest(bot="remote"))
-                    assert [one.status for one in shown.versions[-1].standings] == ["not connected"]
-                    [fared] = shown.fared
-                    assert [said.key for said in fared.telemetry] == ["network_ms"]
-                    assert not desk.ask(PlayingRequest()).matches
+    words = ["--listen", f"127.0.0.1:{free_port()}", "--web", f"127.0.0.1:{free_port()}", "--workers", "2"]
+    with (
+        served(home.folder, *words) as (server, address),
+        connected(tmp_path, address, token, "--workers", "2", "--logs", str(logs)) as (client, said),
+    ):
+        wait_until(lambda: rated(address, "remote") >= 2)
+        server.kill()
+        server.wait()
+        wait_until_free(address)
+        with Store(home.database, create=False) as chronicle:
+            before = {match.match_id for match in chronicle.history.all_played()}
+        with served(home.folder, *words):
+            wait_until(lambda: rated(address, "remote") >= len(before) + 2)
+            client.send_signal(signal.SIGINT)
+            assert client.wait(SECONDS) == 0, said.read_text()
+            with RemoteLadder(address, Login("ann", token)) as desk:
+                shown = desk.ask(ShowRequest(bot="remote"))
+                assert [one.status for one in shown.versions[-1].standings] == ["not connected"]
+                [fared] = shown.fared
+                assert [said.key for said in fared.telemetry] == ["network_ms"]
+                assert not desk.ask(PlayingRequest()).matches
     text = said.read_text()
     assert "is connected again" in text
     assert len(re.findall(r"place [1-5] of [2-5], score", text)) >= len(before)
@@ -133,11 +139,10 @@ def test_a_neighbour_who_asks_without_end_costs_a_bot_at_home_no_match(tmp_path:
     refused, over = threading.Event(), threading.Event()
 
     def flood(address: str) -> None:
-        with RemoteDesk(address, Login()) as desk:
+        with grpc.insecure_channel(door_of(address)) as channel:
             while not over.is_set():
-                try:
-                    desk.ask(InfoRequest())
-                except LadderError:
+                call = RefereeStub(channel).Watch(referee_pb2.WatchRequest(match_id="none"))
+                if call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
                     refused.set()
                     time.sleep(0.01)
 
@@ -180,7 +185,7 @@ def test_a_client_that_is_killed_loses_its_match_and_keeps_nobody_waiting(
             client.kill()
             client.wait()
         (tmp_path / "bot.py").write_text(RANDOM)
-        with RemoteDesk(address, Login("ann", token)) as desk:
+        with RemoteLadder(address, Login("ann", token)) as desk:
             desk.submit(tmp_path / "bot.py", "hosted", "")
             wait_until(lambda: rated(address, "hosted") >= 2)
             [fared] = desk.ask(ShowRequest(bot="remote")).fared
@@ -190,7 +195,7 @@ def test_a_client_that_is_killed_loses_its_match_and_keeps_nobody_waiting(
 
 def playing(address: str) -> bool:
     """Whether the bot at home has thought in a match that is being played."""
-    with RemoteDesk(address, Login()) as desk:
+    with RemoteLadder(address, Login()) as desk:
         found = any("remote v1" in match.bots for match in desk.ask(PlayingRequest()).matches)
     time.sleep(0.3)  # that it has joined
     return found
@@ -199,9 +204,9 @@ def playing(address: str) -> bool:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["bot.py", "--server", "127.0.0.1:9"], "you are not logged in at 127.0.0.1:9; dogana login 127.0.0.1:9"),
-        (["bot.py"], "name the ladder: --server HOST:PORT"),
-        (["nothing.py", "--server", "127.0.0.1:9"], "there is no file or folder"),
+        (["bot.py", "--server", NOWHERE], f"you are not logged in at {NOWHERE}; dogana login {NOWHERE}"),
+        (["bot.py"], "name the ladder: --server URL"),
+        (["nothing.py", "--server", NOWHERE], "there is no file or folder"),
     ],
 )
 def test_what_cannot_be_offered_is_told_in_a_line(
@@ -211,9 +216,7 @@ def test_what_cannot_be_offered_is_told_in_a_line(
     if "nothing.py" in words:
         config = tmp_path / "config" / "dogana"
         config.mkdir(parents=True)
-        (config / "logins.json").write_text(
-            json.dumps({"127.0.0.1:9": {"author": "ann", "token": "t", "authority": None}})
-        )
+        (config / "logins.json").write_text(json.dumps({NOWHERE: {"author": "ann", "token": "t", "authority": None}}))
     (tmp_path / "bot.py").write_text(RANDOM)
     shown = dogana("connect", *words, "--name", "remote", status=1)
     assert reason in shown.stderr

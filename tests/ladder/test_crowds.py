@@ -14,15 +14,17 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
+import grpc
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.store import Store
+from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.intake.tokens import KNOWN_SECONDS, Tokens
 from ladder.operation import sqlite_file, threads
 from ladder.operation.errors import Busy, LadderError, TooMuch, Unauthenticated
 from ladder.operation.home import Home
+from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.operation.threads import Threads
 from ladder.questions.bots import ShowRequest
@@ -33,21 +35,26 @@ from ladder.questions.match import LogRequest, RecordRequest
 from ladder.questions.matches import MatchesRequest
 from ladder.questions.proof import AuditLogRequest
 from ladder.questions.standings import TopRequest
-from ladder.service import metrics, prompt, sending
+from ladder.service import metrics, prompt
 from ladder.service import server as service
 from ladder.service.beside import serving
-from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from ladder.service.metrics import Metrics
+from ladder.service.remote import RemoteLadder
 from referee.live.doors.lobby import host_of
 from referee.live.matches.server import Listen
 from tests.ladder.raw import PREFACE, RawClient
-from tests.ladder.test_serving import RANDOM, rated, served, wait_until
+from tests.ladder.test_service import flooding
+from tests.ladder.test_serving import RANDOM, door_of, rated, served, wait_until
 from tests.ladder.told import told_ladder
+from tests.ladder.watching import check_that_it_answers, watched
 from tests.patience import patient
 from tests.referee.test_wire import certificate
+from tests.web.served import serving_pages
 
-INFO = "/dogana.v1.Ladder/Info"
+__all__ = ["flooding"]
+
+WATCH = "/dogana.v1.Referee/Watch"
 
 
 @pytest.fixture
@@ -78,7 +85,7 @@ def matches_of(home: Home) -> list[str]:
 # --- requests that do not come, answers that are not read -------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", [INFO, "/dogana.v1.Ladder/AuditLog", "/grpc.health.v1.Health/Check"])
+@pytest.mark.parametrize("method", [WATCH, "/grpc.health.v1.Health/Check"])
 def test_a_call_whose_request_does_not_come_ends(home: Home, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     monkeypatch.setattr(prompt, "REQUEST_SECONDS", 0.1)
     with serving(home, Listen("127.0.0.1:0")) as port, RawClient(f"127.0.0.1:{port}") as client:
@@ -86,45 +93,30 @@ def test_a_call_whose_request_does_not_come_ends(home: Home, monkeypatch: pytest
         assert client.read_end() == "status"
 
 
-def test_who_does_not_read_answers_is_given_no_more_of_them(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_does_not_read_answers_is_given_no_more_of_them(
+    home: Home, flooding: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(service, "MAX_OPEN_OF_ONE", 3)
     counts = Metrics(home)
-
-    def ended(status: str) -> float | None:
-        return counts.registry.get_sample_value("dogana_ladder_calls_total", {"method": "info", "status": status})
-
+    refused = {"method": "watch", "status": "RESOURCE_EXHAUSTED"}
     with serving(home, Listen("127.0.0.1:0"), counts) as port:
         with ExitStack() as stack:
-            for number in range(4):
-                stack.enter_context(RawClient(f"127.0.0.1:{port}")).call(INFO, b"")
-                wait_until(lambda: sum(ended(one) or 0 for one in ("OK", "RESOURCE_EXHAUSTED")) > number)  # noqa: B023
-            assert ended("OK") == 3
-        with RemoteDesk(f"127.0.0.1:{port}", Login()) as desk:  # they are gone, and so are their calls
-            wait_until(lambda: succeeds(lambda: desk.ask(InfoRequest())))
+            for _ in range(3):
+                stack.enter_context(RawClient(f"127.0.0.1:{port}")).call(WATCH, b"")
+                wait_until(flooding.is_set)
+                flooding.clear()
+            assert counts.registry.get_sample_value("dogana_ladder_calls_total", refused) is None
+            stack.enter_context(RawClient(f"127.0.0.1:{port}")).call(WATCH, b"")
+            wait_until(lambda: counts.registry.get_sample_value("dogana_ladder_calls_total", refused) == 1)
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:  # they are gone, and so are their calls
+            wait_until(lambda: succeeds(lambda: next(watched(channel)(b"", timeout=patient(60)))))
 
 
 def succeeds(ask: Callable[[], object]) -> bool:
-    with suppress(LadderError, OSError):
+    with suppress(LadderError, OSError, grpc.RpcError):
         ask()
         return True
     return False
-
-
-def test_one_who_reads_files_slowly_leaves_places_to_others(
-    home: Home, token: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "MAX_READERS_OF_ONE", 2)
-    monkeypatch.setattr(sending, "SLOW_SECONDS", 10_000.0)
-    request = pb.RecordRequest(match=matches_of(home)[0])
-    counts = Metrics(home)
-    refused = {"method": "record", "status": "ABORTED"}
-    with serving(home, Listen("127.0.0.1:0"), counts) as port, ExitStack() as stack:
-        for _ in range(3):
-            client = stack.enter_context(RawClient(f"127.0.0.1:{port}"))
-            client.call("/dogana.v1.Ladder/Record", request.SerializeToString())
-        wait_until(lambda: counts.registry.get_sample_value("dogana_ladder_calls_total", refused) == 1)
-        with RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as desk:
-            assert b"".join(desk.ask(RecordRequest(match=request.match)).pieces)
 
 
 def test_handshakes_that_are_not_ended_keep_nobody_waiting_and_end(
@@ -137,8 +129,9 @@ def test_handshakes_that_are_not_ended_keep_nobody_waiting_and_end(
         silent = [stack.enter_context(socket.create_connection(("localhost", port), 60)) for _ in range(100)]
         for number, connection in enumerate(silent):
             connection.sendall(hello[: 1 + number % len(hello)])
-        with RemoteDesk(f"localhost:{port}", Login(authority=str(authority))) as desk:
-            assert desk.ask(InfoRequest()).dogana
+        trusted = grpc.ssl_channel_credentials(authority.read_bytes())
+        with grpc.secure_channel(f"localhost:{port}", trusted) as channel:
+            check_that_it_answers(channel)
         for connection in silent:
             with suppress(ConnectionResetError):
                 assert connection.recv(1) == b""
@@ -174,10 +167,13 @@ def test_who_has_a_network_is_known_by_it(peer: str, host: str) -> None:
     assert host_of(peer) == host
 
 
+def with_few_guesses() -> Limits:
+    return Limits(guesses=Meter(Allowance("wrong tokens", 3, 86_400)))
+
+
 def test_wrong_tokens_are_looked_up_so_often_and_no_more(
     home: Home, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "GUESSES", Allowance("wrong tokens", 3, 86_400))
     looked_up: list[str] = []
     author_of = Authors.author_of
 
@@ -187,31 +183,28 @@ def test_wrong_tokens_are_looked_up_so_often_and_no_more(
 
     monkeypatch.setattr(Authors, "author_of", spy)
     wrong = f"dgn_{'0' * 8}_{'x' * 32}"
-    with serving(home, Listen("127.0.0.1:0")) as port:
-        with RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as desk:
+    with serving_pages(home, Site(), with_few_guesses()) as url:
+        with RemoteLadder(url, Login("ann", token)) as desk:
             for _ in range(5):  # good tokens use nothing up
                 desk.ask(InfoRequest())
-        with RemoteDesk(f"127.0.0.1:{port}", Login("eve", wrong)) as desk:
+        with RemoteLadder(url, Login("eve", wrong)) as desk:
             for _ in range(3):
                 with pytest.raises(LadderError, match="the token is unknown"):
                     desk.ask(InfoRequest())
             with pytest.raises(LadderError, match="too many wrong tokens: 3 wrong tokens in 24 hours are allowed"):
                 desk.ask(InfoRequest())
-        with RemoteDesk(f"127.0.0.1:{port}", Login()) as desk:
+        with RemoteLadder(url, Login()) as desk:
             desk.ask(InfoRequest())
     assert looked_up.count(wrong) == 3
 
 
-def test_a_good_token_is_never_refused_for_the_wrong_ones_of_a_neighbour(
-    home: Home, token: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_good_token_is_never_refused_for_the_wrong_ones_of_a_neighbour(home: Home, token: str) -> None:
     """All come from one address: that of a lecture hall."""
-    monkeypatch.setattr(service, "GUESSES", Allowance("wrong tokens", 3, 86_400))
     wrong = f"dgn_{'0' * 8}_{'x' * 32}"
     with (
-        serving(home, Listen("127.0.0.1:0")) as port,
-        RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as ann,
-        RemoteDesk(f"127.0.0.1:{port}", Login("eve", wrong)) as eve,
+        serving_pages(home, Site(), with_few_guesses()) as url,
+        RemoteLadder(url, Login("ann", token)) as ann,
+        RemoteLadder(url, Login("eve", wrong)) as eve,
     ):
         for number in range(20):
             why = "the token is unknown" if number < 3 else "too many wrong tokens"
@@ -259,9 +252,9 @@ def test_who_guesses_tokens_costs_one_look_at_the_database_a_second(
 
 
 def test_what_takes_long_counts_for_several_requests(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "REQUESTS", Allowance("requests", 100, 86_400))
+    limits = Limits(requests=Meter(Allowance("requests", 100, 86_400)))
     monkeypatch.setattr(threads, "SECONDS_OF_REQUEST", 1e-6)
-    with serving(home, Listen("127.0.0.1:0")) as port, RemoteDesk(f"127.0.0.1:{port}", Login()) as desk:
+    with serving_pages(home, Site(), limits) as url, RemoteLadder(url, Login()) as desk:
         desk.ask(InfoRequest())
         with pytest.raises(LadderError, match="100 requests in 24 hours are allowed; come back in"):
             desk.ask(InfoRequest())
@@ -286,7 +279,7 @@ def test_an_author_is_answered_while_another_program_has_locked_the_ladder(
     home: Home, token: str, locked: sqlite3.Connection
 ) -> None:
     """Even at their first request of the day, which is noted; but not for that."""
-    with serving(home, Listen("127.0.0.1:0")) as port, RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as desk:
+    with serving_pages(home, Site(takes_bots=True)) as url, RemoteLadder(url, Login("ann", token)) as desk:
         assert desk.ask(InfoRequest()).author == "ann"
         with Authors(home.database, create=False) as authors:
             assert not authors.tokens()[0].used_at
@@ -300,8 +293,8 @@ def test_who_cannot_change_anything_now_is_told_to_come_back_and_others_are_answ
     home: Home, token: str, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.1)
-    with serving(home, Listen("127.0.0.1:0")) as port, RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as desk:
-        with pytest.raises(LadderError, match="can change nothing at the moment; come back in a minute"):
+    with serving_pages(home, Site(takes_bots=True)) as url, RemoteLadder(url, Login("ann", token)) as desk:
+        with pytest.raises(LadderError, match="another program keeps the ladder busy; come back in a minute"):
             desk.ask(RetireRequest(bot="faulty"))
         locked.execute("rollback")
         desk.ask(RetireRequest(bot="faulty"))
@@ -403,7 +396,7 @@ def test_a_few_connections_at_a_time_may_ask_for_figures(home: Home, monkeypatch
 
 @pytest.mark.ladders
 def test_a_thousand_slow_connections_keep_nobody_waiting_and_matches_go_on(tmp_path: Path) -> None:
-    """Connections that say nothing, half of a preface, half of a call; readers that do not read; uploads that do not come."""
+    """Connections that say nothing, half of a preface, half of a call; spectators that do not read; offers that do not come."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     many = 1000
     assert hard == resource.RLIM_INFINITY or hard >= 2 * many
@@ -415,13 +408,13 @@ def test_a_thousand_slow_connections_keep_nobody_waiting_and_matches_go_on(tmp_p
     (tmp_path / "bot.py").write_text(RANDOM)
     try:
         with served(home.folder) as (process, address), ExitStack() as stack:
-            with RemoteDesk(address, Login("ann", token)) as desk:
+            with RemoteLadder(address, Login("ann", token)) as desk:
                 desk.submit(tmp_path / "bot.py", "mybot", "")
             wait_until(lambda: rated(address, "mybot"))
-            match = rated_match(address)
+            match, door = rated_match(address), door_of(address)
             for number in range(many):
-                open_slowly(stack, address, number, match, slow_token)
-            with RemoteDesk(address, Login("ann", token)) as desk:
+                open_slowly(stack, door, number, slow_token)
+            with RemoteLadder(address, Login("ann", token)) as desk:
                 before = desk.ask(InfoRequest()).matches
                 for ask in (
                     lambda: desk.ask(InfoRequest()),
@@ -443,7 +436,7 @@ def test_a_thousand_slow_connections_keep_nobody_waiting_and_matches_go_on(tmp_p
 
 def rated_match(address: str) -> str:
     """A match whose record can be had."""
-    with RemoteDesk(address, Login()) as desk:
+    with RemoteLadder(address, Login()) as desk:
         found: list[str] = []
 
         def find() -> bool:
@@ -457,16 +450,16 @@ def rated_match(address: str) -> str:
     return found[0]
 
 
-def open_slowly(stack: ExitStack, address: str, number: int, match: str, token: str) -> None:
+def open_slowly(stack: ExitStack, address: str, number: int, token: str) -> None:
     """Open a connection, and begin something on it that does not end."""
     host, _, port = address.rpartition(":")
     calls: dict[int, tuple[str, bytes | None, str]] = {
-        4: (INFO, None, ""),
-        5: (INFO, b"", ""),
-        6: ("/dogana.v1.Ladder/Record", pb.RecordRequest(match=match).SerializeToString(), ""),
-        7: ("/dogana.v1.Ladder/AuditLog", b"", ""),
-        8: ("/dogana.v1.Referee/Watch", b"", ""),
-        9: ("/dogana.v1.Ladder/Submit", None, token),
+        4: (WATCH, None, ""),
+        5: (WATCH, b"", ""),
+        6: ("/dogana.v1.Ladder/Offer", None, ""),
+        7: ("/dogana.v1.Ladder/Offer", None, token),
+        8: ("/dogana.v1.Referee/Play", None, ""),
+        9: ("/grpc.health.v1.Health/Watch", b"", ""),
     }
     kind = number % 10
     if kind in calls:

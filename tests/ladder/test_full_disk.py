@@ -21,7 +21,7 @@ import pytest
 
 from ladder.archive.recompute import compare
 from ladder.facts.store import Store
-from ladder.http.requests.refused import told
+from ladder.http.requests.refused import refusal
 from ladder.intake.authors import Authors
 from ladder.intake.submission import submit
 from ladder.model.match import Match
@@ -30,8 +30,8 @@ from ladder.operation.errors import LadderError, NoRoom
 from ladder.operation.home import Home
 from ladder.operation.room import RESERVE_BYTES, TOLD, check_room, is_for_want_of_room, lack_of_room
 from ladder.play.pool import Pool, Void
-from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
+from ladder.service.remote import RemoteLadder
 from tests.commands.conftest import ROOT
 from tests.ladder.small_disk import SmallDisk, small_disk
 from tests.patience import patient
@@ -69,7 +69,8 @@ def test_an_error_that_follows_from_a_full_disk_is_known_as_such() -> None:
     assert is_for_want_of_room(NoRoom("x"))
     assert not is_for_want_of_room(OSError(errno.EACCES, "Permission denied"))
     assert not is_for_want_of_room(None)
-    assert told(full) == told(NoRoom("/srv/ladder: full")) == (503, TOLD)
+    for error in (full, NoRoom("/srv/ladder: full")):
+        assert (refusal(error).status, refusal(error).message) == (503, TOLD)
 
 
 def test_a_submission_needs_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,8 +85,8 @@ def test_a_submission_needs_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @contextmanager
-def served(disk: SmallDisk, *more: str) -> Iterator[tuple[subprocess.Popen[bytes], str, str]]:
-    """A served ladder on a disk; its process, its address, and the address of its pages."""
+def served(disk: SmallDisk, *more: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A served ladder on a disk; its process, and its URL."""
     said = disk.place.with_name("said")
     words = [
         *(sys.executable, "-m", "ladder", "ladder", "serve", "--home", str(disk.place / "home")),
@@ -101,10 +102,8 @@ def served(disk: SmallDisk, *more: str) -> Iterator[tuple[subprocess.Popen[bytes
         try:
             wait_until(lambda: " pages address=" in said.read_text() or process.poll() is not None)
             assert process.poll() is None, said.read_text()
-            text = said.read_text()
-            [address] = re.findall(r"listening address=([0-9.:]+)", text)
-            [pages] = re.findall(r"pages address=(\S+)", text)
-            yield process, address, pages
+            [url] = re.findall(r"pages address=(\S+)", said.read_text())
+            yield process, url
         finally:
             process.kill()
 
@@ -145,9 +144,9 @@ def test_a_served_ladder_waits_until_there_is_room(tmp_path: Path) -> None:
     with small_disk(tmp_path, SIZE) as disk:
         home, token = new_ladder(disk)
         journal = disk.place.with_name("said")
-        with served(disk) as (process, address, pages), RemoteDesk(address, Login("ann", token)) as desk:
+        with served(disk) as (process, url), RemoteLadder(url, Login("ann", token)) as desk:
             wait_until(lambda: count_of(home, "results") >= 2)
-            assert "its disk is full" not in httpx.get(pages, timeout=SECONDS).text
+            assert "its disk is full" not in httpx.get(url, timeout=SECONDS).text
             disk.fill(RESERVE_BYTES // 2)
             wait_until(lambda: " no_room text=" in journal.read_text())
             wait_until(lambda: is_idle(journal.read_text()))
@@ -156,7 +155,7 @@ def test_a_served_ladder_waits_until_there_is_room(tmp_path: Path) -> None:
             other.write_text(BOT + "# another one\n")
             with pytest.raises(LadderError, match=TOLD):
                 desk.submit(other, "other", "")
-            wait_until(lambda: "its disk is full" in httpx.get(pages, timeout=SECONDS).text)
+            wait_until(lambda: "its disk is full" in httpx.get(url, timeout=SECONDS).text)
             time.sleep(3)
             assert journal.read_text().count(" match_begun ") == begun, "nothing is played"
             assert process.poll() is None
@@ -164,7 +163,7 @@ def test_a_served_ladder_waits_until_there_is_room(tmp_path: Path) -> None:
             wait_until(lambda: " room text=" in journal.read_text())
             assert desk.submit(other, "other", "").is_new
             wait_until(lambda: count_of(home, "results") > before + 2)
-            wait_until(lambda: "its disk is full" not in httpx.get(pages, timeout=SECONDS).text)
+            wait_until(lambda: "its disk is full" not in httpx.get(url, timeout=SECONDS).text)
             process.send_signal(signal.SIGTERM)
             process.wait(SECONDS)
         assert journal.read_text().count(" no_room ") == 1, "it is told once"
@@ -181,12 +180,12 @@ def test_a_disk_that_is_filled_at_any_moment_ends_no_server(tmp_path: Path) -> N
     chance = random.Random(12)
     with small_disk(tmp_path, SIZE) as disk:
         home, token = new_ladder(disk)
-        with served(disk) as (process, address, _):
+        with served(disk) as (process, url):
             is_over = threading.Event()
             others = [
                 threading.Thread(target=again_and_again, args=(is_over, work))
                 for work in (
-                    lambda number: send(address, token, tmp_path, number),
+                    lambda number: send(url, token, tmp_path, number),
                     lambda _: dogana(disk, "prune", "--logs-older-than", "1d"),
                     lambda number: dogana(disk, "backup", str(disk.place / f"backup{number}")),
                 )
@@ -222,11 +221,11 @@ def again_and_again(is_over: threading.Event, work: Callable[[int], None]) -> No
 told_to_authors: list[str] = []
 
 
-def send(address: str, token: str, folder: Path, number: int) -> None:
+def send(url: str, token: str, folder: Path, number: int) -> None:
     bot = folder / f"bot{number % 3}.py"
     bot.write_text(f"{BOT}# {number}\n")
     try:
-        with RemoteDesk(address, Login("ann", token)) as desk:
+        with RemoteLadder(url, Login("ann", token)) as desk:
             desk.submit(bot, f"bot{number % 3}", "")
     except LadderError as error:
         told_to_authors.append(str(error))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
@@ -21,15 +22,14 @@ from ladder.operation.journal import MAX_LINE_BYTES, Form, line
 from ladder.questions.bots import ShowRequest
 from ladder.questions.changes import RequalifyRequest, RetireRequest
 from ladder.questions.standings import TopRequest
-from ladder.service.beside import serving
-from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
-from referee.live.matches.server import Listen
+from ladder.service.remote import RemoteLadder
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.made import ladder
 from tests.ladder.noted import Noted, noted
 from tests.ladder.told import FAULTY, told_ladder
+from tests.web.served import serving_pages
 
 __all__ = ["dogana", "noted"]
 
@@ -155,8 +155,8 @@ def test_what_keeps_a_server_from_starting_is_the_last_line_of_its_journal(
         if how == "a port in use":
             taken = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
             port = taken.getsockname()[1]
-        words = ["serve", "--home", "home", "--listen", f"127.0.0.1:{port}", "--unconfined", "--log-format", "json"]
-        ended = dogana("ladder", *words, status=1)
+        words = ["serve", "--home", "home", "--listen", f"127.0.0.1:{port}", "--web", "127.0.0.1:0", "--unconfined"]
+        ended = dogana("ladder", *words, "--log-format", "json", status=1)
     *_, last = map(json.loads, ended.stderr.splitlines())
     assert (last["event"], last["level"]) == ("stop", "error")
     assert reason in last["reason"]
@@ -180,15 +180,15 @@ def token(home: Home) -> str:
 @pytest.fixture
 def address(home: Home) -> Iterator[str]:
     """A server of this test's own: what it tells of each who asks is limited."""
-    with serving(home, Listen("127.0.0.1:0")) as port:
-        yield f"127.0.0.1:{port}"
+    with serving_pages(home, Site(takes_bots=True)) as url:
+        yield url
 
 
 def test_a_change_is_noted_with_who_made_it_and_what_is_only_read_is_not(
     address: str, token: str, tmp_path: Path, noted: Noted
 ) -> None:
     (tmp_path / "bot.py").write_text("print('not run')\n")
-    with RemoteDesk(address, Login("ann", token)) as desk:
+    with RemoteLadder(address, Login("ann", token)) as desk:
         desk.submit(tmp_path / "bot.py", "mybot", "")
         desk.ask(RetireRequest(bot=FAULTY))
         desk.ask(RequalifyRequest(bot=FAULTY))
@@ -206,10 +206,10 @@ def test_a_change_is_noted_with_who_made_it_and_what_is_only_read_is_not(
 
 
 def test_a_refused_change_and_a_wrong_token_are_noted_without_the_token(address: str, token: str, noted: Noted) -> None:
-    with RemoteDesk(address, Login("ann", token)) as desk, pytest.raises(LadderError):
+    with RemoteLadder(address, Login("ann", token)) as desk, pytest.raises(LadderError):
         desk.ask(RetireRequest(bot=HOSTILE.replace("\ud800", "")))
     wrong = token[:-1] + ("a" if token[-1] != "a" else "b")
-    with RemoteDesk(address, Login("ann", wrong)) as desk, pytest.raises(LadderError):
+    with RemoteLadder(address, Login("ann", wrong)) as desk, pytest.raises(LadderError):
         desk.ask(TopRequest())
     told = [(event, one["method"], one["status"], one.get("author")) for event, one in noted.events]
     assert told == [("refused", "retire", "NOT_FOUND", "ann"), ("refused", "top", "UNAUTHENTICATED", None)]
@@ -219,7 +219,7 @@ def test_a_refused_change_and_a_wrong_token_are_noted_without_the_token(address:
 
 
 def test_whoever_is_refused_again_and_again_does_not_fill_the_journal(address: str, noted: Noted) -> None:
-    with RemoteDesk(address, Login("ann", "dgn_00000000_" + "x" * 32)) as desk:
+    with RemoteLadder(address, Login("ann", "dgn_00000000_" + "x" * 32)) as desk:
         for _ in range(40):
             with pytest.raises(LadderError):
                 desk.ask(TopRequest())
@@ -234,7 +234,7 @@ def test_a_failure_is_noted_with_its_reason_which_nobody_elsewhere_is_told(
         raise ZeroDivisionError("a fault of ours")
 
     monkeypatch.setattr("ladder.questions.desk.Desk.ask", fail)
-    with RemoteDesk(address, Login()) as desk, pytest.raises(LadderError) as caught:
+    with RemoteLadder(address, Login()) as desk, pytest.raises(LadderError) as caught:
         desk.ask(TopRequest())
     assert "fault of ours" not in str(caught.value)
     [(event, fields)] = noted.events

@@ -262,7 +262,9 @@ def test_a_folder_for_temporary_files_that_is_too_deep_is_said_in_one_line(
     submit(dogana, tmp_path, "mine", "me")
     (deep := tmp_path / ("x" * 100)).mkdir()
     monkeypatch.setenv("TMPDIR", str(deep))
-    words = ("--matches", 4, "--workers", 1) if command == "run" else ("--listen", "127.0.0.1:0")
+    words = (
+        ("--matches", 4, "--workers", 1) if command == "run" else ("--listen", "127.0.0.1:0", "--web", "127.0.0.1:0")
+    )
     ended = dogana("ladder", command, "--home", "home", "--game", "cargo_noir", "--unconfined", *words, status=1)
     assert "set TMPDIR to a shorter one" in ended.stderr.splitlines()[-1]
     assert "Traceback" not in ended.stderr

@@ -391,7 +391,7 @@ def told_by(tmp_path: Path, *invitations: pb.Invitation) -> tuple[list[str], str
     (tmp_path / "bot.py").write_text("import time\ntime.sleep(60)\n")
     said: list[str] = []
     with pytest.raises(LadderError) as caught:
-        offer_to(HostileLadder(*invitations), tmp_path, said, tmp_path / "logs")  # type: ignore[abstract]
+        offer_to(HostileLadder(*invitations), tmp_path, said, tmp_path / "logs")
     return said, str(caught.value)
 
 
@@ -457,7 +457,7 @@ def test_who_has_to_leave_for_a_newer_version_is_told(tmp_path: Path) -> None:
 
     said: list[str] = []
     (tmp_path / "bot.py").write_text("")
-    assert offer_to(Ending(), tmp_path, said)  # type: ignore[abstract]
+    assert offer_to(Ending(), tmp_path, said)
     assert said[-1] == "a newer version of this bot is offered: this one leaves"
 
 
@@ -490,5 +490,5 @@ def test_who_was_connected_comes_back_when_the_ladder_has_said(tmp_path: Path, m
     (tmp_path / "bot.py").write_text("")
     monkeypatch.setattr(Offering, "_pause", pause)
     with pytest.raises(Waits) as caught:
-        offer_to(Busy(), tmp_path, [])  # type: ignore[abstract]
+        offer_to(Busy(), tmp_path, [])
     assert caught.value.args == (33.0,)

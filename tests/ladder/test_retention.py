@@ -27,13 +27,12 @@ from ladder.archive.recompute import compare
 from ladder.archive.retention import prune
 from ladder.archive.sealing import seal_blocks
 from ladder.facts.store import Store
+from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.operation.sqlite_file import SqliteFile
 from ladder.questions.desk import Desk
 from ladder.questions.match import RecordRequest
-from ladder.service.beside import serving
-from referee.live.matches.server import Listen
 from referee.records.record import zipped
 from referee.records.verify import verify
 from tests.commands.conftest import Dogana
@@ -42,6 +41,7 @@ from tests.ladder.archived import damage, lines_of, logged, put_record, record_f
 from tests.ladder.in_process import dogana
 from tests.ladder.made import ladder, next_matches
 from tests.ladder.told import play_really, write_log
+from tests.web.served import serving_pages
 
 __all__ = ["dogana", "dogana_process"]
 
@@ -175,8 +175,8 @@ def test_everybody_is_told_that_a_record_was_pruned_and_when(
     gone = sealed(home)[0]
     exported = dogana("ladder", "export", "before.csv", "--home", "home").stdout
     prune(home, chronicle, LATER, LATER)
-    with serving(home, Listen("127.0.0.1:0")) as port:
-        for where in (["--home", "home"], ["--server", f"127.0.0.1:{port}"]):
+    with serving_pages(home, Site()) as url:
+        for where in (["--home", "home"], ["--server", url]):
             shown = dogana("ladder", "match", gone, *where)
             assert f"its record was pruned on {TODAY} by the organiser's retention" in shown.stdout
             assert shown.stderr == ""

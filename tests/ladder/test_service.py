@@ -1,9 +1,8 @@
-"""A ladder over gRPC: the same words as at its folder, and who may see, send and change what. Real server, real clients."""
+"""A served ladder: the same words as at its folder, and who may see, send and change what. Real server, real clients."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
 import random
@@ -12,7 +11,6 @@ import resource
 import socket
 import stat
 import threading
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -24,34 +22,32 @@ from typing import Any
 import grpc
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
-from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.commands.where import remote_ladder
 from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.intake.upload import sweep_uploads
-from ladder.operation.errors import LadderError
+from ladder.operation.calls import CallFigures, reading
+from ladder.operation.errors import Forbidden, LadderError, NotFound, Unauthenticated
 from ladder.operation.home import Home
-from ladder.operation.meter import MAX_UPLOADS, Allowance
+from ladder.operation.limits import Limits
+from ladder.operation.meter import Allowance, Meter
 from ladder.play.playing import announced as announced_match
 from ladder.questions.bots import ShowRequest
 from ladder.questions.changes import AtTablesRequest, RequalifyRequest, RetireRequest
 from ladder.questions.desk import Desk
 from ladder.questions.info import InfoRequest
 from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
-from ladder.questions.proof import KeyRequest
 from ladder.questions.question import PIECE_BYTES
 from ladder.questions.standings import TopRequest
 from ladder.service import sending
 from ladder.service import server as service
 from ladder.service.beside import serving
-from ladder.service.client import RemoteDesk
 from ladder.service.login import Login, login_of, logins_file, remember
 from ladder.service.metrics import Metrics
 from ladder.service.remote import RemoteLadder
 from referee.bots.errors import BadBot
-from referee.bots.files import MAX_BYTES, TAKING_IN
+from referee.bots.files import TAKING_IN
 from referee.live.matches.server import Listen, PortInUse
 from referee.live.seats.telemetry import Series
 from referee.records.record import unpacked
@@ -60,6 +56,7 @@ from tests.ladder.archived import damage, put_logs, put_record, record_of, remov
 from tests.ladder.in_process import dogana
 from tests.ladder.noted import Noted, noted
 from tests.ladder.told import FAULTY, told_ladder
+from tests.ladder.watching import check_that_it_answers, watched
 from tests.patience import patient
 from tests.referee.test_wire import certificate
 from tests.web.served import serving_pages
@@ -97,33 +94,16 @@ def tokens(home: Home) -> dict[str, str]:
 
 
 @contextmanager
-def desk_of(address: str, token: str = "", author: str = "") -> Iterator[RemoteLadder | RemoteDesk]:
+def desk_of(address: str, token: str = "", author: str = "") -> Iterator[RemoteLadder]:
     with remote_ladder(address, Login(author, token)) as desk:
         yield desk
 
 
-def refused(ask: Callable[[], object]) -> grpc.StatusCode:
+def refused(ask: Callable[[], object]) -> type[LadderError]:
     """How a question is refused."""
     with pytest.raises(LadderError) as caught:
         ask()
-    cause = caught.value.__cause__
-    if cause is None:  # over HTTP
-        return next(code for kind, code in service._STATUS.items() if isinstance(caught.value, kind))
-    assert isinstance(cause, grpc.RpcError)
-    code: grpc.StatusCode = cause.code()
-    return code
-
-
-def wait_until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + patient(60)
-    while not true():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.01)
-
-
-def watched(channel: Any) -> Any:
-    """The call by which one watches a match, which takes and gives bytes."""
-    return channel.unary_stream("/dogana.v1.Referee/Watch")
+    return type(caught.value)
 
 
 def a_match_that_is_over(home: Home, bot: str) -> str:
@@ -187,6 +167,16 @@ def test_a_server_refuses_as_the_folder_does(dogana: Dogana, home: Home, address
     here = dogana("ladder", *words, "--home", home.folder, status=1).stderr
     assert dogana("ladder", *words, "--server", address, status=1).stderr == here
     assert len(here.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "words", [["replay", ""], ["record", "", "--to", "x"], ["match", ""], ["log", ""], ["show", ""]], ids=str
+)
+def test_an_empty_name_is_not_the_beginning_of_any(dogana: Dogana, home: Home, address: str, words: list[str]) -> None:
+    for where in (["--home", home.folder], ["--server", address]):
+        said = dogana("ladder", *words, *where, status=1).stderr
+        assert "must not be empty" in said
+        assert len(said.splitlines()) == 1
 
 
 def test_a_match_is_told_without_what_is_on_the_machine_of_the_ladder(dogana: Dogana, home: Home, address: str) -> None:
@@ -270,38 +260,28 @@ def test_the_environment_names_a_server_and_the_command_line_comes_first(
 def test_commands_that_need_the_folder_do_not_guess_it_when_the_environment_names_a_server(
     dogana: Dogana, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DOGANA_LADDER", "ladder.example:7800")
+    monkeypatch.setenv("DOGANA_LADDER", "https://ladder.example")
     for words in (["backup", "x.tar"], ["audit"], ["author", "list"], ["run", "--game", "yunnan", "--matches", 1]):
         said = dogana("ladder", *words, status=1).stderr
-        assert said.startswith("dogana: DOGANA_LADDER names the ladder at ladder.example:7800")
+        assert said.startswith("dogana: DOGANA_LADDER names the ladder at https://ladder.example")
         assert "--home FOLDER" in said
         assert len(said.splitlines()) == 1
     dogana("ladder", "audit", "--home", home.folder)
     dogana("ladder", "audit", "--help")
 
 
-def test_who_does_not_encrypt_is_told_how_to_where_the_ladder_does(dogana: Dogana, tmp_path: Path) -> None:
-    chain, key, authority = certificate(tmp_path)
-    there = Home(tmp_path / "encrypts")
-    there.make()
-    with Authors(there.database, create=True) as authors:
-        (tmp_path / "token").write_text(authors.add("ann"))
-    Desk(there).ask(KeyRequest())  # its organiser has looked at it, and so made it
-    with serving(there, Listen("localhost:0", chain, key)) as port:
-        server = f"localhost:{port}"
-        for words in (["login", server, "--token-file", "token"], ["ladder", "top", "--server", server]):
-            said = dogana(*words, status=1).stderr
-            assert f"dogana login {server} --ca FILE" in said
-            assert len(said.splitlines()) == 1
-        assert "--ca FILE" in dogana("watch", server, status=1).stderr
-        dogana("login", server, "--token-file", "token", "--ca", authority)
-        assert "ed25519:" in dogana("ladder", "key", "--server", server).stdout
+def test_who_watches_without_encryption_is_told_how_to_where_the_ladder_encrypts(
+    dogana: Dogana, home: Home, tmp_path: Path
+) -> None:
+    chain, key, _ = certificate(tmp_path)
+    with serving(home, Listen("localhost:0", chain, key)) as port:
+        assert "--ca FILE" in dogana("watch", f"localhost:{port}", status=1).stderr
 
 
 def test_where_no_ladder_answers_the_address_is_named(dogana: Dogana) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        nowhere = f"127.0.0.1:{taken.getsockname()[1]}"
+        nowhere = f"http://127.0.0.1:{taken.getsockname()[1]}"
         said = dogana("ladder", "top", "--server", nowhere, status=1).stderr
     assert said.startswith(f"dogana: no ladder answers at {nowhere}")
     assert len(said.splitlines()) == 1
@@ -323,7 +303,7 @@ def test_a_match_from_a_seed_that_is_still_played_is_shown_to_the_organiser_alon
     dogana("ladder", "match", match, "--home", home.folder)
     for token in ("", tokens["ann"]):
         with desk_of(address, token) as desk:
-            assert refused(lambda: desk.ask(MatchRequest(match=match))) is grpc.StatusCode.PERMISSION_DENIED
+            assert refused(lambda: desk.ask(MatchRequest(match=match))) is Forbidden
             with pytest.raises(LadderError, match="when the other matches from its seed are over"):
                 b"".join(desk.ask(RecordRequest(match=match)).pieces)
 
@@ -336,11 +316,11 @@ def test_a_log_is_for_its_author_alone(home: Home, address: str, tokens: dict[st
         assert {one.bot for one in desk.ask(LogRequest(what=match)).logs} == {"best v1"}
         own = [log.seat for log in desk.ask(MatchRequest(match=match)).logs]
         assert len(own) == 1
-        assert refused(lambda: desk.ask(LogRequest(what=FAULTY))) is grpc.StatusCode.PERMISSION_DENIED
+        assert refused(lambda: desk.ask(LogRequest(what=FAULTY))) is Forbidden
     for token in ("", tokens["new"]):
         with desk_of(address, token) as desk:
-            assert refused(lambda: desk.ask(LogRequest(what="best"))) is grpc.StatusCode.PERMISSION_DENIED
-            assert refused(lambda: desk.ask(LogRequest(what=match))) is grpc.StatusCode.FAILED_PRECONDITION
+            assert refused(lambda: desk.ask(LogRequest(what="best"))) is Forbidden
+            assert refused(lambda: desk.ask(LogRequest(what=match))) is LadderError
             assert not desk.ask(MatchRequest(match=match)).logs
 
 
@@ -367,7 +347,7 @@ def test_what_a_bot_says_of_its_thinking_is_for_its_author_alone(
 def test_nobody_changes_the_bot_of_another_author(home: Home, address: str, tokens: dict[str, str]) -> None:
     for token in ("", tokens["ann"]):
         with desk_of(address, token) as desk:
-            assert refused(lambda: desk.ask(RetireRequest(bot="best"))) is grpc.StatusCode.PERMISSION_DENIED
+            assert refused(lambda: desk.ask(RetireRequest(bot="best"))) is Forbidden
             with pytest.raises(LadderError, match="another author's"):
                 desk.ask(RequalifyRequest(bot="best"))
     with Store(home.database, create=False) as chronicle:
@@ -390,7 +370,7 @@ def test_an_author_lets_people_play_against_their_own_and_nobody_elses(
 ) -> None:
     with desk_of(address, tokens["ann"]) as desk:
         consent = AtTablesRequest(bot="best", at_tables=True)
-        assert refused(lambda: desk.ask(consent)) is grpc.StatusCode.PERMISSION_DENIED
+        assert refused(lambda: desk.ask(consent)) is Forbidden
         assert not desk.ask(ShowRequest(bot="best")).at_tables
     with desk_of(address, tokens["eve"]) as desk:
         assert desk.ask(consent).at_tables
@@ -437,7 +417,7 @@ def test_the_match_that_was_to_qualify_a_bot_is_for_its_author(
     put_record(home, match_id, record_of(home, a_match_that_is_over(home, "best")))
     put_logs(home, match_id, {f"seat{seat}.log": b"told" for seat in range(5)})
 
-    def ask(desk: RemoteLadder | RemoteDesk | Desk, beginning: str) -> object:
+    def ask(desk: RemoteLadder | Desk, beginning: str) -> object:
         if what == "log":
             return desk.ask(LogRequest(what=beginning))
         return (
@@ -452,7 +432,7 @@ def test_the_match_that_was_to_qualify_a_bot_is_for_its_author(
                 if author == version.author:
                     assert ask(desk, beginning)
                 else:
-                    assert refused(partial(ask, desk, beginning)) is grpc.StatusCode.NOT_FOUND
+                    assert refused(partial(ask, desk, beginning)) is NotFound
     assert ask(Desk(home), match_id)
     remove_record(home, match_id)
 
@@ -480,7 +460,7 @@ def test_a_token_that_is_not_quite_right_is_worth_nothing(address: str, tokens: 
         "bytes": "%s%s%s';--",
     }[change]
     with desk_of(address, wrong) as desk:
-        assert refused(lambda: desk.ask(InfoRequest())) is grpc.StatusCode.UNAUTHENTICATED
+        assert refused(lambda: desk.ask(InfoRequest())) is Unauthenticated
 
 
 def test_a_token_ends_when_it_expires_or_is_revoked_and_another_replaces_it(home: Home, address: str) -> None:
@@ -494,11 +474,11 @@ def test_a_token_ends_when_it_expires_or_is_revoked_and_another_replaces_it(home
             if good:
                 assert desk.ask(InfoRequest()).author == "turner"
             else:
-                assert refused(lambda: desk.ask(InfoRequest())) is grpc.StatusCode.UNAUTHENTICATED
+                assert refused(lambda: desk.ask(InfoRequest())) is Unauthenticated
     with Authors(home.database, create=False) as authors:
         assert authors.revoke("turner") == 1
     with desk_of(address, second) as desk:
-        assert refused(lambda: desk.ask(InfoRequest())) is grpc.StatusCode.UNAUTHENTICATED
+        assert refused(lambda: desk.ask(InfoRequest())) is Unauthenticated
 
 
 def test_an_author_is_added_logs_in_and_out(dogana: Dogana, home: Home, address: str, tmp_path: Path) -> None:
@@ -526,91 +506,6 @@ def test_an_author_is_added_logs_in_and_out(dogana: Dogana, home: Home, address:
 
 
 # --- uploads ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def sender(by_grpc: str, tokens: dict[str, str]) -> Iterator[Callable[..., pb.SubmitAnswer]]:
-    """Sends messages of a submission, as somebody with a token."""
-    with grpc.insecure_channel(by_grpc) as channel:
-
-        def send(*messages: pb.SubmitRequest, token: str = tokens["new"]) -> pb.SubmitAnswer:
-            metadata = (("authorization", f"Bearer {token}"),) if token else ()
-            return LadderStub(channel).Submit(iter(messages), metadata=metadata, timeout=patient(60))
-
-        yield send
-
-
-def announced(data: bytes, **other: Any) -> pb.SubmitRequest:
-    known: dict[str, Any] = {
-        "bot": "sent",
-        "file": "sent.py",
-        "size": len(data),
-        "sha256": hashlib.sha256(data).hexdigest(),
-    }
-    return pb.SubmitRequest(submission=pb.Submission(**{**known, **other}))
-
-
-def piece(data: bytes) -> pb.SubmitRequest:
-    return pb.SubmitRequest(data=data)
-
-
-def test_a_bot_that_is_sent_again_is_the_same_version(sender: Callable[..., pb.SubmitAnswer]) -> None:
-    data = BOT.encode()
-    first = sender(announced(data), piece(data[:5]), piece(data[5:]))
-    again = sender(announced(data, file="other.py"), piece(data))
-    assert (first.version, first.is_new, first.author) == (1, True, "new")
-    assert again.version in (1, 2)  # the name of a file belongs to its content
-    assert not sender(announced(data), piece(data)).is_new
-
-
-DATA = BOT.encode()
-
-
-@pytest.mark.parametrize(
-    ("messages", "said"),
-    [
-        ([], "must say what is submitted"),
-        ([piece(DATA)], "must say what is submitted"),
-        ([announced(DATA)], "did not arrive as it was sent"),
-        ([announced(DATA), piece(DATA[:-1])], "did not arrive as it was sent"),
-        ([announced(DATA), piece(DATA + b"x")], "but more came"),
-        ([announced(DATA), piece(DATA[:-1] + b"x")], "did not arrive as it was sent"),
-        ([announced(DATA), announced(DATA)], "only bytes can come"),
-        ([announced(DATA, size=MAX_BYTES + 1)], "at most"),
-        ([announced(DATA, file="../../evil.py"), piece(DATA)], "the name of a submitted file"),
-        ([announced(DATA, file=".hidden"), piece(DATA)], "the name of a submitted file"),
-        ([announced(DATA, file=""), piece(DATA)], "the name of a submitted file"),
-        ([announced(DATA, bot="best"), piece(DATA)], "another author's"),
-        ([announced(b"PK\x03\x04", file="x.zip"), piece(b"PK\x03\x04")], "damaged archive"),
-    ],
-    ids=range(13),
-)
-def test_an_upload_that_is_not_right_is_refused_and_leaves_nothing(
-    sender: Callable[..., pb.SubmitAnswer], home: Home, messages: list[pb.SubmitRequest], said: str
-) -> None:
-    with pytest.raises(grpc.RpcError) as caught:
-        sender(*messages)
-    assert said in str(caught.value.details())
-    assert str(home.folder) not in str(caught.value.details())
-    assert caught.value.code() is not grpc.StatusCode.INTERNAL
-    assert not list(home.versions.glob(".*"))
-
-
-def test_an_upload_that_breaks_off_leaves_nothing(by_grpc: str, home: Home, tokens: dict[str, str]) -> None:
-    going = threading.Event()
-
-    def messages() -> Iterator[pb.SubmitRequest]:
-        yield announced(DATA)
-        yield piece(DATA[:3])
-        going.wait(patient(60))
-
-    with grpc.insecure_channel(by_grpc) as channel:
-        call = LadderStub(channel).Submit.future(messages(), metadata=(("authorization", f"Bearer {tokens['new']}"),))
-        while not list(home.versions.glob(".receiving-*")):
-            assert not call.done()
-        call.cancel()
-        going.set()
-    wait_until(lambda: not list(home.versions.glob(".receiving-*")))
 
 
 @pytest.mark.parametrize("beginning", [".receiving-", TAKING_IN])
@@ -666,89 +561,34 @@ def test_a_bot_that_fills_several_messages_is_sent_whole(
 # --- too much -----------------------------------------------------------------------------------------------
 
 
-def test_who_asks_too_often_is_told_when_to_come_back(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "REQUESTS", Allowance("requests", 3, 600))
-    with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}") as desk:
+def test_who_asks_too_often_is_told_when_to_come_back(home: Home) -> None:
+    limits = Limits(requests=Meter(Allowance("requests", 3, 600)))
+    with serving_pages(home, Site(), limits) as url, desk_of(url) as desk:
         for _ in range(3):
             desk.ask(InfoRequest())
         with pytest.raises(LadderError, match=r"3 requests in 10 minutes are allowed; come back in 3\.\d+ minutes"):
             desk.ask(InfoRequest())
 
 
-def test_an_author_sends_so_many_bots_a_day_and_no_more(
-    home: Home, monkeypatch: pytest.MonkeyPatch, tokens: dict[str, str], tmp_path: Path
-) -> None:
-    monkeypatch.setattr(service, "SUBMISSIONS", Allowance("submissions", 2, 86_400))
+def test_an_author_sends_so_many_bots_a_day_and_no_more(home: Home, tokens: dict[str, str], tmp_path: Path) -> None:
+    limits = Limits(submissions=Meter(Allowance("submissions", 2, 86_400)))
     (tmp_path / "bot.py").write_text(BOT)
-    with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}", tokens["new"], "new") as desk:
+    with serving_pages(home, Site(takes_bots=True), limits) as url, desk_of(url, tokens["new"], "new") as desk:
         for _ in range(2):
             desk.submit(tmp_path / "bot.py", "often", "")
         with pytest.raises(LadderError, match="2 submissions in 24 hours are allowed; come back in 12 hours"):
             desk.submit(tmp_path / "bot.py", "often", "")
 
 
-def test_slow_connections_keep_nobody_waiting(by_grpc: str) -> None:
-    """Some hundred that say nothing, and calls that never end their upload."""
+def test_silent_connections_keep_nobody_waiting(by_grpc: str) -> None:
     host, _, port = by_grpc.rpartition(":")
     silent = [socket.create_connection((host, int(port)), 10) for _ in range(300)]
     try:
-        with desk_of(by_grpc) as desk:
-            assert desk.ask(InfoRequest()).dogana
+        with grpc.insecure_channel(by_grpc) as channel:
+            check_that_it_answers(channel)
     finally:
         for one in silent:
             one.close()
-
-
-def slow_upload(bot: str, over: threading.Event) -> Iterator[pb.SubmitRequest]:
-    """A submission of which hardly anything comes; nothing at all if no bot is named."""
-    if not bot:
-        over.wait()
-        return
-    yield announced(DATA, bot=bot)
-    while not over.wait(0.05):
-        yield piece(b"")
-
-
-@contextmanager
-def slow_uploads(address: str, count: int, token: str) -> Iterator[list[Any]]:
-    """Submissions that never end; the calls."""
-    over = threading.Event()
-    metadata = (("authorization", f"Bearer {token}"),) if token else ()
-    with grpc.insecure_channel(address) as channel:
-        submit = LadderStub(channel).Submit
-        try:
-            yield [
-                submit.future(slow_upload(f"slow{number}" * bool(token), over), metadata=metadata)
-                for number in range(count)
-            ]
-        finally:
-            over.set()
-
-
-@pytest.mark.parametrize(("who", "code"), [("", "PERMISSION_DENIED"), ("eve", "RESOURCE_EXHAUSTED")])
-def test_uploads_that_never_end_leave_places_to_other_authors(
-    by_grpc: str, tokens: dict[str, str], tmp_path: Path, who: str, code: str
-) -> None:
-    (tmp_path / "bot.py").write_text(BOT)
-    with slow_uploads(by_grpc, MAX_UPLOADS, tokens.get(who, "")) as calls:
-        kept = service.MAX_UPLOADS_OF_AUTHOR if who else 0
-        while sum(call.done() for call in calls) < MAX_UPLOADS - kept:
-            pass
-        assert {call.code().name for call in calls if call.done()} == {code}
-        with desk_of(by_grpc, tokens["new"], "new") as desk:
-            assert desk.submit(tmp_path / "bot.py", "meanwhile", "").version
-
-
-def test_an_upload_ends_though_its_pieces_keep_coming(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "UPLOAD_SECONDS", 0.2)
-    with (
-        serving(home, Listen("127.0.0.1:0")) as port,
-        slow_uploads(f"127.0.0.1:{port}", 1, tokens["new"]) as [call],
-    ):
-        assert call.code() is grpc.StatusCode.INVALID_ARGUMENT
-        assert "did not arrive within 0.2 s" in call.details()
 
 
 # --- what breaks on the machine of the ladder ----------------------------------------------------------------
@@ -762,7 +602,11 @@ def test_nobody_elsewhere_is_told_where_the_files_of_a_ladder_are(tmp_path: Path
         match = chronicle.schedule.match(a_match_that_is_over(home, "best"))
     assert match is not None
     (tmp_path / "bot.py").write_text(BOT)
-    with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}", token, "new") as desk:
+    with (
+        serving(home, Listen("127.0.0.1:0")) as port,
+        serving_pages(home, Site(takes_bots=True)) as url,
+        desk_of(url, token, "new") as desk,
+    ):
         desk.submit(tmp_path / "bot.py", "first", "")
         damage(home, match.match_id)
         assert desk.ask(MatchRequest(match=match.match_id)).problem == "its record does not hold"
@@ -864,9 +708,10 @@ def test_silent_connections_do_not_use_up_the_files_of_the_ladder(home: Home) ->
     resource.setrlimit(resource.RLIMIT_NOFILE, (128, limits[1]))  # a few: usual are 1024, and a run needs some itself
     silent: list[socket.socket] = []
     try:
-        with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}") as desk:
+        with serving(home, Listen("127.0.0.1:0")) as port:
             silent.extend(socket.create_connection(("127.0.0.1", port), 10) for _ in range(200))
-            assert desk.ask(InfoRequest()).dogana
+            with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+                check_that_it_answers(channel)
     finally:
         for one in silent:
             one.close()
@@ -874,25 +719,28 @@ def test_silent_connections_do_not_use_up_the_files_of_the_ladder(home: Home) ->
 
 
 def test_bytes_that_are_no_message_are_refused(by_grpc: str) -> None:
-    async def ask() -> grpc.StatusCode:
-        async with grpc.aio.insecure_channel(by_grpc) as channel:
-            call: Any = channel.unary_unary("/dogana.v1.Ladder/Show")
-            try:
-                await call(b"\xff\xff\xff\xff")
-            except grpc.aio.AioRpcError as error:
-                return error.code()
-        return grpc.StatusCode.OK
-
-    assert asyncio.run(ask()) is not grpc.StatusCode.OK
+    with grpc.insecure_channel(by_grpc) as channel:
+        call: Any = channel.stream_stream("/dogana.v1.Ladder/Offer")
+        with pytest.raises(grpc.RpcError):
+            list(call(iter([b"\xff\xff\xff\xff"]), timeout=patient(60)))
+        with pytest.raises(grpc.RpcError) as caught:
+            list(watched(channel)(b"\xff\xff\xff\xff", timeout=patient(60)))
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
-def test_figures_tell_what_is_asked_and_how_the_ladder_stands(home: Home) -> None:
+def test_figures_tell_what_is_asked_and_how_the_ladder_stands(
+    home: Home, tokens: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "bot.py").write_text(BOT)
     metrics = Metrics(home)
     with (
         serving(home, Listen("127.0.0.1:0"), metrics) as port,
         metrics.shown(Listen("127.0.0.1:0")) as figures,
-        desk_of(f"127.0.0.1:{port}") as desk,
+        reading(metrics.count) as calls,
+        serving_pages(home, Site(takes_bots=True), figures=CallFigures(calls)) as url,
+        desk_of(url, tokens["new"], "new") as desk,
     ):
+        desk.submit(tmp_path / "bot.py", "counted", "")
         desk.ask(TopRequest())
         refused(lambda: desk.ask(ShowRequest(bot="bset")))
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel, suppress(grpc.RpcError):
@@ -908,6 +756,7 @@ def test_figures_tell_what_is_asked_and_how_the_ladder_stands(home: Home) -> Non
     assert {
         'dogana_ladder_calls_total{method="top",status="OK"} 1.0',
         'dogana_ladder_calls_total{method="show",status="NOT_FOUND"} 1.0',
+        f"dogana_ladder_uploaded_bytes_total {len(BOT)}.0",
         'dogana_ladder_call_seconds_count{method="top"} 1.0',
         f"dogana_ladder_matches_total {PLAYED}.0",
         "dogana_ladder_playing_matches 0.0",
@@ -924,13 +773,10 @@ def test_a_port_in_use_is_told(home: Home, by_grpc: str) -> None:
 # --- tokens in plain text --------------------------------------------------------------------------------------
 
 
+NO_URLS = ["ladder.example:7800", "[2001:db8::1]:7800", "dns:///127.0.0.1:7800", "unix:/tmp/x", "", "ftp://x", "x"]
 SOMEWHERE = [
-    "ladder.example:7800",
-    "192.0.2.1:7800",
-    "[2001:db8::1]:7800",
-    "dns:///127.0.0.1:7800",
-    "localhost.evil.example:1",
-    "",
+    "http://192.0.2.1:7800",
+    "http://[2001:db8::1]:7800",
     "http://ladder.example:8780",
     "http://localhost.evil.example",
     "http://127.0.0.1@evil.example/",
@@ -946,10 +792,23 @@ def test_a_token_leaves_the_machine_encrypted_or_not_at_all(server: str) -> None
     assert "secret" not in str(caught.value)
     remote_ladder(server, Login()).__exit__()  # without a token there is nothing to hide
     remote_ladder(server, replace(secret, insecure=True)).__exit__()
-    replace(secret, authority="ca.pem").check_private(server)
+    with pytest.raises(LadderError, match="is not encrypted"):
+        replace(secret, authority="ca.pem").check_private(server)  # it would encrypt https alone
 
 
-HERE = ["127.0.0.1:1", "127.9.9.9:1", "localhost:1", "[::1]:1", "unix:/tmp/x", "unix:x"]
+@pytest.mark.parametrize("server", NO_URLS)
+def test_a_ladder_elsewhere_is_named_by_a_url(dogana: Dogana, server: str) -> None:
+    for words in (
+        ["login", server, "--token-file", "/dev/null"],
+        ["ladder", "top", "--server", server],
+        ["connect", "bot.py", "--name", "b", "--server", server or "x"],
+    ):
+        said = dogana(*words, status=1).stderr
+        assert "is no URL; name the ladder by that of its pages, such as https://ladder.example:8780" in said
+        assert len(said.splitlines()) == 1
+
+
+HERE = ["127.0.0.1:1", "127.9.9.9:1", "localhost:1", "[::1]:1"]
 
 
 @pytest.mark.parametrize(
@@ -962,7 +821,7 @@ def test_a_token_may_stay_on_the_machine_as_it_is(server: str) -> None:
 def test_every_command_that_shows_a_token_refuses_in_a_line_and_login_remembers_the_consent(
     dogana: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = "ladder.example:7800"
+    server = "http://ladder.example:8780"
     (tmp_path / "token").write_text("dgn_00000000_" + "a" * 32)
     (tmp_path / "bot.py").write_text(BOT)
     refused = dogana("login", server, "--token-file", "token", status=1).stderr
@@ -981,6 +840,17 @@ def test_every_command_that_shows_a_token_refuses_in_a_line_and_login_remembers_
     remember(server, Login("ann", "secret", None, insecure=True))
     assert login_of(server).insecure
     login_of(server).check_private(server)
+
+
+def test_no_token_goes_in_plain_text_to_another_machine_that_a_ladder_names(
+    dogana: Dogana, home: Home, tokens: dict[str, str], tmp_path: Path
+) -> None:
+    """Such as through a tunnel, whose other end is encrypted, and not where bots at home connect."""
+    (tmp_path / "bot.py").write_text(BOT)
+    with serving_pages(home, Site(takes_bots=True, address="ladder.example:7800")) as url:
+        remember(url, Login("ann", tokens["ann"]))
+        said = dogana("connect", tmp_path / "bot.py", "--name", "b", "--server", url, status=1).stderr
+    assert said.startswith("dogana: the connection to ladder.example:7800 is not encrypted")
 
 
 def test_no_proxy_of_the_environment_is_shown_a_token(

@@ -6,8 +6,8 @@ import contextlib
 import json
 import os
 import re
-import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,8 +15,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import grpc
+import httpx
 import pytest
 
 from dogana.v1 import referee_pb2
@@ -29,17 +31,18 @@ from ladder.operation.home import Home
 from ladder.questions.bots import BotsRequest, ShowRequest
 from ladder.questions.info import InfoRequest
 from ladder.questions.matches import PlayingRequest
-from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
+from ladder.service.remote import RemoteLadder
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.patience import patient
-from tests.referee.test_wire import certificate
 
 pytestmark = pytest.mark.ladders
 
 __all__ = ["dogana"]
 
 SECONDS = patient(120)
+ON_FREE_PORTS = ("--listen", "127.0.0.1:0", "--web", "127.0.0.1:0")
+PLAIN = ("--clock", "60+0.5/10", "--unconfined")
 RANDOM = """
 import random
 from dogana.sdk import play
@@ -50,27 +53,51 @@ play(choose)
 """
 
 
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def wait_until_free(url: str) -> None:
+    """Wait until the pages of a ladder whose first process has ended have ended, too."""
+    where = urlsplit(url)
+
+    def is_free() -> bool:
+        with contextlib.suppress(OSError), socket.create_server((str(where.hostname), where.port or 0)):
+            return True
+        return False
+
+    wait_until(is_free)
+
+
 @contextmanager
 def served(home: Path, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A ladder that is served by a process of its own; the process, and the address. Its journal is beside the folder."""
-    command = [sys.executable, "-m", "ladder", "ladder", "serve", "--home", str(home), "--listen", "127.0.0.1:0"]
+    """A ladder that is served by a process of its own; the process, and the URL. Its journal is beside the folder."""
+    command = [sys.executable, "-m", "ladder", "ladder", "serve", "--home", str(home)]
     journal = journal_of(home)
     with (
         journal.open("wb") as errors,
         subprocess.Popen(
-            [*command, "--game", "cargo_noir", "--workers", "1", "--clock", "60+0.5/10", "--unconfined", *words],
+            [*command, *ON_FREE_PORTS, "--game", "cargo_noir", "--workers", "1", *PLAIN, *words],
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             stderr=errors,
             start_new_session=True,
         ) as process,
     ):
         try:
-            while not (found := re.search(r"listening.*?([a-z0-9.]+:[1-9]\d*)", journal.read_text())):
+            while not (found := re.search(r"\bpages\b.*?(https?://[a-z0-9.]+:[1-9]\d*)", journal.read_text())):
                 assert process.poll() is None, journal.read_text()
                 time.sleep(0.05)
             yield process, found[1]
         finally:
             process.kill()
+
+
+def door_of(url: str) -> str:
+    """Where bots at home connect to a served ladder, and matches are watched."""
+    with RemoteLadder(url, Login()) as ladder:
+        return ladder.ask(InfoRequest()).address
 
 
 def journal_of(home: Path) -> Path:
@@ -87,7 +114,7 @@ def wait_until(true: Callable[[], object]) -> None:
 def rated(address: str, bot: str) -> int:
     """How many matches of a bot count."""
     try:
-        with RemoteDesk(address, Login()) as desk:
+        with RemoteLadder(address, Login()) as desk:
             return sum(one.matches for one in desk.ask(ShowRequest(bot=bot)).versions[-1].standings)
     except LadderError:
         return 0
@@ -108,11 +135,11 @@ def test_a_stranger_comes_from_a_token_to_a_rating_and_a_restart_loses_nothing(
     (tmp_path / "bot.py").write_text(RANDOM)
     home = Home(tmp_path / "home")
     with served(home.folder) as (process, address):
-        with RemoteDesk(address, Login("ann", token)) as desk:
+        with RemoteLadder(address, Login("ann", token)) as desk:
             assert desk.submit(tmp_path / "bot.py", "mybot", "").is_new
         wait_until(lambda: rated(address, "mybot") >= 2)
         for login, keys in ((Login("ann", token), ["actions"]), (Login(), [])):
-            with RemoteDesk(address, login) as desk:
+            with RemoteLadder(address, login) as desk:
                 [fared] = desk.ask(ShowRequest(bot="mybot")).fared
                 assert [said.key for said in fared.telemetry] == keys
                 assert all(said.mean > 1 and said.matches >= 2 for said in fared.telemetry)
@@ -135,9 +162,10 @@ def test_it_waits_while_nobody_has_submitted_anything(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     home.make()
     with served(home.folder) as (process, address):
-        with RemoteDesk(address, Login()) as desk:
+        with RemoteLadder(address, Login()) as desk:
             wait_until(lambda: len(desk.ask(BotsRequest()).bots) >= 2)  # the house bots are entered
             assert desk.ask(InfoRequest()).matches == 0
+        assert f"dogana login {address}\n" in httpx.get(f"{address}/enter", timeout=SECONDS).text
         assert process.poll() is None
 
 
@@ -147,7 +175,7 @@ def test_a_game_that_nobody_has_a_bot_for_keeps_no_other_waiting(tmp_path: Path,
     (bot / "bot.py").write_text(RANDOM)
     (bot / "bot.toml").write_text('run = ["python", "bot.py"]\ngames = ["cargo_noir"]')
     with served(tmp_path / "home", "--game", "yunnan") as (_, address):
-        with RemoteDesk(address, Login("ann", token)) as desk:
+        with RemoteLadder(address, Login("ann", token)) as desk:
             desk.submit(bot, "mybot", "")
         wait_until(lambda: rated(address, "mybot"))
 
@@ -158,7 +186,7 @@ def test_its_journal_tells_all_that_has_happened_and_no_secret(tmp_path: Path, t
     (tmp_path / "bad.py").write_text("print('\x1b[2J never joins')\n")
     journal = journal_of(tmp_path / "home")
     with served(tmp_path / "home", "--log-format", "json") as (process, address):
-        with RemoteDesk(address, Login("ann", token)) as desk:
+        with RemoteLadder(address, Login("ann", token)) as desk:
             desk.submit(tmp_path / "bot.py", "mybot", "")
             desk.submit(tmp_path / "bad.py", "bad", "")
         wait_until(lambda: "not_qualified" in journal.read_text() and "match_ended" in journal.read_text())
@@ -193,9 +221,10 @@ def test_its_journal_tells_all_that_has_happened_and_no_secret(tmp_path: Path, t
 
 def test_a_home_has_one_server_and_no_run_beside_it(tmp_path: Path, token: str, dogana: Dogana) -> None:
     home = tmp_path / "home"
-    with served(home):
+    with served(home, "--web", "0.0.0.0:0"):
+        assert " unencrypted " in journal_of(home).read_text()  # tokens go there
         for words in (
-            ["serve", "--listen", "127.0.0.1:0", "--unconfined"],
+            ["serve", *ON_FREE_PORTS, "--unconfined"],
             ["run", "--game", "yunnan", "--matches", 1],
         ):
             said = dogana("ladder", *words, "--home", home, status=1).stderr
@@ -210,8 +239,8 @@ SLOW = "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sle
 def test_a_match_that_is_being_played_is_watched_through_the_server(tmp_path: Path, token: str, dogana: Dogana) -> None:
     (tmp_path / "bot.py").write_text(SLOW)
     home = tmp_path / "home"
-    with served(home) as (_, address), RemoteDesk(address, Login("ann", token)) as desk:
-        with grpc.insecure_channel(address) as channel:
+    with served(home) as (_, address), RemoteLadder(address, Login("ann", token)) as desk:
+        with grpc.insecure_channel(door_of(address)) as channel:
             stub = RefereeStub(channel)
             with pytest.raises(grpc.RpcError) as caught:
                 next(stub.Watch(referee_pb2.WatchRequest(match_id="../ladder.db")))
@@ -222,33 +251,15 @@ def test_a_match_that_is_being_played_is_watched_through_the_server(tmp_path: Pa
             def watch_one() -> bool:
                 """Watch a match to its end, unless it is over before we come."""
                 for match in desk.ask(PlayingRequest()).matches:
-                    assert not match.address
+                    assert match.address == door_of(address)
                     with contextlib.suppress(grpc.RpcError):
                         seen.extend(stub.Watch(referee_pb2.WatchRequest(match_id=match.match)))
                         return seen[0].match_id == match.match
                 return False
 
             wait_until(watch_one)
-            where = {("--server", address): f"dogana watch {address} ", ("--home", home): "dogana watch unix:"}
+            where = {("--server", address): f"dogana watch {door_of(address)} ", ("--home", home): "dogana watch unix:"}
             for words, said in where.items():
                 wait_until(lambda: said in dogana("ladder", "playing", *words).stdout)  # noqa: B023 it is called at once
         assert seen[-1].HasField("game_over")
         assert seen[-1].game_over.seed == ""  # others are played from it
-
-
-def test_the_command_to_watch_a_match_names_the_certificate_of_the_login(
-    tmp_path: Path, token: str, dogana: Dogana, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    (tmp_path / "bot.py").write_text(SLOW)
-    (tmp_path / "token").write_text(token)
-    _, _, authority = certificate(tmp_path)
-    words = ["--listen", "localhost:0", "--tls-cert", str(authority), "--tls-key", str(tmp_path / "key.pem")]
-    with served(tmp_path / "home", *words) as (_, address):
-        dogana("login", address, "--ca", authority, "--token-file", "token")
-        dogana("ladder", "submit", "bot.py", "--name", "mybot", "--server", address)
-        with RemoteDesk(address, Login("ann", token, str(authority))) as desk:
-            wait_until(lambda: desk.ask(PlayingRequest()).matches)
-        said = dogana("ladder", "playing", "--server", address).stdout
-        [command] = re.findall(r"watch it: dogana (.*)", said)
-        assert dogana(*shlex.split(command)).stdout

@@ -20,13 +20,14 @@ from hypothesis import strategies as st
 from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX, questions_by_path
 from ladder.http.api.openapi import ERRORS, openapi
-from ladder.http.requests import limits
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
+from ladder.operation import limits
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
-from ladder.questions.asker import ANYBODY, Asker
+from ladder.operation.limits import Limits
+from ladder.operation.meter import Allowance, AtATime
 from ladder.questions.bots import BotsRequest, ShowRequest
+from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.comparing import CompareRequest, CrosstableRequest
 from ladder.questions.desk import Desk
 from ladder.questions.info import InfoRequest
@@ -41,7 +42,9 @@ from referee.records.record import unpacked
 from tests.cases import mostly_long
 from tests.ladder.archived import record_of
 from tests.ladder.told import FAULTY, LONG, told_ladder
+from tests.patience import patient
 from tests.web.conftest import Browse, browsing
+from tests.web.served import serving_pages
 
 PLAYED = 8
 
@@ -167,6 +170,20 @@ def test_a_record_is_the_file_that_was_written(client: httpx.Client, home: Home)
     assert answer.headers["content-type"] == "application/octet-stream"
 
 
+def test_who_reads_many_files_at_a_time_leaves_places_to_others(home: Home, token: str) -> None:
+    few = Limits(files=AtATime(1, 2, "one at a time", "too many"))
+    [match, *_] = matches(home)
+    with (
+        serving_pages(home, Site(), few) as url,
+        httpx.Client(base_url=f"{url}{PREFIX}", timeout=patient(60)) as client,
+        few.files.one("127.0.0.1"),  # a neighbour still reads
+    ):
+        refused = client.get(f"/matches/{match}/record")
+        assert (refused.status_code, refused.json()["error"]["message"]) == (429, "one at a time")
+        shown = {"authorization": f"Bearer {token}"}
+        assert client.get(f"/matches/{match}/record", headers=shown).status_code == 200
+
+
 def test_what_has_not_changed_is_not_sent_again(client: httpx.Client) -> None:
     tag = get(client, "/bots").headers["etag"]
     again = client.get(f"{PREFIX}/bots", headers={"If-None-Match": tag})
@@ -180,7 +197,7 @@ def test_what_has_not_changed_is_not_sent_again(client: httpx.Client) -> None:
 def test_logs_are_for_their_author_alone_who_shows_a_token(client: httpx.Client, home: Home, token: str) -> None:
     [match, *_] = matches(home)
     mine = get(client, f"/logs/{match}?tail=2", authorization=f"Bearer {token}")
-    assert mine.json() == document(Desk(home, Asker("ann")).ask(LogRequest(what=match, tail=2)))
+    assert mine.json() == document(Desk(home, Caller("ann")).ask(LogRequest(what=match, tail=2)))
     assert mine.headers["cache-control"] == "no-store"
     assert get(client, f"/logs/{match}").status_code >= 400
     assert get(client, f"/logs/{FAULTY}").json()["error"]["code"] == "forbidden"

@@ -20,15 +20,12 @@ import pytest
 
 from ladder.http.requests import connections, form
 from ladder.http.requests.asked import Site
-from ladder.intake.authors import Authors
 from ladder.operation.home import Home
-from ladder.questions.info import InfoRequest
 from ladder.service.beside import serving
-from ladder.service.client import RemoteDesk
-from ladder.service.login import Login
 from referee.live.matches.server import Listen
 from tests.cases import mostly_long
 from tests.ladder.raw import PREFACE
+from tests.ladder.watching import check_that_it_answers
 from tests.patience import patient
 from tests.web.conftest import Browse, new_ladder
 
@@ -242,7 +239,7 @@ def test_an_attacker_ends_and_others_are_answered(
     assert client.get("/login").status_code == 200
 
 
-# --- the port of the commands -------------------------------------------------------------------------------
+# --- the port of streams -----------------------------------------------------------------------------------
 
 
 def frames(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
@@ -261,13 +258,11 @@ TO_THE_PORT = {
 
 
 @pytest.mark.parametrize("what", TO_THE_PORT)
-def test_what_is_no_call_keeps_no_author_from_the_ladder(home: Home, what: str) -> None:
-    with Authors(home.database, create=False) as authors:
-        token = authors.add("ann")
-    with serving(home, Listen("127.0.0.1:0")) as port, RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as desk:
+def test_what_is_no_call_keeps_nobody_from_the_ladder(home: Home, what: str) -> None:
+    with serving(home, Listen("127.0.0.1:0")) as port, grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
         for _ in range(5):
             said(("127.0.0.1", port), TO_THE_PORT[what], ends=True)
-            assert desk.ask(InfoRequest()).author == "ann"
+            check_that_it_answers(channel)
 
 
 def test_streams_without_a_join_leave_the_port_to_others(home: Home) -> None:
@@ -281,8 +276,8 @@ def test_streams_without_a_join_leave_the_port_to_others(home: Home) -> None:
                 play: Any = channel.stream_stream("/dogana.v1.Referee/Play")
                 for _ in range(60):
                     await play().wait_for_connection()
-            with RemoteDesk(f"127.0.0.1:{port}", Login()) as desk:
-                assert (await asyncio.to_thread(desk.ask, InfoRequest())).dogana
+            with grpc.insecure_channel(f"127.0.0.1:{port}") as another:
+                await asyncio.to_thread(check_that_it_answers, another)
 
     with serving(home, Listen("127.0.0.1:0")) as port:
         asyncio.run(open_many(port))

@@ -22,12 +22,12 @@ from bs4 import BeautifulSoup
 
 from ladder.facts.store import Store
 from ladder.http.pages.enter import ten_lines
-from ladder.http.requests import changes, limits
+from ladder.http.requests import changes
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.intake.submission import submit
 from ladder.model.match import Version
-from ladder.operation import journal
+from ladder.operation import journal, limits
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance
 from ladder.questions.desk import Desk
@@ -47,7 +47,7 @@ from tests.web.conftest import Browse, soup
 __all__ = ["noted"]
 
 ROOT = Path(__file__).resolve().parents[2]
-SITE = Site(takes_bots=True, address="ladder.example:7800")
+SITE = Site(takes_bots=True, url="https://ladder.example:8780")
 BOT = b"print('not run')\n"
 
 
@@ -748,7 +748,7 @@ def test_how_to_enter_tells_how_to_install_and_where_logs_are(home: Home, browse
     text = " ".join(soup(browse(home, site).get("/enter")).get_text(" ").split())
     assert "pip install ." in text
     where = "at My bots when you are logged in, or by" if site.takes_bots else "by"
-    server = site.address or "HOST:PORT"
+    server = site.url or "URL"
     assert f"What your bot wrote is shown to you alone: {where} dogana ladder log mybot --server {server} ." in text
 
 
@@ -756,7 +756,7 @@ def test_the_commands_have_the_address_of_this_ladder_whatever_the_browser_asked
     home: Home, browse: Browse
 ) -> None:
     page = browse(home, replace(SITE, host_names=frozenset("*"))).get("/enter", headers={"host": "evil.example"})
-    assert "dogana ladder submit mybot.py --name mybot --server ladder.example:7800" in page.text
+    assert "dogana ladder submit mybot.py --name mybot --server https://ladder.example:8780" in page.text
     assert "evil" not in page.text
     _, shown, *_ = BeautifulSoup(page.text, "html.parser").select("pre")
     assert shown.get_text() == ten_lines()

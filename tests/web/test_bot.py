@@ -15,8 +15,8 @@ from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.operation.errors import NotFound
 from ladder.operation.home import Home
-from ladder.questions.asker import ANYBODY, Asker
 from ladder.questions.bots import Performance, ShowRequest
+from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.desk import Desk
 from ladder.questions.matches import MatchesRequest
 from referee.live.seats.telemetry import Series
@@ -157,8 +157,8 @@ def test_a_hostile_name_is_text_wherever_it_stands(home: Home) -> None:
 
 
 def test_what_is_private_is_shown_to_its_author_alone(home: Home) -> None:
-    site = Site(address="ladder.example:7800")
-    own = page(home, BOT, {"version": "1"}, asker=Asker("eve"), site=site, bot="best")
+    site = Site(url="https://ladder.example:8780")
+    own = page(home, BOT, {"version": "1"}, caller=Caller("eve"), site=site, bot="best")
     check_markup(own)
     assert MARKUP in text_of(table_of(own, "What it said"))
     commands = own.select_one("#yours pre")
@@ -177,9 +177,9 @@ def test_what_is_private_is_shown_to_its_author_alone(home: Home) -> None:
     [seat] = [seat.seat for seat in lost.seats if seat.bot == "best"]
     assert words[0][3] == lost.match
     assert words[1][4] == str(seat)
-    assert words[0][-2:] == ["--server", "ladder.example:7800"]
-    for asker in (ANYBODY, Asker("dan")):
-        shown = page(home, BOT, {"version": "1"}, asker=asker, site=site, bot="best")
+    assert words[0][-2:] == ["--server", "https://ladder.example:8780"]
+    for caller in (ANYBODY, Caller("dan")):
+        shown = page(home, BOT, {"version": "1"}, caller=caller, site=site, bot="best")
         assert shown.select_one("#yours") is None
         assert not [table for table in shown.select("caption") if "What it said" in table.text]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import select
 import shutil
 import socket
 import time
@@ -14,12 +15,15 @@ import httpx
 import pytest
 
 from ladder.facts.store import Store
+from ladder.http.api import changing
 from ladder.http.api.api import PREFIX
-from ladder.http.requests import changes, limits
+from ladder.http.requests import changes
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
+from ladder.operation import limits
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
+from ladder.operation.limits import Limits
+from ladder.operation.meter import Allowance, Meter
 from ladder.questions.desk import Desk
 from ladder.questions.proof import KeyRequest
 from referee.bots.files import MAX_BYTES
@@ -27,6 +31,7 @@ from tests.ladder.noted import Noted, noted
 from tests.ladder.told import told_ladder
 from tests.patience import patient
 from tests.web.conftest import Browse
+from tests.web.served import serving_pages
 
 __all__ = ["noted"]
 
@@ -210,6 +215,33 @@ def test_browser_and_programs_have_one_allowance_of_submissions(
     assert int(refused.headers["retry-after"]) > 60
 
 
+def test_a_second_chance_counts_as_a_submission(home: Home, tokens: dict[str, str]) -> None:
+    one_a_day = Limits(submissions=Meter(Allowance("submissions", 1, 86_400)))
+    with serving_pages(home, SITE, one_a_day) as url, httpx.Client(base_url=url, timeout=patient(60)) as client:
+        assert change(client, "requalify", tokens["eve"], bot="best").status_code == 400  # it needs none
+        assert change(client, "requalify", tokens["eve"], bot="best").status_code == 429
+
+
+def test_an_upload_ends_though_its_pieces_keep_coming(
+    client: httpx.Client, home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changing, "UPLOAD_SECONDS", 0.2)
+    url = client.base_url
+    with socket.create_connection((url.host, url.port or 0), patient(60)) as raw:
+        raw.sendall(head_of_an_upload(tokens["new"]))
+        while not select.select([raw], [], [], 0.05)[0]:
+            raw.sendall(b"x")
+        assert b"did not arrive within 0.2 s" in raw.recv(65536)
+    wait_for_no_uploads(home)
+
+
+def head_of_an_upload(token: str) -> bytes:
+    return (
+        f"POST {PREFIX}/submissions?bot=slow&file=b.py&sha256=0 HTTP/1.1\r\nHost: x\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Length: 100000\r\n\r\nbegin"
+    ).encode()
+
+
 @pytest.fixture
 def begun(
     home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
@@ -218,12 +250,8 @@ def begun(
     monkeypatch.setattr(changes, "PIECE_SECONDS", patient(1))
     client = browse(home, SITE)
     url = client.base_url
-    head = (
-        f"POST {PREFIX}/submissions?bot=slow&file=b.py&sha256=0 HTTP/1.1\r\nHost: x\r\n"
-        f"Authorization: Bearer {tokens['new']}\r\nContent-Length: 100000\r\n\r\nbegin"
-    )
     with socket.create_connection((url.host, url.port or 0), patient(60)) as raw:
-        raw.sendall(head.encode())
+        raw.sendall(head_of_an_upload(tokens["new"]))
         while not list(home.versions.glob(".receiving-*")):
             time.sleep(0.01)
         yield client, raw
@@ -251,6 +279,6 @@ def test_a_failure_of_ours_is_noted_and_tells_nothing(
     Desk(home).ask(KeyRequest())  # its organiser has looked at it, and so made it
     home.key.unlink()
     status, why = said(send(client, tokens["new"]))
-    assert (status, why) == (500, "its organiser finds the reason in its log")
+    assert (status, why) == (500, "the ladder failed; its organiser finds the reason in its log")
     [(event, fields)] = noted.events
-    assert (event, fields["method"]) == ("failed", "api/v1/submissions")
+    assert (event, fields["method"]) == ("failed", "submit")

@@ -32,7 +32,7 @@ def kind_of(address: str) -> str:
     return "/".join(names) + "?" + ",".join(sorted(part.partition("=")[0] for part in query.split("&")))
 
 
-SERVED = Site(takes_bots=True, has_tables=True, address="ladder:7800")
+SERVED = Site(takes_bots=True, has_tables=True, address="ladder:7800", url="http://ladder:8780")
 
 
 @pytest.fixture(scope="module", params=[Site(), SERVED], ids=["looked at", "served"])

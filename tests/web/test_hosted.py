@@ -11,10 +11,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.store import Store
 from ladder.http.pages.enter import ten_lines
 from ladder.http.requests.asked import Site
+from ladder.intake.offer import OfferedBot
 from ladder.intake.offer import offered as offered_at_home
 from ladder.intake.submission import submit
 from ladder.operation.errors import LadderError
@@ -102,7 +102,7 @@ def test_where_no_walls_are_known_there_are_house_bots_alone(home: Home, tmp_pat
 
 
 def test_consent_is_for_bots_that_run_here(home: Home) -> None:
-    at_home = pb.Offer(bot="away", content="1", matches=1, games=[GAME])
+    at_home = OfferedBot(bot="away", content="1", matches=1, games=(GAME,))
     with Store(home.database, create=False) as store:
         enter_house_bots(store, store.roster.condition(GAME, {}, "60+0.5/10"))
         offered_at_home(store, "ann", at_home)

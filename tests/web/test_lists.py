@@ -13,8 +13,8 @@ from ladder.http.requests.asked import BadQuestion, NoPage, Site
 from ladder.operation.errors import LadderError, NotFound
 from ladder.operation.home import Home
 from ladder.play.playing import announced
-from ladder.questions.asker import ANYBODY
 from ladder.questions.bots import BotsRequest
+from ladder.questions.caller import ANYBODY
 from ladder.questions.comparing import CompareRequest, CrosstableRequest
 from ladder.questions.desk import Desk
 from ladder.questions.matches import MatchesRequest

@@ -19,13 +19,13 @@ from ladder.facts.store import Store
 from ladder.http.pictures.drawings import Drawing, Drawings, pages_folder
 from ladder.http.rendering.sentence import sentence
 from ladder.http.rendering.told import clock_in_words
-from ladder.http.requests import limits
 from ladder.http.requests.asked import Site
+from ladder.operation import limits
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance
 from ladder.play.playing import announced
-from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.desk import Desk
 from ladder.questions.match import MatchRequest, PointsRow, SeatAccount
 from ladder.questions.matches import MatchesRequest
@@ -52,7 +52,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
 def client(told: Home) -> Iterator[httpx.Client]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits, "REQUESTS", Allowance("requests", 100_000, 1))
-        with browsing(told, Site(address="ladder.example:7800")) as asking:
+        with browsing(told, Site(url="https://ladder.example:8780")) as asking:
             yield asking
 
 
@@ -166,7 +166,7 @@ def test_the_commands_to_look_further_are_there_to_copy(client: httpx.Client, to
     for command in (
         f"dogana verify {match}.jsonl",
         f"dogana replay {match}.jsonl --html {match}.html",
-        f"dogana ladder record {match} --server ladder.example:7800 --to {match}.jsonl.zst",
+        f"dogana ladder record {match} --server https://ladder.example:8780 --to {match}.jsonl.zst",
     ):
         assert command in said
 
@@ -447,7 +447,7 @@ def test_a_match_that_was_given_up_says_why(home: Home, browse: Browse) -> None:
 def test_logs_are_told_of_to_their_author_alone(told: Home) -> None:
     match = next(match for match in matches_of(told) if any(seat.bot == FAULTY for seat in match.seats))
     logs: dict[str, Any] = {
-        author: [log.seat for log in Desk(told, Asker(author)).ask(MatchRequest(match=match.match)).logs]
+        author: [log.seat for log in Desk(told, Caller(author)).ask(MatchRequest(match=match.match)).logs]
         for author in ("ann", "")
     }
     assert len(logs["ann"]) == 1

@@ -39,7 +39,7 @@ from tests.patience import patient
 from tests.referee.test_wire import certificate
 from tests.web.conftest import Browse, new_ladder
 
-SITE = Site(takes_bots=True, address="ladder.example:7800")
+SITE = Site(takes_bots=True, url="https://ladder.example:8780")
 EVIL = "'\"><script>alert(1)</script><img src=x onerror=alert(2)>{{7717*7919}}"
 LARGE = 60_000_000
 SQL = "' or 1=1; drop table bots; --"
@@ -658,7 +658,7 @@ def test_silent_connections_make_room_before_they_are_encrypted(
 def test_who_asks_is_whom_the_proxy_names_if_there_is_one(
     tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch, proxy: str, statuses: list[int]
 ) -> None:
-    monkeypatch.setattr("ladder.http.requests.limits.GUESSES", Allowance("wrong tokens", 1, 60))
+    monkeypatch.setattr("ladder.operation.limits.GUESSES", Allowance("wrong tokens", 1, 60))
     client = browse(new_ladder(tmp_path / "ladder"), Site(takes_bots=True, proxy=proxy))
     asked = [
         client.post("/login", data={"token": "dgn_wrong"}, headers={"x-forwarded-for": address})

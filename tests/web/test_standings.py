@@ -12,7 +12,7 @@ from ladder.http.pages import standings as module
 from ladder.http.rendering import told
 from ladder.http.requests.asked import BadQuestion, NoPage, Site
 from ladder.operation.home import Home
-from ladder.questions.asker import ANYBODY
+from ladder.questions.caller import ANYBODY
 from ladder.questions.desk import Desk
 from ladder.questions.rows import PlaceSpan, StandingRow
 from ladder.questions.standings import TopRequest

@@ -14,7 +14,7 @@ from ladder.http.rendering.render import rendered
 from ladder.http.requests.asked import Asked, Site
 from ladder.operation.home import Home
 from ladder.play.running import count
-from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.desk import Desk
 from tests.ladder.made import CONDITION, GAME, OTHER, next_matches, result_of
 from tests.ladder.told import told_ladder
@@ -49,13 +49,13 @@ def page(
     address: str,
     query: Mapping[str, str] | None = None,
     *,
-    asker: Asker = ANYBODY,
+    caller: Caller = ANYBODY,
     site: Site | None = None,
     **names: str,
 ) -> BeautifulSoup:
     """A page as it is without JavaScript."""
     path = address.format(**names).removeprefix("/")
-    asked = Asked(Desk(home, asker), asker, site or Site(), path, names, query or {})
+    asked = Asked(Desk(home, caller), caller, site or Site(), path, names, query or {})
     return BeautifulSoup(rendered(PAGES[address](asked), asked), "html.parser")
 
 

@@ -20,9 +20,8 @@ from ladder.http.api.openapi import ERRORS, openapi
 from ladder.http.api.reading import read_request
 from ladder.http.requests.kept import Kept
 from ladder.http.requests.limits import name_of
-from ladder.http.requests.refused import told
+from ladder.http.requests.refused import refusal
 from ladder.http.requests.shelf import Shelf
-from ladder.operation.errors import TooMuch
 from ladder.operation.threads import Threads
 from ladder.questions.desk import Desk
 from ladder.questions.question import Question, all_questions, document
@@ -74,7 +73,7 @@ class Api:
         async def answer(request: Request) -> Response:
             if request.method == "OPTIONS":
                 return self._callers.options(request)
-            with self._callers.measured(asked.name):
+            with self._callers.measured(request, asked.name):
                 return await self._answer(request, asked)
 
         return answer
@@ -119,16 +118,14 @@ def is_api(request: Request) -> bool:
 
 def failed(error: Exception, more: Mapping[str, str]) -> Response:
     """Return an answer that says what was wrong, with some more headers."""
-    status, reason = told(error)
+    found = refusal(error)
     headers = {"cache-control": "no-store", "vary": "Authorization, Origin", **more}
-    if status == 401:
+    if found.status == 401:
         headers["www-authenticate"] = "Bearer"
-    if isinstance(error, TooMuch):
-        headers["retry-after"] = str(error.seconds)
-    elif status == 503:
-        headers["retry-after"] = "60"
-    said = {"code": ERRORS.get(status, "failed"), "message": visible(reason, MAX_REASON_CHARACTERS)}
-    return Response(json.dumps({"error": said}) + "\n", status, headers, media_type=_JSON)
+    if found.retry_after:
+        headers["retry-after"] = str(found.retry_after)
+    said = {"code": ERRORS.get(found.status, "failed"), "message": visible(found.message, MAX_REASON_CHARACTERS)}
+    return Response(json.dumps({"error": said}) + "\n", found.status, headers, media_type=_JSON)
 
 
 @cache

@@ -12,15 +12,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ladder.http.requests.asked import Site
-from ladder.http.requests.limits import Limits, address_of, name_of
-from ladder.http.requests.refused import status_name, told
+from ladder.http.requests.limits import address_of, name_of
+from ladder.http.requests.refused import refused
 from ladder.intake.tokens import Tokens
 from ladder.operation.calls import CallFigures
 from ladder.operation.errors import Unauthenticated
 from ladder.operation.home import Home
+from ladder.operation.journal import of_this_call
+from ladder.operation.limits import Limits
+from ladder.operation.refusals import Refusals
 from ladder.operation.threads import Threads
-from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.caller import ANYBODY, Caller
 
+RECEIVED = "dogana.received"
+"""The entry of a request's scope for the number of bytes of a bot that have arrived."""
 MAX_LOOKUPS = 4
 """The number of tokens that are looked up at a time."""
 _PREFLIGHT = {
@@ -39,9 +44,10 @@ class Callers:
     limits: Limits
     tokens: Tokens
     figures: CallFigures
+    refusals: Refusals
     _lookups: Threads = field(default_factory=lambda: Threads(MAX_LOOKUPS))
 
-    async def caller(self, request: Request, requests: int = 1) -> Asker:
+    async def caller(self, request: Request, requests: int = 1) -> Caller:
         """Return the caller, and charge them for some requests.
 
         Raises:
@@ -49,21 +55,24 @@ class Callers:
             TooMuch: if they have shown too many of these, or sent too many requests.
         """
         caller = await self._shown(request)
+        if caller.author:
+            of_this_call(author=caller.author)
         self.limits.requests.take(name_of(caller, request), requests)
         return caller
 
-    async def _shown(self, request: Request) -> Asker:
+    async def _shown(self, request: Request) -> Caller:
         shown = request.headers.get("authorization")
         if shown is None:
             return ANYBODY
         scheme, _, token = shown.partition(" ")
         if scheme.lower() != "bearer":
             raise Unauthenticated("show a token as: Authorization: Bearer TOKEN")
-        return Asker(await self._lookups.run(self.tokens.author_of, token.strip(), address_of(request)))
+        return Caller(await self._lookups.run(self.tokens.author_of, token.strip(), address_of(request)))
 
     @contextmanager
-    def measured(self, method: str) -> Iterator[None]:
-        """Count a call, and how it has ended."""
+    def measured(self, request: Request, method: str) -> Iterator[None]:
+        """Count a call, and how it has ended; note a refusal or a failure in the journal."""
+        of_this_call(address=address_of(request))
         status, began = "OK", time.monotonic()
         try:
             yield
@@ -71,10 +80,10 @@ class Callers:
             status = "CANCELLED"
             raise
         except Exception as error:
-            status = status_name(told(error)[0])
+            status = refused(self.refusals, request, method, error).code.name
             raise
         finally:
-            self.figures.note(method, status, time.monotonic() - began)
+            self.figures.note(method, status, time.monotonic() - began, received_of(request))
 
     def options(self, request: Request) -> Response:
         """Return the methods of a question, and for a page of another site whether it may ask."""
@@ -90,6 +99,16 @@ class Callers:
             "cache-control": "no-store" if is_private else "no-cache",
             "vary": "Accept-Encoding, Authorization" + (", Origin" if self.site.cors_origins else ""),
         }
+
+
+def count_received(request: Request, number: int) -> None:
+    """Count bytes of a bot that have arrived with a request."""
+    request.scope[RECEIVED] = received_of(request) + number
+
+
+def received_of(request: Request) -> int:
+    """Return how many bytes of a bot have arrived with a request."""
+    return int(request.scope.get(RECEIVED, 0))
 
 
 def shared(site: Site, request: Request) -> dict[str, str]:

@@ -11,19 +11,16 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ladder.http.api.api import PREFIX, changes_by_path
-from ladder.http.api.callers import Callers
+from ladder.http.api.callers import Callers, count_received
 from ladder.http.api.openapi import SUBMISSIONS
 from ladder.http.api.reading import read_change, read_request
 from ladder.http.requests.changes import Changes, length_of, prompt_pieces
 from ladder.http.requests.connections import UNHURRIED
 from ladder.http.requests.form import drained, read_body
-from ladder.http.requests.limits import address_of
-from ladder.http.requests.refused import refused, told
 from ladder.intake.upload import UPLOAD_SECONDS, Submission, Upload
 from ladder.operation.journal import note, of_this_call
-from ladder.operation.refusals import Refusals
 from ladder.questions.access import check_is_author
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 from ladder.questions.changes import RequalifyRequest, SubmitAnswer, SubmitRequest
 from ladder.questions.desk import Desk
 from ladder.questions.question import Question, document
@@ -38,7 +35,6 @@ class ChangesByPrograms:
         self._callers = callers
         self._limits = callers.limits
         self._changes = changes
-        self._refusals = Refusals()
 
     def routes(self) -> list[Route]:
         """Return the addresses at which something is changed."""
@@ -52,27 +48,16 @@ class ChangesByPrograms:
         self, name: str, change: Callable[[Request], Awaitable[object]]
     ) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
-            of_this_call(address=address_of(request))
-            try:
-                with self._callers.measured(name):
-                    found = json.dumps(document(await change(request))) + "\n"
-            except (DoganaError, OSError) as error:
-                if told(error)[0] < 500:  # failures are noted with those of all pages
-                    refused(self._refusals, request, name, error)
-                raise
+            with self._callers.measured(request, name):
+                found = json.dumps(document(await change(request))) + "\n"
             note("change", did=name)
             return Response(found, headers={"cache-control": "no-store"}, media_type="application/json")
 
         return answer
 
-    async def _caller(self, request: Request) -> Asker:
-        caller = await self._callers.caller(request)
-        of_this_call(author=caller.author)
-        return caller
-
     def _change(self, asked: Question) -> Callable[[Request], Awaitable[object]]:
         async def change(request: Request) -> object:
-            caller = await self._caller(request)
+            caller = await self._callers.caller(request)
             wanted = read_change(await read_body(request), asked.request)
             of_this_call(about=getattr(wanted, "bot", ""))
             if asked.request is RequalifyRequest:
@@ -84,7 +69,7 @@ class ChangesByPrograms:
     async def _submit(self, request: Request) -> SubmitAnswer:
         stream = prompt_pieces(request)
         try:
-            caller = await self._caller(request)
+            caller = await self._callers.caller(request)
             check_is_author(caller)
             request.scope[UNHURRIED] = True
             with self._limits.uploads.one(caller.author):
@@ -98,7 +83,7 @@ class ChangesByPrograms:
         of_this_call(about=f"{answer.bot} v{answer.version}", new=answer.is_new)
         return answer
 
-    async def _receive(self, request: Request, caller: Asker, stream: AsyncIterator[bytes]) -> SubmitAnswer:
+    async def _receive(self, request: Request, caller: Caller, stream: AsyncIterator[bytes]) -> SubmitAnswer:
         size, wanted = length_of(request), read_request(request, SubmitRequest)
         assert isinstance(wanted, SubmitRequest)  # noqa: S101 it is what was read
         submission = Submission(wanted.bot, wanted.file, size, wanted.sha256, wanted.executable, wanted.at_tables)
@@ -109,5 +94,6 @@ class ChangesByPrograms:
             self._limits.uploaded.take(caller.author, size)
             async for data in stream:
                 await self._changes.run(upload.write, data)
+                count_received(request, len(data))
             upload.check()
             return await self._changes.take_in(upload, executable=wanted.executable)

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from ladder.http.api.callers import Callers
 from ladder.http.api.reading import read_request
 from ladder.http.requests.limits import name_of
-from ladder.operation.meter import FILE_REQUESTS
+from ladder.operation.limits import FILE_REQUESTS
 from ladder.operation.threads import Threads
 from ladder.questions.desk import Desk
 from ladder.questions.question import File, Question
@@ -36,7 +36,7 @@ class Files:
         if request.method == "OPTIONS":
             await self._callers.options(request)(scope, receive, send)
             return
-        with self._callers.measured(self._asked.name):
+        with self._callers.measured(request, self._asked.name):
             await self._send(request, receive, send)
 
     async def _send(self, request: Request, receive: Receive, send: Send) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from ladder.http.api.api import PREFIX, changes_by_path, questions_by_path
 from ladder.http.api.openapi import ERRORS, openapi
 from ladder.http.requests.asked import Asked, Page
-from ladder.operation.meter import FILE_REQUESTS, REQUESTS
+from ladder.operation.limits import FILE_REQUESTS, REQUESTS
 from referee.registry import games
 
 

@@ -102,7 +102,7 @@ def _reproducing(asked: Asked, label: str, bot: str, version: int) -> Sequence[s
     if not lost:
         return ()
     own, _ = _seats(lost[0], bot, version)
-    match, server = lost[0].match, ["--server", asked.site.address] if asked.site.address else []
+    match, server = lost[0].match, ["--server", asked.site.url] if asked.site.url else []
     return [
         shlex.join(["dogana", "ladder", "record", match, "--to", f"{match}.jsonl", *server]),
         shlex.join(["dogana", "replay", f"{match}.jsonl", "--as", str(own.seat), "--bot", "PATH"]),

@@ -19,5 +19,5 @@ def enter(asked: Asked) -> Page:
     """Return how to enter."""
     return Page(
         "enter.html",
-        {"ten_lines": ten_lines(), "game": next(iter(games())), "address": asked.site.address or "HOST:PORT"},
+        {"ten_lines": ten_lines(), "game": next(iter(games())), "url": asked.site.url or "URL"},
     )

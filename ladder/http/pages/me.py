@@ -41,7 +41,7 @@ class Fault:
 
 def me(asked: Asked, left: int) -> Page:
     """Return the page of the author who looks; `left` says how many bots they may send now."""
-    bots = [one for one in asked.desk.ask(BotsRequest()).bots if one.author == asked.asker.author]
+    bots = [one for one in asked.desk.ask(BotsRequest()).bots if one.author == asked.caller.author]
     faults = [fault for one in bots[:MAX_BOTS] for fault in _faults(asked, f"{one.bot} v{one.version}")]
     faults.sort(key=lambda fault: fault.finished_at, reverse=True)
     return Page("me.html", {"bots": bots, "faults": faults, "left": max(left, 0), "words": _WORDS})
@@ -63,7 +63,7 @@ def my_bot(asked: Asked) -> Page:
         Forbidden: if it is another author's.
     """
     found = asked.desk.ask(ShowRequest(bot=asked.names["bot"]))
-    if found.author != asked.asker.author:
+    if found.author != asked.caller.author:
         raise Forbidden(f"{found.bot} is another author's bot")
     newest = found.versions[-1]
     statuses = [standing.status for standing in newest.standings]

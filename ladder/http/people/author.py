@@ -23,17 +23,18 @@ from ladder.http.requests.asked import Asked, BadQuestion, NoPage, Page, PageFun
 from ladder.http.requests.changes import Changes, length_of, prompt_pieces
 from ladder.http.requests.connections import UNHURRIED
 from ladder.http.requests.form import MAX_FORM_BYTES, Multipart, Part, drained, read_fields
-from ladder.http.requests.limits import Limits, address_of, name_of
+from ladder.http.requests.limits import address_of, name_of
 from ladder.http.requests.refused import refused
 from ladder.http.requests.visitor import COOKIE, ENCRYPTED_COOKIE, check_same_origin, cookie_of, is_encrypted, visitor
 from ladder.intake.tokens import Tokens
 from ladder.intake.upload import UPLOAD_SECONDS, Submission, Upload
-from ladder.operation.errors import TooMuch, Unauthenticated
+from ladder.operation.errors import Unauthenticated
 from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call
+from ladder.operation.limits import Limits
 from ladder.operation.refusals import Refusals
 from ladder.operation.threads import Threads
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 from ladder.questions.changes import AtTablesRequest, RequalifyRequest, RetireRequest, SubmitAnswer
 from ladder.questions.desk import Desk
 from referee.bots.errors import BadBot
@@ -54,7 +55,16 @@ Show = Callable[[Request, PageFunction], Any]
 class Author:
     """Answers what authors ask for and do."""
 
-    def __init__(self, home: Home, site: Site, limits: Limits, tokens: Tokens, changes: Changes, show: Show) -> None:
+    def __init__(
+        self,
+        home: Home,
+        site: Site,
+        limits: Limits,
+        tokens: Tokens,
+        changes: Changes,
+        refusals: Refusals,
+        show: Show,
+    ) -> None:
         """Prepare for one ladder; `show` makes an answer of a page for the one who asks."""
         self._home = home
         self._site = site
@@ -63,7 +73,7 @@ class Author:
         self._show = show
         self._changes = changes
         self._lookups = Threads(MAX_LOOKUPS)
-        self._refusals = Refusals()
+        self._refusals = refusals
 
     def routes(self) -> list[Route]:
         """Return what is answered where."""
@@ -89,10 +99,10 @@ class Author:
         return answer
 
     def _me(self, asked: Asked) -> Page:
-        return me(asked, self._limits.submissions_left(asked.asker.author))
+        return me(asked, self._limits.submissions_left(asked.caller.author))
 
     def _form(self, asked: Asked) -> Page:
-        return submit(asked, self._limits.submissions_left(asked.asker.author))
+        return submit(asked, self._limits.submissions_left(asked.caller.author))
 
     # in and out
 
@@ -104,7 +114,7 @@ class Author:
         try:
             author = await self._lookups.run(self._tokens.author_of, token, address)
         except Unauthenticated as error:
-            _, reason = refused(self._refusals, request, "login", error)
+            reason = refused(self._refusals, request, "login", error).message
             shown: Response = await self._show(
                 request, lambda asked: login(asked, reason.removesuffix(": dogana login"))
             )
@@ -128,7 +138,7 @@ class Author:
         answer.delete_cookie(ENCRYPTED_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
         return answer
 
-    async def _asker(self, request: Request) -> Asker:
+    async def _caller(self, request: Request) -> Caller:
         """Return the author who changes something.
 
         Raises:
@@ -136,59 +146,60 @@ class Author:
             Unauthenticated: if nobody is logged in.
         """
         check_same_origin(self._site, request)
-        asker = await self._lookups.run(visitor, self._tokens, self._site, request)
-        if not asker.author:
+        caller = await self._lookups.run(visitor, self._tokens, self._site, request)
+        if not caller.author:
             raise Unauthenticated("log in first; if you were, your token was revoked or has expired")
-        of_this_call(address=address_of(request), author=asker.author)
-        self._limits.requests.take(name_of(asker, request))
-        return asker
+        of_this_call(address=address_of(request), author=caller.author)
+        self._limits.requests.take(name_of(caller, request))
+        return caller
 
     # bots
 
     async def _retire(self, request: Request) -> Response:
-        asker = await self._asker(request)
+        caller = await self._caller(request)
         bot = (await read_fields(request)).get("bot", "")
-        await self._changes.run(Desk(self._home, asker).ask, RetireRequest(bot=bot))
+        await self._changes.run(Desk(self._home, caller).ask, RetireRequest(bot=bot))
         note("change", did="retire", about=bot)
         return _led_to(request, f"me/bots/{bot}")
 
     async def _requalify(self, request: Request) -> Response:
-        asker = await self._asker(request)
+        caller = await self._caller(request)
         bot = (await read_fields(request)).get("bot", "")
-        self._limits.submissions.take(asker.author)
-        await self._changes.run(Desk(self._home, asker).ask, RequalifyRequest(bot=bot))
+        self._limits.submissions.take(caller.author)
+        await self._changes.run(Desk(self._home, caller).ask, RequalifyRequest(bot=bot))
         note("change", did="requalify", about=bot)
         return _led_to(request, f"me/bots/{bot}")
 
     async def _at_tables(self, request: Request) -> Response:
-        asker = await self._asker(request)
+        caller = await self._caller(request)
         fields = await read_fields(request)
         bot, said = fields.get("bot", ""), fields.get("at_tables", "") == YES
-        await self._changes.run(Desk(self._home, asker).ask, AtTablesRequest(bot=bot, at_tables=said))
+        await self._changes.run(Desk(self._home, caller).ask, AtTablesRequest(bot=bot, at_tables=said))
         note("change", did="at_tables", about=bot)
         return _led_to(request, f"me/bots/{bot}")
 
     async def _submit(self, request: Request) -> Response:
-        asker = await self._asker(request)
+        caller = await self._caller(request)
         length = length_of(request, MAX_FORM_BYTES)
         request.scope[UNHURRIED] = True
         sent: dict[str, str] = {}
         stream = prompt_pieces(request)
         try:
-            with self._limits.uploads.one(asker.author):
+            with self._limits.uploads.one(caller.author):
                 async with asyncio.timeout(UPLOAD_SECONDS):
-                    answer = await self._receive(Desk(self._home, asker), asker, request, stream, length, sent)
+                    answer = await self._receive(Desk(self._home, caller), caller, request, stream, length, sent)
         except TimeoutError:
             raise BadBot(f"it did not arrive within {UPLOAD_SECONDS:g} s; send it again") from None
         except (DoganaError, OSError) as error:
             await drained(stream)
-            status, reason = refused(self._refusals, request, "submit", error)
-            left = self._limits.submissions_left(asker.author)
+            found = refused(self._refusals, request, "submit", error)
+            left = self._limits.submissions_left(caller.author)
             shown: Response = await self._show(
-                request, lambda asked: submit(asked, left, bot=sent.get("bot", ""), reason=reason, status=status)
+                request,
+                lambda asked: submit(asked, left, bot=sent.get("bot", ""), reason=found.message, status=found.status),
             )
-            if isinstance(error, TooMuch):
-                shown.headers["retry-after"] = str(error.seconds)
+            if found.retry_after:
+                shown.headers["retry-after"] = str(found.retry_after)
             return shown
         note("change", did="submit", about=f"{answer.bot} v{answer.version}")
         return _led_to(request, f"me/bots/{answer.bot}", {"sent": "new" if answer.is_new else f"v{answer.version}"})
@@ -196,7 +207,7 @@ class Author:
     async def _receive(
         self,
         desk: Desk,
-        asker: Asker,
+        caller: Caller,
         request: Request,
         stream: AsyncIterator[bytes],
         length: int,
@@ -206,7 +217,7 @@ class Author:
 
         Args:
             desk: the ladder's, for who asks.
-            asker: the author.
+            caller: the author.
             request: it has the form.
             stream: what comes of it.
             length: how much of it is to come, in bytes.
@@ -234,8 +245,8 @@ class Author:
                         sent["bot"] = sent.get("bot", "").strip()
                         submission = _submission(sent["bot"], part.file, sent.get("at_tables") == YES)
                         upload = stack.enter_context(await self._changes.run(desk.receive, submission))
-                        self._limits.submissions.take(asker.author)
-                        self._limits.uploaded.take(asker.author, length)
+                        self._limits.submissions.take(caller.author)
+                        self._limits.uploaded.take(caller.author, length)
                     beginning = (beginning + part.data)[:MAGIC_BYTES]
                     await self._changes.run(upload.write, bytes(part.data))
             form.finish()
@@ -254,7 +265,7 @@ def _for_authors(function: PageFunction) -> PageFunction:
     """Return a page that asks those to log in who have not."""
 
     def page(asked: Asked) -> Page:
-        if not asked.asker.author and function is not login:
+        if not asked.caller.author and function is not login:
             return login(asked, "Log in first: this page is for authors")
         return function(asked)
 
@@ -281,10 +292,12 @@ def _led_to(request: Request, path: str, query: dict[str, str] | None = None) ->
     return answer
 
 
-def routes(home: Home, site: Site, limits: Limits, tokens: Tokens, changes: Changes, show: Show) -> list[Route]:
+def routes(
+    home: Home, site: Site, limits: Limits, tokens: Tokens, changes: Changes, refusals: Refusals, show: Show
+) -> list[Route]:
     """Return what is answered where; what authors do is not there for pages that only show."""
     if site.takes_bots:
-        return Author(home, site, limits, tokens, changes, show).routes()
+        return Author(home, site, limits, tokens, changes, refusals, show).routes()
 
     async def none(request: Request) -> Response:
         raise NoPage("these pages only show the ladder; send bots by dogana ladder submit")

@@ -17,8 +17,9 @@ from starlette.routing import Route
 from ladder.http.pictures.matches import whole_record
 from ladder.http.requests.asked import Asked, NoPage
 from ladder.http.requests.kept import Kept
-from ladder.http.requests.limits import Limits, name_of
+from ladder.http.requests.limits import name_of
 from ladder.operation.errors import LadderError
+from ladder.operation.limits import Limits
 from ladder.operation.threads import Threads
 from ladder.questions.match import RecordRequest
 from ladder.questions.matches import MatchesRequest
@@ -51,7 +52,7 @@ class Boards:
     async def board(self, request: Request) -> Response:
         """Send the last position of a match that anybody may see."""
         asked = await self._threads.run(self._ask, request)
-        self._limits.requests.take(name_of(asked.asker, request))
+        self._limits.requests.take(name_of(asked.caller, request))
         drawn = await self._threads.run(self._drawn, asked)
         headers = {"cache-control": "no-cache", "vary": "Accept-Encoding, Cookie", "etag": drawn.tag}
         return drawn.sent(request, headers, "image/svg+xml")

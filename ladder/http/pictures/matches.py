@@ -17,10 +17,11 @@ from ladder.http.pictures.drawings import MAX_WAITING, Drawing, Drawings, pages_
 from ladder.http.pictures.live import Live
 from ladder.http.rendering.render import rendered
 from ladder.http.requests.asked import Asked, NoPage, Page
-from ladder.http.requests.limits import Limits, address_of, name_of
+from ladder.http.requests.limits import address_of, name_of
 from ladder.operation.errors import NotFound, TooMuch
 from ladder.operation.home import Home
-from ladder.operation.meter import FILE_REQUESTS, AtATime
+from ladder.operation.limits import FILE_REQUESTS, Limits
+from ladder.operation.meter import AtATime
 from ladder.operation.threads import Threads
 from ladder.questions.desk import Desk
 from ladder.questions.match import RecordRequest
@@ -95,7 +96,7 @@ class Matches:
         """Send the page that shows a match step by step; while it is drawn, one that says how far it is."""
         asked, _, record = await self._record(request, 1)
         try:
-            drawing = await self._threads.run(self._drawings.ask, record, name_of(asked.asker, request))
+            drawing = await self._threads.run(self._drawings.ask, record, name_of(asked.caller, request))
         except TooMuch:  # the browser asks again, so its turn comes
             drawing = Drawing(ahead=MAX_WAITING)
         if drawing.page is None:
@@ -106,7 +107,7 @@ class Matches:
     async def preview(self, request: Request) -> Response:
         """Send the last picture of a match, as PNG; it is drawn together with the viewer."""
         asked, _, record = await self._record(request, 1)
-        drawing = await self._threads.run(self._drawings.ask, record, name_of(asked.asker, request))
+        drawing = await self._threads.run(self._drawings.ask, record, name_of(asked.caller, request))
         if drawing.page is None and not drawing.problem:
             return Response(status_code=503, headers={"retry-after": "60"})
         try:
@@ -157,7 +158,7 @@ class Matches:
             LadderError: if there is no such match, or it has no record; or if its block is not over.
         """
         asked = await self._threads.run(self._ask, request)
-        self._limits.requests.take(name_of(asked.asker, request), requests)
+        self._limits.requests.take(name_of(asked.caller, request), requests)
         name, record = await self._threads.run(whole_record, asked.desk, asked.names["match"])
         return asked, name, record
 

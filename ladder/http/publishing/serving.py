@@ -18,11 +18,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from socket import gethostname
 from ssl import PROTOCOL_TLS_SERVER, SSLContext
 
 import uvicorn
@@ -43,6 +44,8 @@ from referee.live.matches.worker import STOPPING, become_worker, undisturbed
 from referee.live.seats.orphans import kill_below, kill_children, own_ended, own_starting
 from referee.sandbox.system import allow_files
 
+EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 who says so means it
+"""The addresses that stand for all of this machine."""
 KEEP_ALIVE_SECONDS = 15
 MAX_NEW = 128
 """How many connections are taken up at once. With all connections there may be, these must leave files to open: otherwise
@@ -172,12 +175,21 @@ def pages_beside(
         PortInUse: if that is not possible.
     """
     with listening(address, site.tables if site.has_tables else 0) as bound:
+        site = replace(site, url=_for_commands(site, address, bound, certificate))
         keepers = _Keepers(home, site, bound, certificate, calls)
         try:
             keepers.begin()
             yield url_of(address, bound, certificate)
         finally:
             keepers.end()
+
+
+def _for_commands(site: Site, address: str, bound: socket.socket, certificate: Certificate | None) -> str:
+    """Return the URL of the pages for commands, which may be on other machines."""
+    if site.public_url:
+        return site.public_url
+    is_everywhere = address.rpartition(":")[0] in EVERYWHERE
+    return url_of(f"{gethostname()}:0" if is_everywhere else address, bound, certificate).rstrip("/")
 
 
 class _Keepers:

@@ -24,11 +24,11 @@ from ladder.facts.store import Store
 from ladder.http.app import application
 from ladder.http.rendering.links import address_of, is_file, links_of
 from ladder.http.requests.asked import Site
-from ladder.http.requests.limits import Limits
 from ladder.operation.errors import Forbidden, LadderError
 from ladder.operation.home import Home
+from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
-from ladder.questions.asker import ANYBODY
+from ladder.questions.caller import ANYBODY
 from ladder.questions.desk import Desk
 from ladder.questions.match import RecordRequest
 from ladder.questions.matches import MatchesRequest

@@ -75,7 +75,7 @@ def rendered(page: Page, asked: Asked) -> str:
     values: dict[str, Any] = {
         "asked": asked,
         "site": asked.site,
-        "author": asked.asker.author,
+        "author": asked.caller.author,
         "lacks_room": not asked.site.is_static and asked.desk.lacks_room(),
         **page.values,
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ladder.operation.errors import LadderError
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 from ladder.questions.desk import Desk
 from ladder.tables.hall import TABLES
 from ladder.tables.hosts import Walls
@@ -46,7 +46,9 @@ class Site:
     is_static: bool = False
     """Whether the pages are files: nothing can be asked of them, and nothing changes."""
     address: str = ""
-    """Where commands reach the ladder, as in `--server`; empty if they do not."""
+    """Where bots at home connect and matches are watched (gRPC), as `HOST:PORT`; empty if nowhere."""
+    url: str = ""
+    """The URL of the pages for commands, as in `--server`; empty if it is not known."""
     public_url: str = ""
     """Where the pages are for the world, without a slash at the end; empty if nobody has said."""
     proxy: str = ""
@@ -65,8 +67,8 @@ class Asked:
 
     desk: Desk
     """The desk of the ladder, for the one who looks."""
-    asker: Asker
-    """Who looks."""
+    caller: Caller
+    """The visitor."""
     site: Site
     path: str = ""
     """The path of the page, without slashes at its ends: `games/yunnan`."""

@@ -3,57 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 
 from ladder.operation.errors import TooMuch
-from ladder.operation.meter import GUESSES, MAX_UPLOADS, REQUESTS, SUBMISSIONS, UPLOADED, AtATime, Meter
+from ladder.operation.meter import AtATime
 from ladder.operation.threads import WAIT_SECONDS
-from ladder.questions.asker import Asker
+from ladder.questions.caller import Caller
 from referee.live.doors.lobby import host_of
 
 MAX_WAITING = 128
 """How many pages may be asked for at a time from one address: that of a lecture hall, or of a proxy."""
-MAX_READERS = 32
-"""The number of records and audit logs that are sent at a time: an audit log is a temporary file meanwhile."""
-MAX_READERS_OF_ONE = 4
-"""The number of them for one caller."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What those who ask one server of pages have left. What they ask over gRPC is counted there."""
-
-    requests: Meter = field(default_factory=lambda: Meter(REQUESTS))
-    guesses: Meter = field(default_factory=lambda: Meter(GUESSES))
-    submissions: Meter = field(default_factory=lambda: Meter(SUBMISSIONS))
-    uploaded: Meter = field(default_factory=lambda: Meter(UPLOADED))
-    uploads: AtATime = field(
-        default_factory=lambda: AtATime(
-            1,
-            MAX_UPLOADS,
-            "one of your bots is being sent already; wait until it has arrived",
-            "too many bots are being sent at the moment; come back in a minute",
-        )
-    )
-    files: AtATime = field(
-        default_factory=lambda: AtATime(
-            MAX_READERS_OF_ONE,
-            MAX_READERS,
-            f"{MAX_READERS_OF_ONE} files are being sent to you already; read them first",
-            "too many files are being sent at the moment; come back in a minute",
-        )
-    )
-
-    def submissions_left(self, author: str) -> int:
-        """Return how many bots an author may send now."""
-        return math.floor(self.submissions.change(author, 0))
 
 
 class Turns:
@@ -95,6 +59,6 @@ def address_of(request: Request) -> str:
     return network_of("" if request.client is None else request.client.host)
 
 
-def name_of(asker: Asker, request: Request) -> str:
-    """Return for whom it is counted what is asked for."""
-    return f"author {asker.author}" if asker.author else address_of(request)
+def name_of(caller: Caller, request: Request) -> str:
+    """Return the name by which limits count a request."""
+    return caller.counted_as(address_of(request))

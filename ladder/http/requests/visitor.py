@@ -10,7 +10,7 @@ from ladder.http.requests.asked import Site
 from ladder.http.requests.limits import address_of
 from ladder.intake.tokens import Tokens
 from ladder.operation.errors import Forbidden, TooMuch, Unauthenticated
-from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.caller import ANYBODY, Caller
 
 COOKIE = "dogana"
 """The name of the cookie that holds an author's token."""
@@ -28,13 +28,13 @@ def cookie_of(site: Site, request: Request) -> str:
     return ENCRYPTED_COOKIE if is_encrypted(site, request) else COOKIE
 
 
-def visitor(tokens: Tokens, site: Site, request: Request) -> Asker:
+def visitor(tokens: Tokens, site: Site, request: Request) -> Caller:
     """Return who asks; somebody whose token is worth nothing any more is anybody, and so is who has shown too many such tokens."""
     token = request.cookies.get(cookie_of(site, request), "")
     if not token:
         return ANYBODY
     try:
-        return Asker(tokens.author_of(token, address_of(request)))
+        return Caller(tokens.author_of(token, address_of(request)))
     except (Unauthenticated, TooMuch):
         return ANYBODY
 

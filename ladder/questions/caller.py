@@ -1,0 +1,30 @@
+"""The caller who asks a ladder something, or changes something of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ladder.model.names import ORGANISER_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The organiser, an author, or anybody."""
+
+    author: str = ""
+    """The author of whose bots they may read logs; empty without a token."""
+    is_organiser: bool = False
+    """Whether the ladder is a folder of theirs."""
+
+    @property
+    def name(self) -> str:
+        """Their name in the list of changes."""
+        return ORGANISER_NAME if self.is_organiser else self.author
+
+    def counted_as(self, address: str) -> str:
+        """Return the name by which limits count them: an author, or else their address."""
+        return f"author {self.author}" if self.author else address
+
+
+ORGANISER = Caller(is_organiser=True)
+ANYBODY = Caller()
