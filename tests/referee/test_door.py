@@ -45,53 +45,44 @@ def join(token: str) -> bytes:
     return pb.AgentMessage(join=pb.Join(token=token, protocol=1)).SerializeToString()
 
 
-def test_it_takes_its_own_token_and_no_other() -> None:
-    async def scene() -> None:
-        own, other = AgentSeat(0, may_come_back=False), AgentSeat(1, may_come_back=False)
-        door = SeatDoor()
-        door.open(own)
-        try:
-            address = f"unix:{door.socket}"
-            assert await status_of(address, "Play", join(other.token)) is grpc.StatusCode.UNAUTHENTICATED
-            assert await status_of(address, "Play", join("")) is grpc.StatusCode.UNAUTHENTICATED
-            assert not own.joined.done()
-            async with grpc.aio.insecure_channel(address) as channel:
-                call: Any = channel.stream_stream(f"/{SERVICE}/Play")()
-                await call.write(join(own.token))
-                await asyncio.wait_for(own.joined, patient(20))
-        finally:
-            await door.close()
-
-    asyncio.run(asyncio.wait_for(scene(), patient(90)))
+async def test_it_takes_its_own_token_and_no_other() -> None:
+    own, other = AgentSeat(0, may_come_back=False), AgentSeat(1, may_come_back=False)
+    door = SeatDoor()
+    door.open(own)
+    try:
+        address = f"unix:{door.socket}"
+        assert await status_of(address, "Play", join(other.token)) is grpc.StatusCode.UNAUTHENTICATED
+        assert await status_of(address, "Play", join("")) is grpc.StatusCode.UNAUTHENTICATED
+        assert not own.joined.done()
+        async with grpc.aio.insecure_channel(address) as channel:
+            call: Any = channel.stream_stream(f"/{SERVICE}/Play")()
+            await call.write(join(own.token))
+            await asyncio.wait_for(own.joined, patient(20))
+    finally:
+        await door.close()
 
 
-def test_the_token_of_a_seat_with_a_door_is_worth_nothing_elsewhere() -> None:
-    async def scene() -> None:
-        own = AgentSeat(0, may_come_back=False)
-        door = SeatDoor()
-        door.open(own)
-        try:
-            async with RefereeServer() as server:
-                code = await status_of(server.local_address, "Play", join(own.token))
-            assert code is grpc.StatusCode.UNAUTHENTICATED
-        finally:
-            await door.close()
-
-    asyncio.run(asyncio.wait_for(scene(), patient(90)))
+async def test_the_token_of_a_seat_with_a_door_is_worth_nothing_elsewhere() -> None:
+    own = AgentSeat(0, may_come_back=False)
+    door = SeatDoor()
+    door.open(own)
+    try:
+        async with RefereeServer() as server:
+            code = await status_of(server.local_address, "Play", join(own.token))
+        assert code is grpc.StatusCode.UNAUTHENTICATED
+    finally:
+        await door.close()
 
 
 @pytest.mark.parametrize("method", ["Watch", "Health"])
-def test_nothing_but_play_is_behind_it(method: str) -> None:
-    async def scene() -> None:
-        door = SeatDoor()
-        door.open(AgentSeat(0, may_come_back=False))
-        try:
-            code = await status_of(f"unix:{door.socket}", method, pb.WatchRequest().SerializeToString())
-            assert code is grpc.StatusCode.UNIMPLEMENTED
-        finally:
-            await door.close()
-
-    asyncio.run(asyncio.wait_for(scene(), patient(90)))
+async def test_nothing_but_play_is_behind_it(method: str) -> None:
+    door = SeatDoor()
+    door.open(AgentSeat(0, may_come_back=False))
+    try:
+        code = await status_of(f"unix:{door.socket}", method, pb.WatchRequest().SerializeToString())
+        assert code is grpc.StatusCode.UNIMPLEMENTED
+    finally:
+        await door.close()
 
 
 def test_it_leaves_no_socket() -> None:
@@ -105,7 +96,7 @@ def test_it_leaves_no_socket() -> None:
     assert not asyncio.run(asyncio.wait_for(scene(), patient(90))).parent.exists()
 
 
-def test_an_agent_that_does_not_read_the_end_cannot_go_on_to_speak() -> None:
+async def test_an_agent_that_does_not_read_the_end_cannot_go_on_to_speak() -> None:
     """What it says is not judged any more; it must not keep the referee from hearing others either."""
 
     no_room = frames.SETTING.pack(frames.INITIAL_WINDOW_SIZE, 0)
@@ -127,27 +118,24 @@ def test_an_agent_that_does_not_read_the_end_cannot_go_on_to_speak() -> None:
                 heard += data
         return heard
 
-    async def scene() -> None:
-        seat = AgentSeat(0, may_come_back=False)
-        door = SeatDoor()
-        door.open(seat)
-        try:
-            with socket.socket(socket.AF_UNIX) as agent:
-                agent.settimeout(30)
-                agent.connect(str(door.socket))
-                agent.sendall(
-                    frames.PREFACE
-                    + frames.frame(frames.SETTINGS, 0, 0, no_room)
-                    + frames.frame(frames.HEADERS, frames.END_HEADERS, 1, Encoder().encode(headers))
-                    + said(join(seat.token))
-                )
-                await seat.joined
-                seat.finish(Result((), 0, "", None))
-                assert (await asyncio.to_thread(flood, agent)).endswith(b"too many frames of no use")
-        finally:
-            await door.close()
-
-    asyncio.run(asyncio.wait_for(scene(), patient(90)))
+    seat = AgentSeat(0, may_come_back=False)
+    door = SeatDoor()
+    door.open(seat)
+    try:
+        with socket.socket(socket.AF_UNIX) as agent:
+            agent.settimeout(30)
+            agent.connect(str(door.socket))
+            agent.sendall(
+                frames.PREFACE
+                + frames.frame(frames.SETTINGS, 0, 0, no_room)
+                + frames.frame(frames.HEADERS, frames.END_HEADERS, 1, Encoder().encode(headers))
+                + said(join(seat.token))
+            )
+            await seat.joined
+            seat.finish(Result((), 0, "", None))
+            assert (await asyncio.to_thread(flood, agent)).endswith(b"too many frames of no use")
+    finally:
+        await door.close()
 
 
 def said(message: bytes) -> bytes:

@@ -82,92 +82,77 @@ def no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("connections", [1, 5])
 @pytest.mark.usefixtures("no_deadline")
-def test_an_agent_joins_and_plays_while_300_streams_do_not_join(connections: int) -> None:
-    async def scene() -> None:
-        async with hall(listen=Listen("127.0.0.1:0")) as room:
-            address = f"127.0.0.1:{room.server.remote_port}"
-            async with channels(address, connections) as hostile:
-                streams = [play_stream(hostile[number % connections]) for number in range(FLOOD)]
-                await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
-                crowded_out = [stream for stream in streams if stream.done()]
-                codes = {await stream.code() for stream in crowded_out}
-                # HTTP/2 itself refuses what one connection opens before it has heard how many it may.
-                assert codes - {grpc.StatusCode.UNAVAILABLE} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
-                bot = await room.agent(address=address)
-                await bot.join()
-                await bot.play_out()
-                assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
-                assert waiting(room) >= lobby.MAX_WAITING_PER_PEER - 1
-
-    run(scene())
-
-
-@pytest.mark.usefixtures("no_deadline")
-def test_an_agent_joins_through_the_very_connection_that_is_full_of_streams_that_do_not() -> None:
-    async def scene() -> None:
-        async with hall() as room, channels(room.server.local_address, 1) as [channel]:
-            streams = [play_stream(channel) for _ in range(FLOOD)]
+async def test_an_agent_joins_and_plays_while_300_streams_do_not_join(connections: int) -> None:
+    async with hall(listen=Listen("127.0.0.1:0")) as room:
+        address = f"127.0.0.1:{room.server.remote_port}"
+        async with channels(address, connections) as hostile:
+            streams = [play_stream(hostile[number % connections]) for number in range(FLOOD)]
             await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
-            await room.announced.wait()
-            (await joins(channel, room.tokens[0])).cancel()
-            for stream in streams:
-                stream.cancel()
-
-    run(scene())
-
-
-@pytest.mark.usefixtures("no_deadline")
-def test_a_stream_that_waits_is_not_crowded_out_by_streams_of_another_peer() -> None:
-    async def scene() -> None:
-        async with hall(listen=Listen("127.0.0.1:0")) as room:
-            early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
-            await until(lambda: waiting(room) == 1)
-            async with channels(room.server.local_address, 3) as hostile:
-                streams = [play_stream(hostile[number % 3]) for number in range(FLOOD)]
-                await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
-                assert waiting(room) == lobby.MAX_WAITING_PER_PEER + 1
-                await early.join()
-
-    run(scene())
+            crowded_out = [stream for stream in streams if stream.done()]
+            codes = {await stream.code() for stream in crowded_out}
+            # HTTP/2 itself refuses what one connection opens before it has heard how many it may.
+            assert codes - {grpc.StatusCode.UNAVAILABLE} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
+            bot = await room.agent(address=address)
+            await bot.join()
+            await bot.play_out()
+            assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
+            assert waiting(room) >= lobby.MAX_WAITING_PER_PEER - 1
 
 
 @pytest.mark.usefixtures("no_deadline")
-def test_when_all_peers_together_wait_with_too_many_streams_the_one_with_most_makes_room(
+async def test_an_agent_joins_through_the_very_connection_that_is_full_of_streams_that_do_not() -> None:
+    async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+        streams = [play_stream(channel) for _ in range(FLOOD)]
+        await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
+        await room.announced.wait()
+        (await joins(channel, room.tokens[0])).cancel()
+        for stream in streams:
+            stream.cancel()
+
+
+@pytest.mark.usefixtures("no_deadline")
+async def test_a_stream_that_waits_is_not_crowded_out_by_streams_of_another_peer() -> None:
+    async with hall(listen=Listen("127.0.0.1:0")) as room:
+        early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
+        await until(lambda: waiting(room) == 1)
+        async with channels(room.server.local_address, 3) as hostile:
+            streams = [play_stream(hostile[number % 3]) for number in range(FLOOD)]
+            await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
+            assert waiting(room) == lobby.MAX_WAITING_PER_PEER + 1
+            await early.join()
+
+
+@pytest.mark.usefixtures("no_deadline")
+async def test_when_all_peers_together_wait_with_too_many_streams_the_one_with_most_makes_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(lobby, "MAX_WAITING", 10)
 
-    async def scene() -> None:
-        async with hall(listen=Listen("127.0.0.1:0")) as room, channels(room.server.local_address, 1) as [many]:
-            streams = [play_stream(many) for _ in range(10)]
-            await until(lambda: waiting(room) == 10)
-            early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
-            await until(lambda: any(stream.done() for stream in streams))
-            assert [stream.done() for stream in streams].count(True) == 1
-            assert waiting(room) == 10
-            await early.join()
-
-    run(scene())
+    async with hall(listen=Listen("127.0.0.1:0")) as room, channels(room.server.local_address, 1) as [many]:
+        streams = [play_stream(many) for _ in range(10)]
+        await until(lambda: waiting(room) == 10)
+        early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
+        await until(lambda: any(stream.done() for stream in streams))
+        assert [stream.done() for stream in streams].count(True) == 1
+        assert waiting(room) == 10
+        await early.join()
 
 
-def test_joined_seats_do_not_count_as_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_joined_seats_do_not_count_as_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lobby, "MAX_WAITING_PER_PEER", 1)
 
-    async def scene() -> None:
-        async with hall(
-            plan_of(options={"last_turn": 2}),
-            [
-                Remote(20),
-                Remote(20),
-            ],
-        ) as room:
-            one = await room.agent(0)
-            await one.send(join=pb.Join(token=one.token, protocol=1))
-            two = await room.agent(1)
-            await two.join()
-            await asyncio.gather(one.play_out(), two.play_out())
-
-    run(scene())
+    async with hall(
+        plan_of(options={"last_turn": 2}),
+        [
+            Remote(20),
+            Remote(20),
+        ],
+    ) as room:
+        one = await room.agent(0)
+        await one.send(join=pb.Join(token=one.token, protocol=1))
+        two = await room.agent(1)
+        await two.join()
+        await asyncio.gather(one.play_out(), two.play_out())
 
 
 @pytest.mark.parametrize(
@@ -269,22 +254,16 @@ def test_25_requests_of_4_megabytes_leave_the_memory_as_it_was_and_print_nothing
     ],
     ids=["long", "escapes"],
 )
-def test_the_name_of_a_match_that_is_not_there_is_shortened_and_made_visible(match_id: str, shown: str) -> None:
-    async def scene() -> None:
-        async with hall() as room, channels(room.server.local_address, 1) as [channel]:
-            call = unary(channel, WATCH, pb.WatchRequest(match_id=match_id).SerializeToString())
-            assert (await call.code(), await call.details()) == (grpc.StatusCode.NOT_FOUND, shown)
-
-    run(scene())
+async def test_the_name_of_a_match_that_is_not_there_is_shortened_and_made_visible(match_id: str, shown: str) -> None:
+    async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+        call = unary(channel, WATCH, pb.WatchRequest(match_id=match_id).SerializeToString())
+        assert (await call.code(), await call.details()) == (grpc.StatusCode.NOT_FOUND, shown)
 
 
-def test_a_request_to_watch_that_cannot_be_read_is_refused() -> None:
-    async def scene() -> None:
-        async with hall() as room, channels(room.server.local_address, 1) as [channel]:
-            call = unary(channel, WATCH, b"\xff\xff")
-            assert await call.code() is grpc.StatusCode.INVALID_ARGUMENT
-
-    run(scene())
+async def test_a_request_to_watch_that_cannot_be_read_is_refused() -> None:
+    async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+        call = unary(channel, WATCH, b"\xff\xff")
+        assert await call.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
 def test_200_cancelled_spectators_leave_no_task_and_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
@@ -329,34 +308,31 @@ LONG_CALLS = [
 
 
 @pytest.mark.parametrize(("method", "request_"), LONG_CALLS, ids=[method for method, _ in LONG_CALLS])
-def test_calls_that_stay_are_limited_in_number_and_give_their_place_back(method: str, request_: Any) -> None:
-    async def scene() -> None:
-        async with hall() as room, channels(room.server.local_address, 1) as [channel]:
-            bot = await room.agent()
-            await bot.join()
+async def test_calls_that_stay_are_limited_in_number_and_give_their_place_back(method: str, request_: Any) -> None:
+    async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+        bot = await room.agent()
+        await bot.join()
 
-            async def call() -> Any:
-                opened: Any = channel.stream_stream(f"/{method}")()
-                with contextlib.suppress(grpc.aio.AioRpcError):  # it may be refused before it has said anything
-                    await opened.write(request_.SerializeToString())
-                return opened
+        async def call() -> Any:
+            opened: Any = channel.stream_stream(f"/{method}")()
+            with contextlib.suppress(grpc.aio.AioRpcError):  # it may be refused before it has said anything
+                await opened.write(request_.SerializeToString())
+            return opened
 
-            staying = [await call() for _ in range(MAX_WATCHERS)]
-            for one in staying:
-                assert await one.read()
+        staying = [await call() for _ in range(MAX_WATCHERS)]
+        for one in staying:
+            assert await one.read()
+        late = await call()
+        assert await late.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert f"more than {MAX_WATCHERS}" in await late.details()
+        staying[0].cancel()
+        served = False
+        while not served:  # until the referee has heard of it
             late = await call()
-            assert await late.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-            assert f"more than {MAX_WATCHERS}" in await late.details()
-            staying[0].cancel()
-            served = False
-            while not served:  # until the referee has heard of it
-                late = await call()
-                with contextlib.suppress(grpc.aio.AioRpcError):
-                    served = bool(await late.read())
-            for one in [*staying, late]:
-                one.cancel()
-
-    run(scene())
+            with contextlib.suppress(grpc.aio.AioRpcError):
+                served = bool(await late.read())
+        for one in [*staying, late]:
+            one.cancel()
 
 
 @pytest.mark.parametrize(
@@ -381,7 +357,7 @@ def test_calls_that_are_open_when_the_referee_ends_make_it_print_nothing(
         assert referee.said() == printed
 
 
-def test_a_server_has_stopped_when_its_calls_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_has_stopped_when_its_calls_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     arrived, ended = [], []
 
     async def ends_slowly(_: lobby.Lobby, context: Any) -> bytes:
@@ -395,12 +371,9 @@ def test_a_server_has_stopped_when_its_calls_have_ended(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(lobby.Lobby, "first_message", ends_slowly)
 
-    async def scene() -> None:
-        server = RefereeServer()
-        async with server, channels(server.local_address, 1) as [channel]:
-            staying = [play_stream(channel) for _ in range(3)]
-            await until(lambda: len(arrived) == len(staying))
-            await server.__aexit__()
-            assert len(ended) == len(staying)
-
-    run(scene())
+    server = RefereeServer()
+    async with server, channels(server.local_address, 1) as [channel]:
+        staying = [play_stream(channel) for _ in range(3)]
+        await until(lambda: len(arrived) == len(staying))
+        await server.__aexit__()
+        assert len(ended) == len(staying)

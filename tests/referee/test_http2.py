@@ -364,27 +364,24 @@ def test_a_message_waits_while_the_peer_does_not_read() -> None:
 
 
 @pytest.mark.parametrize("ending", ["reset", "lost", "ended", "read"])
-def test_who_waits_for_a_slow_reader_wakes_when_it_reads_or_is_gone(ending: str) -> None:
-    async def scene() -> None:
-        table = Table()
-        call = table.call()
-        waiting = asyncio.create_task(call.write(b"x" * (WINDOW + 1)))
+async def test_who_waits_for_a_slow_reader_wakes_when_it_reads_or_is_gone(ending: str) -> None:
+    table = Table()
+    call = table.call()
+    waiting = asyncio.create_task(call.write(b"x" * (WINDOW + 1)))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    if ending == "reset":
+        table.connection.receive(frames.reset(1, 8))
+    elif ending == "lost":
+        table.close()
+    elif ending == "ended":
+        table.connection.end(frames.NO_ERROR, "")
+    else:
+        table.connection.receive(frames.window_update(0, 100) + frames.window_update(1, 100))
+    for _ in range(3):
         await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        assert not waiting.done()
-        if ending == "reset":
-            table.connection.receive(frames.reset(1, 8))
-        elif ending == "lost":
-            table.close()
-        elif ending == "ended":
-            table.connection.end(frames.NO_ERROR, "")
-        else:
-            table.connection.receive(frames.window_update(0, 100) + frames.window_update(1, 100))
-        for _ in range(3):
-            await asyncio.sleep(0)
-        assert waiting.done()
-
-    asyncio.run(scene())
+    assert waiting.done()
 
 
 def test_what_is_not_read_takes_no_more_than_a_window() -> None:
@@ -556,22 +553,19 @@ def test_compressed_messages_are_read_beside_plain_ones(encoding: str, is_early:
     ids=["no encoding", "no gzip", "another encoding", "cut short", "with more behind it", "empty", "too large"],
 )
 @pytest.mark.parametrize("is_early", [False, True], ids=["somebody listens", "somebody waits"])
-def test_a_message_that_cannot_be_decompressed_ends_the_call(
+async def test_a_message_that_cannot_be_decompressed_ends_the_call(
     encoding: str, data: bytes, status: str, reason: str, is_early: bool
 ) -> None:
-    async def scene() -> None:
-        table = Table()
-        call = table.call(grpc_encoding=encoding)
-        said = [] if is_early else heard(call)
-        table.connection.receive(frame(DATA, 0, 1, message(data, 1) + message(b"late")))
-        if is_early:
-            assert await call.read() is None
-        assert said == []
-        [ending] = statuses(table.said())
-        assert (ending["grpc-status"], unquote(ending["grpc-message"])) == (status, reason)
-        assert (table.cancelled, table.is_closed) == ([call], False)
-
-    asyncio.run(scene())
+    table = Table()
+    call = table.call(grpc_encoding=encoding)
+    said = [] if is_early else heard(call)
+    table.connection.receive(frame(DATA, 0, 1, message(data, 1) + message(b"late")))
+    if is_early:
+        assert await call.read() is None
+    assert said == []
+    [ending] = statuses(table.said())
+    assert (ending["grpc-status"], unquote(ending["grpc-message"])) == (status, reason)
+    assert (table.cancelled, table.is_closed) == ([call], False)
 
 
 def test_an_encoding_that_is_not_supported_is_refused() -> None:

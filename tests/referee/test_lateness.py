@@ -24,29 +24,23 @@ def ignore(late: float, now: float) -> None:
 
 
 @pytest.mark.usefixtures("everywhere")
-def test_a_message_that_comes_while_the_referee_works_may_have_waited_all_that_time() -> None:
-    async def scene() -> None:
-        watch = Lateness(ignore, polls=True)
-        before = watch.sample()
-        begin = time.thread_time()
-        while time.thread_time() < begin + 0.1:
-            pass
-        assert watch.waited(watch.sample(), before) > 0.08  # the kernel counts in ticks of up to 10 ms
-        watch.close()
-
-    asyncio.run(scene())
+async def test_a_message_that_comes_while_the_referee_works_may_have_waited_all_that_time() -> None:
+    watch = Lateness(ignore, polls=True)
+    before = watch.sample()
+    begin = time.thread_time()
+    while time.thread_time() < begin + 0.1:
+        pass
+    assert watch.waited(watch.sample(), before) > 0.08  # the kernel counts in ticks of up to 10 ms
+    watch.close()
 
 
-def test_a_message_that_comes_while_the_referee_does_nothing_has_not_waited() -> None:
-    async def scene() -> None:
-        watch = Lateness(ignore, polls=True)
-        before = watch.sample()
-        time.sleep(0.5)  # as if it were stopped: it neither runs nor waits for a processor
-        now = watch.sample()
-        assert watch.waited(now, before) < now.at - before.at - 0.4
-        watch.close()
-
-    asyncio.run(scene())
+async def test_a_message_that_comes_while_the_referee_does_nothing_has_not_waited() -> None:
+    watch = Lateness(ignore, polls=True)
+    before = watch.sample()
+    time.sleep(0.5)  # as if it were stopped: it neither runs nor waits for a processor
+    now = watch.sample()
+    assert watch.waited(now, before) < now.at - before.at - 0.4
+    watch.close()
 
 
 def test_where_nobody_counts_waits_the_lateness_of_the_loop_bounds_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,22 +58,19 @@ def test_where_nobody_counts_waits_the_lateness_of_the_loop_bounds_them(monkeypa
 
 
 @pytest.mark.usefixtures("everywhere")
-def test_nothing_counts_from_before_the_loop_was_last_idle() -> None:
-    async def scene() -> None:
-        watch = Lateness(ignore, polls=True)
-        before = watch.sample()
-        begin = time.thread_time()
-        while time.thread_time() < begin + 0.5:
-            pass
-        first = watch._idle
-        while watch._idle is first:
-            await asyncio.sleep(0.001)
-        now = watch.sample()
-        assert watch.waited(now, before) <= now.used - watch._idle.used
-        assert now.used - before.used > 0.4
-        watch.close()
-
-    asyncio.run(scene())
+async def test_nothing_counts_from_before_the_loop_was_last_idle() -> None:
+    watch = Lateness(ignore, polls=True)
+    before = watch.sample()
+    begin = time.thread_time()
+    while time.thread_time() < begin + 0.5:
+        pass
+    first = watch._idle
+    while watch._idle is first:
+        await asyncio.sleep(0.001)
+    now = watch.sample()
+    assert watch.waited(now, before) <= now.used - watch._idle.used
+    assert now.used - before.used > 0.4
+    watch.close()
 
 
 @pytest.mark.usefixtures("everywhere")
@@ -125,24 +116,18 @@ def test_the_threads_that_read_answers_are_watched(polls: bool, threads: int) ->
     assert asyncio.run(scene()) == threads  # the event loop's own is one
 
 
-def test_a_kernel_without_statistics_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_kernel_without_statistics_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: str, flags: int) -> int:
         raise FileNotFoundError(2, "No such file or directory", path)
 
-    async def scene() -> None:
-        monkeypatch.setattr("referee.live.seats.lateness.os.open", refuse)
-        with pytest.raises(NoStatistics, match=r"schedstat: No such file.*CONFIG_SCHED_INFO") as caught:
-            Lateness(ignore, polls=True)
-        assert "\n" not in str(caught.value)
-
-    asyncio.run(scene())
+    monkeypatch.setattr("referee.live.seats.lateness.os.open", refuse)
+    with pytest.raises(NoStatistics, match=r"schedstat: No such file.*CONFIG_SCHED_INFO") as caught:
+        Lateness(ignore, polls=True)
+    assert "\n" not in str(caught.value)
 
 
-def test_nothing_stays_open(tmp_path: Path) -> None:
-    async def scene() -> None:
-        before = len(list(Path("/proc/self/fd").iterdir()))
-        for _ in range(5):
-            Lateness(ignore, polls=True).close()
-        assert len(list(Path("/proc/self/fd").iterdir())) == before
-
-    asyncio.run(scene())
+async def test_nothing_stays_open(tmp_path: Path) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(5):
+        Lateness(ignore, polls=True).close()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
