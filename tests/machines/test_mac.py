@@ -141,8 +141,12 @@ def test_walls_are_refused_in_one_line_that_says_what_has_them(mac: Mac) -> None
     served = mac("ladder", "serve", "--listen", "127.0.0.1:0", "--home", "ladder", status=1)
     assert f'{needs.removeprefix("dogana: ")}; or say --unconfined if you trust all bots"' in served.stderr
     assert served.stderr.count("\n") == 1
-    told = mac("doctor", status=1).stdout
-    assert "the walls around them need Linux, and this is macOS: use WSL2, a container or a server" in told
+    [told] = mac("doctor", status=1).stdout.splitlines()
+    assert told.startswith(
+        "This machine cannot run strangers' bots, because the walls around them need Linux, and this is macOS"
+    )
+    assert "use WSL2, a container or a server" in told
+    assert json.loads(mac("doctor", "--json", status=1).stdout) == {"enough": False, "verdict": told, "walls": []}
 
 
 def test_limits_that_nothing_would_enforce_are_refused(mac: Mac) -> None:

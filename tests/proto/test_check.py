@@ -194,18 +194,16 @@ def test_a_file_that_is_not_released_is_a_problem(
     shutil.copytree(check.PROTO, copy)
     written(copy, GOOD)
     shutil.copy(check.RELEASED, released)
-    monkeypatch.setattr(check, "PROTO", copy)
-    monkeypatch.setattr(check, "RELEASED", released)
     monkeypatch.setattr(sys, "argv", ["check.py"])
     with pytest.raises(SystemExit, match="1"):
-        check.main()
+        check.main(copy, released)
     told = "proto/dogana/v9/thing.proto: not guarded against breaking changes: run `python proto/check.py --release`\n"
     assert capsys.readouterr().out == told
     monkeypatch.setattr(sys, "argv", ["check.py", "--release"])
-    check.main()
+    check.main(copy, released)
     monkeypatch.setattr(sys, "argv", ["check.py"])
     with pytest.raises(SystemExit, match="0"):
-        check.main()
+        check.main(copy, released)
 
 
 # --- names that collide -----------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 
 from dogana.v1 import referee_pb2 as pb
-from referee.live.doors import lobby
 from referee.live.doors.door import MAX_FRAME_BYTES
+from referee.live.doors.lobby import MAX_WAITING, MAX_WAITING_PER_PEER, Lobby
 from referee.live.matches.play import Remote
 from referee.live.matches.server import MAX_WATCHERS, Listen, RefereeServer
 from referee.match.result import Outcome
@@ -54,10 +54,6 @@ async def until(condition: Any) -> None:
         await asyncio.sleep(0.01)
 
 
-def waiting(room: Any) -> int:
-    return sum(map(len, room.server._doorkeeper._lobby._waiting.values()))
-
-
 def unary(channel: grpc.aio.Channel, method: str, request: bytes) -> Any:
     call: Any = channel.unary_stream(f"/{method}")
     return call(request)
@@ -71,23 +67,22 @@ async def joins(channel: grpc.aio.Channel, token: str) -> Any:
     return call
 
 
-@pytest.fixture
-def no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Streams may wait for ever, so that a deadline that passes cannot help an agent in."""
-    monkeypatch.setattr(lobby, "JOIN_SECONDS", 10_000.0)
+def patient_lobby(max_waiting: int = MAX_WAITING) -> Lobby:
+    """Streams may wait in it for ever, so that a deadline that passes cannot help an agent in."""
+    return Lobby(join_seconds=10_000.0, max_waiting=max_waiting)
 
 
 # --- streams that never join ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("connections", [1, 5])
-@pytest.mark.usefixtures("no_deadline")
 async def test_an_agent_joins_and_plays_while_300_streams_do_not_join(connections: int) -> None:
-    async with hall(listen=Listen("127.0.0.1:0")) as room:
+    lobby = patient_lobby()
+    async with hall(listen=Listen("127.0.0.1:0"), lobby=lobby) as room:
         address = f"127.0.0.1:{room.server.remote_port}"
         async with channels(address, connections) as hostile:
             streams = [play_stream(hostile[number % connections]) for number in range(FLOOD)]
-            await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
+            await until(lambda: sum(stream.done() for stream in streams) == FLOOD - MAX_WAITING_PER_PEER)
             crowded_out = [stream for stream in streams if stream.done()]
             codes = {await stream.code() for stream in crowded_out}
             # HTTP/2 itself refuses what one connection opens before it has heard how many it may.
@@ -96,58 +91,46 @@ async def test_an_agent_joins_and_plays_while_300_streams_do_not_join(connection
             await bot.join()
             await bot.play_out()
             assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
-            assert waiting(room) >= lobby.MAX_WAITING_PER_PEER - 1
+            assert lobby.waiting >= MAX_WAITING_PER_PEER - 1
 
 
-@pytest.mark.usefixtures("no_deadline")
 async def test_an_agent_joins_through_the_very_connection_that_is_full_of_streams_that_do_not() -> None:
-    async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+    async with hall(lobby=patient_lobby()) as room, channels(room.server.local_address, 1) as [channel]:
         streams = [play_stream(channel) for _ in range(FLOOD)]
-        await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
+        await until(lambda: sum(stream.done() for stream in streams) == FLOOD - MAX_WAITING_PER_PEER)
         await room.announced.wait()
         (await joins(channel, room.tokens[0])).cancel()
         for stream in streams:
             stream.cancel()
 
 
-@pytest.mark.usefixtures("no_deadline")
 async def test_a_stream_that_waits_is_not_crowded_out_by_streams_of_another_peer() -> None:
-    async with hall(listen=Listen("127.0.0.1:0")) as room:
+    lobby = patient_lobby()
+    async with hall(listen=Listen("127.0.0.1:0"), lobby=lobby) as room:
         early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
-        await until(lambda: waiting(room) == 1)
+        await until(lambda: lobby.waiting == 1)
         async with channels(room.server.local_address, 3) as hostile:
             streams = [play_stream(hostile[number % 3]) for number in range(FLOOD)]
-            await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
-            assert waiting(room) == lobby.MAX_WAITING_PER_PEER + 1
+            await until(lambda: sum(stream.done() for stream in streams) == FLOOD - MAX_WAITING_PER_PEER)
+            assert lobby.waiting == MAX_WAITING_PER_PEER + 1
             await early.join()
 
 
-@pytest.mark.usefixtures("no_deadline")
-async def test_when_all_peers_together_wait_with_too_many_streams_the_one_with_most_makes_room(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(lobby, "MAX_WAITING", 10)
-
-    async with hall(listen=Listen("127.0.0.1:0")) as room, channels(room.server.local_address, 1) as [many]:
+async def test_when_all_peers_together_wait_with_too_many_streams_the_one_with_most_makes_room() -> None:
+    lobby, listen = patient_lobby(max_waiting=10), Listen("127.0.0.1:0")
+    async with hall(listen=listen, lobby=lobby) as room, channels(room.server.local_address, 1) as [many]:
         streams = [play_stream(many) for _ in range(10)]
-        await until(lambda: waiting(room) == 10)
+        await until(lambda: lobby.waiting == 10)
         early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
         await until(lambda: any(stream.done() for stream in streams))
         assert [stream.done() for stream in streams].count(True) == 1
-        assert waiting(room) == 10
+        assert lobby.waiting == 10
         await early.join()
 
 
-async def test_joined_seats_do_not_count_as_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lobby, "MAX_WAITING_PER_PEER", 1)
-
-    async with hall(
-        plan_of(options={"last_turn": 2}),
-        [
-            Remote(20),
-            Remote(20),
-        ],
-    ) as room:
+async def test_joined_seats_do_not_count_as_waiting() -> None:
+    plan, lobby = plan_of(options={"last_turn": 2}), Lobby(max_waiting_per_peer=1)
+    async with hall(plan, [Remote(20), Remote(20)], lobby=lobby) as room:
         one = await room.agent(0)
         await one.send(join=pb.Join(token=one.token, protocol=1))
         two = await room.agent(1)
@@ -272,12 +255,9 @@ def test_200_cancelled_spectators_leave_no_task_and_print_nothing(capfd: pytest.
             bot = await room.agent()
             await bot.join()
             await bot.decide()
+            before = len(asyncio.all_tasks())
             async with channels(room.server.local_address, 1) as [channel]:
-                await spectate(channel, 1)
-                await until(lambda: not drivers(room)[0]._watchers)
-                before = len(asyncio.all_tasks())
                 await spectate(channel, 200)
-                await until(lambda: not drivers(room)[0]._watchers)
                 await until(lambda: len(asyncio.all_tasks()) <= before)
 
     run(scene())
@@ -291,10 +271,6 @@ async def spectate(channel: grpc.aio.Channel, count: int) -> None:
         if number % 2 == 0:
             await call.read()
         call.cancel()
-
-
-def drivers(room: Any) -> list[Any]:
-    return [showing._driver for showing in room.server._showings.values()]
 
 
 LONG_CALLS = [
@@ -357,21 +333,20 @@ def test_calls_that_are_open_when_the_referee_ends_make_it_print_nothing(
         assert referee.said() == printed
 
 
-async def test_a_server_has_stopped_when_its_calls_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_has_stopped_when_its_calls_have_ended() -> None:
     arrived, ended = [], []
 
-    async def ends_slowly(_: lobby.Lobby, context: Any) -> bytes:
-        arrived.append(context)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await asyncio.sleep(0.2)
-            ended.append(context)
-        return b""
+    class EndsSlowly(Lobby):
+        async def first_message(self, call: Any) -> bytes:
+            arrived.append(call)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(0.2)
+                ended.append(call)
+            return b""
 
-    monkeypatch.setattr(lobby.Lobby, "first_message", ends_slowly)
-
-    server = RefereeServer()
+    server = RefereeServer(lobby=EndsSlowly())
     async with server, channels(server.local_address, 1) as [channel]:
         staying = [play_stream(channel) for _ in range(3)]
         await until(lambda: len(arrived) == len(staying))

@@ -7,6 +7,7 @@ import contextlib
 import errno
 import gc
 import socket
+import time
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, closing
@@ -19,9 +20,9 @@ from hpack import Encoder
 
 from dogana.started import Call as SdkCall
 from dogana.started import CallEnded
-from referee.live.doors import frames, listener
+from referee.live.doors import frames
 from referee.live.doors.call import Call
-from referee.live.doors.listener import ALLOWANCE, MAX_CONNECTIONS, Listener, Play
+from referee.live.doors.listener import MAX_CONNECTIONS, Listener, Play
 from tests.patience import patient
 
 METHOD = "/dogana.v1.Referee/Play"
@@ -34,10 +35,12 @@ def run(scene: Coroutine[Any, Any, None]) -> None:
 
 
 @asynccontextmanager
-async def listening(folder: Path, play: Play, idle_seconds: float = 3600.0) -> AsyncIterator[Listener]:
-    opened = Listener(folder / "s", METHOD, play, max_message_bytes=131_072, max_calls=8, idle_seconds=idle_seconds)
+async def listening(folder: Path, play: Play, idle_seconds: float = 3600.0, **limits: Any) -> AsyncIterator[None]:
+    opened = Listener(
+        folder / "s", METHOD, play, max_message_bytes=131_072, max_calls=8, idle_seconds=idle_seconds, **limits
+    )
     try:
-        yield opened
+        yield
     finally:
         await opened.stop(0.5, 5.0)
 
@@ -62,6 +65,19 @@ def connected(folder: Path, says: bytes = b"") -> socket.socket:
     one.connect(str(folder / "s"))
     one.sendall(says)
     return one
+
+
+async def is_greeted(one: socket.socket) -> bool:
+    """Tell whether a connection is accepted; one that is not is ended without a word."""
+    try:
+        return bool(await asyncio.to_thread(one.recv, 9))
+    except ConnectionResetError:
+        return False
+
+
+async def says_and_hears(call: SdkCall) -> None:
+    call.send(b"join")
+    assert await asyncio.to_thread(call.receive) == b"join"
 
 
 def read_to_the_end(one: socket.socket) -> bytes:
@@ -269,22 +285,25 @@ def test_a_fault_of_who_serves_ends_the_call_and_tells_nothing_of_it(
 
 
 async def test_one_connection_too_many_takes_the_place_of_the_oldest_without_a_call(tmp_path: Path) -> None:
+    began: list[Call] = []
+
     async def wait(call: Call) -> None:
+        began.append(call)
         await call.read()
 
-    async with listening(tmp_path, wait) as opened:
+    async with listening(tmp_path, wait):
         calling = connected(tmp_path, HELLO + opening())
-        await until(lambda: len(opened._tasks) == 1)
+        await until(lambda: len(began) == 1)
         idle = []
-        for number in range(MAX_CONNECTIONS):
+        for _ in range(MAX_CONNECTIONS):
             idle.append(connected(tmp_path, HELLO))
-            await until(lambda: len(opened._wires) == min(number + 2, MAX_CONNECTIONS))  # noqa: B023 at once
+            assert await is_greeted(idle[-1])
         said = await asyncio.to_thread(read_to_the_end, idle[0])
         assert said.endswith(b"more than %d connections" % MAX_CONNECTIONS)
-        assert len(opened._tasks) == 1
+        assert not began[0].is_over
         for one in idle[1:]:
             one.sendall(opening())
-        await until(lambda: len(opened._tasks) == MAX_CONNECTIONS)
+        await until(lambda: len(began) == MAX_CONNECTIONS)
         refused = connected(tmp_path)
         assert await asyncio.to_thread(read_to_the_end, refused) == b""
         for one in (calling, refused, *idle):
@@ -293,10 +312,9 @@ async def test_one_connection_too_many_takes_the_place_of_the_oldest_without_a_c
 
 @pytest.mark.parametrize("says", [b"", frames.PREFACE[:5], HELLO, HELLO + b"\0\0\x10\0\0"])
 async def test_a_connection_without_a_call_is_ended(says: bytes, tmp_path: Path) -> None:
-    async with listening(tmp_path, echo, idle_seconds=0.05) as opened:
+    async with listening(tmp_path, echo, idle_seconds=0.05):
         with closing(connected(tmp_path, says)) as one:
             assert (await asyncio.to_thread(read_to_the_end, one)).endswith(b"no call")
-        assert not opened._wires
 
 
 async def test_a_call_may_be_silent_for_longer_than_a_connection_without_one(tmp_path: Path) -> None:
@@ -311,51 +329,50 @@ async def test_a_call_may_be_silent_for_longer_than_a_connection_without_one(tmp
         call.close()
 
 
-async def test_connections_in_a_flood_have_to_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "_PAUSE_SECONDS", 0.1)
+async def test_connections_in_a_flood_have_to_wait(tmp_path: Path) -> None:
+    joined, flooded, answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async with listening(tmp_path, echo) as opened:
-        opened._left = 5
-        opened._left_since = opened._loop.time() + 3600  # no more within this hour
-        with closing(connected(tmp_path)) as one:
-            assert await asyncio.to_thread(read_to_the_end, one) == b""
-        assert opened._pause is not None
-        opened._left = ALLOWANCE
-        call = await asyncio.to_thread(SdkCall, str(tmp_path / "s"), METHOD)  # after the pause
-        call.send(b"join")
-        assert await asyncio.to_thread(call.receive) == b"join"
-        call.close()
+    async def talk(call: Call) -> None:
+        await call.read()
+        joined.set()
+        await flooded.wait()
+        for _ in range(100):
+            await call.write(b"join")  # each message earns something
+        answered.set()
+
+    async with listening(tmp_path, talk, allowance=300, pause_seconds=0.2):
+        early = SdkCall(str(tmp_path / "s"), METHOD)
+        early.send(b"join")
+        await joined.wait()
+        is_accepted = True
+        while is_accepted:
+            began = time.monotonic()
+            with closing(connected(tmp_path, HELLO)) as one:
+                is_accepted = await is_greeted(one)
+        flooded.set()
+        await answered.wait()
+        late = SdkCall(str(tmp_path / "s"), METHOD)
+        await says_and_hears(late)
+        assert time.monotonic() - began >= 0.2
+        early.close()
+        late.close()
 
 
 async def test_it_goes_on_accepting_when_there_are_files_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "_PAUSE_SECONDS", 0.01)
+    accept, asked = socket.socket.accept, []
 
-    class Full:
-        """A socket of a process that has no more files."""
+    def full(one: socket.socket) -> tuple[socket.socket, Any]:
+        """Accept as a process does that has no more files for a moment."""
+        asked.append(one)
+        if len(asked) < 3:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return accept(one)
 
-        def __init__(self, real: socket.socket) -> None:
-            self.real = real
-            self.refused = 0
-
-        def accept(self) -> tuple[socket.socket, Any]:
-            self.refused += 1
-            if self.refused < 3:
-                raise OSError(errno.EMFILE, "Too many open files")
-            return self.real.accept()
-
-        def fileno(self) -> int:
-            return self.real.fileno()
-
-        def close(self) -> None:
-            self.real.close()
-
-    async with listening(tmp_path, echo) as opened:
-        full: Any = Full(opened._socket)
-        opened._socket = full
+    monkeypatch.setattr(socket.socket, "accept", full)
+    async with listening(tmp_path, echo, pause_seconds=0.01):
         call = SdkCall(str(tmp_path / "s"), METHOD)
-        call.send(b"join")
-        assert await asyncio.to_thread(call.receive) == b"join"
-        assert full.refused == 3
+        await says_and_hears(call)
+        assert len(asked) == 3
         call.close()
 
 
@@ -374,7 +391,7 @@ async def test_a_peer_that_does_not_read_leaves_one_message_waiting_and_gets_all
 
     async with listening(tmp_path, talk):
         call = SdkCall(str(tmp_path / "s"), METHOD)
-        call._flush()
+        call.send(b"join")
         await waited.wait()
 
         def read() -> list[bytes]:
@@ -394,7 +411,7 @@ async def test_what_was_said_last_comes_before_the_end_though_there_was_no_room_
 
     def read() -> None:
         call = SdkCall(str(tmp_path / "s"), METHOD)
-        call._flush()
+        call.send(b"join")
         assert len(call.receive()) == frames.WINDOW + 1
         with pytest.raises(CallEnded, match="ABORTED: the seat is out"):
             call.receive()
@@ -404,10 +421,8 @@ async def test_what_was_said_last_comes_before_the_end_though_there_was_no_room_
         await asyncio.to_thread(read)
 
 
-async def test_who_pings_and_never_reads_loses_the_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "ALLOWANCE", 1 << 30)
-
-    async with listening(tmp_path, echo) as opened:
+async def test_who_pings_and_never_reads_loses_the_connection(tmp_path: Path) -> None:
+    async with listening(tmp_path, echo, allowance=1 << 30):
         one = connected(tmp_path, HELLO)
 
         def flood() -> None:
@@ -417,7 +432,6 @@ async def test_who_pings_and_never_reads_loses_the_connection(tmp_path: Path, mo
                     one.sendall(pings)
 
         await asyncio.to_thread(flood)
-        assert not opened._wires
         one.close()
 
 
@@ -443,15 +457,16 @@ def test_what_a_peer_has_said_last_is_heard_though_it_is_gone_when_something_is_
 
 
 async def test_no_call_begins_while_those_before_come_to_their_end(tmp_path: Path) -> None:
-    may_end = asyncio.Event()
+    began, may_end = asyncio.Event(), asyncio.Event()
 
     async def stays(call: Call) -> None:
+        began.set()
         await may_end.wait()
 
     opened = Listener(tmp_path / "s", METHOD, stays, max_message_bytes=100, max_calls=8, idle_seconds=3600.0)
     async with grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
         first: Any = channel.stream_stream(METHOD)()
-        await until(lambda: len(opened._tasks) == 1)
+        await began.wait()
         stopping = asyncio.create_task(opened.stop(60.0, 5.0))
         await asyncio.sleep(0)
         late: Any = channel.stream_stream(METHOD)()
@@ -465,15 +480,18 @@ async def test_no_call_begins_while_those_before_come_to_their_end(tmp_path: Pat
 
 
 def test_nothing_is_left_when_it_has_stopped(tmp_path: Path) -> None:
+    began = asyncio.Event()
+
     async def stays(call: Call) -> None:
+        began.set()
         await asyncio.Event().wait()
 
     async def scene() -> None:
         before = len(asyncio.all_tasks())
-        async with listening(tmp_path, stays) as opened:
+        async with listening(tmp_path, stays):
             calling, silent = connected(tmp_path, HELLO + opening()), connected(tmp_path)
-            await until(lambda: len(opened._tasks) == 1 and len(opened._wires) == 2)
-        assert not opened._wires
+            await began.wait()
+            assert await is_greeted(silent)
         assert len(asyncio.all_tasks()) == before
         for one in (calling, silent):
             assert (await asyncio.to_thread(read_to_the_end, one)).endswith(b"the referee has stopped")

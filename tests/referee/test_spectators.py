@@ -11,13 +11,13 @@ from house_bots.random_bot import RandomBot
 
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Action
-from referee.live.matches import server, spectators
 from referee.live.matches.play import Command, House, StartFailed, play_match
 from referee.live.matches.server import RefereeServer
 from referee.live.matches.spectators import Showing
+from referee.live.messages.codec import codec
 from referee.live.seats.agent import MAX_UNREAD_MESSAGES
 from referee.match.result import Outcome
-from referee.registry import games
+from referee.registry import find, games
 from tests.referee.test_wire import hall, watching
 from tests.tables import plan_of, sealed
 from tests.toy.games.sealed import Commit
@@ -49,8 +49,8 @@ class Reader:
         return [seat for happened in self.read for seat in happened.played.seats]
 
 
-def watch(showing: Showing, reader: Reader, *, labels: bool = False) -> asyncio.Task[None]:
-    return asyncio.create_task(showing.show(reader, labels=labels))
+def watch(showing: Showing, reader: Reader, *, labels: bool = False, slow_seconds: float = 60.0) -> asyncio.Task[None]:
+    return asyncio.create_task(showing.show(reader, labels=labels, slow_seconds=slow_seconds))
 
 
 QUICK = plan_of(options={"last_turn": 3})
@@ -104,6 +104,7 @@ async def test_who_comes_later_is_shown_how_the_match_stands() -> None:
 
 
 async def test_a_turn_that_is_answered_as_a_whole_is_shown_action_by_action() -> None:
+    messages = codec(find("cargo_noir"))
     async with hall(plan_of(options={"last_turn": 3, "first_player": 0})) as room:
         bot = await room.agent()
         await bot.join()
@@ -111,16 +112,15 @@ async def test_a_turn_that_is_answered_as_a_whole_is_shown_action_by_action() ->
         async with grpc.aio.insecure_channel(room.server.local_address) as channel:
             shown = watching(channel)
             await shown.read()
-            codec = next(iter(room.server._showings.values()))._driver.codec  # type: ignore[union-attr]
-            send = codec.read_actions(asked.actions.value)[0]
+            send = messages.read_actions(asked.actions.value)[0]
             choose = pb.Choose(decision=asked.decision)
-            choose.actions.type_url = codec.actions_url
-            choose.actions.value = codec.actions_bytes([send, send, send])
+            choose.actions.type_url = messages.actions_url
+            choose.actions.value = messages.actions_bytes([send, send, send])
             await bot.send(choose=choose)
-            messages = [await shown.read() for _ in range(3)]
-            assert [list(message.played.seats) for message in messages] == [[0], [0], [0]]
-            assert [message.told for message in messages] == [1, 2, 3]
-            assert len({message.observation.value for message in messages}) == 3, "each with what was seen then"
+            seen = [await shown.read() for _ in range(3)]
+            assert [list(message.played.seats) for message in seen] == [[0], [0], [0]]
+            assert [message.told for message in seen] == [1, 2, 3]
+            assert len({message.observation.value for message in seen}) == 3, "each with what was seen then"
 
 
 async def test_a_match_that_does_not_begin_is_said_to_those_who_have_waited_for_it() -> None:
@@ -134,15 +134,11 @@ async def test_a_match_that_does_not_begin_is_said_to_those_who_have_waited_for_
     assert reader.status == (grpc.StatusCode.ABORTED, "the match did not begin")
 
 
-async def test_a_slow_spectator_is_dropped_and_slows_neither_the_match_nor_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(spectators, "SLOW_SECONDS", 0.05)
-
+async def test_a_slow_spectator_is_dropped_and_slows_neither_the_match_nor_others() -> None:
     async with RefereeServer() as referee:
         slow, quick = Reader(), Reader()
         slow.may_read.clear()
-        tasks = [watch(referee.showing(QUICK), reader) for reader in (slow, quick)]
+        tasks = [watch(referee.showing(QUICK), reader, slow_seconds=0.05) for reader in (slow, quick)]
         await asyncio.sleep(0)
         report = await play_match(QUICK, [House(RandomBot)] * 2, server=referee)
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -151,15 +147,33 @@ async def test_a_slow_spectator_is_dropped_and_slows_neither_the_match_nor_other
     assert len(quick.seen) == report.result.decisions
 
 
-async def test_a_spectator_that_stops_reading_at_the_end_delays_the_end_of_the_referee_for_a_moment_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(server, "LAST_SECONDS", 0.1)
+async def test_a_match_is_not_told_to_a_spectator_that_has_left() -> None:
+    class Watched:
+        """A driver that notes who watches."""
 
-    async with RefereeServer() as referee:
+        def __init__(self) -> None:
+            self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self.watchers: list[Any] = []
+
+        def watch(self, take: Any) -> Any:
+            self.watchers.append(take)
+            return lambda: self.watchers.remove(take)
+
+    showing, driver = Showing(), Watched()
+    showing.begin(driver)  # type: ignore[arg-type]
+    leaver = watch(showing, Reader())
+    await asyncio.sleep(0)
+    assert len(driver.watchers) == 1
+    leaver.cancel()
+    await asyncio.gather(leaver, return_exceptions=True)
+    assert driver.watchers == []
+
+
+async def test_a_spectator_that_stops_reading_at_the_end_delays_the_end_of_the_referee_for_a_moment_only() -> None:
+    async with RefereeServer(last_seconds=0.1) as referee:
         reader = Reader()
         reader.may_read.clear()
-        task = asyncio.create_task(referee._watch(b"", reader))
+        task = asyncio.create_task(referee.watch(b"", reader))
         referee.showing(QUICK)
         await asyncio.sleep(0)
         await play_match(QUICK, [House(RandomBot)] * 2, server=referee)

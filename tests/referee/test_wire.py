@@ -21,17 +21,18 @@ from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Action, Seat
 from referee.kit.chance import commitment
-from referee.live.doors import lobby
 from referee.live.doors.door import MAX_FRAME_BYTES
 from referee.live.doors.grpc_call import GrpcCall
+from referee.live.doors.lobby import Lobby
 from referee.live.matches.driver import MatchVoid
 from referee.live.matches.play import House, MatchReport, Player, Remote, StartFailed, play_match
 from referee.live.matches.server import Listen, PortInUse, RefereeServer
 from referee.live.messages import wire
-from referee.live.messages.codec import Codec
-from referee.live.seats import agent
+from referee.live.messages.codec import Codec, codec
+from referee.live.seats.agent import MESSAGES_AT_FIRST, MESSAGES_PER_DECISION, AgentSeat
+from referee.match.effects import Refusal, Reject
 from referee.match.plan import MatchPlan
-from referee.match.result import Outcome
+from referee.match.result import Fault, Outcome, Result
 from tests.patience import patient
 from tests.tables import plan_of
 from tests.toy.games.sealed import GAME as SEALED
@@ -132,11 +133,15 @@ def watching(channel: grpc.aio.Channel, **request: Any) -> Any:
 
 @asynccontextmanager
 async def hall(
-    plan: MatchPlan | None = None, players: list[Player] | None = None, listen: Listen | None = None, **arguments: Any
+    plan: MatchPlan | None = None,
+    players: list[Player] | None = None,
+    listen: Listen | None = None,
+    lobby: Lobby | None = None,
+    **arguments: Any,
 ) -> AsyncIterator[Hall]:
     chosen = plan or plan_of(options={"last_turn": 3, "first_player": 0})
     seats: list[Player] = players or [Remote(20), House(RandomBot)]
-    async with RefereeServer(listen) as server:
+    async with RefereeServer(listen, lobby=lobby) as server:
         room = Hall(server, chosen, seats, **arguments)
         try:
             yield room
@@ -416,7 +421,7 @@ async def test_a_flood_of_messages_puts_the_seat_out() -> None:
         await bot.join()
         await bot.decide()
         try:
-            for number in range(agent.MESSAGES_AT_FIRST + agent.MESSAGES_PER_DECISION + 1):
+            for number in range(MESSAGES_AT_FIRST + MESSAGES_PER_DECISION + 1):
                 await bot.choose(10_000 + number, 0)
         except (asyncio.InvalidStateError, grpc.RpcError):
             pass  # the referee has had enough before the flood was over
@@ -460,10 +465,8 @@ async def test_what_comes_first_must_be_a_join(data: bytes) -> None:
         assert "the first message must be Join" in details
 
 
-async def test_a_stream_that_never_joins_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lobby, "JOIN_SECONDS", 0.2)
-
-    async with hall() as room:
+async def test_a_stream_that_never_joins_is_ended() -> None:
+    async with hall(lobby=Lobby(join_seconds=0.2)) as room:
         bot = await room.agent()
         assert (await bot.read()) is grpc.aio.EOF
         code, details = await bot.status()
@@ -692,50 +695,72 @@ def test_an_address_that_cannot_be_one_is_refused(address: str) -> None:
         Listen(address)
 
 
-async def test_a_remote_agent_that_joins_and_leaves_before_the_others_are_there_has_lost_its_connection() -> None:
-    plan = plan_of(clock="1+0/1", options={"last_turn": 2, "first_player": 0})
-    async with hall(plan, [Remote(20), Remote(20)]) as room:
-        early = await room.agent(0)
-        await early.send(join=pb.Join(token=early.token, protocol=1))
-        seat = room.server._doorkeeper._seats[early.token]
-        await seat.joined
-        early.call.cancel()
-        while seat._stream is not None:
-            await asyncio.sleep(0.01)
-        late = await room.agent(1)
-        await late.join()
-        await late.play_out()
-        assert (await room.report()).result.seats[0].outcome is Outcome.DISCONNECT
+# --- a seat by itself ---------------------------------------------------------------------------------------
 
 
-class SlowContext:
-    """A stream whose writes take a while, and whose agent has sent one message."""
+class Judge:
+    """The driver of a match that has begun: it refuses the first answer and puts the seat out."""
 
-    def __init__(self) -> None:
+    def __init__(self, seat: AgentSeat) -> None:
+        self.plan = plan_of()
+        self.codec = codec(self.plan.game)
+        self.done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self.seat = seat
+        self.losses = 0
+
+    def lost(self, seat: Seat) -> None:
+        self.losses += 1
+
+    def is_open(self, seat: Seat, number: int) -> bool:
+        return True
+
+    def is_out(self, seat: Seat) -> bool:
+        return True
+
+    def answer(self, seat: Seat, number: int, choice: object) -> None:
+        self.seat.reject(Reject(seat, number, Refusal.STALE, "", "too late", 0, 0.0))
+        self.seat.dismiss(Fault(Outcome.ILLEGAL, "three illegal answers"))
+
+
+class Stream:
+    """A stream whose writes take a while; its agent sends some messages, and leaves or stays."""
+
+    def __init__(self, *messages: bytes, leaves: bool = False) -> None:
         self.written: list[bytes] = []
-        self._messages = [b"choose"]
+        self.status: tuple[grpc.StatusCode, str] | None = None
+        self._messages = list(messages)
+        self._leaves = leaves
 
     async def read(self) -> object:
         if self._messages:
-            return self._messages.pop()
-        return await asyncio.get_running_loop().create_future()
+            return self._messages.pop(0)
+        return grpc.aio.EOF if self._leaves else await asyncio.get_running_loop().create_future()
 
     async def write(self, data: bytes) -> None:
         await asyncio.sleep(0.01)
         self.written.append(data)
 
+    async def abort(self, code: grpc.StatusCode, details: str) -> None:
+        self.status = code, details
+        raise grpc.aio.AbortError
 
-def test_a_stream_ends_only_when_its_last_message_has_gone_out() -> None:
-    async def scenario() -> list[bytes]:
-        context = SlowContext()
 
-        def receive(data: bytes) -> None:  # the agent's last choice ends the match
-            stream.send(b"decide")
-            stream.send(b"game over")
-            stream.end(grpc.StatusCode.OK, "")
+async def test_a_remote_agent_that_joins_and_leaves_before_the_others_are_there_has_lost_its_connection() -> None:
+    seat = AgentSeat(0, may_come_back=True)
+    await seat.serve(GrpcCall(Stream(leaves=True)), pb.Join())  # type: ignore[arg-type]
+    assert seat.joined.done()
+    judge: Any = Judge(seat)
+    seat.begin(judge)
+    assert judge.losses == 1
 
-        stream = agent._Stream(GrpcCall(context), receive, labels=False)  # type: ignore[arg-type]
-        await stream.serve()
-        return context.written
 
-    assert asyncio.run(scenario()) == [b"decide", b"game over"]
+async def test_a_stream_ends_only_when_its_last_message_has_gone_out() -> None:
+    seat = AgentSeat(0, may_come_back=True)
+    judge: Any = Judge(seat)
+    seat.begin(judge)
+    stream = Stream(pb.AgentMessage(choose=pb.Choose(decision=1, index=0)).SerializeToString())
+    with pytest.raises(grpc.aio.AbortError):
+        await seat.serve(GrpcCall(stream), pb.Join())  # type: ignore[arg-type]
+    written = [pb.RefereeMessage.FromString(data).WhichOneof("message") for data in stream.written]
+    assert written == ["welcome", "rejected"]
+    assert stream.status == (grpc.StatusCode.ABORTED, "the seat is out (illegal): three illegal answers")
