@@ -6,7 +6,6 @@ import json
 import os
 import select
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,7 +18,7 @@ from referee.games.cargo_noir.tests.table import place
 from referee.live.matches.series import keep, unkept
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
-from tests.patience import patient
+from tests.patience import patient, wait_until
 
 HOSTILE = ROOT / "agents" / "hostile.py"
 QUICK = ("--option", "last_turn=3")
@@ -348,15 +347,6 @@ def test_wrong_usage_has_status_2(here: Dogana, arguments: list[str]) -> None:
     assert "Usage: " in here(*arguments, status=2).stderr
 
 
-def test_a_port_that_is_in_use_is_said_in_one_line(dogana: Dogana) -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        address = f"127.0.0.1:{other.getsockname()[1]}"
-        ended = dogana("play", "cargo_noir", "random", "remote", "--listen", address, status=1)
-    assert f"cannot listen on {address}" in ended.stderr
-
-
 def test_a_board_with_several_mistakes_is_refused_with_all_of_them(dogana: Dogana, tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("[goods]\ntokens_per_kind = -1\n")
     ended = dogana("play", "cargo_noir", "random", "random", "--board", "bad.toml", status=1)
@@ -389,9 +379,7 @@ def test_interrupting_a_match_leaves_nothing_half_written(tmp_path: Path, number
         stderr=subprocess.PIPE,
         text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + patient(30)
-    while not list(tmp_path.glob("*.part")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: list(tmp_path.glob("*.part")))
     assert list((tmp_path / "tmp").iterdir())
     match.send_signal(number)
     if number != signal.SIGINT:
@@ -410,9 +398,7 @@ def test_stopping_a_match_that_ctrl_c_cannot_reach(tmp_path: Path) -> None:
          f"cmd:{sys.executable} {HOSTILE} hang", "random", "--record", str(tmp_path / "match.jsonl")],
         cwd=ROOT,
     )  # fmt: skip
-    deadline = time.monotonic() + patient(30)
-    while not list(tmp_path.glob("*.part")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: list(tmp_path.glob("*.part")))
     match.send_signal(signal.SIGHUP)  # ignored too, as under nohup
     time.sleep(0.1)
     assert match.poll() is None

@@ -14,8 +14,8 @@ import pytest
 from referee.commands.resume import NAME
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
-from tests.commands.test_series import PLAY, QUICK, matches, start, wait_for
-from tests.patience import patient
+from tests.commands.test_series import PLAY, QUICK, matches, start
+from tests.patience import patient, wait_until
 
 SLOW = "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.05) or 0)\n"
 
@@ -27,7 +27,7 @@ def records(folder: Path) -> list[Path]:
 def cut_short(tmp_path: Path, *arguments: object, number: int = signal.SIGINT) -> str:
     """Play a series into `my matches` until a record is there; return what it says at its end."""
     series = start(tmp_path, *arguments, "--record", "my matches")
-    wait_for(lambda: records(tmp_path / "my matches"))
+    wait_until(lambda: records(tmp_path / "my matches"))
     series.send_signal(number)
     assert series.communicate(timeout=patient(120))[0] is not None
     assert series.returncode == (-number if number == signal.SIGKILL else 128 + number)
@@ -51,7 +51,7 @@ def test_a_series_that_is_interrupted_prints_a_line_that_goes_on_with_the_same_m
 ) -> None:
     words = ("play", "cargo_noir", slow, "greedy", *QUICK, "--games", 4, "--rotate", "--clock", "30+1/9")
     series = start(tmp_path, *words, "--record", "my matches", "--workers", 1, "--json")
-    wait_for(lambda: records(tmp_path / "my matches"))
+    wait_until(lambda: records(tmp_path / "my matches"))
     series.send_signal(number)
     _, err = series.communicate(timeout=patient(120))
     assert series.returncode == 128 + number
@@ -113,7 +113,7 @@ def test_a_series_that_was_killed_goes_on_and_what_it_left_in_the_middle_is_remo
     (folder / "cargo_noir-0123456789abcdef.4194999.01234567.part").write_text("{")
     (folder / "cargo_noir-0123456789abcdef.1").write_text("of a process that is there")
     (folder / "notes.part").write_text("mine")
-    wait_for(lambda: not any(".part" in one.name for one in folder.iterdir() if _is_of_a_worker(one)))
+    wait_until(lambda: not any(".part" in one.name for one in folder.iterdir() if _is_of_a_worker(one)))
     assert len(matches(dogana("play", "--resume", "my matches", "--json").stdout)) == 3
     left = {one.name for one in folder.iterdir() if one.suffix != ".jsonl"}
     assert left == {NAME, "notes.part", "cargo_noir-0123456789abcdef.1"}
@@ -130,7 +130,7 @@ def test_two_series_are_not_played_into_one_folder_at_the_same_time(here: Dogana
     seat = f"cmd:sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000'"
     words = ("play", "cargo_noir", seat, "random", "--games", 2, "--wait", 1000, "--record", "matches")
     series = start(tmp_path, *words)
-    wait_for(lambda: (tmp_path / "pid").exists())
+    wait_until(lambda: (tmp_path / "pid").exists())
     for second in (words, ("play", "--resume", "matches"), (*words, "--resume")):
         line = "dogana: another series is being played into matches; wait for its end, or use another folder\n"
         assert line == here(*second, status=1).stderr

@@ -21,9 +21,10 @@ from referee.live.doors import frames
 from referee.live.doors.door import SERVICE, SeatDoor
 from referee.live.doors.frames import frame
 from referee.live.doors.listener import ALLOWANCE_SECONDS
-from referee.live.matches.play import Command, MatchReport, play_match
+from referee.live.matches.play import Command
 from referee.live.seats.agent import AgentSeat
 from referee.match.result import Outcome
+from tests import matches
 from tests.patience import patient
 from tests.tables import plan_of
 
@@ -164,9 +165,5 @@ def test_an_agent_plays_through_a_door_that_was_attacked(seed: int) -> None:
         environment,
         join_seconds=120,
     )
-
-    async def match() -> MatchReport:
-        return await play_match(plan_of(seats=2, options={"last_turn": 3}), [agent, agent])
-
-    report = asyncio.run(asyncio.wait_for(match(), patient(400)))
+    report = matches.play(plan_of(seats=2, options={"last_turn": 3}), [agent, agent], seconds=400)
     assert [seat.outcome for seat in report.result.seats] == [Outcome.PLAYED] * 2

@@ -7,15 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from referee.sandbox.system import parent
 from tests.machines.conftest import BOT, ROOT, Mac, environment
-from tests.patience import patient
+from tests.patience import wait_until
 
 PYTHON = sys.executable
 LEAVES_PROCESSES = f"""
@@ -40,14 +38,6 @@ def have_begun(folder: Path) -> bool:
 
 def pids(folder: Path) -> list[int]:
     return [int((folder / name).read_text()) for name in NAMES]
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; what never holds fails after two minutes, in which the slowest machine has done it."""
-    deadline = time.monotonic() + patient(120)
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_the_simulation_takes_away_what_macos_lacks(tmp_path: Path) -> None:
@@ -98,9 +88,9 @@ def test_nothing_is_left_of_an_agent_whose_referee_is_killed(tmp_path: Path) -> 
     with subprocess.Popen(
         [PYTHON, "-m", "ladder", *words], cwd=tmp_path, env=environment("mac", tmp_path), stderr=subprocess.DEVNULL
     ) as play:
-        until(lambda: have_begun(tmp_path))
+        wait_until(lambda: have_begun(tmp_path))
         play.kill()
-    until(lambda: not any(map(runs, pids(tmp_path))))
+    wait_until(lambda: not any(map(runs, pids(tmp_path))))
 
 
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
@@ -120,12 +110,12 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
     with subprocess.Popen(
         [PYTHON, "-m", "ladder", *words], cwd=tmp_path, env=environment("mac", tmp_path), stderr=subprocess.DEVNULL
     ) as play:
-        until(lambda: have_begun(tmp_path))
+        wait_until(lambda: have_begun(tmp_path))
         supervisor = parent(pids(tmp_path)[0])
         worker = parent(supervisor or 0)
         assert worker
         play.kill()
-    until(lambda: not runs(worker) and not any(map(runs, pids(tmp_path))))
+    wait_until(lambda: not runs(worker) and not any(map(runs, pids(tmp_path))))
 
 
 def test_walls_are_refused_in_one_line_that_says_what_has_them(mac: Mac) -> None:

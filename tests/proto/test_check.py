@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import sys
@@ -59,17 +58,6 @@ message Other {
   Thing thing = 1;
 }
 """
-
-
-@pytest.fixture(scope="module")
-def check() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("check", ROOT / "proto" / "check.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["check"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def written(folder: Path, text: str) -> Path:

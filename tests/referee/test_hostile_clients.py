@@ -25,8 +25,8 @@ from referee.live.matches.play import Remote
 from referee.live.matches.server import MAX_WATCHERS, Listen, RefereeServer
 from referee.match.result import Outcome
 from tests.cases import mostly_long
-from tests.patience import patient
-from tests.referee.test_wire import ROOT, hall, run
+from tests.patience import patient, until
+from tests.referee.test_wire import ROOT, hall, joined, run
 from tests.tables import plan_of
 
 FLOOD = 300
@@ -46,12 +46,6 @@ async def channels(address: str, count: int) -> AsyncIterator[list[grpc.aio.Chan
 
 def play_stream(channel: grpc.aio.Channel) -> Any:
     return channel.stream_stream("/dogana.v1.Referee/Play", response_deserializer=pb.RefereeMessage.FromString)()
-
-
-async def until(condition: Any) -> None:
-    """Wait for something that must come; the test's own time limit ends a wait in vain."""
-    while not condition():
-        await asyncio.sleep(0.01)
 
 
 def unary(channel: grpc.aio.Channel, method: str, request: bytes) -> Any:
@@ -251,9 +245,7 @@ async def test_a_request_to_watch_that_cannot_be_read_is_refused() -> None:
 
 def test_200_cancelled_spectators_leave_no_task_and_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
+        async with joined() as (room, bot):
             await bot.decide()
             before = len(asyncio.all_tasks())
             async with channels(room.server.local_address, 1) as [channel]:

@@ -23,7 +23,7 @@ from dogana.started import CallEnded
 from referee.live.doors import frames
 from referee.live.doors.call import Call
 from referee.live.doors.listener import MAX_CONNECTIONS, Listener, Play
-from tests.patience import patient
+from tests.patience import patient, until
 
 METHOD = "/dogana.v1.Referee/Play"
 SIZES = [0, 1, 5, 16_379, 16_380, 65_530, 65_531, 100_000, 131_072]
@@ -51,12 +51,6 @@ async def echo(call: Call) -> None:
         await call.write(data)
         if data == b"stop":
             await call.abort(grpc.StatusCode.ABORTED, "the seat is out: Schluß, 100 %")
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait for something that must come; the test's own time limit ends a wait in vain."""
-    while not condition():
-        await asyncio.sleep(0.01)
 
 
 def connected(folder: Path, says: bytes = b"") -> socket.socket:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import hashlib
 import io
@@ -17,13 +16,14 @@ from house_bots.random_bot import RandomBot
 
 from referee.files import write_file
 from referee.game import Game
-from referee.live.matches.play import House, play_match
+from referee.live.matches.play import House
 from referee.match.effects import Finish
 from referee.match.plan import MatchPlan, canonical
 from referee.records.chain import FIRST_HASH
 from referee.records.record import MAX_BYTES, RecordError, RecordWriter, read_lines
 from referee.records.verify import Replay, verify
 from referee.registry import BoardFileError, find, read_board_file
+from tests import matches
 from tests.tables import Table, plan_of, sealed
 from tests.toy.games.sealed import GAME as SEALED
 from tests.toy.games.sealed import Commit, Lay
@@ -34,7 +34,7 @@ def find_any(name: str) -> Game:
 
 
 def write(plan: MatchPlan, path: Path) -> Path:
-    asyncio.run(play_match(plan, [House(RandomBot)] * plan.setup.seats, record=path))
+    matches.play(plan, [House(RandomBot)] * plan.setup.seats, record=path)
     return path
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from house_bots.random_bot import RandomBot
 
-from referee.live.matches.play import House, MatchReport, play_match
+from referee.live.matches.play import House, MatchReport
 from referee.live.messages import wire
 from referee.match.plan import MatchPlan
 from referee.match.result import seed_line
@@ -22,6 +21,7 @@ from referee.records.record import MAX_BYTES, RecordError, RecordWriter, read_li
 from referee.records.record import sealed as lines_of_sealed
 from referee.records.verify import verify
 from referee.registry import find
+from tests import matches
 from tests.commands.conftest import Dogana, dogana
 from tests.referee.test_records import chained
 from tests.tables import plan_of
@@ -41,7 +41,7 @@ def plan() -> MatchPlan:
 
 
 def play(path: Path, of: MatchPlan | None = None) -> MatchReport:
-    return asyncio.run(play_match(of or plan(), [House(RandomBot)] * 3, record=path))
+    return matches.play(of or plan(), [House(RandomBot)] * 3, record=path)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from referee.live.messages.codec import codec
 from referee.live.seats.agent import MAX_UNREAD_MESSAGES
 from referee.match.result import Outcome
 from referee.registry import find, games
-from tests.referee.test_wire import hall, watching
+from tests.referee.test_wire import hall, joined, watching
 from tests.tables import plan_of, sealed
 from tests.toy.games.sealed import Commit
 
@@ -105,9 +105,7 @@ async def test_who_comes_later_is_shown_how_the_match_stands() -> None:
 
 async def test_a_turn_that_is_answered_as_a_whole_is_shown_action_by_action() -> None:
     messages = codec(find("cargo_noir"))
-    async with hall(plan_of(options={"last_turn": 3, "first_player": 0})) as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined(plan_of(options={"last_turn": 3, "first_player": 0})) as (room, bot):
         asked = await bot.decide()
         async with grpc.aio.insecure_channel(room.server.local_address) as channel:
             shown = watching(channel)

@@ -152,6 +152,15 @@ async def hall(
             await asyncio.gather(room.match, return_exceptions=True)
 
 
+@asynccontextmanager
+async def joined(*arguments: Any, labels: bool = False, **more: Any) -> AsyncIterator[tuple[Hall, Agent]]:
+    """A running match, of `hall`, and the agent that has taken its seat 0."""
+    async with hall(*arguments, **more) as room:
+        bot = await room.agent()
+        await bot.join(labels=labels)
+        yield room, bot
+
+
 def run(scene: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(scene, patient(60)))
 
@@ -177,9 +186,7 @@ async def test_a_whole_match_over_the_wire() -> None:
 
 
 async def test_a_question_has_observation_actions_clock_and_labels_on_request() -> None:
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join(labels=True)
+    async with joined(labels=True) as (_, bot):
         asked = await bot.decide()
         actions = cn.ActionList.FromString(asked.actions.value).actions
         assert asked.actions.type_url == "type.googleapis.com/dogana.games.cargo_noir.v1.ActionList"
@@ -193,16 +200,12 @@ async def test_a_question_has_observation_actions_clock_and_labels_on_request() 
 
 
 async def test_without_a_request_there_are_no_labels() -> None:
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined() as (_, bot):
         assert not (await bot.decide()).labels
 
 
 async def test_typed_actions_play_a_whole_turn_and_the_next_question_says_what_was_played() -> None:
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join(labels=True)
+    async with joined(labels=True) as (_, bot):
         asked = await bot.decide()
         casino = cn.Action(send=cn.Send(dest=cn.DESTINATION_CASINO))
         answer = pb.Choose(decision=asked.decision)
@@ -213,13 +216,6 @@ async def test_typed_actions_play_a_whole_turn_and_the_next_question_says_what_w
         assert set(asked.played.seats) == {0, 1}
         assert len(cn.ActionList.FromString(asked.played.actions.value).actions) == len(asked.played.seats)
         assert "1 of 4 actions dropped" in asked.dropped
-
-
-async def test_simultaneous_seats_are_asked_at_once() -> None:
-    async with hall(plan_of(SEALED, 3), [Remote(20)] * 3) as room:
-        bots = [await room.agent(seat) for seat in range(3)]
-        await asyncio.gather(*(bot.join() for bot in bots))
-        await asyncio.gather(*(bot.decide() for bot in bots))
 
 
 async def test_a_window_is_announced_with_its_time_and_the_open_question_can_still_be_answered() -> None:
@@ -248,9 +244,7 @@ async def test_an_agent_hears_that_a_house_bot_failed_but_not_where_the_referee_
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "new" / "it is here.json"
-    async with hall(players=[Remote(20), House(Illegal)], position_file=file) as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined(players=[Remote(20), House(Illegal)], position_file=file) as (room, bot):
         while (message := await bot.read()) is not grpc.aio.EOF:
             if message.WhichOneof("message") == "decide":
                 await bot.choose(message.decide.decision, 0)
@@ -267,9 +261,7 @@ async def test_an_agent_hears_that_a_house_bot_failed_but_not_where_the_referee_
 
 
 async def test_an_illegal_action_is_refused_with_the_rule_and_the_decision_stays_open() -> None:
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined() as (_, bot):
         asked = await bot.decide()
         answer = pb.Choose(decision=asked.decision)
         answer.actions.Pack(cn.ActionList(actions=[cn.Action(buy=cn.Buy(card=cn.CARD_BANK))]))
@@ -306,9 +298,7 @@ ACTIONS_URL = "type.googleapis.com/dogana.games.cargo_noir.v1.ActionList"
     ],
 )
 async def test_a_choice_that_cannot_be_read_is_refused_as_malformed(choose: pb.Choose, text: str) -> None:
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined() as (_, bot):
         answer = pb.Choose()
         answer.CopyFrom(choose)
         answer.decision = (await bot.decide()).decision
@@ -319,9 +309,7 @@ async def test_a_choice_that_cannot_be_read_is_refused_as_malformed(choose: pb.C
 
 
 async def test_a_stale_answer_and_a_second_answer_are_refused_by_name() -> None:
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined() as (_, bot):
         asked = await bot.decide()
         await bot.choose(asked.decision, 0)
         await bot.choose(asked.decision, 0)
@@ -346,9 +334,7 @@ async def test_actions_of_a_stale_answer_are_not_even_read(monkeypatch: pytest.M
 
     monkeypatch.setattr(Codec, "read_actions", counting)
 
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined() as (_, bot):
         asked = await bot.decide()
         one = cn.Action(stake=cn.Stake(coins=1))
         many = AnyMessage(
@@ -365,9 +351,7 @@ async def test_actions_of_a_stale_answer_are_not_even_read(monkeypatch: pytest.M
 
 
 async def test_three_illegal_answers_put_the_seat_out_and_the_match_is_played_to_its_end() -> None:
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined() as (room, bot):
         asked = await bot.decide()
         for _ in range(3):
             await bot.choose(asked.decision, 999)
@@ -395,9 +379,7 @@ async def test_three_illegal_answers_put_the_seat_out_and_the_match_is_played_to
     ids=["malformed", "empty", "oversized", "second join"],
 )
 async def test_a_message_that_breaks_the_protocol_puts_the_seat_out(data: bytes, detail: str) -> None:
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined() as (room, bot):
         await bot.decide()
         await bot.raw(data)
         result = (await room.report()).result
@@ -407,18 +389,14 @@ async def test_a_message_that_breaks_the_protocol_puts_the_seat_out(data: bytes,
 
 async def test_a_frame_that_gRPC_itself_does_not_take_ends_the_stream() -> None:  # noqa: N802
     plan = plan_of(options={"last_turn": 3, "first_player": 0}, clock="0+0.5/0.5")
-    async with hall(plan) as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined(plan) as (room, bot):
         await bot.decide()
         await bot.raw(b"\x00" * (MAX_FRAME_BYTES + 1))
         assert (await room.report()).result.seats[0].outcome is Outcome.DISCONNECT
 
 
 async def test_a_flood_of_messages_puts_the_seat_out() -> None:
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined() as (room, bot):
         await bot.decide()
         try:
             for number in range(MESSAGES_AT_FIRST + MESSAGES_PER_DECISION + 1):
@@ -490,9 +468,7 @@ async def test_a_seat_whose_agent_does_not_come_is_out_from_the_start_or_the_mat
 
 
 async def test_a_remote_agent_comes_back_with_its_token_and_is_asked_the_same() -> None:
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined() as (room, bot):
         asked = await bot.decide()
         await bot.close()
         await asyncio.sleep(0.2)
@@ -507,9 +483,7 @@ async def test_a_remote_agent_comes_back_with_its_token_and_is_asked_the_same() 
 
 
 async def test_a_newer_stream_of_a_remote_agent_replaces_the_older() -> None:
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined() as (room, bot):
         await bot.decide()
         again = await room.agent()
         await again.join()
@@ -521,9 +495,7 @@ async def test_a_newer_stream_of_a_remote_agent_replaces_the_older() -> None:
 
 async def test_a_remote_agent_that_stays_away_is_out_when_its_time_is_up() -> None:
     plan = plan_of(options={"last_turn": 3, "first_player": 0}, clock="0+0.4/0.4")
-    async with hall(plan) as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined(plan) as (room, bot):
         await bot.decide()
         await bot.close()
         assert (await room.report()).result.seats[0].outcome is Outcome.DISCONNECT
@@ -531,9 +503,7 @@ async def test_a_remote_agent_that_stays_away_is_out_when_its_time_is_up() -> No
 
 async def test_a_silent_agent_runs_out_of_time_three_times_and_the_match_goes_on() -> None:
     plan = plan_of(options={"last_turn": 3, "first_player": 0}, clock="0+0.3/0.3")
-    async with hall(plan) as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined(plan) as (room, bot):
         for _ in range(2):
             asked = await bot.decide()
             withdrawn = (await bot.read("withdrawn")).withdrawn
@@ -581,9 +551,7 @@ async def test_a_match_that_is_abandoned_leaves_nothing_that_looks_at_the_time()
         links = [str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
         return [link for link in links if link.endswith("schedstat")]
 
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined() as (_, bot):
         await bot.decide()
         assert watched()
     assert not watched()
@@ -593,9 +561,7 @@ async def test_a_match_that_is_abandoned_leaves_nothing_that_looks_at_the_time()
 
 
 async def test_a_spectator_sees_the_match_as_it_goes_and_its_result() -> None:
-    async with hall() as room:
-        bot = await room.agent()
-        await bot.join()
+    async with joined() as (room, bot):
         asked = await bot.decide()
         async with grpc.aio.insecure_channel(room.server.local_address) as channel:
             watch = watching(channel, labels=True)
@@ -626,14 +592,6 @@ async def test_spectators_are_shown_nothing_of_secret_decisions() -> None:
             await one.choose(asked.decision, asked.action_count - 1)
             shown = await watch.read()
             assert list(shown.played.seats) == [0]
-
-
-async def test_there_is_nothing_to_watch_but_running_matches() -> None:
-    async with hall() as room, grpc.aio.insecure_channel(room.server.local_address) as channel:
-        watch = watching(channel, match_id="none")
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await watch.read()
-        assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 
 async def test_health_and_reflection_answer() -> None:
