@@ -174,7 +174,7 @@ def test_a_screen_that_hangs_does_not_keep_ctrl_c_from_ending_the_match(tmp_path
     assert not list(tmp_path.glob("match.jsonl*"))
 
 
-@pytest.mark.parametrize("game", ["venezia", "valparaiso", "yunnan"])
+@pytest.mark.parametrize("game", mostly_long(["venezia", "valparaiso", "yunnan"]))
 def test_each_action_is_told_as_on_the_page_though_several_are_played_at_once(
     dogana: Dogana, tmp_path: Path, game: str
 ) -> None:
