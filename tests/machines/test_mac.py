@@ -58,7 +58,7 @@ subprocess.run([sys.executable, "-I", "-S", "-c", "import sys; print(sys.platfor
 
 def test_matches_are_played_verified_and_looked_at(mac: Mac, tmp_path: Path) -> None:
     assert "yunnan" in mac("games").stdout
-    mac("play", "cargo_noir", "mybot.py", "greedy", "--seed", 7, "--record", "match.jsonl")
+    mac("play", "cargo_noir", "mybot.py", "greedy", "--seed", 7, "-o", "last_turn=3", "--record", "match.jsonl")
     assert "holds  match.jsonl" in mac("verify", "match.jsonl").stdout
     assert mac("replay", "match.jsonl").stdout
     mac("replay", "match.jsonl", "--html", "match.html")
@@ -95,18 +95,8 @@ def test_nothing_is_left_of_an_agent_whose_referee_is_killed(tmp_path: Path) -> 
 
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
     (tmp_path / "leaves.py").write_text(LEAVES_PROCESSES.replace(BOT, "import time\ntime.sleep(600)\n"))
-    words = [
-        "play",
-        "cargo_noir",
-        f"cmd:{PYTHON} leaves.py",
-        "greedy",
-        "--games",
-        "2",
-        "--workers",
-        "1",
-        "--wait",
-        "600",
-    ]
+    seats = [f"cmd:{PYTHON} leaves.py", "greedy"]
+    words = ["play", "cargo_noir", *seats, "--games", "2", "--workers", "1", "--wait", "600"]
     with subprocess.Popen(
         [PYTHON, "-m", "ladder", *words], cwd=tmp_path, env=environment("mac", tmp_path), stderr=subprocess.DEVNULL
     ) as play:
