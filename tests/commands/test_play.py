@@ -18,6 +18,7 @@ from referee.games.cargo_noir.tests.table import place
 from referee.live.matches.series import keep, unkept
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
+from tests.matches import Referee
 from tests.patience import patient, wait_until
 
 HOSTILE = ROOT / "agents" / "hostile.py"
@@ -252,25 +253,11 @@ def test_every_match_of_a_rotation_has_its_own_logs(dogana: Dogana, tmp_path: Pa
 
 
 def test_a_remote_agent_joins_with_the_announced_address_and_token(tmp_path: Path) -> None:
-    match = subprocess.Popen(
-        [sys.executable, "-m", "ladder", "play", "cargo_noir", "remote", "random", *QUICK],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    )
-    assert match.stderr is not None
-    line = match.stderr.readline()
-    address, token = (word.split("=")[1] for word in line.split()[-2:])
-    subprocess.run(
-        [sys.executable, "-m", "house_bots", "random"],
-        env={"PYTHONPATH": str(ROOT), "DOGANA_ADDRESS": address, "DOGANA_TOKEN": token},
-        check=True,
-        timeout=patient(60),
-    )
-    out, _ = match.communicate(timeout=patient(60))
-    assert match.returncode == 0
-    assert "played" in out
+    with Referee(tmp_path) as referee:
+        referee.play()
+        status, shown, _ = referee.ending()
+    assert status == 0
+    assert "played" in shown
 
 
 BAD = [

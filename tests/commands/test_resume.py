@@ -141,7 +141,7 @@ def _is_of_a_worker(path: Path) -> bool:
 
 def test_two_series_are_not_played_into_one_folder_at_the_same_time(here: Dogana, tmp_path: Path) -> None:
     seat = f"cmd:sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000'"
-    words = ("play", "cargo_noir", seat, "random", "--games", 2, "--wait", 1000, "--record", "matches")
+    words = ("play", "cargo_noir", seat, "random", "--games", 2, "--wait", patient(60), "--record", "matches")
     series = start(tmp_path, *words)
     wait_until(lambda: (tmp_path / "pid").exists())
     for second in (words, ("play", "--resume", "matches"), (*words, "--resume")):

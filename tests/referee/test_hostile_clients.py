@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
 import socket
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -25,8 +21,9 @@ from referee.live.matches.play import Remote
 from referee.live.matches.server import MAX_WATCHERS, Listen, RefereeServer
 from referee.match.result import Outcome
 from tests.cases import mostly_long
-from tests.patience import patient, until
-from tests.referee.test_wire import ROOT, hall, joined, run
+from tests.matches import Referee
+from tests.patience import until
+from tests.referee.test_wire import hall, joined, run
 from tests.tables import plan_of
 
 FLOOD = 300
@@ -143,63 +140,18 @@ async def test_joined_seats_do_not_count_as_waiting() -> None:
     ids=["more than files by default, silent", "more than files at all, without a call"],
 )
 def test_connections_without_a_call_do_not_keep_an_agent_out(tmp_path: Path, limit: str, says: bytes) -> None:
-    with Referee(tmp_path, limit) as referee:
+    with Referee(tmp_path, before=limit) as referee:
         host, port = referee.address.split(":")
         idle = [socket.create_connection((host, int(port))) for _ in range(FLOOD)]
         for one in idle:
             one.sendall(says)
-        assert referee.play() == 0
+        referee.play()
+        assert referee.ending()[0] == 0
         for one in idle:
             one.close()
 
 
 # --- nothing is echoed, kept or printed without bounds ---------------------------------------------------------
-
-
-class Referee:
-    """The command `dogana play` with a remote seat."""
-
-    def __init__(self, folder: Path, before: str = ":") -> None:
-        self._folder = folder
-        self._before = before
-
-    def __enter__(self) -> Referee:
-        command = f'{self._before}; exec "$@"'
-        match = [sys.executable, "-m", "ladder", "play", "cargo_noir", "remote", "random", "-o", "last_turn=3"]
-        self.process = subprocess.Popen(
-            ["/bin/sh", "-c", command, "sh", *match, "--record", str(self._folder / "match.jsonl")],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stderr is not None
-        self.address, self.token = (word.split("=")[1] for word in self.process.stderr.readline().split()[-2:])
-        return self
-
-    def play(self) -> int:
-        """Let an honest agent join and play; return the status of the referee."""
-        environment = {"PYTHONPATH": str(ROOT), "DOGANA_ADDRESS": self.address, "DOGANA_TOKEN": self.token}
-        subprocess.run([sys.executable, "-m", "house_bots", "random"], env=environment, check=True, timeout=patient(60))
-        return self.process.wait(patient(60))
-
-    def interrupt(self) -> int:
-        """Press Ctrl-C; return the status of the referee."""
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(patient(60))
-
-    def said(self) -> str:
-        """Return what the referee has written to standard error since it announced the seat; it must have ended."""
-        assert self.process.stderr is not None
-        return self.process.stderr.read()
-
-    def resident_bytes(self) -> int:
-        pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.communicate()
 
 
 @pytest.mark.long
@@ -219,8 +171,9 @@ def test_25_requests_of_4_megabytes_leave_the_memory_as_it_was_and_print_nothing
         before = referee.resident_bytes()
         run(attack(referee.address))
         assert referee.resident_bytes() - before < 50_000_000
-        assert referee.play() == 0
-        assert referee.said() == ""
+        referee.play()
+        status, _, printed = referee.ending()
+        assert (status, printed) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -308,21 +261,19 @@ async def test_calls_that_stay_are_limited_in_number_and_give_their_place_back(m
     [(Referee.play, 0, ""), (Referee.interrupt, 130, "the match was interrupted: it has no result and no record\n")],
     ids=["after the match", "by Ctrl-C"],
 )
-def test_calls_that_are_open_when_the_referee_ends_make_it_print_nothing(
-    tmp_path: Path, end: Callable[[Referee], int], status: int, printed: str
+async def test_calls_that_are_open_when_the_referee_ends_make_it_print_nothing(
+    tmp_path: Path, end: Callable[[Referee], None], status: int, printed: str
 ) -> None:
-    async def scene(referee: Referee) -> None:
+    with Referee(tmp_path) as referee:
         async with channels(referee.address, 1) as [channel]:
             staying = [play_stream(channel) for _ in range(20)]
             for method, request in LONG_CALLS[1:] * 5:
                 staying.append(channel.stream_stream(f"/{method}")())
                 await staying[-1].write(request.SerializeToString())
                 assert await staying[-1].read()  # what was opened earlier on this connection has arrived, too
-            assert await asyncio.to_thread(end, referee) == status
-
-    with Referee(tmp_path) as referee:
-        run(scene(referee))
-        assert referee.said() == printed
+            await asyncio.to_thread(end, referee)
+            ended, _, told = await asyncio.to_thread(referee.ending)
+            assert (ended, told) == (status, printed)
 
 
 async def test_a_server_has_stopped_when_its_calls_have_ended() -> None:
