@@ -35,6 +35,13 @@ class Lobby:
         max_waiting: int = MAX_WAITING,
         max_waiting_per_peer: int = MAX_WAITING_PER_PEER,
     ) -> None:
+        """Let nobody wait yet.
+
+        Args:
+            join_seconds: see `JOIN_SECONDS`.
+            max_waiting: see `MAX_WAITING`.
+            max_waiting_per_peer: see `MAX_WAITING_PER_PEER`.
+        """
         self._join_seconds = join_seconds
         self._max_waiting = max_waiting
         self._max_waiting_per_peer = max_waiting_per_peer
