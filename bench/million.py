@@ -82,16 +82,17 @@ def add_rows(report: Report, folder: Path) -> None:
     report.section(f"A ladder of {sizes[-1]:,} matches, {VERSIONS:,} versions")
     short, middle, long = zip(ladders(folder, sizes), sizes, strict=True)
     for what, times in compare([short, long], report.rounds(ROUNDS), report.rounds(BLOCKS)):
-        _add_row(report, what, [time * 1e3 for time in times], "ms", AIM)
+        add_row(report, what, [time * 1e3 for time in times], "ms", AIM)
     memory_of_questions = [alone("--ask-all", *one)[0] for one in (short, long)]
-    _add_row(report, "memory of a process that asked all of this", memory_of_questions, "MiB", MEMORY_AIM)
+    add_row(report, "memory of a process that asked all of this", memory_of_questions, "MiB", MEMORY_AIM)
     seconds, memory = zip(*(alone("--recompute", *one) for one in (short, middle)), strict=True)  # of LONG: 15 minutes
     of = f"of {sizes[1]:,} matches"
-    _add_row(report, f"recompute, a match, {of}", [each * 1e6 for each in seconds], "µs", RECOMPUTE_AIM)
-    _add_row(report, f"recompute, memory, {of}", memory, "MiB", MEMORY_AIM)
+    add_row(report, f"recompute, a match, {of}", [each * 1e6 for each in seconds], "µs", RECOMPUTE_AIM)
+    add_row(report, f"recompute, memory, {of}", memory, "MiB", MEMORY_AIM)
 
 
-def _add_row(report: Report, what: str, figures: Sequence[float], unit: str, aim: float) -> None:
+def add_row(report: Report, what: str, figures: Sequence[float], unit: str, aim: float) -> None:
+    """Add a row for a figure at each length of ladder, beside the one at the shortest."""
     beside = f"at {SHORT:,} {figures[0]:.3g} {unit}"
     report.ratio(what, f"{figures[-1]:.3g} {unit}", beside, figures[-1] / figures[0], most=aim)
 

@@ -346,19 +346,19 @@ def _method(method: Any) -> str:
     return f"rpc {method.name}({takes}) returns ({gives})"
 
 
-def main() -> None:
-    """Run the action on the command line; see the module's text."""
+def main(folder: Path = PROTO, released: Path = RELEASED) -> None:
+    """Run the action on the command line (see the module's text) on the messages in `folder`, released as in `released`."""
     if sys.argv[1:] == ["--write"]:
-        buf("format", PROTO, "--write")
-        present = load(PROTO)
+        buf("format", folder, "--write")
+        present = load(folder)
         for name, made in PAGES.items():
             made.path.write_text(page(present, name))
         return
     if sys.argv[1:] == ["--release"]:
-        release(PROTO, RELEASED)
+        release(folder, released)
         return
-    present = load(PROTO)
-    problems = style_problems(PROTO) + breaking_changes(PROTO, RELEASED) + unguarded(present, RELEASED)
+    present = load(folder)
+    problems = style_problems(folder) + breaking_changes(folder, released) + unguarded(present, released)
     problems += collisions(present)
     for name, made in PAGES.items():
         if not made.path.exists() or made.path.read_text() != page(present, name):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import importlib.util
+import inspect
 import os
 import signal
 import sys
@@ -45,3 +47,19 @@ def pytest_configure(config: pytest.Config) -> None:
     import dogana.games
 
     dogana.games.__path__.append(str(messages / "games"))
+
+
+SCENE_SECONDS = 90
+"""What no test in an event loop takes on a quiet machine."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in an event loop of its own, for a limited time."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    from tests.patience import patient
+
+    arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
+    asyncio.run(asyncio.wait_for(pyfuncitem.obj(**arguments), patient(SCENE_SECONDS)))
+    return True

@@ -45,6 +45,12 @@ def parsed(svg: str) -> ET.Element:
     return root
 
 
+def texts(svg: str) -> str:
+    """All words in a picture, and its description."""
+    said = (element for element in parsed(svg).iter() if element.tag in (f"{SVG}text", f"{SVG}desc"))
+    return " ".join("".join(element.itertext()) for element in said)
+
+
 def lines(svg: str) -> list[str]:
     """The lines of text in a picture, one by one, without those of its pieces."""
     return [box.words for box in _boxes_within(parsed(svg), _ROOT, {})]

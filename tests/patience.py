@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _SLOWNESS = "DOGANA_TEST_SLOWNESS"
 """An environment variable: how slow the machine was at the start of the run; the first process of a run measures it for all."""
@@ -31,3 +36,18 @@ SLOWNESS = _slowness()
 def patient(seconds: float) -> float:
     """How long to wait for what takes less than `seconds` on a quiet machine."""
     return seconds * SLOWNESS * _RESERVE
+
+
+def wait_until(condition: Callable[[], T], seconds: float = 60) -> T:
+    """Wait for what takes less than `seconds` on a quiet machine; return what the condition found."""
+    deadline = time.monotonic() + patient(seconds)
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.02)
+    return found
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait in an event loop for something that must come; the test's own time limit ends a wait in vain."""
+    while not condition():
+        await asyncio.sleep(0.01)

@@ -98,9 +98,10 @@ class Table:
         self.open: dict[Seat, Decision] = {}
         self.lines: list[dict[str, Any]] = []
         self.effects: list[Effect] = []
-        self._take(self.match.start(self.now, absent or {}))
+        self.take(self.match.start(self.now, absent or {}))
 
-    def _take(self, effects: list[Effect]) -> list[Effect]:
+    def take(self, effects: list[Effect]) -> list[Effect]:
+        """Note what the machine wants done."""
         for effect in effects:
             match effect:
                 case Store(line):
@@ -116,7 +117,7 @@ class Table:
     def wait(self, seconds: float) -> list[Effect]:
         """Time passes."""
         self.now += seconds
-        return self._take(self.match.tick(self.now, self.now))
+        return self.take(self.match.tick(self.now, self.now))
 
     def answer(
         self, seat: Seat, choice: int | Sequence[Action] | str, number: int | None = None, waited: float = 0.0
@@ -128,16 +129,16 @@ class Table:
             self.open = {
                 other: decision for other, decision in self.open.items() if (other, decision.number) != (seat, asked)
             }
-        return self._take(effects)
+        return self.take(effects)
 
     def fault(self, seat: Seat, fault: Fault) -> list[Effect]:
         """A seat cannot go on."""
         self.open.pop(seat, None)
-        return self._take(self.match.fault(seat, fault, self.now))
+        return self.take(self.match.fault(seat, fault, self.now))
 
     def back(self, seat: Seat) -> list[Effect]:
         """A remote seat comes back."""
-        return self._take(self.match.back(seat))
+        return self.take(self.match.back(seat))
 
     def play_out(self) -> Result:
         """Everybody still in plays their first legal action to the end."""

@@ -5,7 +5,6 @@ What goes wrong in each of them is tried elsewhere, in part by targets that take
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,11 +19,12 @@ from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.service.login import Login
 from ladder.service.remote import RemoteLadder
-from referee.live.matches.play import Command, House, play_match
+from referee.live.matches.play import Command, House
 from referee.match.result import Outcome
 from referee.pages.match import make_page
 from referee.records.verify import verify
 from referee.registry import find
+from tests import matches
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.test_serving import RANDOM, rated, served, wait_until
 from tests.pages.conftest import find_sparing
@@ -73,7 +73,7 @@ def test_the_page_of_a_match_steps_through_it_in_a_browser(tmp_path: Path) -> No
     )
     record = tmp_path / "match.jsonl"
     plan = plan_of("yunnan", options={"turn_limit": 2})
-    asyncio.run(play_match(plan, [House(RandomBot)] * 2, record=record))
+    matches.play(plan, [House(RandomBot)] * 2, record=record)
     (tmp_path / "match.html").write_text(make_page(record, find_sparing, untold).html)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, timeout=1000 * patient(60))
@@ -124,5 +124,5 @@ def test_a_kit_is_built_and_plays(language: str, tmp_path: Path, monkeypatch: py
     folder = tmp_path / "mybot"
     make(language, folder)
     kit = Command(command(folder), environment(), folder, patient(60))
-    report = asyncio.run(play_match(plan_of("cargo_noir", clock="600+5/60"), [kit, House(RandomBot)]))
+    report = matches.play(plan_of("cargo_noir", clock="600+5/60"), [kit, House(RandomBot)])
     assert report.result.seats[0].outcome is Outcome.PLAYED, report.logs[0]

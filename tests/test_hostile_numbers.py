@@ -65,7 +65,7 @@ def test_a_bug_of_the_rules_does_not_call_an_action_illegal(
     name: str, error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = GAMES[name]
-    plays = importlib.import_module(f"referee.games.{name}.rules")._PLAY
+    plays = importlib.import_module(f"referee.games.{name}.rules").HANDLERS
 
     def sick(*_: object) -> None:
         raise error("a bug of ours")

@@ -91,13 +91,18 @@ class RecordWriter:
     Failures raise an `OSError` with the file's name.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open a uniquely named temporary file, so that two writers never mix their lines. A link is followed."""
+    def __init__(self, path: Path, create: Callable[[Path], BinaryIO] = open_private) -> None:
+        """Open a uniquely named temporary file, so that two writers never mix their lines. A link is followed.
+
+        Args:
+            path: the record.
+            create: makes the file, and opens it for writing without a buffer.
+        """
         self.path = Path(os.path.realpath(path))
         self._part = unfinished(self.path)
         self._file: BinaryIO | None
         try:
-            self._file = open_private(self._part)
+            self._file = create(self._part)
         except OSError as error:
             raise self._failed(error) from error
         self._hash = FIRST_HASH

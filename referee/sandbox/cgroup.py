@@ -13,7 +13,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,8 +82,13 @@ class Groups:
         self.found = dict(found)
 
     @staticmethod
-    def look(root: Path = Path("/")) -> Groups:
-        """Find the usable controllers by trying them. `root` is the folder that contains /proc and /sys."""
+    def look(root: Path = Path("/"), can_make: Callable[[Path], bool] | None = None) -> Groups:
+        """Find the usable controllers by trying them.
+
+        Args:
+            root: the folder that contains /proc and /sys.
+            can_make: tells whether this process can make a group in a folder; None to try it.
+        """
         own = _own_groups((root / "proc/self/cgroup").read_text())
         found: dict[str, Hierarchy] = {}
         for mount, kind, options in _mounts((root / "proc/self/mounts").read_text()):
@@ -100,7 +105,7 @@ class Groups:
                 for name in ("memory", "pids", "cpu", "cpuacct", "freezer"):
                     if name in options and name in own:
                         found[name] = Hierarchy(folder / own[name].lstrip("/"), 1)
-        return Groups({name: one for name, one in found.items() if _can_make(one.folder)})
+        return Groups({name: one for name, one in found.items() if (can_make or _can_make)(one.folder)})
 
     def make(self, limits: Limits) -> Group:
         """Make a group with those of these limits that can be enforced.

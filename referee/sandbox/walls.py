@@ -122,7 +122,7 @@ def inspect(limits: Limits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | No
         seen = json.loads(ran.output)
     except ValueError:
         last = ran.output.strip().splitlines()[-1:] or [f"its status was {ran.status}"]
-        mend, commands = _why_no_box(last[0])
+        mend, commands = why_no_box(last[0])
         walls.append(Wall("box", False, f"no box could be built: {last[0]}", mend, means=_NO_BOX, commands=commands))
         return None, [*walls, *_of_groups(groups, limits)]
     walls += _of_box(seen)
@@ -250,17 +250,17 @@ def _of_groups(groups: Groups, limits: Limits) -> Iterator[Wall]:
         yield Wall(name, one is not None, says, mend, is_needed, means, commands)
 
 
-def _why_no_box(said: str) -> tuple[str, tuple[str, ...]]:
-    """Return advice for an error message of bubblewrap, and the commands to type."""
-    if _switched("kernel/apparmor_restrict_unprivileged_userns", "1"):
+def why_no_box(said: str, switches: Path = Path("/proc/sys")) -> tuple[str, tuple[str, ...]]:
+    """Return advice for an error message of bubblewrap, and the commands to type; `switches` has the kernel's settings."""
+    if _switched(switches / "kernel/apparmor_restrict_unprivileged_userns", "1"):
         profile = "profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }"
         return (
             "AppArmor forbids user namespaces: allow them for bubblewrap by a profile, as root",
             (f"echo '{profile}' > /etc/apparmor.d/bwrap", "systemctl reload apparmor"),
         )
-    if _switched("kernel/unprivileged_userns_clone", "0"):
+    if _switched(switches / "kernel/unprivileged_userns_clone", "0"):
         return "user namespaces are forbidden: allow them, as root", ("sysctl kernel.unprivileged_userns_clone=1",)
-    if _switched("user/max_user_namespaces", "0"):
+    if _switched(switches / "user/max_user_namespaces", "0"):
         return "user namespaces are forbidden: allow them, as root", ("sysctl user.max_user_namespaces=10000",)
     if "nknown option" in said:
         return "this bubblewrap is too old: 0.8.0 or newer is needed", ()
@@ -270,7 +270,6 @@ def _why_no_box(said: str) -> tuple[str, tuple[str, ...]]:
     )
 
 
-def _switched(name: str, value: str) -> bool:
+def _switched(switch: Path, value: str) -> bool:
     """Return whether a kernel setting exists and has this value."""
-    switch = Path("/proc/sys", name)
     return switch.exists() and switch.read_text().strip() == value

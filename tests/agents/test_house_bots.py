@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -14,11 +13,11 @@ from house_bots.random_bot import RandomBot
 
 from referee.game import Game
 from referee.live.matches.driver import MatchVoid
-from referee.live.matches.play import Command, House, Player, play_match
-from referee.live.matches.server import RefereeServer
+from referee.live.matches.play import Command, House, Player
 from referee.match.result import Outcome, Result
 from referee.records.position import read_position
 from referee.registry import find, games, house_bots
+from tests import matches
 from tests.cases import mostly_long
 from tests.patience import patient
 from tests.tables import plan_of
@@ -29,13 +28,9 @@ PAIRS = [(name, game) for game in games().values() for name, bot in house_bots()
 
 
 def play(game: Game, *players: Player, seed: int = 4) -> Result:
-    async def match() -> Result:
-        async with RefereeServer() as server:
-            report = await play_match(plan_of(game, len(players), seed=seed, clock="600+5/60"), players, server=server)
-            assert {seat.outcome for seat in report.result.seats} == {Outcome.PLAYED}, report.logs
-            return report.result
-
-    return asyncio.run(asyncio.wait_for(match(), patient(120)))
+    report = matches.play(plan_of(game, len(players), seed=seed, clock="600+5/60"), players)
+    assert {seat.outcome for seat in report.result.seats} == {Outcome.PLAYED}, report.logs
+    return report.result
 
 
 @pytest.mark.parametrize(("name", "game"), mostly_long(PAIRS, 2), ids=[f"{name}-{game.name}" for name, game in PAIRS])
@@ -85,13 +80,7 @@ class Stopped(RandomBot):
 
 def test_a_house_bot_is_not_at_fault_if_the_referee_is_stopped_while_it_thinks() -> None:
     [game, *_] = games().values()
-
-    async def match() -> Result:
-        async with RefereeServer() as server:
-            plan = plan_of(game, 2, clock="0+0.1/0.1")
-            return (await play_match(plan, [House(Stopped), House(RandomBot)], server=server)).result
-
-    result = asyncio.run(asyncio.wait_for(match(), patient(60)))
+    result = matches.play(plan_of(game, 2, clock="0+0.1/0.1"), [House(Stopped), House(RandomBot)]).result
     assert [seat.outcome for seat in result.seats] == [Outcome.PLAYED] * 2
     assert sum(seat.decisions for seat in result.seats) > 10
 
@@ -128,7 +117,7 @@ def test_a_house_bot_that_fails_voids_the_match_with_one_line_that_leads_to_the_
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     plan = plan_of("valparaiso", 2)
     with pytest.raises(MatchVoid) as caught:
-        asyncio.run(play_match(plan, [House(RandomBot), House(bot)]))
+        matches.play(plan, [House(RandomBot), House(bot)])
     line = str(caught.value)
     assert "\n" not in line
     assert line.startswith("house bot bot1 in seat 1 of match test " + said)
@@ -144,4 +133,4 @@ def test_a_missing_folder_does_not_hide_why_a_house_bot_failed(tmp_path: Path, m
     with pytest.raises(
         MatchVoid, match=r"failed at its decision 1: index .*; the position cannot be written: No such file"
     ):
-        asyncio.run(play_match(plan_of("valparaiso", 2), [House(Illegal), House(RandomBot)]))
+        matches.play(plan_of("valparaiso", 2), [House(Illegal), House(RandomBot)])

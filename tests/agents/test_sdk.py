@@ -18,9 +18,10 @@ from house_bots.random_bot import RandomBot
 from dogana.remote import channel
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
-from referee.live.matches.play import Command, House, MatchReport, Player, Remote, play_match
+from referee.live.matches.play import Command, House, MatchReport, Remote, play_match
 from referee.live.matches.server import Listen, RefereeServer
 from referee.match.result import Outcome
+from tests import matches
 from tests.cases import mostly_long
 from tests.patience import patient
 from tests.proxy import breaking
@@ -34,14 +35,8 @@ def play(program: str, folder: Path, python_path: Path = ROOT, **plan: object) -
     """A match of a bot with this program against `random`; the bot sits in seat 0 and begins."""
     (folder / "bot.py").write_text(program)
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(python_path)}
-
-    async def match() -> MatchReport:
-        async with RefereeServer() as server:
-            chosen = plan_of(options={"last_turn": 3, "first_player": 0}, **plan)  # type: ignore[arg-type]
-            players: list[Player] = [Command([sys.executable, "bot.py"], environment, folder), House(RandomBot)]
-            return await play_match(chosen, players, server=server)
-
-    return asyncio.run(asyncio.wait_for(match(), patient(60)))
+    chosen = plan_of(options={"last_turn": 3, "first_player": 0}, **plan)  # type: ignore[arg-type]
+    return matches.play(chosen, [Command([sys.executable, "bot.py"], environment, folder), House(RandomBot)])
 
 
 def play_elsewhere(program: str, folder: Path) -> MatchReport:
@@ -272,14 +267,8 @@ def test_a_bot_that_thinks_notices_a_new_deadline_and_its_answer_still_counts(tm
         "from dogana.sdk import play\nplay(lambda decision: decision.action_count - 1)\n"
     )
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
-
-    async def match() -> MatchReport:
-        async with RefereeServer() as server:
-            plan = plan_of(SEALED, 2, options={"timer": 60}, clock="600+0/600")
-            bots = [Command([sys.executable, name], environment, tmp_path) for name in ("thinks.py", "commits.py")]
-            return await play_match(plan, bots, server=server)
-
-    report = asyncio.run(asyncio.wait_for(match(), patient(60)))
+    bots = [Command([sys.executable, name], environment, tmp_path) for name in ("thinks.py", "commits.py")]
+    report = matches.play(plan_of(SEALED, 2, options={"timer": 60}, clock="600+0/600"), bots)
     assert report.logs[0] == "noticed True False\n"
     assert played(report)
 

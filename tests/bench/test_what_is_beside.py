@@ -21,7 +21,7 @@ def test_a_row_of_a_million_is_beside_the_shortest_ladder_whatever_comes_out(
     figures: list[float], verdict: str
 ) -> None:
     report = Report()
-    million._add_row(report, "show", figures, "ms", 1.5)
+    million.add_row(report, "show", figures, "ms", 1.5)
     [[row]] = report.sections.values()
     assert (row.what, row.beside, row.verdict) == ("show", "at 1,000 10 ms", verdict)
     assert row.ratio == f"{figures[-1] / 10:.2f}"

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any
 
@@ -49,14 +50,29 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
     return in_process(tmp_path, monkeypatch, capfd)
 
 
-STARTS_NOTHING = {"games", "new", "position", "replay", "verify", "verify-log"}
-"""The commands that only read and write files."""
+STARTS_NOTHING = {"games", "new", "position", "replay", "verify", "verify-log", "watch"}
+"""The commands that start no process, and take no part in a match."""
 PLAYS_OR_SERVES = {"connect", "run", "serve", "site", "web"}
 """The commands of a ladder that do more than that."""
 
 
+HOUSE_BOTS = {"random", "greedy"}
+NEEDS_A_PROCESS = {"--games", "--isolate", "--listen", "--ray", "--resume", "--rotate", "--watch"}
+"""Options of `dogana play` with which it starts processes, or takes part in what others do."""
+
+
+def plays_here(words: Sequence[str]) -> bool:
+    """Whether a command plays a single match of house bots, which takes no other process."""
+    if words[:1] != ["play"] or NEEDS_A_PROCESS.intersection(words):
+        return False
+    seats = list(takewhile(lambda word: not word.startswith("-"), words[2:]))
+    return bool(seats) and HOUSE_BOTS.issuperset(seats)
+
+
 def needs_a_process(words: Sequence[str]) -> bool:
     """Whether a command starts processes or takes signals, so that the process of the tests will not do."""
+    if plays_here(words):
+        return False
     if "--bot" in words or "--html" in words or "--svg" in words:  # bots are started, and pictures drawn side by side
         return True
     if words[:1] == ["ladder"]:
@@ -83,6 +99,7 @@ def dogana(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
         with monkeypatch.context() as patch:
             patch.setenv("COLUMNS", "200")
             patch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+            patch.setattr("referee.commands.play.adopt_orphans", lambda: None)  # no bot can leave any
             return here(*arguments, status=status)
 
     return run

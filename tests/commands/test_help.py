@@ -184,13 +184,11 @@ def test_an_example_is_of_its_command_and_has_words_that_exist() -> None:
 
 def _parse(words: list[str]) -> Any:
     """Read a command line without running it, as it is read when it is run: what does not exist raises."""
-    context = ROOT.make_context("dogana", list(words))
-    while isinstance(context.command, TyperGroup):
-        words = [*context._protected_args, *context.args]
-        name, command, rest = context.command.resolve_command(context, words)
-        assert command
-        context = command.make_context(name, rest, parent=context)
-    return context
+    command: Any = ROOT
+    while isinstance(command, TyperGroup):
+        name, *words = words
+        command = command.commands[name]
+    return command.make_context(name, words)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

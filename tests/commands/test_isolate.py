@@ -48,14 +48,14 @@ def test_a_program_outside_of_the_walls_is_not_found(dogana: Dogana, tmp_path: P
     assert len(ended.stderr.splitlines()) == 1
 
 
-def test_limits_need_walls(dogana: Dogana) -> None:
-    ended = dogana("play", "cargo_noir", "random", "random", "--memory", 128, status=1)
+def test_limits_need_walls(here: Dogana) -> None:
+    ended = here("play", "cargo_noir", "random", "random", "--memory", 128, status=1)
     assert ended.stderr == "dogana: --memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate\n"
 
 
-def test_a_runtime_is_a_folder_with_programs(dogana: Dogana, tmp_path: Path) -> None:
+def test_a_runtime_is_a_folder_with_programs(here: Dogana) -> None:
     for name, problem in (("nowhere", "is no folder"), (".", "has no folder bin"), ("/", "more than a runtime")):
-        ended = dogana("play", "cargo_noir", "random", "random", "--isolate", "--runtime", name, status=1)
+        ended = here("play", "cargo_noir", "random", "random", "--isolate", "--runtime", name, status=1)
         assert problem in ended.stderr
         assert len(ended.stderr.splitlines()) == 1
 

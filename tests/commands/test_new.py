@@ -90,16 +90,16 @@ def test_a_language_without_a_kit_is_refused_with_those_that_have_one(dogana: Do
 
 
 def test_two_commands_at_the_same_moment_do_not_mix_their_kits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    listed = new._files
+    copy, theirs = shutil.copyfileobj, tmp_path / "proto" / "dogana" / "v1" / "referee.proto"
 
-    def late(language: str) -> object:
-        """Lists the files once the other command has written one of them."""
-        files = list(listed(language))
-        (tmp_path / files[-1][1]).parent.mkdir(parents=True)
-        (tmp_path / files[-1][1]).write_text("theirs")
-        return files
+    def late(reading: Any, writing: Any) -> None:
+        """Copies the first file when the other command has written another one."""
+        if not theirs.exists():
+            theirs.parent.mkdir(parents=True)
+            theirs.write_text("theirs")
+        copy(reading, writing)
 
-    monkeypatch.setattr(new, "_files", late)
+    monkeypatch.setattr(shutil, "copyfileobj", late)
     with pytest.raises(new.NewError, match="is there already; name a folder"):
         new.write_kit("python", tmp_path)
     assert [path.read_text() for path in tmp_path.rglob("*") if path.is_file()] == ["theirs"]

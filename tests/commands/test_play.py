@@ -6,7 +6,6 @@ import json
 import os
 import select
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from referee.commands.tally import mean, share
 from referee.games.cargo_noir.tests.table import place
 from referee.live.matches.series import keep, unkept
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
-from tests.patience import patient
+from tests.matches import Referee
+from tests.patience import patient, wait_until
 
 HOSTILE = ROOT / "agents" / "hostile.py"
 QUICK = ("--option", "last_turn=3")
@@ -28,13 +27,6 @@ QUICK = ("--option", "last_turn=3")
 
 def matches(output: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.splitlines()]
-
-
-def test_matches_that_were_played_alike_are_evidence_once(dogana: Dogana) -> None:
-    order = ("--option", "initial_order=red+blue+green")
-    shown = dogana("play", "yunnan", "greedy", "greedy", "greedy", *order, "--games", 4, "--seed", 1).stdout
-    assert "4 matches (1 different), mean and 95 % interval" in " ".join(shown.split())
-    assert "± -" in shown
 
 
 def test_the_games_are_listed(dogana: Dogana) -> None:
@@ -64,14 +56,27 @@ def test_the_same_seed_gives_the_same_digest_in_process_and_over_the_wire(dogana
     outside = f"cmd:{sys.executable} -m house_bots random"
     digests = {
         matches(dogana("play", "cargo_noir", *seats, "--seed", 7, *QUICK, "--json").stdout)[0]["digest"]
-        for seats in (("random", "random"), (outside, "random"), (outside, outside))
+        for seats in (("random", "random"), (outside, outside))
     }
     assert len(digests) == 1
 
 
 def test_several_matches_count_their_seeds_up_and_go_into_a_folder(dogana: Dogana, tmp_path: Path) -> None:
     ended = dogana(
-        "play", "cargo_noir", "random", "random", "--seed", 7, *QUICK, "--games", 3, "--record", "out", "--json"
+        "play",
+        "cargo_noir",
+        "random",
+        "random",
+        "--seed",
+        7,
+        *QUICK,
+        "--games",
+        3,
+        "--workers",
+        1,
+        "--record",
+        "out",
+        "--json",
     )
     played = matches(ended.stdout)
     assert [match["seed"] for match in played] == [7, 8, 9]
@@ -81,7 +86,7 @@ def test_several_matches_count_their_seeds_up_and_go_into_a_folder(dogana: Dogan
 
 def test_rotation_plays_every_seed_in_every_order_of_the_seats(dogana: Dogana) -> None:
     outside = f"cmd:{sys.executable} -m house_bots random"
-    ended = dogana("play", "cargo_noir", "random", outside, *QUICK, "--rotate", "--seed", 1, "--json")
+    ended = dogana("play", "cargo_noir", "random", outside, *QUICK, "--rotate", "--seed", 1, "--workers", 1, "--json")
     assert [[seat["bot"] for seat in match["seats"]] for match in matches(ended.stdout)] == [
         ["random", outside],
         [outside, "random"],
@@ -89,30 +94,11 @@ def test_rotation_plays_every_seed_in_every_order_of_the_seats(dogana: Dogana) -
 
 
 def test_a_summary_of_several_matches_has_intervals(dogana: Dogana) -> None:
-    shown = dogana("play", "cargo_noir", "random", "random", *QUICK, "--games", 4, "--rotate", "--seed", 1).stdout
-    assert "8 matches (4 different), mean and 95 % interval over 4 blocks" in shown
+    shown = dogana(
+        "play", "cargo_noir", "random", "random", *QUICK, "--games", 2, "--rotate", "--seed", 1, "--workers", 1
+    ).stdout
+    assert "4 matches (2 different), mean and 95 % interval over 2 blocks" in shown
     assert " to " in shown
-
-
-def test_matches_of_one_seed_count_as_one(dogana: Dogana) -> None:
-    played = ("play", "cargo_noir", "random", "greedy", *QUICK, "--seed", 1)
-    shown = dogana(*played, "--games", 2, "--rotate").stdout
-    assert "4 matches, mean and 95 % interval over 2 blocks" in shown
-    assert "100.0% (34.2% to 100.0%)" in shown
-    assert "± 0.0" not in shown
-    shown = dogana(*played, "--rotate").stdout
-    assert "2 matches, mean and 95 % interval over 1 block" in shown
-    assert "100.0% (-)" in shown
-    assert "4 matches, mean and 95 % interval " in dogana(*played, "--games", 4).stdout
-
-
-def test_intervals_are_those_of_the_textbook() -> None:
-    assert mean([1, 2, 3]) == "2.0 ± 2.5"  # 4.303 / sqrt(3)
-    assert mean([10 * (number % 2) for number in range(31)]) == "4.8 ± 1.9"  # t(30) = 2.042
-    assert mean([4]) == "4.0 ± -"
-    assert mean([4, 4, 4]) == "4.0 ± -"
-    assert share([1] * 8 + [0] * 2) == "80.0% (49.0% to 94.3%)"
-    assert share([0.5, 0.5]) == "50.0% (9.5% to 90.5%)"
 
 
 def test_a_bot_that_does_not_start_later_loses_only_that_match(dogana: Dogana, tmp_path: Path) -> None:
@@ -127,7 +113,7 @@ def test_a_bot_that_does_not_start_later_loses_only_that_match(dogana: Dogana, t
         "play(lambda decision: 0)\n"
     )
     seats = (f"cmd:{sys.executable} flaky.py", "random")
-    ended = dogana("play", "cargo_noir", *seats, *QUICK, "--games", 3, "--json", status=3)
+    ended = dogana("play", "cargo_noir", *seats, *QUICK, "--games", 3, "--workers", 1, "--json", status=3)
     assert [match["seats"][0]["outcome"] for match in matches(ended.stdout)] == ["played", "start", "played"]
 
 
@@ -166,8 +152,8 @@ def test_a_record_in_a_folder_never_overwrites_another(dogana: Dogana, tmp_path:
 def test_a_name_in_a_folder_is_taken_by_one_match_only(dogana: Dogana, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     play = [sys.executable, "-m", "ladder", "play", "cargo_noir", "random", "random", "--seed", "7", *QUICK]
-    both = [subprocess.Popen([*play, "--record", str(tmp_path / "out")], cwd=ROOT) for _ in range(3)]
-    assert [one.wait(patient(60)) for one in both] == [0, 0, 0]
+    all_at_once = [subprocess.Popen([*play, "--record", str(tmp_path / "out")], cwd=ROOT) for _ in range(3)]
+    assert [one.wait(patient(60)) for one in all_at_once] == [0, 0, 0]
     records = sorted((tmp_path / "out").iterdir())
     assert len(records) == 3
     assert all(path.suffix == ".jsonl" for path in records)
@@ -211,7 +197,7 @@ def test_a_name_that_is_empty_is_refused(dogana: Dogana, tmp_path: Path) -> None
 
 def test_names_of_bots_are_shown_as_they_are(dogana: Dogana, bot: str) -> None:
     bot += " [/x] [bold]y :smile:"
-    for several in ((), ("--rotate",)):
+    for several in ((), ("--rotate", "--workers", 1)):
         shown = dogana("play", "cargo_noir", "random", bot, *QUICK, *several).stdout
         assert all(word in shown for word in ("[/x]", "[bold]y", ":smile:"))
 
@@ -267,25 +253,11 @@ def test_every_match_of_a_rotation_has_its_own_logs(dogana: Dogana, tmp_path: Pa
 
 
 def test_a_remote_agent_joins_with_the_announced_address_and_token(tmp_path: Path) -> None:
-    match = subprocess.Popen(
-        [sys.executable, "-m", "ladder", "play", "cargo_noir", "remote", "random", *QUICK],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    )
-    assert match.stderr is not None
-    line = match.stderr.readline()
-    address, token = (word.split("=")[1] for word in line.split()[-2:])
-    subprocess.run(
-        [sys.executable, "-m", "house_bots", "random"],
-        env={"PYTHONPATH": str(ROOT), "DOGANA_ADDRESS": address, "DOGANA_TOKEN": token},
-        check=True,
-        timeout=patient(60),
-    )
-    out, _ = match.communicate(timeout=patient(60))
-    assert match.returncode == 0
-    assert "played" in out
+    with Referee(tmp_path) as referee:
+        referee.play()
+        status, shown, _ = referee.ending()
+    assert status == 0
+    assert "played" in shown
 
 
 BAD = [
@@ -358,17 +330,8 @@ def test_what_cannot_begin_is_said_in_one_line_and_nothing_is_written(
     "arguments",
     [["play"], ["play", "cargo_noir"], ["castle"], ["play", "cargo_noir", "random", "random", "--seed", "x"]],
 )
-def test_wrong_usage_has_status_2(dogana: Dogana, arguments: list[str]) -> None:
-    assert "Usage: " in dogana(*arguments, status=2).stderr
-
-
-def test_a_port_that_is_in_use_is_said_in_one_line(dogana: Dogana) -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        address = f"127.0.0.1:{other.getsockname()[1]}"
-        ended = dogana("play", "cargo_noir", "random", "remote", "--listen", address, status=1)
-    assert f"cannot listen on {address}" in ended.stderr
+def test_wrong_usage_has_status_2(here: Dogana, arguments: list[str]) -> None:
+    assert "Usage: " in here(*arguments, status=2).stderr
 
 
 def test_a_board_with_several_mistakes_is_refused_with_all_of_them(dogana: Dogana, tmp_path: Path) -> None:
@@ -403,9 +366,7 @@ def test_interrupting_a_match_leaves_nothing_half_written(tmp_path: Path, number
         stderr=subprocess.PIPE,
         text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + patient(30)
-    while not list(tmp_path.glob("*.part")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: list(tmp_path.glob("*.part")))
     assert list((tmp_path / "tmp").iterdir())
     match.send_signal(number)
     if number != signal.SIGINT:
@@ -424,9 +385,7 @@ def test_stopping_a_match_that_ctrl_c_cannot_reach(tmp_path: Path) -> None:
          f"cmd:{sys.executable} {HOSTILE} hang", "random", "--record", str(tmp_path / "match.jsonl")],
         cwd=ROOT,
     )  # fmt: skip
-    deadline = time.monotonic() + patient(30)
-    while not list(tmp_path.glob("*.part")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: list(tmp_path.glob("*.part")))
     match.send_signal(signal.SIGHUP)  # ignored too, as under nohup
     time.sleep(0.1)
     assert match.poll() is None

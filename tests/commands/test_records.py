@@ -13,6 +13,7 @@ from referee.live.matches.in_process import play_in_process
 from referee.records.shown import Shown
 from referee.records.verify import Replay
 from referee.registry import find
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 
 
@@ -225,7 +226,10 @@ def test_names_in_a_record_are_shown_as_they_are(dogana: Dogana, bot: str) -> No
 
 
 @pytest.mark.parametrize(
-    "arguments", [["games"], ["games", "--json"], ["replay", "match.jsonl"], ["replay", "match.jsonl", "--json"]]
+    "arguments",
+    mostly_long(
+        [(["games"],), (["replay", "match.jsonl", "--json"],), (["games", "--json"],), (["replay", "match.jsonl"],)], 2
+    ),
 )
 def test_output_that_cannot_be_written_is_said_in_one_line(dogana: Dogana, record: Path, arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:

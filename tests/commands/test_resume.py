@@ -14,8 +14,8 @@ import pytest
 from referee.commands.resume import NAME
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
-from tests.commands.test_series import PLAY, QUICK, matches, start, wait_for
-from tests.patience import patient
+from tests.commands.test_series import PLAY, QUICK, matches, start
+from tests.patience import patient, wait_until
 
 SLOW = "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.05) or 0)\n"
 
@@ -27,7 +27,7 @@ def records(folder: Path) -> list[Path]:
 def cut_short(tmp_path: Path, *arguments: object, number: int = signal.SIGINT) -> str:
     """Play a series into `my matches` until a record is there; return what it says at its end."""
     series = start(tmp_path, *arguments, "--record", "my matches")
-    wait_for(lambda: records(tmp_path / "my matches"))
+    wait_until(lambda: records(tmp_path / "my matches"))
     series.send_signal(number)
     assert series.communicate(timeout=patient(120))[0] is not None
     assert series.returncode == (-number if number == signal.SIGKILL else 128 + number)
@@ -49,9 +49,22 @@ def slow(tmp_path: Path) -> str:
 def test_a_series_that_is_interrupted_prints_a_line_that_goes_on_with_the_same_matches(
     dogana: Dogana, tmp_path: Path, slow: str, number: int
 ) -> None:
-    words = ("play", "cargo_noir", slow, "greedy", *QUICK, "--games", 4, "--rotate", "--clock", "30+1/9")
-    series = start(tmp_path, *words, "--record", "my matches", "--workers", 1, "--json")
-    wait_for(lambda: records(tmp_path / "my matches"))
+    words = (
+        "play",
+        "cargo_noir",
+        slow,
+        "greedy",
+        *QUICK,
+        "--games",
+        2,
+        "--rotate",
+        "--clock",
+        "30+1/9",
+        "--workers",
+        1,
+    )
+    series = start(tmp_path, *words, "--record", "my matches", "--json")
+    wait_until(lambda: records(tmp_path / "my matches"))
     series.send_signal(number)
     _, err = series.communicate(timeout=patient(120))
     assert series.returncode == 128 + number
@@ -65,7 +78,7 @@ def test_a_series_that_is_interrupted_prints_a_line_that_goes_on_with_the_same_m
     assert f"seed {plan['seed']}, clock 30+1/9" in ended.stderr
     expected = matches(dogana(*words, "--seed", plan["seed"], "--json").stdout)
     assert [one["digest"] for one in matches(ended.stdout)] == [one["digest"] for one in expected]
-    assert len(records(tmp_path / "my matches")) == 8
+    assert len(records(tmp_path / "my matches")) == 4
 
 
 @pytest.mark.long
@@ -113,7 +126,7 @@ def test_a_series_that_was_killed_goes_on_and_what_it_left_in_the_middle_is_remo
     (folder / "cargo_noir-0123456789abcdef.4194999.01234567.part").write_text("{")
     (folder / "cargo_noir-0123456789abcdef.1").write_text("of a process that is there")
     (folder / "notes.part").write_text("mine")
-    wait_for(lambda: not any(".part" in one.name for one in folder.iterdir() if _is_of_a_worker(one)))
+    wait_until(lambda: not any(".part" in one.name for one in folder.iterdir() if _is_of_a_worker(one)))
     assert len(matches(dogana("play", "--resume", "my matches", "--json").stdout)) == 3
     left = {one.name for one in folder.iterdir() if one.suffix != ".jsonl"}
     assert left == {NAME, "notes.part", "cargo_noir-0123456789abcdef.1"}
@@ -126,53 +139,53 @@ def _is_of_a_worker(path: Path) -> bool:
     return pid.isdigit() and Path(f"/proc/{pid}").exists()
 
 
-def test_two_series_are_not_played_into_one_folder_at_the_same_time(dogana: Dogana, tmp_path: Path) -> None:
+def test_two_series_are_not_played_into_one_folder_at_the_same_time(here: Dogana, tmp_path: Path) -> None:
     seat = f"cmd:sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000'"
-    words = ("play", "cargo_noir", seat, "random", "--games", 2, "--wait", 1000, "--record", "matches")
+    words = ("play", "cargo_noir", seat, "random", "--games", 2, "--wait", patient(60), "--record", "matches")
     series = start(tmp_path, *words)
-    wait_for(lambda: (tmp_path / "pid").exists())
+    wait_until(lambda: (tmp_path / "pid").exists())
     for second in (words, ("play", "--resume", "matches"), (*words, "--resume")):
         line = "dogana: another series is being played into matches; wait for its end, or use another folder\n"
-        assert line == dogana(*second, status=1).stderr
+        assert line == here(*second, status=1).stderr
     series.send_signal(signal.SIGTERM)
     _, err = series.communicate(timeout=patient(120))
     assert err.strip() == "to go on: dogana play --resume matches"
 
 
 def test_a_new_series_does_not_take_the_place_of_one_that_is_not_complete(
-    dogana: Dogana, tmp_path: Path, slow: str
+    dogana: Dogana, here: Dogana, tmp_path: Path, slow: str
 ) -> None:
     words = ("play", "cargo_noir", slow, "random", *QUICK, "--games", 40)
     plan = json.loads(cut_short(tmp_path, *words))
-    refused = dogana(*words, "--record", "my matches", status=1).stderr
+    refused = here(*words, "--record", "my matches", status=1).stderr
     assert f"(seed {plan['seed']}): go on with `dogana play --resume 'my matches'`, use another folder" in refused
     (tmp_path / "my matches" / NAME).unlink()
-    dogana(*PLAY, *QUICK, "--games", 2, "--record", "my matches")  # what the line offers
+    dogana(*PLAY, *QUICK, "--games", 2, "--workers", 1, "--record", "my matches")  # what the line offers
 
 
-def test_a_new_series_does_not_take_the_place_of_a_finished_one(dogana: Dogana, tmp_path: Path) -> None:
+def test_a_new_series_does_not_take_the_place_of_a_finished_one(dogana: Dogana, here: Dogana, tmp_path: Path) -> None:
     words = (*PLAY, *QUICK, "--record", "matches", "--games")
-    dogana(*words, 2, "--seed", 5)
+    dogana(*words, 2, "--seed", 5, "--workers", 1)
     plan = (tmp_path / "matches" / NAME).read_text()
-    refused = dogana(*words, 3, status=1).stderr
+    refused = here(*words, 3, status=1).stderr
     assert "matches has a finished series of cargo_noir (--games 2, seed 5)" in refused
     assert (
         "`dogana play --resume matches --games NUMBER`, use another folder, or remove matches/.series.json" in refused
     )
     assert (tmp_path / "matches" / NAME).read_text() == plan
     assert len(records(tmp_path / "matches")) == 2
-    longer = dogana("play", "--resume", "matches", "--games", 3)  # what the line offers
+    longer = dogana("play", "--resume", "matches", "--games", 3, "--workers", 1)  # what the line offers
     assert "played already" not in longer.stderr
     assert "3 matches" in longer.stdout
 
 
 def test_a_finished_series_that_is_resumed_says_that_nothing_was_played(dogana: Dogana, tmp_path: Path) -> None:
-    dogana(*PLAY, *QUICK, "--games", 2, "--record", "matches")
-    again = dogana("play", "--resume", "matches")
+    dogana(*PLAY, *QUICK, "--games", 2, "--workers", 1, "--record", "matches")
+    again = dogana("play", "--resume", "matches", "--workers", 1)
     assert "all 2 matches had been played already, and none was played now" in again.stderr
     assert "mean rank" in again.stdout
     records(tmp_path / "matches")[0].unlink()
-    assert "played already" not in dogana("play", "--resume", "matches").stderr
+    assert "played already" not in dogana("play", "--resume", "matches", "--workers", 1).stderr
 
 
 def test_a_series_whose_bots_do_not_start_leaves_no_plan(dogana: Dogana, tmp_path: Path) -> None:
@@ -193,7 +206,7 @@ CONTRADICTIONS = {
 
 
 def test_what_was_typed_and_contradicts_the_folder_is_said_in_one_line(dogana: Dogana, here: Dogana) -> None:
-    dogana(*PLAY, *QUICK, "--games", 2, "--seed", 3, "--record", "matches")
+    dogana(*PLAY, *QUICK, "--games", 2, "--seed", 3, "--workers", 1, "--record", "matches")
     for typed, reason in CONTRADICTIONS.values():
         refused = here("play", *typed, "--record", "matches", "--resume", status=1).stderr
         assert (

@@ -75,7 +75,8 @@ def bots(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "word", ["mybot.py", "./mybot.py", "folder", "bot.zip", "./greedy", "./-dashed.py", "two words.py"]
+    "word",
+    mostly_long(["./mybot.py", "bot.zip", "./greedy", "two words.py", "mybot.py", "folder", "./-dashed.py"], 4),
 )
 @pytest.mark.usefixtures("bots")
 def test_a_path_takes_a_seat(dogana: Dogana, word: str) -> None:
@@ -111,7 +112,7 @@ def test_a_house_bot_goes_before_a_file_of_its_name(dogana: Dogana) -> None:
 
 
 @pytest.mark.usefixtures("bots")
-@pytest.mark.parametrize("word", ["mybot.py", "folder", "bot.zip"])
+@pytest.mark.parametrize("word", mostly_long(["folder", "mybot.py", "bot.zip"]))
 def test_a_path_is_asked_again(dogana: Dogana, word: str) -> None:
     dogana(*FIRST, word, "random", *QUICK, "--record", "m.jsonl")
     shown = dogana("replay", "m.jsonl", "--as", 0, "--bot", word, "--unconfined").stdout

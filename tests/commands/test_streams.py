@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from referee.terminal import Remarks
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT
 from tests.patience import patient
 
@@ -33,7 +34,7 @@ def shell(redirection: str, *arguments: str) -> subprocess.CompletedProcess[str]
     )
 
 
-@pytest.mark.parametrize("arguments", [["games"], ["games", "--json"], ["--help"], WATCHED])
+@pytest.mark.parametrize("arguments", mostly_long([(["games"],), (WATCHED,), (["games", "--json"],), (["--help"],)], 2))
 def test_closed_standard_output_is_said_in_one_line(arguments: list[str]) -> None:
     ended = shell(">&-", *arguments)
     assert (ended.returncode, ended.stderr) == (1, "dogana: standard output: Bad file descriptor\n")
@@ -50,7 +51,20 @@ def test_closed_standard_streams_are_not_taken_by_the_next_file(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["games"], ["games", "--json"], ["--help"], ["rules", "yunnan"], WATCHED, [*WATCHED[:-1], "--json"]],
+    mostly_long(
+        [
+            (words,)
+            for words in (
+                ["games"],
+                WATCHED,
+                [*WATCHED[:-1], "--json"],
+                ["games", "--json"],
+                ["--help"],
+                ["rules", "yunnan"],
+            )
+        ],
+        3,
+    ),
     ids=" ".join,
 )
 def test_a_reader_that_has_enough_ends_the_command_quietly(arguments: list[str]) -> None:

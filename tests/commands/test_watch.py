@@ -33,6 +33,7 @@ from referee.registry import find
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.test_hostile_text import CLEAR, check
+from tests.matches import Referee
 from tests.patience import patient
 from tests.referee.test_wire import certificate
 from tests.tables import Table, plan_of
@@ -198,7 +199,7 @@ def test_ctrl_c_at_a_screen_that_hangs_after_the_end_ends_the_screen_alone(capfd
     assert not Path(f"/proc/{asyncio.run(plays())}").exists()
 
 
-@pytest.mark.parametrize("game", ["venezia", "valparaiso", "yunnan"])
+@pytest.mark.parametrize("game", mostly_long(["venezia", "valparaiso", "yunnan"]))
 def test_each_action_is_told_as_on_the_page_though_several_are_played_at_once(
     dogana: Dogana, tmp_path: Path, game: str
 ) -> None:
@@ -208,36 +209,6 @@ def test_each_action_is_told_as_on_the_page_though_several_are_played_at_once(
 
 
 # --- watch ----------------------------------------------------------------------------------------------------
-
-
-class Play:
-    """`dogana play` with a remote seat."""
-
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        play = [*DOGANA, "play", "cargo_noir", "remote", "greedy", *QUICK, "--record", str(folder / "match.jsonl")]
-        self.process = subprocess.Popen(
-            [*play, *arguments], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        assert self.process.stderr is not None
-        self.said: list[str] = []
-        while not self.said or "DOGANA_TOKEN" not in self.said[-1]:
-            self.said.append(self.process.stderr.readline())
-            assert self.said[-1], "it ended"
-        self.address, self.token = (word.split("=")[1] for word in self.said[-1].split()[-2:])
-
-    def __enter__(self) -> Play:
-        return self
-
-    def join(self) -> None:
-        """Let an agent play the match to its end."""
-        environment = {"PYTHONPATH": str(ROOT), "DOGANA_ADDRESS": self.address, "DOGANA_TOKEN": self.token}
-        subprocess.run(
-            [sys.executable, "-m", "house_bots", "random"], env=environment, check=True, timeout=patient(120)
-        )
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.communicate()
 
 
 def watching(address: str, *arguments: str) -> subprocess.Popen[str]:
@@ -251,9 +222,9 @@ def watching(address: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def test_who_watches_before_the_first_agent_has_joined_sees_the_whole_match(tmp_path: Path) -> None:
-    with Play(tmp_path) as play:
-        watch = watching(play.address)
-        play.join()
+    with Referee(tmp_path, "--seed", "7") as referee:
+        watch = watching(referee.address)
+        referee.play()
         shown, error = watch.communicate(timeout=patient(120))
     assert (watch.returncode, error) == (0, "")
     assert told_in(shown) == recorded(tmp_path / "match.jsonl")
@@ -262,35 +233,35 @@ def test_who_watches_before_the_first_agent_has_joined_sees_the_whole_match(tmp_
 
 
 def test_ctrl_c_ends_a_watch_and_not_the_match(tmp_path: Path) -> None:
-    with Play(tmp_path) as play:
-        watch = watching(play.address)
+    with Referee(tmp_path) as referee:
+        watch = watching(referee.address)
         watch.send_signal(signal.SIGINT)
         assert watch.communicate(timeout=patient(60)) == ("", "")
         assert watch.returncode == 128 + signal.SIGINT
-        play.join()
-        assert play.process.wait(patient(60)) == 0
+        referee.play()
+        assert referee.ending()[0] == 0
 
 
 def test_a_match_that_ends_without_a_result_is_said_in_one_line(tmp_path: Path) -> None:
-    with Play(tmp_path) as play:
-        watch = watching(play.address)
-        play.process.send_signal(signal.SIGINT)
+    with Referee(tmp_path) as referee:
+        watch = watching(referee.address)
+        referee.interrupt()
         assert watch.communicate(timeout=patient(60)) == ("", "dogana: the match did not begin\n")
         assert watch.returncode == 1
 
 
 def test_a_match_that_is_not_played_is_said_in_one_line(tmp_path: Path, dogana: Dogana) -> None:
-    with Play(tmp_path) as play:
-        said = dogana("watch", play.address, "none", status=1).stderr
-        assert said == f"dogana: the referee at {play.address} refused (NOT_FOUND): no match 'none' is played here\n"
+    with Referee(tmp_path) as referee:
+        said = dogana("watch", referee.address, "none", status=1).stderr
+        assert said == f"dogana: the referee at {referee.address} refused (NOT_FOUND): no match 'none' is played here\n"
 
 
 def test_an_encrypted_match_is_watched_with_the_certificate_of_its_authority(tmp_path: Path) -> None:
     certificate(tmp_path)
     tls = ("--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem"))
-    with Play(tmp_path, "--listen", "localhost:0", *tls) as play:
-        assert play.said[0] == f"spectators: dogana watch {play.address} --ca FILE\n"
-        watch = watching(play.address, "--ca", str(tmp_path / "cert.pem"))
+    with Referee(tmp_path, "--listen", "localhost:0", *tls) as referee:
+        assert referee.told[0] == f"spectators: dogana watch {referee.address} --ca FILE\n"
+        watch = watching(referee.address, "--ca", str(tmp_path / "cert.pem"))
         watch.kill()
         watch.communicate()
 
@@ -301,8 +272,8 @@ def test_an_encrypted_match_is_watched_with_a_certificate_of_a_public_authority(
     certificate(tmp_path)
     monkeypatch.setenv("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", str(tmp_path / "cert.pem"))
     tls = ("--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem"))
-    with Play(tmp_path, "--listen", "localhost:0", *tls) as play:
-        watch = watching(play.address, "--tls")
+    with Referee(tmp_path, "--listen", "localhost:0", *tls) as referee:
+        watch = watching(referee.address, "--tls")
         watch.kill()
         watch.communicate()
 
@@ -325,15 +296,15 @@ def test_where_nobody_listens_is_said_in_one_line(dogana: Dogana, tmp_path: Path
 
 
 def test_a_referee_that_listens_tells_spectators_where(tmp_path: Path) -> None:
-    with Play(tmp_path, "--listen", "127.0.0.1:0") as play:
-        assert play.said[0] == f"spectators: dogana watch {play.address}\n"
+    with Referee(tmp_path, "--listen", "127.0.0.1:0") as referee:
+        assert referee.told[0] == f"spectators: dogana watch {referee.address}\n"
 
 
 @pytest.mark.parametrize("every", ["0.0.0.0", "[::]"])  # noqa: S104 that is the case
 def test_a_referee_that_listens_everywhere_names_an_address_that_others_can_dial(tmp_path: Path, every: str) -> None:
-    with Play(tmp_path, "--listen", f"{every}:0") as play:
-        host, _, port = play.address.rpartition(":")
-        assert play.said[0] == (
+    with Referee(tmp_path, "--listen", f"{every}:0") as referee:
+        host, _, port = referee.address.rpartition(":")
+        assert referee.told[0] == (
             f"{every} is every address of this machine; others may have to reach it at another than {host}\n"
         )
         assert host != every

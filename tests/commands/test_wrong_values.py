@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from referee import files as files_of_ours
-from referee.bots import files
 from tests.commands.conftest import Dogana
 
 BOT = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
@@ -76,16 +75,16 @@ def test_a_pipe_is_not_replaced_by_a_private_file(tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_a_folder_that_a_compiler_has_filled_is_told_what_is_large(
-    here: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "MAX_BYTES", 1024 * 1024)
+def test_a_folder_that_a_compiler_has_filled_is_told_what_is_large(here: Dogana, tmp_path: Path) -> None:
     (tmp_path / "project" / "bot").write_text(f"#!/usr/bin/env python3\n{BOT}")
     (tmp_path / "project" / "bot").chmod(0o755)
     (tmp_path / "project" / "target").mkdir()
-    (tmp_path / "project" / "target" / "objects").write_bytes(bytes(3 * 1024 * 1024))
+    (tmp_path / "project" / "target" / "objects").touch()
+    os.truncate(tmp_path / "project" / "target" / "objects", 300 * 1024 * 1024)
     said = here("ladder", "submit", "project", "--home", "home", status=1).stderr
-    assert "has more than 1 MiB, of which target has 3; give its program alone, or an archive without target" in said
+    assert (
+        "has more than 200 MiB, of which target has 300; give its program alone, or an archive without target" in said
+    )
 
 
 def test_a_chapter_of_the_rules_without_a_heading_is_printed(here: Dogana) -> None:

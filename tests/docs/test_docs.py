@@ -12,9 +12,10 @@ import typer
 from house_bots.random_bot import RandomBot
 
 from ladder.commands.cli import app
-from referee.live.matches.play import House, play_match
+from referee.live.matches.play import House
 from referee.records.audit_log import ENTRIES
 from referee.registry import games
+from tests import matches
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 from tests.tables import plan_of
@@ -71,10 +72,9 @@ def test_every_option_of_a_game_is_in_its_rules(game: str) -> None:
 
 
 def test_every_entry_of_a_record_is_described(tmp_path: Path) -> None:
-    import asyncio
 
     record = tmp_path / "match.jsonl"
-    asyncio.run(play_match(plan_of(options={"last_turn": 4}), [House(RandomBot)] * 2, record=record))
+    matches.play(plan_of(options={"last_turn": 4}), [House(RandomBot)] * 2, record=record)
     page = (ROOT / "docs" / "records.md").read_text()
     for line in map(json.loads, record.read_text().splitlines()):
         row = next(row for row in page.splitlines() if row.startswith(f"| `{line['type']}` |"))

@@ -13,15 +13,14 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.patience import patient
+from tests.patience import patient, wait_until
 from tests.sandbox.conftest import needs_bubblewrap
 
 ROOT = Path(__file__).parents[2]
@@ -94,7 +93,7 @@ def service(machine: Machine) -> Iterator[str]:
         subprocess.Popen(words, cwd=machine.home, env=machine.environment, stderr=errors) as process,
     ):
         try:
-            wait_until(lambda: "/metrics" in journal.read_text() or process.poll() is not None)
+            wait_until(lambda: "/metrics" in journal.read_text() or process.poll() is not None, 180)
             assert process.poll() is None, journal.read_text()
             [figures] = re.findall(r"http://\S+/metrics", journal.read_text())
             yield figures
@@ -103,13 +102,6 @@ def service(machine: Machine) -> Iterator[str]:
             assert f"SuccessExitStatus={process.returncode}\n" in UNITS["dogana.service"]
         finally:
             process.kill()
-
-
-def wait_until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not true():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.2)
 
 
 @pytest.mark.ladders
@@ -137,8 +129,8 @@ def test_every_command_of_the_page_runs_from_the_first_week_to_the_last(tmp_path
             if line.startswith("export"):
                 exports += f"{line}\n"
             else:  # a bot has a log when it has played
-                wait_until(lambda: machine.run(exports + line, machine.student, None).returncode == 0)  # noqa: B023
-        wait_until(lambda: "match_ended" in (machine.home / "journal").read_text())
+                wait_until(lambda: machine.run(exports + line, machine.student, None).returncode == 0, 180)  # noqa: B023
+        wait_until(lambda: "match_ended" in (machine.home / "journal").read_text(), 180)
 
         shown = urllib.request.urlopen(figures, timeout=patient(60)).read().decode()  # noqa: S310 our own address
         named = set(re.findall(r"dogana_ladder_\w+", PAGE))

@@ -7,15 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from referee.sandbox.system import parent
 from tests.machines.conftest import BOT, ROOT, Mac, environment
-from tests.patience import patient
+from tests.patience import wait_until
 
 PYTHON = sys.executable
 LEAVES_PROCESSES = f"""
@@ -42,14 +40,6 @@ def pids(folder: Path) -> list[int]:
     return [int((folder / name).read_text()) for name in NAMES]
 
 
-def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; what never holds fails after two minutes, in which the slowest machine has done it."""
-    deadline = time.monotonic() + patient(120)
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def test_the_simulation_takes_away_what_macos_lacks(tmp_path: Path) -> None:
     asked = """
 import ctypes, os, select, socket, sys
@@ -68,7 +58,7 @@ subprocess.run([sys.executable, "-I", "-S", "-c", "import sys; print(sys.platfor
 
 def test_matches_are_played_verified_and_looked_at(mac: Mac, tmp_path: Path) -> None:
     assert "yunnan" in mac("games").stdout
-    mac("play", "cargo_noir", "mybot.py", "greedy", "--seed", 7, "--record", "match.jsonl")
+    mac("play", "cargo_noir", "mybot.py", "greedy", "--seed", 7, "-o", "last_turn=3", "--record", "match.jsonl")
     assert "holds  match.jsonl" in mac("verify", "match.jsonl").stdout
     assert mac("replay", "match.jsonl").stdout
     mac("replay", "match.jsonl", "--html", "match.html")
@@ -98,34 +88,24 @@ def test_nothing_is_left_of_an_agent_whose_referee_is_killed(tmp_path: Path) -> 
     with subprocess.Popen(
         [PYTHON, "-m", "ladder", *words], cwd=tmp_path, env=environment("mac", tmp_path), stderr=subprocess.DEVNULL
     ) as play:
-        until(lambda: have_begun(tmp_path))
+        wait_until(lambda: have_begun(tmp_path))
         play.kill()
-    until(lambda: not any(map(runs, pids(tmp_path))))
+    wait_until(lambda: not any(map(runs, pids(tmp_path))))
 
 
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
     (tmp_path / "leaves.py").write_text(LEAVES_PROCESSES.replace(BOT, "import time\ntime.sleep(600)\n"))
-    words = [
-        "play",
-        "cargo_noir",
-        f"cmd:{PYTHON} leaves.py",
-        "greedy",
-        "--games",
-        "2",
-        "--workers",
-        "1",
-        "--wait",
-        "600",
-    ]
+    seats = [f"cmd:{PYTHON} leaves.py", "greedy"]
+    words = ["play", "cargo_noir", *seats, "--games", "2", "--workers", "1", "--wait", "600"]
     with subprocess.Popen(
         [PYTHON, "-m", "ladder", *words], cwd=tmp_path, env=environment("mac", tmp_path), stderr=subprocess.DEVNULL
     ) as play:
-        until(lambda: have_begun(tmp_path))
+        wait_until(lambda: have_begun(tmp_path))
         supervisor = parent(pids(tmp_path)[0])
         worker = parent(supervisor or 0)
         assert worker
         play.kill()
-    until(lambda: not runs(worker) and not any(map(runs, pids(tmp_path))))
+    wait_until(lambda: not runs(worker) and not any(map(runs, pids(tmp_path))))
 
 
 def test_walls_are_refused_in_one_line_that_says_what_has_them(mac: Mac) -> None:
@@ -141,8 +121,12 @@ def test_walls_are_refused_in_one_line_that_says_what_has_them(mac: Mac) -> None
     served = mac("ladder", "serve", "--listen", "127.0.0.1:0", "--home", "ladder", status=1)
     assert f'{needs.removeprefix("dogana: ")}; or say --unconfined if you trust all bots"' in served.stderr
     assert served.stderr.count("\n") == 1
-    told = mac("doctor", status=1).stdout
-    assert "the walls around them need Linux, and this is macOS: use WSL2, a container or a server" in told
+    [told] = mac("doctor", status=1).stdout.splitlines()
+    assert told.startswith(
+        "This machine cannot run strangers' bots, because the walls around them need Linux, and this is macOS"
+    )
+    assert "use WSL2, a container or a server" in told
+    assert json.loads(mac("doctor", "--json", status=1).stdout) == {"enough": False, "verdict": told, "walls": []}
 
 
 def test_limits_that_nothing_would_enforce_are_refused(mac: Mac) -> None:

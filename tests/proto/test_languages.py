@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,17 +10,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FINE = 'syntax = "proto3"; package dogana.v9; message Thing { optional uint32 x = 1; repeated uint32 many = 2; }'
-
-
-@pytest.fixture(scope="module")
-def languages() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("languages", ROOT / "proto" / "languages.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["languages"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.long

@@ -13,14 +13,13 @@ import pytest
 from house_bots.greedy import GreedyBot
 
 from referee.live.matches.again import Answer, ask_again
-from referee.live.matches.play import Command, House, MatchReport, Player, play_match
-from referee.live.matches.server import RefereeServer
+from referee.live.matches.play import Command, House, MatchReport, Player
 from referee.live.seats.command import AgentProcess
 from referee.match.plan import MatchPlan
 from referee.records.asked import Asked, decisions_asked
 from referee.registry import find, games
+from tests import matches
 from tests.cases import mostly_long
-from tests.patience import patient
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,14 +56,9 @@ def command(folder: Path, program: str) -> Command:
 
 def record_of(plan: MatchPlan, seat: int, bot: Command, path: Path) -> MatchReport:
     """Play a match of a bot among house bots, and write its record."""
-
-    async def match() -> MatchReport:
-        async with RefereeServer() as server:
-            players: list[Player] = [House(GreedyBot)] * plan.setup.seats
-            players[seat] = bot
-            return await play_match(plan, players, server=server, record=path)
-
-    return asyncio.run(asyncio.wait_for(match(), patient(300)))
+    players: list[Player] = [House(GreedyBot)] * plan.setup.seats
+    players[seat] = bot
+    return matches.play(plan, players, record=path, seconds=300)
 
 
 def again(

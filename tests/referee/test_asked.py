@@ -46,11 +46,11 @@ class Noting(Table):
         self.sent: dict[Seat, list[pb.Decide]] = {seat: [] for seat in range(plan.setup.seats)}
         super().__init__(plan, absent, transit=TRANSIT_SECONDS)
 
-    def _take(self, effects: list[Effect]) -> list[Effect]:
+    def take(self, effects: list[Effect]) -> list[Effect]:
         for effect in effects:
             if isinstance(effect, Ask):
                 self.sent[effect.decision.seat].append(sent(self, effect.decision))
-        return super()._take(effects)
+        return super().take(effects)
 
 
 def written(table: Table, path: Path) -> Path:

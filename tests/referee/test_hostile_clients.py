@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
 import socket
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -19,14 +15,15 @@ from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 
 from dogana.v1 import referee_pb2 as pb
-from referee.live.doors import lobby
 from referee.live.doors.door import MAX_FRAME_BYTES
+from referee.live.doors.lobby import MAX_WAITING, MAX_WAITING_PER_PEER, Lobby
 from referee.live.matches.play import Remote
 from referee.live.matches.server import MAX_WATCHERS, Listen, RefereeServer
 from referee.match.result import Outcome
 from tests.cases import mostly_long
-from tests.patience import patient
-from tests.referee.test_wire import ROOT, hall, run
+from tests.matches import Referee
+from tests.patience import until
+from tests.referee.test_wire import hall, joined, run
 from tests.tables import plan_of
 
 FLOOD = 300
@@ -48,16 +45,6 @@ def play_stream(channel: grpc.aio.Channel) -> Any:
     return channel.stream_stream("/dogana.v1.Referee/Play", response_deserializer=pb.RefereeMessage.FromString)()
 
 
-async def until(condition: Any) -> None:
-    """Wait for something that must come; the test's own time limit ends a wait in vain."""
-    while not condition():
-        await asyncio.sleep(0.01)
-
-
-def waiting(room: Any) -> int:
-    return sum(map(len, room.server._doorkeeper._lobby._waiting.values()))
-
-
 def unary(channel: grpc.aio.Channel, method: str, request: bytes) -> Any:
     call: Any = channel.unary_stream(f"/{method}")
     return call(request)
@@ -71,103 +58,75 @@ async def joins(channel: grpc.aio.Channel, token: str) -> Any:
     return call
 
 
-@pytest.fixture
-def no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Streams may wait for ever, so that a deadline that passes cannot help an agent in."""
-    monkeypatch.setattr(lobby, "JOIN_SECONDS", 10_000.0)
+def patient_lobby(max_waiting: int = MAX_WAITING) -> Lobby:
+    """Streams may wait in it for ever, so that a deadline that passes cannot help an agent in."""
+    return Lobby(join_seconds=10_000.0, max_waiting=max_waiting)
 
 
 # --- streams that never join ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("connections", [1, 5])
-@pytest.mark.usefixtures("no_deadline")
-def test_an_agent_joins_and_plays_while_300_streams_do_not_join(connections: int) -> None:
-    async def scene() -> None:
-        async with hall(listen=Listen("127.0.0.1:0")) as room:
-            address = f"127.0.0.1:{room.server.remote_port}"
-            async with channels(address, connections) as hostile:
-                streams = [play_stream(hostile[number % connections]) for number in range(FLOOD)]
-                await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
-                crowded_out = [stream for stream in streams if stream.done()]
-                codes = {await stream.code() for stream in crowded_out}
-                # HTTP/2 itself refuses what one connection opens before it has heard how many it may.
-                assert codes - {grpc.StatusCode.UNAVAILABLE} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
-                bot = await room.agent(address=address)
-                await bot.join()
-                await bot.play_out()
-                assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
-                assert waiting(room) >= lobby.MAX_WAITING_PER_PEER - 1
-
-    run(scene())
+async def test_an_agent_joins_and_plays_while_300_streams_do_not_join(connections: int) -> None:
+    lobby = patient_lobby()
+    async with hall(listen=Listen("127.0.0.1:0"), lobby=lobby) as room:
+        address = f"127.0.0.1:{room.server.remote_port}"
+        async with channels(address, connections) as hostile:
+            streams = [play_stream(hostile[number % connections]) for number in range(FLOOD)]
+            await until(lambda: sum(stream.done() for stream in streams) == FLOOD - MAX_WAITING_PER_PEER)
+            crowded_out = [stream for stream in streams if stream.done()]
+            codes = {await stream.code() for stream in crowded_out}
+            # HTTP/2 itself refuses what one connection opens before it has heard how many it may.
+            assert codes - {grpc.StatusCode.UNAVAILABLE} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
+            bot = await room.agent(address=address)
+            await bot.join()
+            await bot.play_out()
+            assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
+            assert lobby.waiting >= MAX_WAITING_PER_PEER - 1
 
 
-@pytest.mark.usefixtures("no_deadline")
-def test_an_agent_joins_through_the_very_connection_that_is_full_of_streams_that_do_not() -> None:
-    async def scene() -> None:
-        async with hall() as room, channels(room.server.local_address, 1) as [channel]:
-            streams = [play_stream(channel) for _ in range(FLOOD)]
-            await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
-            await room.announced.wait()
-            (await joins(channel, room.tokens[0])).cancel()
-            for stream in streams:
-                stream.cancel()
-
-    run(scene())
+async def test_an_agent_joins_through_the_very_connection_that_is_full_of_streams_that_do_not() -> None:
+    async with hall(lobby=patient_lobby()) as room, channels(room.server.local_address, 1) as [channel]:
+        streams = [play_stream(channel) for _ in range(FLOOD)]
+        await until(lambda: sum(stream.done() for stream in streams) == FLOOD - MAX_WAITING_PER_PEER)
+        await room.announced.wait()
+        (await joins(channel, room.tokens[0])).cancel()
+        for stream in streams:
+            stream.cancel()
 
 
-@pytest.mark.usefixtures("no_deadline")
-def test_a_stream_that_waits_is_not_crowded_out_by_streams_of_another_peer() -> None:
-    async def scene() -> None:
-        async with hall(listen=Listen("127.0.0.1:0")) as room:
-            early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
-            await until(lambda: waiting(room) == 1)
-            async with channels(room.server.local_address, 3) as hostile:
-                streams = [play_stream(hostile[number % 3]) for number in range(FLOOD)]
-                await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
-                assert waiting(room) == lobby.MAX_WAITING_PER_PEER + 1
-                await early.join()
-
-    run(scene())
-
-
-@pytest.mark.usefixtures("no_deadline")
-def test_when_all_peers_together_wait_with_too_many_streams_the_one_with_most_makes_room(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(lobby, "MAX_WAITING", 10)
-
-    async def scene() -> None:
-        async with hall(listen=Listen("127.0.0.1:0")) as room, channels(room.server.local_address, 1) as [many]:
-            streams = [play_stream(many) for _ in range(10)]
-            await until(lambda: waiting(room) == 10)
-            early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
-            await until(lambda: any(stream.done() for stream in streams))
-            assert [stream.done() for stream in streams].count(True) == 1
-            assert waiting(room) == 10
+async def test_a_stream_that_waits_is_not_crowded_out_by_streams_of_another_peer() -> None:
+    lobby = patient_lobby()
+    async with hall(listen=Listen("127.0.0.1:0"), lobby=lobby) as room:
+        early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
+        await until(lambda: lobby.waiting == 1)
+        async with channels(room.server.local_address, 3) as hostile:
+            streams = [play_stream(hostile[number % 3]) for number in range(FLOOD)]
+            await until(lambda: sum(stream.done() for stream in streams) == FLOOD - MAX_WAITING_PER_PEER)
+            assert lobby.waiting == MAX_WAITING_PER_PEER + 1
             await early.join()
 
-    run(scene())
+
+async def test_when_all_peers_together_wait_with_too_many_streams_the_one_with_most_makes_room() -> None:
+    lobby, listen = patient_lobby(max_waiting=10), Listen("127.0.0.1:0")
+    async with hall(listen=listen, lobby=lobby) as room, channels(room.server.local_address, 1) as [many]:
+        streams = [play_stream(many) for _ in range(10)]
+        await until(lambda: lobby.waiting == 10)
+        early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
+        await until(lambda: any(stream.done() for stream in streams))
+        assert [stream.done() for stream in streams].count(True) == 1
+        assert lobby.waiting == 10
+        await early.join()
 
 
-def test_joined_seats_do_not_count_as_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lobby, "MAX_WAITING_PER_PEER", 1)
-
-    async def scene() -> None:
-        async with hall(
-            plan_of(options={"last_turn": 2}),
-            [
-                Remote(20),
-                Remote(20),
-            ],
-        ) as room:
-            one = await room.agent(0)
-            await one.send(join=pb.Join(token=one.token, protocol=1))
-            two = await room.agent(1)
-            await two.join()
-            await asyncio.gather(one.play_out(), two.play_out())
-
-    run(scene())
+async def test_joined_seats_do_not_count_as_waiting() -> None:
+    plan, lobby = plan_of(options={"last_turn": 2}), Lobby(max_waiting_per_peer=1)
+    async with hall(plan, [Remote(20), Remote(20)], lobby=lobby) as room:
+        one = await room.agent(0)
+        await one.send(join=pb.Join(token=one.token, protocol=1))
+        two = await room.agent(1)
+        await two.join()
+        await asyncio.gather(one.play_out(), two.play_out())
 
 
 @pytest.mark.parametrize(
@@ -181,63 +140,18 @@ def test_joined_seats_do_not_count_as_waiting(monkeypatch: pytest.MonkeyPatch) -
     ids=["more than files by default, silent", "more than files at all, without a call"],
 )
 def test_connections_without_a_call_do_not_keep_an_agent_out(tmp_path: Path, limit: str, says: bytes) -> None:
-    with Referee(tmp_path, limit) as referee:
+    with Referee(tmp_path, before=limit) as referee:
         host, port = referee.address.split(":")
         idle = [socket.create_connection((host, int(port))) for _ in range(FLOOD)]
         for one in idle:
             one.sendall(says)
-        assert referee.play() == 0
+        referee.play()
+        assert referee.ending()[0] == 0
         for one in idle:
             one.close()
 
 
 # --- nothing is echoed, kept or printed without bounds ---------------------------------------------------------
-
-
-class Referee:
-    """The command `dogana play` with a remote seat."""
-
-    def __init__(self, folder: Path, before: str = ":") -> None:
-        self._folder = folder
-        self._before = before
-
-    def __enter__(self) -> Referee:
-        command = f'{self._before}; exec "$@"'
-        match = [sys.executable, "-m", "ladder", "play", "cargo_noir", "remote", "random", "-o", "last_turn=3"]
-        self.process = subprocess.Popen(
-            ["/bin/sh", "-c", command, "sh", *match, "--record", str(self._folder / "match.jsonl")],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stderr is not None
-        self.address, self.token = (word.split("=")[1] for word in self.process.stderr.readline().split()[-2:])
-        return self
-
-    def play(self) -> int:
-        """Let an honest agent join and play; return the status of the referee."""
-        environment = {"PYTHONPATH": str(ROOT), "DOGANA_ADDRESS": self.address, "DOGANA_TOKEN": self.token}
-        subprocess.run([sys.executable, "-m", "house_bots", "random"], env=environment, check=True, timeout=patient(60))
-        return self.process.wait(patient(60))
-
-    def interrupt(self) -> int:
-        """Press Ctrl-C; return the status of the referee."""
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(patient(60))
-
-    def said(self) -> str:
-        """Return what the referee has written to standard error since it announced the seat; it must have ended."""
-        assert self.process.stderr is not None
-        return self.process.stderr.read()
-
-    def resident_bytes(self) -> int:
-        pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.communicate()
 
 
 @pytest.mark.long
@@ -257,8 +171,9 @@ def test_25_requests_of_4_megabytes_leave_the_memory_as_it_was_and_print_nothing
         before = referee.resident_bytes()
         run(attack(referee.address))
         assert referee.resident_bytes() - before < 50_000_000
-        assert referee.play() == 0
-        assert referee.said() == ""
+        referee.play()
+        status, _, printed = referee.ending()
+        assert (status, printed) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -269,36 +184,25 @@ def test_25_requests_of_4_megabytes_leave_the_memory_as_it_was_and_print_nothing
     ],
     ids=["long", "escapes"],
 )
-def test_the_name_of_a_match_that_is_not_there_is_shortened_and_made_visible(match_id: str, shown: str) -> None:
-    async def scene() -> None:
-        async with hall() as room, channels(room.server.local_address, 1) as [channel]:
-            call = unary(channel, WATCH, pb.WatchRequest(match_id=match_id).SerializeToString())
-            assert (await call.code(), await call.details()) == (grpc.StatusCode.NOT_FOUND, shown)
-
-    run(scene())
+async def test_the_name_of_a_match_that_is_not_there_is_shortened_and_made_visible(match_id: str, shown: str) -> None:
+    async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+        call = unary(channel, WATCH, pb.WatchRequest(match_id=match_id).SerializeToString())
+        assert (await call.code(), await call.details()) == (grpc.StatusCode.NOT_FOUND, shown)
 
 
-def test_a_request_to_watch_that_cannot_be_read_is_refused() -> None:
-    async def scene() -> None:
-        async with hall() as room, channels(room.server.local_address, 1) as [channel]:
-            call = unary(channel, WATCH, b"\xff\xff")
-            assert await call.code() is grpc.StatusCode.INVALID_ARGUMENT
-
-    run(scene())
+async def test_a_request_to_watch_that_cannot_be_read_is_refused() -> None:
+    async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+        call = unary(channel, WATCH, b"\xff\xff")
+        assert await call.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
 def test_200_cancelled_spectators_leave_no_task_and_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
+        async with joined() as (room, bot):
             await bot.decide()
+            before = len(asyncio.all_tasks())
             async with channels(room.server.local_address, 1) as [channel]:
-                await spectate(channel, 1)
-                await until(lambda: not drivers(room)[0]._watchers)
-                before = len(asyncio.all_tasks())
                 await spectate(channel, 200)
-                await until(lambda: not drivers(room)[0]._watchers)
                 await until(lambda: len(asyncio.all_tasks()) <= before)
 
     run(scene())
@@ -314,10 +218,6 @@ async def spectate(channel: grpc.aio.Channel, count: int) -> None:
         call.cancel()
 
 
-def drivers(room: Any) -> list[Any]:
-    return [showing._driver for showing in room.server._showings.values()]
-
-
 LONG_CALLS = [
     ("dogana.v1.Referee/Watch", pb.WatchRequest()),
     ("grpc.health.v1.Health/Watch", health_pb2.HealthCheckRequest()),
@@ -329,34 +229,31 @@ LONG_CALLS = [
 
 
 @pytest.mark.parametrize(("method", "request_"), LONG_CALLS, ids=[method for method, _ in LONG_CALLS])
-def test_calls_that_stay_are_limited_in_number_and_give_their_place_back(method: str, request_: Any) -> None:
-    async def scene() -> None:
-        async with hall() as room, channels(room.server.local_address, 1) as [channel]:
-            bot = await room.agent()
-            await bot.join()
+async def test_calls_that_stay_are_limited_in_number_and_give_their_place_back(method: str, request_: Any) -> None:
+    async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+        bot = await room.agent()
+        await bot.join()
 
-            async def call() -> Any:
-                opened: Any = channel.stream_stream(f"/{method}")()
-                with contextlib.suppress(grpc.aio.AioRpcError):  # it may be refused before it has said anything
-                    await opened.write(request_.SerializeToString())
-                return opened
+        async def call() -> Any:
+            opened: Any = channel.stream_stream(f"/{method}")()
+            with contextlib.suppress(grpc.aio.AioRpcError):  # it may be refused before it has said anything
+                await opened.write(request_.SerializeToString())
+            return opened
 
-            staying = [await call() for _ in range(MAX_WATCHERS)]
-            for one in staying:
-                assert await one.read()
+        staying = [await call() for _ in range(MAX_WATCHERS)]
+        for one in staying:
+            assert await one.read()
+        late = await call()
+        assert await late.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert f"more than {MAX_WATCHERS}" in await late.details()
+        staying[0].cancel()
+        served = False
+        while not served:  # until the referee has heard of it
             late = await call()
-            assert await late.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-            assert f"more than {MAX_WATCHERS}" in await late.details()
-            staying[0].cancel()
-            served = False
-            while not served:  # until the referee has heard of it
-                late = await call()
-                with contextlib.suppress(grpc.aio.AioRpcError):
-                    served = bool(await late.read())
-            for one in [*staying, late]:
-                one.cancel()
-
-    run(scene())
+            with contextlib.suppress(grpc.aio.AioRpcError):
+                served = bool(await late.read())
+        for one in [*staying, late]:
+            one.cancel()
 
 
 @pytest.mark.parametrize(
@@ -364,43 +261,37 @@ def test_calls_that_stay_are_limited_in_number_and_give_their_place_back(method:
     [(Referee.play, 0, ""), (Referee.interrupt, 130, "the match was interrupted: it has no result and no record\n")],
     ids=["after the match", "by Ctrl-C"],
 )
-def test_calls_that_are_open_when_the_referee_ends_make_it_print_nothing(
-    tmp_path: Path, end: Callable[[Referee], int], status: int, printed: str
+async def test_calls_that_are_open_when_the_referee_ends_make_it_print_nothing(
+    tmp_path: Path, end: Callable[[Referee], None], status: int, printed: str
 ) -> None:
-    async def scene(referee: Referee) -> None:
+    with Referee(tmp_path) as referee:
         async with channels(referee.address, 1) as [channel]:
             staying = [play_stream(channel) for _ in range(20)]
             for method, request in LONG_CALLS[1:] * 5:
                 staying.append(channel.stream_stream(f"/{method}")())
                 await staying[-1].write(request.SerializeToString())
                 assert await staying[-1].read()  # what was opened earlier on this connection has arrived, too
-            assert await asyncio.to_thread(end, referee) == status
-
-    with Referee(tmp_path) as referee:
-        run(scene(referee))
-        assert referee.said() == printed
+            await asyncio.to_thread(end, referee)
+            ended, _, told = await asyncio.to_thread(referee.ending)
+            assert (ended, told) == (status, printed)
 
 
-def test_a_server_has_stopped_when_its_calls_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_has_stopped_when_its_calls_have_ended() -> None:
     arrived, ended = [], []
 
-    async def ends_slowly(_: lobby.Lobby, context: Any) -> bytes:
-        arrived.append(context)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await asyncio.sleep(0.2)
-            ended.append(context)
-        return b""
+    class EndsSlowly(Lobby):
+        async def first_message(self, call: Any) -> bytes:
+            arrived.append(call)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(0.2)
+                ended.append(call)
+            return b""
 
-    monkeypatch.setattr(lobby.Lobby, "first_message", ends_slowly)
-
-    async def scene() -> None:
-        server = RefereeServer()
-        async with server, channels(server.local_address, 1) as [channel]:
-            staying = [play_stream(channel) for _ in range(3)]
-            await until(lambda: len(arrived) == len(staying))
-            await server.__aexit__()
-            assert len(ended) == len(staying)
-
-    run(scene())
+    server = RefereeServer(lobby=EndsSlowly())
+    async with server, channels(server.local_address, 1) as [channel]:
+        staying = [play_stream(channel) for _ in range(3)]
+        await until(lambda: len(arrived) == len(staying))
+        await server.__aexit__()
+        assert len(ended) == len(staying)

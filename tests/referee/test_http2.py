@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import struct
 import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -364,27 +366,24 @@ def test_a_message_waits_while_the_peer_does_not_read() -> None:
 
 
 @pytest.mark.parametrize("ending", ["reset", "lost", "ended", "read"])
-def test_who_waits_for_a_slow_reader_wakes_when_it_reads_or_is_gone(ending: str) -> None:
-    async def scene() -> None:
-        table = Table()
-        call = table.call()
-        waiting = asyncio.create_task(call.write(b"x" * (WINDOW + 1)))
+async def test_who_waits_for_a_slow_reader_wakes_when_it_reads_or_is_gone(ending: str) -> None:
+    table = Table()
+    call = table.call()
+    waiting = asyncio.create_task(call.write(b"x" * (WINDOW + 1)))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    if ending == "reset":
+        table.connection.receive(frames.reset(1, 8))
+    elif ending == "lost":
+        table.close()
+    elif ending == "ended":
+        table.connection.end(frames.NO_ERROR, "")
+    else:
+        table.connection.receive(frames.window_update(0, 100) + frames.window_update(1, 100))
+    for _ in range(3):
         await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        assert not waiting.done()
-        if ending == "reset":
-            table.connection.receive(frames.reset(1, 8))
-        elif ending == "lost":
-            table.close()
-        elif ending == "ended":
-            table.connection.end(frames.NO_ERROR, "")
-        else:
-            table.connection.receive(frames.window_update(0, 100) + frames.window_update(1, 100))
-        for _ in range(3):
-            await asyncio.sleep(0)
-        assert waiting.done()
-
-    asyncio.run(scene())
+    assert waiting.done()
 
 
 def test_what_is_not_read_takes_no_more_than_a_window() -> None:
@@ -556,22 +555,19 @@ def test_compressed_messages_are_read_beside_plain_ones(encoding: str, is_early:
     ids=["no encoding", "no gzip", "another encoding", "cut short", "with more behind it", "empty", "too large"],
 )
 @pytest.mark.parametrize("is_early", [False, True], ids=["somebody listens", "somebody waits"])
-def test_a_message_that_cannot_be_decompressed_ends_the_call(
+async def test_a_message_that_cannot_be_decompressed_ends_the_call(
     encoding: str, data: bytes, status: str, reason: str, is_early: bool
 ) -> None:
-    async def scene() -> None:
-        table = Table()
-        call = table.call(grpc_encoding=encoding)
-        said = [] if is_early else heard(call)
-        table.connection.receive(frame(DATA, 0, 1, message(data, 1) + message(b"late")))
-        if is_early:
-            assert await call.read() is None
-        assert said == []
-        [ending] = statuses(table.said())
-        assert (ending["grpc-status"], unquote(ending["grpc-message"])) == (status, reason)
-        assert (table.cancelled, table.is_closed) == ([call], False)
-
-    asyncio.run(scene())
+    table = Table()
+    call = table.call(grpc_encoding=encoding)
+    said = [] if is_early else heard(call)
+    table.connection.receive(frame(DATA, 0, 1, message(data, 1) + message(b"late")))
+    if is_early:
+        assert await call.read() is None
+    assert said == []
+    [ending] = statuses(table.said())
+    assert (ending["grpc-status"], unquote(ending["grpc-message"])) == (status, reason)
+    assert (table.cancelled, table.is_closed) == ([call], False)
 
 
 def test_an_encoding_that_is_not_supported_is_refused() -> None:
@@ -835,12 +831,13 @@ def test_a_call_after_a_call_full_of_messages_costs_as_much_as_its_messages() ->
     assert len(table.calls) < ALLOWANCE // 100 + 1
 
 
-def test_whole_messages_are_not_of_no_use() -> None:
+def test_whole_messages_are_not_of_no_use_and_nothing_is_kept_of_them() -> None:
     table = Table()
-    heard(table.call())
+    table.call().listen(lambda _: None)
     for _ in range(3 * ALLOWANCE):
         table.connection.receive(frame(DATA, 0, 1, message(b"choose")))
     assert not table.is_closed
+    assert held(reached(table.connection, table)) + held(reached(table.calls[0], table)) < frames.FRAME_BYTES
 
 
 # --- whatever comes -----------------------------------------------------------------------------------------------
@@ -857,9 +854,30 @@ PAYLOADS = st.one_of(
     st.just(bytes(8)),
     st.just(b"x" * 16_384),
 )
+HEADER_TABLE_BYTES = 4096
+"""What RFC 7541 lets a peer have remembered of its headers."""
 FRAMES = st.builds(
     frame, st.integers(0, 11), st.sampled_from([0, 1, 4, 5, 8, 0x20, 0x2C, 0xFF]), STREAMS, PAYLOADS
 )  # fmt: skip
+
+
+def reached(beginning: object, *beside: object) -> list[object]:
+    """Return what an object leads to: not through other calls, and neither code nor what is beside it."""
+    seen, waiting, found = set(map(id, beside)), [beginning], []
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen or isinstance(one, type | FunctionType | ModuleType):
+            continue
+        seen.add(id(one))
+        found.append(one)
+        if one is beginning or not isinstance(one, Call):
+            waiting += gc.get_referents(one)
+    return found
+
+
+def held(found: list[object]) -> int:
+    """Return how many bytes objects have together."""
+    return sum(len(one) for one in found if isinstance(one, bytes | bytearray))
 
 
 @given(st.lists(st.one_of(FRAMES, st.binary(max_size=12)), max_size=40), st.lists(st.integers(0, 5), max_size=40))
@@ -882,11 +900,12 @@ def test_whatever_comes_it_does_not_fail_and_keeps_little(pieces: list[bytes], d
                     table.connection.cleared()
             case 5 if call.is_over:
                 call.forget()
-        kept = sum(len(one._partial) + sum(len(data) for _, data in one._messages) for one in table.calls)
-        assert kept <= (WINDOW + MAX_MESSAGE_BYTES) * len(table.calls)
-        assert len(table.connection._unread) <= frames.FRAME_BYTES + 9
-        assert len(table.connection._block) <= MAX_BLOCK_BYTES + frames.FRAME_BYTES
-        assert len(table.connection._calls) <= 2 * MAX_CALLS
+    connection = reached(table.connection, table)
+    assert held(connection) <= MAX_BLOCK_BYTES + 2 * frames.FRAME_BYTES + HEADER_TABLE_BYTES
+    assert sum(isinstance(one, Call) for one in connection) <= 2 * MAX_CALLS
+    unsent = 30_000 * deeds.count(1)
+    for call in table.calls:
+        assert held(reached(call, table, table.connection)) <= WINDOW + MAX_MESSAGE_BYTES + unsent + 100
     if table.is_closed:
         assert all(call.is_over for call in table.calls)
 

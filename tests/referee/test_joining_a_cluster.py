@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.live.matches import cluster
 from referee.live.matches.cluster import ClusterError, check_address, joined
 from tests.cases import mostly_long
 from tests.patience import patient
@@ -29,12 +28,11 @@ def test_an_address_at_which_nobody_listens_is_refused_at_once() -> None:
         check_address("127.0.0.1:1")
 
 
-def test_what_listens_and_is_no_cluster_is_refused_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "REACH_SECONDS", 0.5)
+def test_what_listens_and_is_no_cluster_is_refused_after_a_moment() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         with pytest.raises(ClusterError, match=f"what answers at 127.0.0.1:{port} is not the head of a cluster"):
-            check_address(f"127.0.0.1:{port}")
+            check_address(f"127.0.0.1:{port}", reach_seconds=0.5)
 
 
 def test_without_ray_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

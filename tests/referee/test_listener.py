@@ -7,6 +7,7 @@ import contextlib
 import errno
 import gc
 import socket
+import time
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, closing
@@ -19,10 +20,10 @@ from hpack import Encoder
 
 from dogana.started import Call as SdkCall
 from dogana.started import CallEnded
-from referee.live.doors import frames, listener
+from referee.live.doors import frames
 from referee.live.doors.call import Call
-from referee.live.doors.listener import ALLOWANCE, MAX_CONNECTIONS, Listener, Play
-from tests.patience import patient
+from referee.live.doors.listener import MAX_CONNECTIONS, Listener, Play
+from tests.patience import patient, until
 
 METHOD = "/dogana.v1.Referee/Play"
 SIZES = [0, 1, 5, 16_379, 16_380, 65_530, 65_531, 100_000, 131_072]
@@ -34,10 +35,12 @@ def run(scene: Coroutine[Any, Any, None]) -> None:
 
 
 @asynccontextmanager
-async def listening(folder: Path, play: Play, idle_seconds: float = 3600.0) -> AsyncIterator[Listener]:
-    opened = Listener(folder / "s", METHOD, play, max_message_bytes=131_072, max_calls=8, idle_seconds=idle_seconds)
+async def listening(folder: Path, play: Play, idle_seconds: float = 3600.0, **limits: Any) -> AsyncIterator[None]:
+    opened = Listener(
+        folder / "s", METHOD, play, max_message_bytes=131_072, max_calls=8, idle_seconds=idle_seconds, **limits
+    )
     try:
-        yield opened
+        yield
     finally:
         await opened.stop(0.5, 5.0)
 
@@ -50,18 +53,25 @@ async def echo(call: Call) -> None:
             await call.abort(grpc.StatusCode.ABORTED, "the seat is out: Schluß, 100 %")
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait for something that must come; the test's own time limit ends a wait in vain."""
-    while not condition():
-        await asyncio.sleep(0.01)
-
-
 def connected(folder: Path, says: bytes = b"") -> socket.socket:
     one = socket.socket(socket.AF_UNIX)
     one.settimeout(30)
     one.connect(str(folder / "s"))
     one.sendall(says)
     return one
+
+
+async def is_greeted(one: socket.socket) -> bool:
+    """Tell whether a connection is accepted; one that is not is ended without a word."""
+    try:
+        return bool(await asyncio.to_thread(one.recv, 9))
+    except ConnectionResetError:
+        return False
+
+
+async def says_and_hears(call: SdkCall) -> None:
+    call.send(b"join")
+    assert await asyncio.to_thread(call.receive) == b"join"
 
 
 def read_to_the_end(one: socket.socket) -> bytes:
@@ -122,7 +132,9 @@ def test_messages_of_all_sizes_go_to_and_fro_until_the_call_is_ended(
 
 
 @pytest.mark.parametrize("count", [1, 20])
-def test_calls_of_grpc_aio_come_one_after_another_if_there_are_more_than_may_be(count: int, tmp_path: Path) -> None:
+async def test_calls_of_grpc_aio_come_one_after_another_if_there_are_more_than_may_be(
+    count: int, tmp_path: Path
+) -> None:
     async def one(channel: grpc.aio.Channel) -> None:
         call: Any = channel.stream_stream(METHOD)()
         await call.write(b"choose")
@@ -131,38 +143,29 @@ def test_calls_of_grpc_aio_come_one_after_another_if_there_are_more_than_may_be(
         assert await call.read() is grpc.aio.EOF
         assert await call.code() is grpc.StatusCode.OK
 
-    async def scene() -> None:
-        async with listening(tmp_path, echo), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
-            await one(channel)  # from then on it knows how many it may open; before, HTTP/2 refuses those beyond
-            await asyncio.gather(*(one(channel) for _ in range(count)))
-
-    run(scene())
+    async with listening(tmp_path, echo), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
+        await one(channel)  # from then on it knows how many it may open; before, HTTP/2 refuses those beyond
+        await asyncio.gather(*(one(channel) for _ in range(count)))
 
 
-def test_a_client_of_grpc_is_told_what_is_not_there_and_what_is_too_large(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with listening(tmp_path, echo), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
-            watch: Any = channel.unary_stream("/dogana.v1.Referee/Watch")
-            assert await watch(b"").code() is grpc.StatusCode.UNIMPLEMENTED
-            play: Any = channel.stream_stream(METHOD)
-            large = play(iter([bytes(131_073)]))
-            assert await large.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-            assert await large.details() == "a message of 131073 bytes; at most 131072 are read"
-
-    run(scene())
+async def test_a_client_of_grpc_is_told_what_is_not_there_and_what_is_too_large(tmp_path: Path) -> None:
+    async with listening(tmp_path, echo), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
+        watch: Any = channel.unary_stream("/dogana.v1.Referee/Watch")
+        assert await watch(b"").code() is grpc.StatusCode.UNIMPLEMENTED
+        play: Any = channel.stream_stream(METHOD)
+        large = play(iter([bytes(131_073)]))
+        assert await large.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert await large.details() == "a message of 131073 bytes; at most 131072 are read"
 
 
 @pytest.mark.parametrize("compression", [grpc.Compression.Gzip, grpc.Compression.Deflate])
 @pytest.mark.parametrize("size", [0, 1000, 131_072])
-def test_a_client_of_grpc_may_compress(compression: grpc.Compression, size: int, tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with listening(tmp_path, echo), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
-            call: Any = channel.stream_stream(METHOD)(compression=compression)
-            for _ in range(3):
-                await call.write(bytes(size))
-                assert await call.read() == bytes(size)
-
-    run(scene())
+async def test_a_client_of_grpc_may_compress(compression: grpc.Compression, size: int, tmp_path: Path) -> None:
+    async with listening(tmp_path, echo), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
+        call: Any = channel.stream_stream(METHOD)(compression=compression)
+        for _ in range(3):
+            await call.write(bytes(size))
+            assert await call.read() == bytes(size)
 
 
 @pytest.mark.parametrize(
@@ -174,22 +177,19 @@ def test_a_client_of_grpc_may_compress(compression: grpc.Compression, size: int,
         ((30_000,), "RESOURCE_EXHAUSTED"),
     ],
 )
-def test_a_client_of_grpc_may_have_metadata_of_almost_16_kilobytes(
+async def test_a_client_of_grpc_may_have_metadata_of_almost_16_kilobytes(
     sizes: tuple[int, ...], status: str, tmp_path: Path
 ) -> None:
     """What HTTP/2 and gRPC's library say of themselves takes the rest."""
     metadata = tuple((f"x-notes{number}", "~" * size) for number, size in enumerate(sizes))
 
-    async def scene() -> None:
-        async with listening(tmp_path, echo), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
-            call: Any = channel.stream_stream(METHOD)(metadata=metadata)
-            await call.done_writing()
-            assert (await call.code()).name == status
-
-    run(scene())
+    async with listening(tmp_path, echo), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
+        call: Any = channel.stream_stream(METHOD)(metadata=metadata)
+        await call.done_writing()
+        assert (await call.code()).name == status
 
 
-def test_a_call_ends_when_the_time_is_over_that_its_client_gave_it(tmp_path: Path) -> None:
+async def test_a_call_ends_when_the_time_is_over_that_its_client_gave_it(tmp_path: Path) -> None:
     began: list[int] = []
     ended: list[int] = []
 
@@ -201,14 +201,11 @@ def test_a_call_ends_when_the_time_is_over_that_its_client_gave_it(tmp_path: Pat
             ended.append(call.number)
             raise
 
-    async def scene() -> None:
-        async with listening(tmp_path, wait):
-            with closing(connected(tmp_path, HELLO + opening(1, ("grpc-timeout", "50m")) + opening(3))):
-                await until(lambda: ended == [1])
-                assert began == [1, 3]
-            await until(lambda: ended == [1, 3])
-
-    run(scene())
+    async with listening(tmp_path, wait):
+        with closing(connected(tmp_path, HELLO + opening(1, ("grpc-timeout", "50m")) + opening(3))):
+            await until(lambda: ended == [1])
+            assert began == [1, 3]
+        await until(lambda: ended == [1, 3])
 
 
 def test_nothing_is_kept_of_a_call_that_has_ended_in_time(tmp_path: Path) -> None:
@@ -241,7 +238,7 @@ def closes_its_channel(_: Any, channel: Any) -> Awaitable[None]:
 
 
 @pytest.mark.parametrize("leaves", [cancels, closes_its_channel])
-def test_who_serves_a_call_is_cancelled_when_the_client_leaves(
+async def test_who_serves_a_call_is_cancelled_when_the_client_leaves(
     leaves: Callable[[Any, Any], Awaitable[None]], tmp_path: Path
 ) -> None:
     ends: list[str] = []
@@ -254,15 +251,12 @@ def test_who_serves_a_call_is_cancelled_when_the_client_leaves(
             ends.append("cancelled")
             raise
 
-    async def scene() -> None:
-        async with listening(tmp_path, wait), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
-            call: Any = channel.stream_stream(METHOD)()
-            await call.write(b"join")
-            await asyncio.sleep(0)
-            await leaves(call, channel)
-            await until(lambda: ends == ["cancelled"])
-
-    run(scene())
+    async with listening(tmp_path, wait), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
+        call: Any = channel.stream_stream(METHOD)()
+        await call.write(b"join")
+        await asyncio.sleep(0)
+        await leaves(call, channel)
+        await until(lambda: ends == ["cancelled"])
 
 
 def test_a_fault_of_who_serves_ends_the_call_and_tells_nothing_of_it(
@@ -284,116 +278,102 @@ def test_a_fault_of_who_serves_ends_the_call_and_tells_nothing_of_it(
 # --- who connects without calling ---------------------------------------------------------------------------------
 
 
-def test_one_connection_too_many_takes_the_place_of_the_oldest_without_a_call(tmp_path: Path) -> None:
+async def test_one_connection_too_many_takes_the_place_of_the_oldest_without_a_call(tmp_path: Path) -> None:
+    began: list[Call] = []
+
     async def wait(call: Call) -> None:
+        began.append(call)
         await call.read()
 
-    async def scene() -> None:
-        async with listening(tmp_path, wait) as opened:
-            calling = connected(tmp_path, HELLO + opening())
-            await until(lambda: len(opened._tasks) == 1)
-            idle = []
-            for number in range(MAX_CONNECTIONS):
-                idle.append(connected(tmp_path, HELLO))
-                await until(lambda: len(opened._wires) == min(number + 2, MAX_CONNECTIONS))  # noqa: B023 at once
-            said = await asyncio.to_thread(read_to_the_end, idle[0])
-            assert said.endswith(b"more than %d connections" % MAX_CONNECTIONS)
-            assert len(opened._tasks) == 1
-            for one in idle[1:]:
-                one.sendall(opening())
-            await until(lambda: len(opened._tasks) == MAX_CONNECTIONS)
-            refused = connected(tmp_path)
-            assert await asyncio.to_thread(read_to_the_end, refused) == b""
-            for one in (calling, refused, *idle):
-                one.close()
-
-    run(scene())
+    async with listening(tmp_path, wait):
+        calling = connected(tmp_path, HELLO + opening())
+        await until(lambda: len(began) == 1)
+        idle = []
+        for _ in range(MAX_CONNECTIONS):
+            idle.append(connected(tmp_path, HELLO))
+            assert await is_greeted(idle[-1])
+        said = await asyncio.to_thread(read_to_the_end, idle[0])
+        assert said.endswith(b"more than %d connections" % MAX_CONNECTIONS)
+        assert not began[0].is_over
+        for one in idle[1:]:
+            one.sendall(opening())
+        await until(lambda: len(began) == MAX_CONNECTIONS)
+        refused = connected(tmp_path)
+        assert await asyncio.to_thread(read_to_the_end, refused) == b""
+        for one in (calling, refused, *idle):
+            one.close()
 
 
 @pytest.mark.parametrize("says", [b"", frames.PREFACE[:5], HELLO, HELLO + b"\0\0\x10\0\0"])
-def test_a_connection_without_a_call_is_ended(says: bytes, tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with listening(tmp_path, echo, idle_seconds=0.05) as opened:
-            with closing(connected(tmp_path, says)) as one:
-                assert (await asyncio.to_thread(read_to_the_end, one)).endswith(b"no call")
-            assert not opened._wires
-
-    run(scene())
+async def test_a_connection_without_a_call_is_ended(says: bytes, tmp_path: Path) -> None:
+    async with listening(tmp_path, echo, idle_seconds=0.05):
+        with closing(connected(tmp_path, says)) as one:
+            assert (await asyncio.to_thread(read_to_the_end, one)).endswith(b"no call")
 
 
-def test_a_call_may_be_silent_for_longer_than_a_connection_without_one(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with listening(tmp_path, echo, idle_seconds=0.02):
-            call = await asyncio.to_thread(SdkCall, str(tmp_path / "s"), METHOD)
-            call.send(b"join")
-            assert await asyncio.to_thread(call.receive) == b"join"
-            for _ in range(5):
-                await asyncio.sleep(0.02)
-            call.send(b"choose")
-            assert await asyncio.to_thread(call.receive) == b"choose"
-            call.close()
-
-    run(scene())
+async def test_a_call_may_be_silent_for_longer_than_a_connection_without_one(tmp_path: Path) -> None:
+    async with listening(tmp_path, echo, idle_seconds=0.02):
+        call = await asyncio.to_thread(SdkCall, str(tmp_path / "s"), METHOD)
+        call.send(b"join")
+        assert await asyncio.to_thread(call.receive) == b"join"
+        for _ in range(5):
+            await asyncio.sleep(0.02)
+        call.send(b"choose")
+        assert await asyncio.to_thread(call.receive) == b"choose"
+        call.close()
 
 
-def test_connections_in_a_flood_have_to_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "_PAUSE_SECONDS", 0.1)
+async def test_connections_in_a_flood_have_to_wait(tmp_path: Path) -> None:
+    joined, flooded, answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async def scene() -> None:
-        async with listening(tmp_path, echo) as opened:
-            opened._left = 5
-            opened._left_since = opened._loop.time() + 3600  # no more within this hour
-            with closing(connected(tmp_path)) as one:
-                assert await asyncio.to_thread(read_to_the_end, one) == b""
-            assert opened._pause is not None
-            opened._left = ALLOWANCE
-            call = await asyncio.to_thread(SdkCall, str(tmp_path / "s"), METHOD)  # after the pause
-            call.send(b"join")
-            assert await asyncio.to_thread(call.receive) == b"join"
-            call.close()
+    async def talk(call: Call) -> None:
+        await call.read()
+        joined.set()
+        await flooded.wait()
+        for _ in range(100):
+            await call.write(b"join")  # each message earns something
+        answered.set()
 
-    run(scene())
+    async with listening(tmp_path, talk, allowance=300, pause_seconds=0.2):
+        early = SdkCall(str(tmp_path / "s"), METHOD)
+        early.send(b"join")
+        await joined.wait()
+        is_accepted = True
+        while is_accepted:
+            began = time.monotonic()
+            with closing(connected(tmp_path, HELLO)) as one:
+                is_accepted = await is_greeted(one)
+        flooded.set()
+        await answered.wait()
+        late = SdkCall(str(tmp_path / "s"), METHOD)
+        await says_and_hears(late)
+        assert time.monotonic() - began >= 0.2
+        early.close()
+        late.close()
 
 
-def test_it_goes_on_accepting_when_there_are_files_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "_PAUSE_SECONDS", 0.01)
+async def test_it_goes_on_accepting_when_there_are_files_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept, asked = socket.socket.accept, []
 
-    class Full:
-        """A socket of a process that has no more files."""
+    def full(one: socket.socket) -> tuple[socket.socket, Any]:
+        """Accept as a process does that has no more files for a moment."""
+        asked.append(one)
+        if len(asked) < 3:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return accept(one)
 
-        def __init__(self, real: socket.socket) -> None:
-            self.real = real
-            self.refused = 0
-
-        def accept(self) -> tuple[socket.socket, Any]:
-            self.refused += 1
-            if self.refused < 3:
-                raise OSError(errno.EMFILE, "Too many open files")
-            return self.real.accept()
-
-        def fileno(self) -> int:
-            return self.real.fileno()
-
-        def close(self) -> None:
-            self.real.close()
-
-    async def scene() -> None:
-        async with listening(tmp_path, echo) as opened:
-            full: Any = Full(opened._socket)
-            opened._socket = full
-            call = SdkCall(str(tmp_path / "s"), METHOD)
-            call.send(b"join")
-            assert await asyncio.to_thread(call.receive) == b"join"
-            assert full.refused == 3
-            call.close()
-
-    run(scene())
+    monkeypatch.setattr(socket.socket, "accept", full)
+    async with listening(tmp_path, echo, pause_seconds=0.01):
+        call = SdkCall(str(tmp_path / "s"), METHOD)
+        await says_and_hears(call)
+        assert len(asked) == 3
+        call.close()
 
 
 # --- who does not read, and who is gone -----------------------------------------------------------------------------
 
 
-def test_a_peer_that_does_not_read_leaves_one_message_waiting_and_gets_all_when_it_does(tmp_path: Path) -> None:
+async def test_a_peer_that_does_not_read_leaves_one_message_waiting_and_gets_all_when_it_does(tmp_path: Path) -> None:
     waited = asyncio.Event()
 
     async def talk(call: Call) -> None:
@@ -403,62 +383,50 @@ def test_a_peer_that_does_not_read_leaves_one_message_waiting_and_gets_all_when_
                 waited.set()
             await call.drained()
 
-    async def scene() -> None:
-        async with listening(tmp_path, talk):
-            call = SdkCall(str(tmp_path / "s"), METHOD)
-            call._flush()
-            await waited.wait()
+    async with listening(tmp_path, talk):
+        call = SdkCall(str(tmp_path / "s"), METHOD)
+        call.send(b"join")
+        await waited.wait()
 
-            def read() -> list[bytes]:
-                got = [call.receive()[:4] for _ in range(2000)]
-                with pytest.raises(CallEnded, match="OK"):
-                    call.receive()
-                return got
+        def read() -> list[bytes]:
+            got = [call.receive()[:4] for _ in range(2000)]
+            with pytest.raises(CallEnded, match="OK"):
+                call.receive()
+            return got
 
-            assert await asyncio.to_thread(read) == [b"%04d" % number for number in range(2000)]
-            call.close()
-
-    run(scene())
+        assert await asyncio.to_thread(read) == [b"%04d" % number for number in range(2000)]
+        call.close()
 
 
-def test_what_was_said_last_comes_before_the_end_though_there_was_no_room_for_it(tmp_path: Path) -> None:
+async def test_what_was_said_last_comes_before_the_end_though_there_was_no_room_for_it(tmp_path: Path) -> None:
     async def talk(call: Call) -> None:
         call.send(bytes(frames.WINDOW + 1))
         await call.abort(grpc.StatusCode.ABORTED, "the seat is out")
 
     def read() -> None:
         call = SdkCall(str(tmp_path / "s"), METHOD)
-        call._flush()
+        call.send(b"join")
         assert len(call.receive()) == frames.WINDOW + 1
         with pytest.raises(CallEnded, match="ABORTED: the seat is out"):
             call.receive()
         call.close()
 
-    async def scene() -> None:
-        async with listening(tmp_path, talk, idle_seconds=5.0):
-            await asyncio.to_thread(read)
-
-    run(scene())
+    async with listening(tmp_path, talk, idle_seconds=5.0):
+        await asyncio.to_thread(read)
 
 
-def test_who_pings_and_never_reads_loses_the_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "ALLOWANCE", 1 << 30)
+async def test_who_pings_and_never_reads_loses_the_connection(tmp_path: Path) -> None:
+    async with listening(tmp_path, echo, allowance=1 << 30):
+        one = connected(tmp_path, HELLO)
 
-    async def scene() -> None:
-        async with listening(tmp_path, echo) as opened:
-            one = connected(tmp_path, HELLO)
+        def flood() -> None:
+            pings = frames.frame(frames.PING, 0, 0, bytes(8)) * 1000
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                while True:
+                    one.sendall(pings)
 
-            def flood() -> None:
-                pings = frames.frame(frames.PING, 0, 0, bytes(8)) * 1000
-                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                    while True:
-                        one.sendall(pings)
-
-            await asyncio.to_thread(flood)
-            assert not opened._wires
-            one.close()
-
-    run(scene())
+        await asyncio.to_thread(flood)
+        one.close()
 
 
 def test_what_a_peer_has_said_last_is_heard_though_it_is_gone_when_something_is_sent(tmp_path: Path) -> None:
@@ -482,41 +450,42 @@ def test_what_a_peer_has_said_last_is_heard_though_it_is_gone_when_something_is_
     assert heard == [b"choose"]
 
 
-def test_no_call_begins_while_those_before_come_to_their_end(tmp_path: Path) -> None:
-    may_end = asyncio.Event()
+async def test_no_call_begins_while_those_before_come_to_their_end(tmp_path: Path) -> None:
+    began, may_end = asyncio.Event(), asyncio.Event()
 
     async def stays(call: Call) -> None:
+        began.set()
         await may_end.wait()
 
-    async def scene() -> None:
-        opened = Listener(tmp_path / "s", METHOD, stays, max_message_bytes=100, max_calls=8, idle_seconds=3600.0)
-        async with grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
-            first: Any = channel.stream_stream(METHOD)()
-            await until(lambda: len(opened._tasks) == 1)
-            stopping = asyncio.create_task(opened.stop(60.0, 5.0))
-            await asyncio.sleep(0)
-            late: Any = channel.stream_stream(METHOD)()
-            assert (await late.code(), await late.details()) == (
-                grpc.StatusCode.UNAVAILABLE,
-                "the referee is stopping",
-            )
-            may_end.set()
-            assert await first.code() is grpc.StatusCode.OK
-            await stopping
-
-    run(scene())
+    opened = Listener(tmp_path / "s", METHOD, stays, max_message_bytes=100, max_calls=8, idle_seconds=3600.0)
+    async with grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
+        first: Any = channel.stream_stream(METHOD)()
+        await began.wait()
+        stopping = asyncio.create_task(opened.stop(60.0, 5.0))
+        await asyncio.sleep(0)
+        late: Any = channel.stream_stream(METHOD)()
+        assert (await late.code(), await late.details()) == (
+            grpc.StatusCode.UNAVAILABLE,
+            "the referee is stopping",
+        )
+        may_end.set()
+        assert await first.code() is grpc.StatusCode.OK
+        await stopping
 
 
 def test_nothing_is_left_when_it_has_stopped(tmp_path: Path) -> None:
+    began = asyncio.Event()
+
     async def stays(call: Call) -> None:
+        began.set()
         await asyncio.Event().wait()
 
     async def scene() -> None:
         before = len(asyncio.all_tasks())
-        async with listening(tmp_path, stays) as opened:
+        async with listening(tmp_path, stays):
             calling, silent = connected(tmp_path, HELLO + opening()), connected(tmp_path)
-            await until(lambda: len(opened._tasks) == 1 and len(opened._wires) == 2)
-        assert not opened._wires
+            await began.wait()
+            assert await is_greeted(silent)
         assert len(asyncio.all_tasks()) == before
         for one in (calling, silent):
             assert (await asyncio.to_thread(read_to_the_end, one)).endswith(b"the referee has stopped")

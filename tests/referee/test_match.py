@@ -405,18 +405,23 @@ class TestSimultaneousDecisions:
         assert not table.open[1].observation.seats[0].committed  # type: ignore[attr-defined]
 
 
+def legal_after_a_commit(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Once a seat has committed, only the last few actions of each are legal."""
+    legal = SealedState.legal_actions
+
+    def fewer(state: SealedState, seat: Seat) -> list[Action]:
+        return legal(state, seat)[-count:] if any(state.committed) else legal(state, seat)
+
+    monkeypatch.setattr(SealedState, "legal_actions", fewer)
+
+
 class TestOvertakenDecisions:
     """What one seat does changes what another, which has been asked, may do. No game that comes with Dogana does it."""
 
     def test_a_decision_whose_legal_actions_change_is_withdrawn_and_put_anew(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        legal = SealedState.legal_actions
-
-        def fewer_after_a_commit(state: SealedState, seat: Seat) -> list[Action]:
-            return legal(state, seat)[-2:] if any(state.committed) else legal(state, seat)
-
-        monkeypatch.setattr(SealedState, "legal_actions", fewer_after_a_commit)
+        legal_after_a_commit(monkeypatch, 2)
         table = sealed(3, clock="60+0/60")
         table.answer(2, [Lay(table.match.state.hands[2][0])])  # type: ignore[attr-defined]
         table.now += 3
@@ -438,24 +443,14 @@ class TestOvertakenDecisions:
     def test_a_decision_that_is_overtaken_as_its_own_time_is_up_is_charged_no_more_than_it_may_take(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        legal = SealedState.legal_actions
-
-        def fewer_after_a_commit(state: SealedState, seat: Seat) -> list[Action]:
-            return legal(state, seat)[-2:] if any(state.committed) else legal(state, seat)
-
-        monkeypatch.setattr(SealedState, "legal_actions", fewer_after_a_commit)
+        legal_after_a_commit(monkeypatch, 2)
         table = sealed(2, clock="60+0/10")
         table.wait(10.3)
         [withdrawn] = [line for line in table.lines if line["type"] == "withdrawn"]
         assert (withdrawn["ms"], withdrawn["wall_ms"], withdrawn["lag_ms"]) == (10_000, 10_300, 300)
 
     def test_what_is_then_the_only_legal_action_is_played_without_asking(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        legal = SealedState.legal_actions
-
-        def commit_after_a_commit(state: SealedState, seat: Seat) -> list[Action]:
-            return legal(state, seat)[-1:] if any(state.committed) else legal(state, seat)
-
-        monkeypatch.setattr(SealedState, "legal_actions", commit_after_a_commit)
+        legal_after_a_commit(monkeypatch, 1)
         table = sealed(2)
         table.answer(0, [Commit()])
         assert [(line["seat"], line["by"]) for line in table.actions()] == [(0, "agent"), (1, "forced")]

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from referee.live.matches.play import Command, MatchReport, play_match
+from referee.live.matches.play import Command
 from referee.live.seats import output
 from referee.live.seats.command import AgentLog
 from referee.live.seats.output import MOST, RATE, READ_BYTES, Output
 from referee.live.seats.telemetry import Series
 from referee.match.result import Outcome
+from tests import matches
 from tests.patience import patient
 from tests.tables import plan_of
 
@@ -193,14 +194,11 @@ PLAIN = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
 def play_beside(mess: str) -> tuple[float, float]:
     """Play a match; return what it cost the referee in processor time, and what the rival was charged, in seconds."""
 
-    async def match() -> MatchReport:
-        flooding = Command([sys.executable, "-c", FLOOD, mess], ENVIRONMENT, join_seconds=patient(60))
-        rival = Command([sys.executable, "-c", PLAIN], ENVIRONMENT, join_seconds=patient(60))
-        plan = plan_of(seats=2, options={"last_turn": 5, "first_player": 0}, clock="60+0.5/10")
-        return await play_match(plan, [flooding, rival])
-
+    flooding = Command([sys.executable, "-c", FLOOD, mess], ENVIRONMENT, join_seconds=patient(60))
+    rival = Command([sys.executable, "-c", PLAIN], ENVIRONMENT, join_seconds=patient(60))
+    plan = plan_of(seats=2, options={"last_turn": 5, "first_player": 0}, clock="60+0.5/10")
     began = time.process_time()
-    report = asyncio.run(asyncio.wait_for(match(), patient(300)))
+    report = matches.play(plan, [flooding, rival], seconds=300)
     cost = time.process_time() - began
     assert [seat.outcome for seat in report.result.seats] == [Outcome.PLAYED] * 2
     return cost, report.result.seats[1].think_seconds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import os
@@ -13,19 +12,20 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from house_bots.random_bot import RandomBot
 
 from referee.live.matches.driver import MatchVoid
-from referee.live.matches.play import Command, House, MatchReport, Player, StartFailed, play_match
-from referee.live.matches.server import RefereeServer
+from referee.live.matches.play import Command, House, MatchReport, Player, StartFailed
 from referee.live.seats.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog
 from referee.live.seats.starvation import Watched
 from referee.match.result import Outcome
 from referee.records.verify import verify
 from referee.registry import find
-from tests.patience import patient
+from tests import matches
+from tests.patience import patient, wait_until
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,26 +40,9 @@ def hostile(sin: str, join_seconds: float = patient(20)) -> Command:
     return command(str(ROOT / "agents" / "hostile.py"), sin, join_seconds=join_seconds)
 
 
-def play(
-    *players: Player,
-    clock: str = "60+0.5/10",
-    all_must_start: bool = False,
-    starved_is_void: bool = False,
-    record: Path | None = None,
-) -> MatchReport:
-    async def match() -> MatchReport:
-        async with RefereeServer() as server:
-            plan = plan_of(seats=len(players), options={"last_turn": 4, "first_player": 0}, clock=clock)
-            return await play_match(
-                plan,
-                players,
-                server=server,
-                record=record,
-                all_must_start=all_must_start,
-                starved_is_void=starved_is_void,
-            )
-
-    return asyncio.run(asyncio.wait_for(match(), patient(90)))
+def play(*players: Player, clock: str = "60+0.5/10", **arguments: Any) -> MatchReport:
+    plan = plan_of(seats=len(players), options={"last_turn": 4, "first_player": 0}, clock=clock)
+    return matches.play(plan, players, **arguments)
 
 
 def alive(pid: int) -> bool:
@@ -67,13 +50,6 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
-
-
-def wait_until_dead(pid: int, seconds: float = 10) -> bool:
-    deadline = time.monotonic() + seconds
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not alive(pid)
 
 
 @pytest.mark.parametrize(
@@ -293,16 +269,13 @@ def test_no_agent_survives_the_referee_however_it_dies(tmp_path: Path) -> None:
     referee = subprocess.Popen(
         [sys.executable, "-m", "ladder", "play", "cargo_noir", seat, seat], env={**os.environ, "PYTHONPATH": str(ROOT)}
     )
-    deadline = time.monotonic() + patient(30)
-    while not (pids.exists() and len(pids.read_text().split()) == 4) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 4)
     started = list(map(int, pids.read_text().split()))
-    assert len(started) == 4
     time.sleep(0.3)
     assert all(map(alive, started))
     referee.send_signal(signal.SIGKILL)
     referee.wait()
-    assert all(map(wait_until_dead, started))
+    wait_until(lambda: not any(map(alive, started)))
 
 
 def test_a_log_keeps_its_beginning_and_its_end() -> None:
@@ -314,6 +287,20 @@ def test_a_log_keeps_its_beginning_and_its_end() -> None:
     assert text.endswith("000099999\n")
     assert f"... {1_000_000 - LOG_HEAD_BYTES - LOG_TAIL_BYTES} bytes dropped ..." in text
     assert log.last_line() == "000099999"
+
+
+def play_in_a_process(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Let `bot.py` play a match for which a process of `dogana` is the referee."""
+    match = ["cargo_noir", f"cmd:{sys.executable} {folder / 'bot.py'}", "random", *options]
+    return subprocess.run(
+        [sys.executable, "-m", "ladder", "play", *match],
+        env=ENVIRONMENT,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=patient(60),
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL])
@@ -333,31 +320,14 @@ def test_an_agent_that_attacks_its_supervisor_neither_hangs_the_match_nor_leaves
         "            os.execvp('sleep', ['sleep', '600'])\n"
         "        time.sleep(0.2)\n"
         f"        os.kill(supervisor, {int(number)})\n"
+        f"        time.sleep({600 if number is signal.SIGKILL else 0})\n"
         "    return 0\n"
         "play(choose)\n"
     )
-    ended = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "ladder",
-            "play",
-            "cargo_noir",
-            f"cmd:{sys.executable} {bot}",
-            "random",
-            "-o",
-            "last_turn=3",
-        ],
-        env=ENVIRONMENT,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=patient(60),
-        check=False,
-    )
+    ended = play_in_a_process(tmp_path, "-o", "last_turn=3")
     assert ended.returncode == (3 if number is signal.SIGKILL else 0), ended.stderr  # killed, it takes the agent along
     assert "Traceback" not in ended.stderr
-    assert wait_until_dead(int((tmp_path / "left").read_text()))
+    wait_until(lambda: not alive(int((tmp_path / "left").read_text())))
 
 
 @pytest.mark.parametrize("answer_after", [2.8, 3.4], ids=["answers while it is stopped", "answers afterwards"])
@@ -379,16 +349,8 @@ def test_an_agent_that_stops_the_referee_gains_no_time(answer_after: float, tmp_
         "play(choose)\n"
     )
     record = tmp_path / "match.jsonl"
-    match = ["cargo_noir", f"cmd:{sys.executable} {bot}", "random", "-o", "last_turn=3", "-o", "first_player=0"]
-    ended = subprocess.run(
-        [sys.executable, "-m", "ladder", "play", *match, "--clock", "60+0/1", "--record", str(record)],
-        env=ENVIRONMENT,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=patient(60),
-        check=False,
-    )
+    options = ("-o", "last_turn=3", "-o", "first_player=0", "--clock", "60+0/1")
+    ended = play_in_a_process(tmp_path, *options, "--record", str(record))
     assert ended.returncode == 0, ended.stderr
     lines = [json.loads(line) for line in record.read_bytes().splitlines()]
     first = next(line for line in lines if line.get("seat") == 0 and "ms" in line)

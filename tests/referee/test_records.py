@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import hashlib
 import io
@@ -10,20 +9,21 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 from house_bots.random_bot import RandomBot
 
 from referee.files import write_file
 from referee.game import Game
-from referee.live.matches.play import House, play_match
+from referee.live.matches.play import House
 from referee.match.effects import Finish
 from referee.match.plan import MatchPlan, canonical
 from referee.records.chain import FIRST_HASH
-from referee.records.record import RecordError, RecordWriter, read_lines
+from referee.records.record import MAX_BYTES, RecordError, RecordWriter, read_lines
 from referee.records.verify import Replay, verify
 from referee.registry import BoardFileError, find, read_board_file
+from tests import matches
 from tests.tables import Table, plan_of, sealed
 from tests.toy.games.sealed import GAME as SEALED
 from tests.toy.games.sealed import Commit, Lay
@@ -34,7 +34,7 @@ def find_any(name: str) -> Game:
 
 
 def write(plan: MatchPlan, path: Path) -> Path:
-    asyncio.run(play_match(plan, [House(RandomBot)] * plan.setup.seats, record=path))
+    matches.play(plan, [House(RandomBot)] * plan.setup.seats, record=path)
     return path
 
 
@@ -348,36 +348,34 @@ def test_a_disk_that_takes_only_a_part_of_a_line_is_given_the_rest(tmp_path: Pat
         def write(self, data: Any, /) -> int:
             return super().write(data[:7])
 
-    writer = RecordWriter(tmp_path / "match.jsonl")
-    assert writer._file is not None
-    writer._file.close()
-    writer._file = Slow(writer._part, "wb")
+    writer = RecordWriter(tmp_path / "match.jsonl", lambda part: Slow(part, "wb"))
     writer.append({"type": "header"})
     writer.finish()
     assert len(read_lines(tmp_path / "match.jsonl")) == 1
 
 
 def test_a_full_disk_is_said_with_the_name_of_the_record(tmp_path: Path) -> None:
-    writer = RecordWriter(tmp_path / "match.jsonl")
-    assert writer._file is not None
-    writer._file.close()
-    writer._file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115 the writer closes it
+    def full(part: Path) -> BinaryIO:
+        part.touch()
+        return Path("/dev/full").open("wb", buffering=0)
+
+    writer = RecordWriter(tmp_path / "match.jsonl", full)
     with pytest.raises(OSError, match=r"cannot be written: No space left on device.*match\.jsonl"):
         writer.append({"type": "header"})
     writer.discard()
     assert not list(tmp_path.iterdir())
 
 
-def test_only_files_of_a_sensible_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_files_of_a_sensible_size_are_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
         with pytest.raises(RecordError, match="is not a regular file"):
             read_lines(path)
         with pytest.raises(BoardFileError, match="is not a regular file"):
             read_board_file(path)
-    (tmp_path / "long").write_bytes(b"x" * 101)
-    monkeypatch.setattr("referee.records.record.MAX_BYTES", 100)
-    with pytest.raises(RecordError, match="has more than 100 bytes"):
+    (tmp_path / "long").touch()
+    os.truncate(tmp_path / "long", MAX_BYTES + 1)
+    with pytest.raises(RecordError, match=f"has more than {MAX_BYTES} bytes"):
         read_lines(tmp_path / "long")
 
 

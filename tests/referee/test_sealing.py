@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
 import sys
@@ -14,15 +13,15 @@ from typing import Any
 import pytest
 from house_bots.random_bot import RandomBot
 
-from referee.live.matches.play import House, MatchReport, play_match
+from referee.live.matches.play import House, MatchReport
 from referee.live.messages import wire
 from referee.match.plan import MatchPlan
 from referee.match.result import seed_line
-from referee.records import record as records
-from referee.records.record import RecordError, RecordWriter, read_lines, zipped
+from referee.records.record import MAX_BYTES, RecordError, RecordWriter, read_lines, zipped
 from referee.records.record import sealed as lines_of_sealed
 from referee.records.verify import verify
 from referee.registry import find
+from tests import matches
 from tests.commands.conftest import Dogana, dogana
 from tests.referee.test_records import chained
 from tests.tables import plan_of
@@ -42,7 +41,7 @@ def plan() -> MatchPlan:
 
 
 def play(path: Path, of: MatchPlan | None = None) -> MatchReport:
-    return asyncio.run(play_match(of or plan(), [House(RandomBot)] * 3, record=path))
+    return matches.play(of or plan(), [House(RandomBot)] * 3, record=path)
 
 
 @pytest.fixture
@@ -165,14 +164,11 @@ def test_records_are_for_their_owner_only_whatever_the_umask(tmp_path: Path) -> 
         os.umask(umask)
 
 
-def test_a_compressed_record_that_unpacks_to_too_much_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_compressed_record_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
     bomb = tmp_path / "bomb.jsonl.zst"
-    bomb.write_bytes(zstd.compress(b"\0" * 3_000_000))
-    assert bomb.stat().st_size < 1000
-    monkeypatch.setattr(records, "MAX_BYTES", 1_000_000)
-    with pytest.raises(RecordError, match="more than 1000000 bytes, unpacked"):
+    bomb.write_bytes(zstd.compress(bytes(MAX_BYTES + 1)))
+    assert bomb.stat().st_size < 10_000
+    with pytest.raises(RecordError, match=f"more than {MAX_BYTES} bytes, unpacked"):
         verify(bomb, find)
 
 

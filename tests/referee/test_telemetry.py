@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 
 import pytest
@@ -56,10 +57,13 @@ def test_what_is_no_telemetry_is_passed_over(line: bytes) -> None:
 
 
 def test_a_line_that_never_ends_takes_no_memory() -> None:
-    telemetry = Telemetry()
+    telemetry, output = Telemetry(), b"x" * 65536
+    tracemalloc.start()
     for _ in range(1000):
-        telemetry.add(b"x" * 65536)
-    assert len(telemetry._line) <= MAX_LINE_BYTES
+        telemetry.add(output)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 65536
     telemetry.add(b"\ndogana: good=1\n")
     assert telemetry.series() == {"good": Series(1, 1.0)}
 

@@ -21,17 +21,18 @@ from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Action, Seat
 from referee.kit.chance import commitment
-from referee.live.doors import lobby
 from referee.live.doors.door import MAX_FRAME_BYTES
 from referee.live.doors.grpc_call import GrpcCall
+from referee.live.doors.lobby import Lobby
 from referee.live.matches.driver import MatchVoid
 from referee.live.matches.play import House, MatchReport, Player, Remote, StartFailed, play_match
 from referee.live.matches.server import Listen, PortInUse, RefereeServer
 from referee.live.messages import wire
-from referee.live.messages.codec import Codec
-from referee.live.seats import agent
+from referee.live.messages.codec import Codec, codec
+from referee.live.seats.agent import MESSAGES_AT_FIRST, MESSAGES_PER_DECISION, AgentSeat
+from referee.match.effects import Refusal, Reject
 from referee.match.plan import MatchPlan
-from referee.match.result import Outcome
+from referee.match.result import Fault, Outcome, Result
 from tests.patience import patient
 from tests.tables import plan_of
 from tests.toy.games.sealed import GAME as SEALED
@@ -132,11 +133,15 @@ def watching(channel: grpc.aio.Channel, **request: Any) -> Any:
 
 @asynccontextmanager
 async def hall(
-    plan: MatchPlan | None = None, players: list[Player] | None = None, listen: Listen | None = None, **arguments: Any
+    plan: MatchPlan | None = None,
+    players: list[Player] | None = None,
+    listen: Listen | None = None,
+    lobby: Lobby | None = None,
+    **arguments: Any,
 ) -> AsyncIterator[Hall]:
     chosen = plan or plan_of(options={"last_turn": 3, "first_player": 0})
     seats: list[Player] = players or [Remote(20), House(RandomBot)]
-    async with RefereeServer(listen) as server:
+    async with RefereeServer(listen, lobby=lobby) as server:
         room = Hall(server, chosen, seats, **arguments)
         try:
             yield room
@@ -147,6 +152,15 @@ async def hall(
             await asyncio.gather(room.match, return_exceptions=True)
 
 
+@asynccontextmanager
+async def joined(*arguments: Any, labels: bool = False, **more: Any) -> AsyncIterator[tuple[Hall, Agent]]:
+    """A running match, of `hall`, and the agent that has taken its seat 0."""
+    async with hall(*arguments, **more) as room:
+        bot = await room.agent()
+        await bot.join(labels=labels)
+        yield room, bot
+
+
 def run(scene: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(scene, patient(60)))
 
@@ -154,100 +168,69 @@ def run(scene: Coroutine[Any, Any, None]) -> None:
 # --- a match ----------------------------------------------------------------------------------------------
 
 
-def test_a_whole_match_over_the_wire() -> None:
-    async def scene() -> None:
-        plan = plan_of(options={"last_turn": 3, "first_player": 0})
-        async with hall(plan) as room:
-            bot = await room.agent()
-            welcome = await bot.join()
-            assert (welcome.game, welcome.seat, welcome.seats) == ("cargo_noir", 0, 2)
-            assert welcome.options["last_turn"] == "3"
-            assert welcome.board["cards"]["yacht"]["cost"] == 10  # type: ignore[index]
-            assert welcome.clock.bank_ms == 60_000
-            over = await bot.play_out()
-            report = await room.report()
-            assert over.digest == report.result.digest
-            assert commitment(plan.match_id, int(over.seed)) == welcome.seed_commitment
-            assert [seat.outcome for seat in over.seats] == [pb.SeatResult.OUTCOME_PLAYED] * 2
-            assert (await bot.status())[0] is grpc.StatusCode.OK
-
-    run(scene())
+async def test_a_whole_match_over_the_wire() -> None:
+    plan = plan_of(options={"last_turn": 3, "first_player": 0})
+    async with hall(plan) as room:
+        bot = await room.agent()
+        welcome = await bot.join()
+        assert (welcome.game, welcome.seat, welcome.seats) == ("cargo_noir", 0, 2)
+        assert welcome.options["last_turn"] == "3"
+        assert welcome.board["cards"]["yacht"]["cost"] == 10  # type: ignore[index]
+        assert welcome.clock.bank_ms == 60_000
+        over = await bot.play_out()
+        report = await room.report()
+        assert over.digest == report.result.digest
+        assert commitment(plan.match_id, int(over.seed)) == welcome.seed_commitment
+        assert [seat.outcome for seat in over.seats] == [pb.SeatResult.OUTCOME_PLAYED] * 2
+        assert (await bot.status())[0] is grpc.StatusCode.OK
 
 
-def test_a_question_has_observation_actions_clock_and_labels_on_request() -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join(labels=True)
-            asked = await bot.decide()
-            actions = cn.ActionList.FromString(asked.actions.value).actions
-            assert asked.actions.type_url == "type.googleapis.com/dogana.games.cargo_noir.v1.ActionList"
-            assert len(actions) == asked.action_count == len(asked.labels)
-            assert asked.labels[0] == "send(casino)"
-            assert actions[0].send.dest == cn.DESTINATION_CASINO
-            seen = cn.Observation.FromString(asked.observation.value)
-            assert (seen.viewer, seen.phase, seen.seats[0].safe) == (0, cn.PHASE_P3, 7)
-            assert asked.clock.budget_ms == pytest.approx(10_000, abs=50)
-            assert asked.clock.bank_ms == pytest.approx(60_500, abs=50)
-
-    run(scene())
+async def test_a_question_has_observation_actions_clock_and_labels_on_request() -> None:
+    async with joined(labels=True) as (_, bot):
+        asked = await bot.decide()
+        actions = cn.ActionList.FromString(asked.actions.value).actions
+        assert asked.actions.type_url == "type.googleapis.com/dogana.games.cargo_noir.v1.ActionList"
+        assert len(actions) == asked.action_count == len(asked.labels)
+        assert asked.labels[0] == "send(casino)"
+        assert actions[0].send.dest == cn.DESTINATION_CASINO
+        seen = cn.Observation.FromString(asked.observation.value)
+        assert (seen.viewer, seen.phase, seen.seats[0].safe) == (0, cn.PHASE_P3, 7)
+        assert asked.clock.budget_ms == pytest.approx(10_000, abs=50)
+        assert asked.clock.bank_ms == pytest.approx(60_500, abs=50)
 
 
-def test_without_a_request_there_are_no_labels() -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
-            assert not (await bot.decide()).labels
-
-    run(scene())
+async def test_without_a_request_there_are_no_labels() -> None:
+    async with joined() as (_, bot):
+        assert not (await bot.decide()).labels
 
 
-def test_typed_actions_play_a_whole_turn_and_the_next_question_says_what_was_played() -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join(labels=True)
-            asked = await bot.decide()
-            casino = cn.Action(send=cn.Send(dest=cn.DESTINATION_CASINO))
-            answer = pb.Choose(decision=asked.decision)
-            answer.actions.Pack(cn.ActionList(actions=[casino] * 3 + [cn.Action(casino=cn.Casino())]))
-            await bot.send(choose=answer)
-            asked = await bot.decide()
-            assert list(asked.played.labels[:3]) == ["send(casino)"] * 3
-            assert set(asked.played.seats) == {0, 1}
-            assert len(cn.ActionList.FromString(asked.played.actions.value).actions) == len(asked.played.seats)
-            assert "1 of 4 actions dropped" in asked.dropped
-
-    run(scene())
+async def test_typed_actions_play_a_whole_turn_and_the_next_question_says_what_was_played() -> None:
+    async with joined(labels=True) as (_, bot):
+        asked = await bot.decide()
+        casino = cn.Action(send=cn.Send(dest=cn.DESTINATION_CASINO))
+        answer = pb.Choose(decision=asked.decision)
+        answer.actions.Pack(cn.ActionList(actions=[casino] * 3 + [cn.Action(casino=cn.Casino())]))
+        await bot.send(choose=answer)
+        asked = await bot.decide()
+        assert list(asked.played.labels[:3]) == ["send(casino)"] * 3
+        assert set(asked.played.seats) == {0, 1}
+        assert len(cn.ActionList.FromString(asked.played.actions.value).actions) == len(asked.played.seats)
+        assert "1 of 4 actions dropped" in asked.dropped
 
 
-def test_simultaneous_seats_are_asked_at_once() -> None:
-    async def scene() -> None:
-        async with hall(plan_of(SEALED, 3), [Remote(20)] * 3) as room:
-            bots = [await room.agent(seat) for seat in range(3)]
-            await asyncio.gather(*(bot.join() for bot in bots))
-            await asyncio.gather(*(bot.decide() for bot in bots))
-
-    run(scene())
-
-
-def test_a_window_is_announced_with_its_time_and_the_open_question_can_still_be_answered() -> None:
-    async def scene() -> None:
-        async with hall(plan_of(SEALED, 2, options={"timer": 60}), [Remote(20)] * 2) as room:
-            one, two = await room.agent(0), await room.agent(1)
-            await asyncio.gather(one.join(), two.join())
-            first, second = await one.decide(), await two.decide()
-            assert not first.clock.HasField("window_ms")
-            await one.choose(first.decision, first.action_count - 1)
-            told = (await two.read("new_deadline")).new_deadline
-            assert told.decision == second.decision
-            assert 0 < told.clock.window_ms <= 60_000
-            assert 0 < told.clock.budget_ms < second.clock.budget_ms
-            await two.choose(second.decision, second.action_count - 1)
-            assert (await two.decide()).decision == second.decision + 1
-
-    run(scene())
+async def test_a_window_is_announced_with_its_time_and_the_open_question_can_still_be_answered() -> None:
+    async with hall(plan_of(SEALED, 2, options={"timer": 60}), [Remote(20)] * 2) as room:
+        one, two = await room.agent(0), await room.agent(1)
+        await asyncio.gather(one.join(), two.join())
+        first, second = await one.decide(), await two.decide()
+        assert not first.clock.HasField("window_ms")
+        await one.choose(first.decision, first.action_count - 1)
+        told = (await two.read("new_deadline")).new_deadline
+        assert told.decision == second.decision
+        assert 0 < told.clock.window_ms <= 60_000
+        assert 0 < told.clock.budget_ms < second.clock.budget_ms
+        await two.choose(second.decision, second.action_count - 1)
+        assert (await two.decide()).decision == second.decision + 1
 
 
 class Illegal(RandomBot):
@@ -257,46 +240,38 @@ class Illegal(RandomBot):
         return count
 
 
-def test_an_agent_hears_that_a_house_bot_failed_but_not_where_the_referee_keeps_the_position(tmp_path: Path) -> None:
-    async def scene() -> None:
-        file = tmp_path / "new" / "it is here.json"
-        async with hall(players=[Remote(20), House(Illegal)], position_file=file) as room:
-            bot = await room.agent()
-            await bot.join()
-            while (message := await bot.read()) is not grpc.aio.EOF:
-                if message.WhichOneof("message") == "decide":
-                    await bot.choose(message.decide.decision, 0)
-            code, text = await bot.status()
-            assert code is grpc.StatusCode.ABORTED
-            assert "house bot bot1 in seat 1 of match test failed at its decision 1: index" in text
-            assert str(tmp_path) not in text
-            with pytest.raises(MatchVoid, match=f"to see the position: dogana position '{file}'"):
-                await room.report()
-            assert file.is_file()
-
-    run(scene())
+async def test_an_agent_hears_that_a_house_bot_failed_but_not_where_the_referee_keeps_the_position(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "new" / "it is here.json"
+    async with joined(players=[Remote(20), House(Illegal)], position_file=file) as (room, bot):
+        while (message := await bot.read()) is not grpc.aio.EOF:
+            if message.WhichOneof("message") == "decide":
+                await bot.choose(message.decide.decision, 0)
+        code, text = await bot.status()
+        assert code is grpc.StatusCode.ABORTED
+        assert "house bot bot1 in seat 1 of match test failed at its decision 1: index" in text
+        assert str(tmp_path) not in text
+        with pytest.raises(MatchVoid, match=f"to see the position: dogana position '{file}'"):
+            await room.report()
+        assert file.is_file()
 
 
 # --- refusals -----------------------------------------------------------------------------------------------
 
 
-def test_an_illegal_action_is_refused_with_the_rule_and_the_decision_stays_open() -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
-            asked = await bot.decide()
-            answer = pb.Choose(decision=asked.decision)
-            answer.actions.Pack(cn.ActionList(actions=[cn.Action(buy=cn.Buy(card=cn.CARD_BANK))]))
-            await bot.send(choose=answer)
-            rejected = (await bot.read("rejected")).rejected
-            assert (rejected.reason, rejected.rule, rejected.strikes) == (pb.Rejected.REASON_ILLEGAL, "C4.5", 1)
-            assert "buy(bank) is not legal" in rejected.message
-            assert 0 < rejected.left_ms <= 10_000
-            await bot.choose(asked.decision, 0)
-            await bot.decide()
-
-    run(scene())
+async def test_an_illegal_action_is_refused_with_the_rule_and_the_decision_stays_open() -> None:
+    async with joined() as (_, bot):
+        asked = await bot.decide()
+        answer = pb.Choose(decision=asked.decision)
+        answer.actions.Pack(cn.ActionList(actions=[cn.Action(buy=cn.Buy(card=cn.CARD_BANK))]))
+        await bot.send(choose=answer)
+        rejected = (await bot.read("rejected")).rejected
+        assert (rejected.reason, rejected.rule, rejected.strikes) == (pb.Rejected.REASON_ILLEGAL, "C4.5", 1)
+        assert "buy(bank) is not legal" in rejected.message
+        assert 0 < rejected.left_ms <= 10_000
+        await bot.choose(asked.decision, 0)
+        await bot.decide()
 
 
 def _any(type_url: str, value: bytes) -> pb.Choose:
@@ -322,43 +297,33 @@ ACTIONS_URL = "type.googleapis.com/dogana.games.cargo_noir.v1.ActionList"
         ),
     ],
 )
-def test_a_choice_that_cannot_be_read_is_refused_as_malformed(choose: pb.Choose, text: str) -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
-            answer = pb.Choose()
-            answer.CopyFrom(choose)
-            answer.decision = (await bot.decide()).decision
-            await bot.send(choose=answer)
-            rejected = (await bot.read("rejected")).rejected
-            assert rejected.reason == pb.Rejected.REASON_MALFORMED
-            assert text in rejected.message
-
-    run(scene())
+async def test_a_choice_that_cannot_be_read_is_refused_as_malformed(choose: pb.Choose, text: str) -> None:
+    async with joined() as (_, bot):
+        answer = pb.Choose()
+        answer.CopyFrom(choose)
+        answer.decision = (await bot.decide()).decision
+        await bot.send(choose=answer)
+        rejected = (await bot.read("rejected")).rejected
+        assert rejected.reason == pb.Rejected.REASON_MALFORMED
+        assert text in rejected.message
 
 
-def test_a_stale_answer_and_a_second_answer_are_refused_by_name() -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
-            asked = await bot.decide()
-            await bot.choose(asked.decision, 0)
-            await bot.choose(asked.decision, 0)
-            await bot.choose(12345, 0)
-            messages = [await bot.read() for _ in range(3)]
-            kinds = [message.WhichOneof("message") for message in messages]
-            assert sorted(kinds) == ["decide", "rejected", "rejected"]
-            for message in messages:
-                if message.WhichOneof("message") == "rejected":
-                    assert message.rejected.reason == pb.Rejected.REASON_STALE
-                    assert message.rejected.strikes == 0
-
-    run(scene())
+async def test_a_stale_answer_and_a_second_answer_are_refused_by_name() -> None:
+    async with joined() as (_, bot):
+        asked = await bot.decide()
+        await bot.choose(asked.decision, 0)
+        await bot.choose(asked.decision, 0)
+        await bot.choose(12345, 0)
+        messages = [await bot.read() for _ in range(3)]
+        kinds = [message.WhichOneof("message") for message in messages]
+        assert sorted(kinds) == ["decide", "rejected", "rejected"]
+        for message in messages:
+            if message.WhichOneof("message") == "rejected":
+                assert message.rejected.reason == pb.Rejected.REASON_STALE
+                assert message.rejected.strikes == 0
 
 
-def test_actions_of_a_stale_answer_are_not_even_read(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_actions_of_a_stale_answer_are_not_even_read(monkeypatch: pytest.MonkeyPatch) -> None:
     read = 0
     read_actions = Codec.read_actions
 
@@ -369,45 +334,35 @@ def test_actions_of_a_stale_answer_are_not_even_read(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(Codec, "read_actions", counting)
 
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
-            asked = await bot.decide()
-            one = cn.Action(stake=cn.Stake(coins=1))
-            many = AnyMessage(
-                type_url=asked.actions.type_url, value=cn.ActionList(actions=[one] * 8000).SerializeToString()
-            )
-            for number in (asked.decision - 1, asked.decision + 1, 2**31):
-                await bot.send(choose=pb.Choose(decision=number, actions=many, thought_ms=0.0))
-                rejected = (await bot.read("rejected")).rejected
-                assert (rejected.reason, rejected.strikes) == (pb.Rejected.REASON_STALE, 0)
-            assert read == 0
-            await bot.send(choose=pb.Choose(decision=asked.decision, actions=many))
-            assert (await bot.read("rejected")).rejected.reason == pb.Rejected.REASON_ILLEGAL
-            assert read == 1
-
-    run(scene())
+    async with joined() as (_, bot):
+        asked = await bot.decide()
+        one = cn.Action(stake=cn.Stake(coins=1))
+        many = AnyMessage(
+            type_url=asked.actions.type_url, value=cn.ActionList(actions=[one] * 8000).SerializeToString()
+        )
+        for number in (asked.decision - 1, asked.decision + 1, 2**31):
+            await bot.send(choose=pb.Choose(decision=number, actions=many, thought_ms=0.0))
+            rejected = (await bot.read("rejected")).rejected
+            assert (rejected.reason, rejected.strikes) == (pb.Rejected.REASON_STALE, 0)
+        assert read == 0
+        await bot.send(choose=pb.Choose(decision=asked.decision, actions=many))
+        assert (await bot.read("rejected")).rejected.reason == pb.Rejected.REASON_ILLEGAL
+        assert read == 1
 
 
-def test_three_illegal_answers_put_the_seat_out_and_the_match_is_played_to_its_end() -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
-            asked = await bot.decide()
-            for _ in range(3):
-                await bot.choose(asked.decision, 999)
-            for _ in range(3):
-                await bot.read("rejected")
-            code, details = await bot.status()
-            assert code is grpc.StatusCode.ABORTED
-            assert "the seat is out (illegal)" in details
-            result = (await room.report()).result
-            assert [seat.outcome for seat in result.seats] == [Outcome.ILLEGAL, Outcome.PLAYED]
-            assert [seat.rank for seat in result.seats] == [2, 1]
-
-    run(scene())
+async def test_three_illegal_answers_put_the_seat_out_and_the_match_is_played_to_its_end() -> None:
+    async with joined() as (room, bot):
+        asked = await bot.decide()
+        for _ in range(3):
+            await bot.choose(asked.decision, 999)
+        for _ in range(3):
+            await bot.read("rejected")
+        code, details = await bot.status()
+        assert code is grpc.StatusCode.ABORTED
+        assert "the seat is out (illegal)" in details
+        result = (await room.report()).result
+        assert [seat.outcome for seat in result.seats] == [Outcome.ILLEGAL, Outcome.PLAYED]
+        assert [seat.rank for seat in result.seats] == [2, 1]
 
 
 # --- protocol faults ----------------------------------------------------------------------------------------
@@ -423,192 +378,142 @@ def test_three_illegal_answers_put_the_seat_out_and_the_match_is_played_to_its_e
     ],
     ids=["malformed", "empty", "oversized", "second join"],
 )
-def test_a_message_that_breaks_the_protocol_puts_the_seat_out(data: bytes, detail: str) -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
-            await bot.decide()
-            await bot.raw(data)
-            result = (await room.report()).result
-            assert result.seats[0].outcome is Outcome.PROTOCOL
-            assert detail in result.seats[0].detail
-
-    run(scene())
+async def test_a_message_that_breaks_the_protocol_puts_the_seat_out(data: bytes, detail: str) -> None:
+    async with joined() as (room, bot):
+        await bot.decide()
+        await bot.raw(data)
+        result = (await room.report()).result
+        assert result.seats[0].outcome is Outcome.PROTOCOL
+        assert detail in result.seats[0].detail
 
 
-def test_a_frame_that_gRPC_itself_does_not_take_ends_the_stream() -> None:  # noqa: N802
-    async def scene() -> None:
-        plan = plan_of(options={"last_turn": 3, "first_player": 0}, clock="0+0.5/0.5")
-        async with hall(plan) as room:
-            bot = await room.agent()
-            await bot.join()
-            await bot.decide()
-            await bot.raw(b"\x00" * (MAX_FRAME_BYTES + 1))
-            assert (await room.report()).result.seats[0].outcome is Outcome.DISCONNECT
-
-    run(scene())
+async def test_a_frame_that_gRPC_itself_does_not_take_ends_the_stream() -> None:  # noqa: N802
+    plan = plan_of(options={"last_turn": 3, "first_player": 0}, clock="0+0.5/0.5")
+    async with joined(plan) as (room, bot):
+        await bot.decide()
+        await bot.raw(b"\x00" * (MAX_FRAME_BYTES + 1))
+        assert (await room.report()).result.seats[0].outcome is Outcome.DISCONNECT
 
 
-def test_a_flood_of_messages_puts_the_seat_out() -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
-            await bot.decide()
-            try:
-                for number in range(agent.MESSAGES_AT_FIRST + agent.MESSAGES_PER_DECISION + 1):
-                    await bot.choose(10_000 + number, 0)
-            except (asyncio.InvalidStateError, grpc.RpcError):
-                pass  # the referee has had enough before the flood was over
-            result = (await room.report()).result
-            assert result.seats[0].outcome is Outcome.PROTOCOL
-            assert "more messages" in result.seats[0].detail
-
-    run(scene())
+async def test_a_flood_of_messages_puts_the_seat_out() -> None:
+    async with joined() as (room, bot):
+        await bot.decide()
+        try:
+            for number in range(MESSAGES_AT_FIRST + MESSAGES_PER_DECISION + 1):
+                await bot.choose(10_000 + number, 0)
+        except (asyncio.InvalidStateError, grpc.RpcError):
+            pass  # the referee has had enough before the flood was over
+        result = (await room.report()).result
+        assert result.seats[0].outcome is Outcome.PROTOCOL
+        assert "more messages" in result.seats[0].detail
 
 
 # --- joining ------------------------------------------------------------------------------------------------
 
 
-def test_an_unknown_token_is_refused() -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            bot.token = "guessed"  # noqa: S105
-            await bot.send(join=pb.Join(token="guessed", protocol=1))  # noqa: S106
-            assert (await bot.read()) is grpc.aio.EOF
-            code, details = await bot.status()
-            assert code is grpc.StatusCode.UNAUTHENTICATED
-            assert "DOGANA_TOKEN" in details
-
-    run(scene())
+async def test_an_unknown_token_is_refused() -> None:
+    async with hall() as room:
+        bot = await room.agent()
+        bot.token = "guessed"  # noqa: S105
+        await bot.send(join=pb.Join(token="guessed", protocol=1))  # noqa: S106
+        assert (await bot.read()) is grpc.aio.EOF
+        code, details = await bot.status()
+        assert code is grpc.StatusCode.UNAUTHENTICATED
+        assert "DOGANA_TOKEN" in details
 
 
-def test_another_version_of_the_protocol_is_refused() -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.send(join=pb.Join(token=bot.token, protocol=2))
-            assert (await bot.read()) is grpc.aio.EOF
-            code, details = await bot.status()
-            assert code is grpc.StatusCode.FAILED_PRECONDITION
-            assert "speaks protocol 1" in details
-
-    run(scene())
+async def test_another_version_of_the_protocol_is_refused() -> None:
+    async with hall() as room:
+        bot = await room.agent()
+        await bot.send(join=pb.Join(token=bot.token, protocol=2))
+        assert (await bot.read()) is grpc.aio.EOF
+        code, details = await bot.status()
+        assert code is grpc.StatusCode.FAILED_PRECONDITION
+        assert "speaks protocol 1" in details
 
 
 @pytest.mark.parametrize("data", [b"\xff\xff", pb.AgentMessage(choose=pb.Choose()).SerializeToString(), b""])
-def test_what_comes_first_must_be_a_join(data: bytes) -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.raw(data)
-            assert (await bot.read()) is grpc.aio.EOF
-            code, details = await bot.status()
-            assert code is grpc.StatusCode.INVALID_ARGUMENT
-            assert "the first message must be Join" in details
-
-    run(scene())
+async def test_what_comes_first_must_be_a_join(data: bytes) -> None:
+    async with hall() as room:
+        bot = await room.agent()
+        await bot.raw(data)
+        assert (await bot.read()) is grpc.aio.EOF
+        code, details = await bot.status()
+        assert code is grpc.StatusCode.INVALID_ARGUMENT
+        assert "the first message must be Join" in details
 
 
-def test_a_stream_that_never_joins_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lobby, "JOIN_SECONDS", 0.2)
-
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            assert (await bot.read()) is grpc.aio.EOF
-            code, details = await bot.status()
-            assert code is grpc.StatusCode.INVALID_ARGUMENT
-            assert "none within 0.2 s" in details
-
-    run(scene())
+async def test_a_stream_that_never_joins_is_ended() -> None:
+    async with hall(lobby=Lobby(join_seconds=0.2)) as room:
+        bot = await room.agent()
+        assert (await bot.read()) is grpc.aio.EOF
+        code, details = await bot.status()
+        assert code is grpc.StatusCode.INVALID_ARGUMENT
+        assert "none within 0.2 s" in details
 
 
-def test_a_seat_whose_agent_does_not_come_is_out_from_the_start_or_the_match_is_not_played(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with hall(players=[Remote(0.2), House(RandomBot)]) as room:
-            assert (await room.report()).result.seats[0].outcome is Outcome.START
-        record = tmp_path / "match.jsonl"
-        async with hall(players=[Remote(0.2), House(RandomBot)], all_must_start=True, record=record) as room:
-            with pytest.raises(StartFailed, match=r"seat 0: did not join within 0.2 s"):
-                await room.report()
-        assert not list(tmp_path.iterdir())
-
-    run(scene())
+async def test_a_seat_whose_agent_does_not_come_is_out_from_the_start_or_the_match_is_not_played(
+    tmp_path: Path,
+) -> None:
+    async with hall(players=[Remote(0.2), House(RandomBot)]) as room:
+        assert (await room.report()).result.seats[0].outcome is Outcome.START
+    record = tmp_path / "match.jsonl"
+    async with hall(players=[Remote(0.2), House(RandomBot)], all_must_start=True, record=record) as room:
+        with pytest.raises(StartFailed, match=r"seat 0: did not join within 0.2 s"):
+            await room.report()
+    assert not list(tmp_path.iterdir())
 
 
 # --- connections come and go ----------------------------------------------------------------------------------
 
 
-def test_a_remote_agent_comes_back_with_its_token_and_is_asked_the_same() -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
+async def test_a_remote_agent_comes_back_with_its_token_and_is_asked_the_same() -> None:
+    async with joined() as (room, bot):
+        asked = await bot.decide()
+        await bot.close()
+        await asyncio.sleep(0.2)
+        again = await room.agent()
+        await again.join()
+        repeated = await again.decide()
+        assert repeated.decision == asked.decision
+        assert repeated.clock.budget_ms < asked.clock.budget_ms - 100
+        await again.choose(repeated.decision, 0)
+        await again.play_out()
+        assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
+
+
+async def test_a_newer_stream_of_a_remote_agent_replaces_the_older() -> None:
+    async with joined() as (room, bot):
+        await bot.decide()
+        again = await room.agent()
+        await again.join()
+        assert (await bot.read()) is grpc.aio.EOF
+        assert (await bot.status())[0] is grpc.StatusCode.ABORTED
+        await again.play_out()
+        assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
+
+
+async def test_a_remote_agent_that_stays_away_is_out_when_its_time_is_up() -> None:
+    plan = plan_of(options={"last_turn": 3, "first_player": 0}, clock="0+0.4/0.4")
+    async with joined(plan) as (room, bot):
+        await bot.decide()
+        await bot.close()
+        assert (await room.report()).result.seats[0].outcome is Outcome.DISCONNECT
+
+
+async def test_a_silent_agent_runs_out_of_time_three_times_and_the_match_goes_on() -> None:
+    plan = plan_of(options={"last_turn": 3, "first_player": 0}, clock="0+0.3/0.3")
+    async with joined(plan) as (room, bot):
+        for _ in range(2):
             asked = await bot.decide()
-            await bot.close()
-            await asyncio.sleep(0.2)
-            again = await room.agent()
-            await again.join()
-            repeated = await again.decide()
-            assert repeated.decision == asked.decision
-            assert repeated.clock.budget_ms < asked.clock.budget_ms - 100
-            await again.choose(repeated.decision, 0)
-            await again.play_out()
-            assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
-
-    run(scene())
+            withdrawn = (await bot.read("withdrawn")).withdrawn
+            assert (withdrawn.decision, withdrawn.reason) == (asked.decision, pb.Withdrawn.REASON_TIMEOUT)
+        result = (await room.report()).result
+        assert result.seats[0].outcome is Outcome.TIMEOUT
+        assert 0.8 < result.seats[0].think_seconds < 2
 
 
-def test_a_newer_stream_of_a_remote_agent_replaces_the_older() -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
-            await bot.decide()
-            again = await room.agent()
-            await again.join()
-            assert (await bot.read()) is grpc.aio.EOF
-            assert (await bot.status())[0] is grpc.StatusCode.ABORTED
-            await again.play_out()
-            assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
-
-    run(scene())
-
-
-def test_a_remote_agent_that_stays_away_is_out_when_its_time_is_up() -> None:
-    async def scene() -> None:
-        plan = plan_of(options={"last_turn": 3, "first_player": 0}, clock="0+0.4/0.4")
-        async with hall(plan) as room:
-            bot = await room.agent()
-            await bot.join()
-            await bot.decide()
-            await bot.close()
-            assert (await room.report()).result.seats[0].outcome is Outcome.DISCONNECT
-
-    run(scene())
-
-
-def test_a_silent_agent_runs_out_of_time_three_times_and_the_match_goes_on() -> None:
-    async def scene() -> None:
-        plan = plan_of(options={"last_turn": 3, "first_player": 0}, clock="0+0.3/0.3")
-        async with hall(plan) as room:
-            bot = await room.agent()
-            await bot.join()
-            for _ in range(2):
-                asked = await bot.decide()
-                withdrawn = (await bot.read("withdrawn")).withdrawn
-                assert (withdrawn.decision, withdrawn.reason) == (asked.decision, pb.Withdrawn.REASON_TIMEOUT)
-            result = (await room.report()).result
-            assert result.seats[0].outcome is Outcome.TIMEOUT
-            assert 0.8 < result.seats[0].think_seconds < 2
-
-    run(scene())
-
-
-def test_a_bot_that_thinks_notices_that_the_referee_is_gone() -> None:
+async def test_a_bot_that_thinks_notices_that_the_referee_is_gone() -> None:
     program = (
         "import time\nfrom dogana.sdk import play\n"
         "def choose(decision):\n"
@@ -619,117 +524,87 @@ def test_a_bot_that_thinks_notices_that_the_referee_is_gone() -> None:
         "play(choose)\n"
     )
 
-    async def scene() -> None:
-        async with hall(plan_of(options={"first_player": 0}, clock="600+0/600")) as room:
-            await room.announced.wait()
-            bot = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-c",
-                program,
-                env={
-                    "DOGANA_ADDRESS": room.server.local_address,
-                    "DOGANA_TOKEN": room.tokens[0],
-                    "PYTHONPATH": str(ROOT),
-                },
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-            )
-            assert bot.stdout is not None
-            assert await bot.stdout.readline() == b"asked\n"
-        _, said = await bot.communicate()
-        assert bot.returncode == 1
-        assert said.startswith(b"dogana bot: ")
-        assert b"Traceback" not in said
-
-    run(scene())
+    async with hall(plan_of(options={"first_player": 0}, clock="600+0/600")) as room:
+        await room.announced.wait()
+        bot = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            program,
+            env={
+                "DOGANA_ADDRESS": room.server.local_address,
+                "DOGANA_TOKEN": room.tokens[0],
+                "PYTHONPATH": str(ROOT),
+            },
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert bot.stdout is not None
+        assert await bot.stdout.readline() == b"asked\n"
+    _, said = await bot.communicate()
+    assert bot.returncode == 1
+    assert said.startswith(b"dogana bot: ")
+    assert b"Traceback" not in said
 
 
-def test_a_match_that_is_abandoned_leaves_nothing_that_looks_at_the_time() -> None:
+async def test_a_match_that_is_abandoned_leaves_nothing_that_looks_at_the_time() -> None:
     def watched() -> list[str]:
         links = [str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
         return [link for link in links if link.endswith("schedstat")]
 
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
-            await bot.decide()
-            assert watched()
-        assert not watched()
-
-    run(scene())
+    async with joined() as (_, bot):
+        await bot.decide()
+        assert watched()
+    assert not watched()
 
 
 # --- spectators, health, reflection, TLS ------------------------------------------------------------------------
 
 
-def test_a_spectator_sees_the_match_as_it_goes_and_its_result() -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            bot = await room.agent()
-            await bot.join()
-            asked = await bot.decide()
-            async with grpc.aio.insecure_channel(room.server.local_address) as channel:
-                watch = watching(channel, labels=True)
-                first = await watch.read()
-                assert first.options["last_turn"] == "3"
-                assert not first.played.seats
-                assert not cn.Observation.FromString(first.observation.value).HasField("viewer")
-                await bot.choose(asked.decision, 1)
+async def test_a_spectator_sees_the_match_as_it_goes_and_its_result() -> None:
+    async with joined() as (room, bot):
+        asked = await bot.decide()
+        async with grpc.aio.insecure_channel(room.server.local_address) as channel:
+            watch = watching(channel, labels=True)
+            first = await watch.read()
+            assert first.options["last_turn"] == "3"
+            assert not first.played.seats
+            assert not cn.Observation.FromString(first.observation.value).HasField("viewer")
+            await bot.choose(asked.decision, 1)
+            shown = await watch.read()
+            assert (list(shown.played.seats), list(shown.played.labels)) == ([0], ["send(black_market)"])
+            over = await bot.play_out()
+            while not shown.HasField("game_over"):
                 shown = await watch.read()
-                assert (list(shown.played.seats), list(shown.played.labels)) == ([0], ["send(black_market)"])
-                over = await bot.play_out()
-                while not shown.HasField("game_over"):
-                    shown = await watch.read()
-                assert shown.game_over.digest == over.digest
-                assert (await watch.read()) is grpc.aio.EOF
-
-    run(scene())
+            assert shown.game_over.digest == over.digest
+            assert (await watch.read()) is grpc.aio.EOF
 
 
-def test_spectators_are_shown_nothing_of_secret_decisions() -> None:
-    async def scene() -> None:
-        async with hall(plan_of(SEALED, 2), [Remote(20)] * 2) as room:
-            one, two = await room.agent(0), await room.agent(1)
-            await asyncio.gather(one.join(), two.join())
-            async with grpc.aio.insecure_channel(room.server.local_address) as channel:
-                watch = watching(channel)
-                await watch.read()
-                asked = await one.decide()
-                await one.choose(asked.decision, 0)
-                asked = await one.decide()
-                await one.choose(asked.decision, asked.action_count - 1)
-                shown = await watch.read()
-                assert list(shown.played.seats) == [0]
-
-    run(scene())
+async def test_spectators_are_shown_nothing_of_secret_decisions() -> None:
+    async with hall(plan_of(SEALED, 2), [Remote(20)] * 2) as room:
+        one, two = await room.agent(0), await room.agent(1)
+        await asyncio.gather(one.join(), two.join())
+        async with grpc.aio.insecure_channel(room.server.local_address) as channel:
+            watch = watching(channel)
+            await watch.read()
+            asked = await one.decide()
+            await one.choose(asked.decision, 0)
+            asked = await one.decide()
+            await one.choose(asked.decision, asked.action_count - 1)
+            shown = await watch.read()
+            assert list(shown.played.seats) == [0]
 
 
-def test_there_is_nothing_to_watch_but_running_matches() -> None:
-    async def scene() -> None:
-        async with hall() as room, grpc.aio.insecure_channel(room.server.local_address) as channel:
-            watch = watching(channel, match_id="none")
-            with pytest.raises(grpc.aio.AioRpcError) as caught:
-                await watch.read()
-            assert caught.value.code() is grpc.StatusCode.NOT_FOUND
-
-    run(scene())
-
-
-def test_health_and_reflection_answer() -> None:
-    async def scene() -> None:
-        async with RefereeServer() as server, grpc.aio.insecure_channel(server.local_address) as channel:
-            health = await health_pb2_grpc.HealthStub(channel).Check(
-                health_pb2.HealthCheckRequest(service="dogana.v1.Referee")
-            )
-            assert health.status == health_pb2.HealthCheckResponse.SERVING
-            stub = reflection_pb2_grpc.ServerReflectionStub(channel)
-            request = reflection_pb2.ServerReflectionRequest(list_services="")
-            async for answer in stub.ServerReflectionInfo(iter([request])):
-                names = {service.name for service in answer.list_services_response.service}
-                assert "dogana.v1.Referee" in names
-
-    run(scene())
+async def test_health_and_reflection_answer() -> None:
+    async with RefereeServer() as server, grpc.aio.insecure_channel(server.local_address) as channel:
+        health = await health_pb2_grpc.HealthStub(channel).Check(
+            health_pb2.HealthCheckRequest(service="dogana.v1.Referee")
+        )
+        assert health.status == health_pb2.HealthCheckResponse.SERVING
+        stub = reflection_pb2_grpc.ServerReflectionStub(channel)
+        request = reflection_pb2.ServerReflectionRequest(list_services="")
+        async for answer in stub.ServerReflectionInfo(iter([request])):
+            names = {service.name for service in answer.list_services_response.service}
+            assert "dogana.v1.Referee" in names
 
 
 def certificate(folder: Path) -> tuple[bytes, bytes, Path]:
@@ -743,42 +618,33 @@ def certificate(folder: Path) -> tuple[bytes, bytes, Path]:
     return (folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes(), folder / "cert.pem"
 
 
-def test_remote_seats_over_tcp_with_tls(tmp_path: Path) -> None:
+async def test_remote_seats_over_tcp_with_tls(tmp_path: Path) -> None:
     chain, key, file = certificate(tmp_path)
 
-    async def scene() -> None:
-        async with hall(listen=Listen("localhost:0", chain, key)) as room:
-            await room.announced.wait()
-            address = f"localhost:{room.server.remote_port}"
-            program = f"import random\nfrom dogana.sdk import play\nplay(lambda decision: 0, address={address!r}, token={room.tokens[0]!r})"
-            bot = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", program, env={"DOGANA_CA": str(file), "PYTHONPATH": str(ROOT)}
-            )
-            assert await bot.wait() == 0
-            assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
-
-    run(scene())
+    async with hall(listen=Listen("localhost:0", chain, key)) as room:
+        await room.announced.wait()
+        address = f"localhost:{room.server.remote_port}"
+        program = f"import random\nfrom dogana.sdk import play\nplay(lambda decision: 0, address={address!r}, token={room.tokens[0]!r})"
+        bot = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", program, env={"DOGANA_CA": str(file), "PYTHONPATH": str(ROOT)}
+        )
+        assert await bot.wait() == 0
+        assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
 
 
-def test_a_plain_connection_to_an_encrypted_port_is_refused(tmp_path: Path) -> None:
+async def test_a_plain_connection_to_an_encrypted_port_is_refused(tmp_path: Path) -> None:
     chain, key, _ = certificate(tmp_path)
 
-    async def scene() -> None:
-        async with hall(listen=Listen("localhost:0", chain, key)) as room:
-            bot = await room.agent(address=f"localhost:{room.server.remote_port}")
-            with pytest.raises((grpc.RpcError, asyncio.InvalidStateError, AssertionError)):
-                await asyncio.wait_for(bot.join(), patient(10))
-
-    run(scene())
+    async with hall(listen=Listen("localhost:0", chain, key)) as room:
+        bot = await room.agent(address=f"localhost:{room.server.remote_port}")
+        with pytest.raises((grpc.RpcError, asyncio.InvalidStateError, AssertionError)):
+            await asyncio.wait_for(bot.join(), patient(10))
 
 
-def test_a_port_that_is_in_use_is_refused_in_one_line() -> None:
-    async def scene() -> None:
-        async with RefereeServer(Listen("127.0.0.1:0")) as server:
-            with pytest.raises(PortInUse, match="cannot listen on"):
-                await RefereeServer(Listen(f"127.0.0.1:{server.remote_port}")).__aenter__()
-
-    run(scene())
+async def test_a_port_that_is_in_use_is_refused_in_one_line() -> None:
+    async with RefereeServer(Listen("127.0.0.1:0")) as server:
+        with pytest.raises(PortInUse, match="cannot listen on"):
+            await RefereeServer(Listen(f"127.0.0.1:{server.remote_port}")).__aenter__()
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:99999", "127.0.0.1:-5", "localhost", ":7777", "localhost:٧"])
@@ -787,53 +653,72 @@ def test_an_address_that_cannot_be_one_is_refused(address: str) -> None:
         Listen(address)
 
 
-def test_a_remote_agent_that_joins_and_leaves_before_the_others_are_there_has_lost_its_connection() -> None:
-    async def scene() -> None:
-        plan = plan_of(clock="1+0/1", options={"last_turn": 2, "first_player": 0})
-        async with hall(plan, [Remote(20), Remote(20)]) as room:
-            early = await room.agent(0)
-            await early.send(join=pb.Join(token=early.token, protocol=1))
-            seat = room.server._doorkeeper._seats[early.token]
-            await seat.joined
-            early.call.cancel()
-            while seat._stream is not None:
-                await asyncio.sleep(0.01)
-            late = await room.agent(1)
-            await late.join()
-            await late.play_out()
-            assert (await room.report()).result.seats[0].outcome is Outcome.DISCONNECT
-
-    run(scene())
+# --- a seat by itself ---------------------------------------------------------------------------------------
 
 
-class SlowContext:
-    """A stream whose writes take a while, and whose agent has sent one message."""
+class Judge:
+    """The driver of a match that has begun: it refuses the first answer and puts the seat out."""
 
-    def __init__(self) -> None:
+    def __init__(self, seat: AgentSeat) -> None:
+        self.plan = plan_of()
+        self.codec = codec(self.plan.game)
+        self.done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self.seat = seat
+        self.losses = 0
+
+    def lost(self, seat: Seat) -> None:
+        self.losses += 1
+
+    def is_open(self, seat: Seat, number: int) -> bool:
+        return True
+
+    def is_out(self, seat: Seat) -> bool:
+        return True
+
+    def answer(self, seat: Seat, number: int, choice: object) -> None:
+        self.seat.reject(Reject(seat, number, Refusal.STALE, "", "too late", 0, 0.0))
+        self.seat.dismiss(Fault(Outcome.ILLEGAL, "three illegal answers"))
+
+
+class Stream:
+    """A stream whose writes take a while; its agent sends some messages, and leaves or stays."""
+
+    def __init__(self, *messages: bytes, leaves: bool = False) -> None:
         self.written: list[bytes] = []
-        self._messages = [b"choose"]
+        self.status: tuple[grpc.StatusCode, str] | None = None
+        self._messages = list(messages)
+        self._leaves = leaves
 
     async def read(self) -> object:
         if self._messages:
-            return self._messages.pop()
-        return await asyncio.get_running_loop().create_future()
+            return self._messages.pop(0)
+        return grpc.aio.EOF if self._leaves else await asyncio.get_running_loop().create_future()
 
     async def write(self, data: bytes) -> None:
         await asyncio.sleep(0.01)
         self.written.append(data)
 
+    async def abort(self, code: grpc.StatusCode, details: str) -> None:
+        self.status = code, details
+        raise grpc.aio.AbortError
 
-def test_a_stream_ends_only_when_its_last_message_has_gone_out() -> None:
-    async def scenario() -> list[bytes]:
-        context = SlowContext()
 
-        def receive(data: bytes) -> None:  # the agent's last choice ends the match
-            stream.send(b"decide")
-            stream.send(b"game over")
-            stream.end(grpc.StatusCode.OK, "")
+async def test_a_remote_agent_that_joins_and_leaves_before_the_others_are_there_has_lost_its_connection() -> None:
+    seat = AgentSeat(0, may_come_back=True)
+    await seat.serve(GrpcCall(Stream(leaves=True)), pb.Join())  # type: ignore[arg-type]
+    assert seat.joined.done()
+    judge: Any = Judge(seat)
+    seat.begin(judge)
+    assert judge.losses == 1
 
-        stream = agent._Stream(GrpcCall(context), receive, labels=False)  # type: ignore[arg-type]
-        await stream.serve()
-        return context.written
 
-    assert asyncio.run(scenario()) == [b"decide", b"game over"]
+async def test_a_stream_ends_only_when_its_last_message_has_gone_out() -> None:
+    seat = AgentSeat(0, may_come_back=True)
+    judge: Any = Judge(seat)
+    seat.begin(judge)
+    stream = Stream(pb.AgentMessage(choose=pb.Choose(decision=1, index=0)).SerializeToString())
+    with pytest.raises(grpc.aio.AbortError):
+        await seat.serve(GrpcCall(stream), pb.Join())  # type: ignore[arg-type]
+    written = [pb.RefereeMessage.FromString(data).WhichOneof("message") for data in stream.written]
+    assert written == ["welcome", "rejected"]
+    assert stream.status == (grpc.StatusCode.ABORTED, "the seat is out (illegal): three illegal answers")

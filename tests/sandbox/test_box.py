@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 from house_bots.random_bot import RandomBot
 
-from referee.live.matches.play import Command, House, MatchReport, play_match
-from referee.live.matches.server import RefereeServer
+from referee.live.matches.play import Command, House
 from referee.live.seats.command import AgentProcess
 from referee.match.result import Outcome
 from referee.sandbox import look_around
@@ -25,6 +24,7 @@ from referee.sandbox.cgroup import Groups
 from referee.sandbox.limits import MIB
 from referee.sandbox.system import descendants
 from referee.sandbox.walls import inspect, run
+from tests import matches
 from tests.patience import patient
 from tests.sandbox.conftest import LIMITS, Boxed, needs_bubblewrap
 from tests.tables import plan_of
@@ -186,13 +186,8 @@ def test_a_box_that_was_killed_for_want_of_memory_is_a_fault_of_its_agent(sandbo
     """Else an agent that gets bubblewrap killed before it joins could make a match void."""
     tmp_path.chmod(0o755)
     narrow = replace(sandbox, limits=replace(sandbox.limits, memory_bytes=MIB))  # not enough for bubblewrap itself
-
-    async def match() -> MatchReport:
-        async with RefereeServer() as server:
-            command = Command([sys.executable, "-c", "pass"], {}, tmp_path, 60.0, narrow)
-            return await play_match(plan_of(options={"last_turn": 2}), [command, House(RandomBot)], server=server)
-
-    result = asyncio.run(asyncio.wait_for(match(), patient(120))).result
+    command = Command([sys.executable, "-c", "pass"], {}, tmp_path, 60.0, narrow)
+    result = matches.play(plan_of(options={"last_turn": 2}), [command, House(RandomBot)]).result
     assert result.seats[0].outcome is Outcome.START
     assert "out of memory at 1 MiB" in result.seats[0].detail
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.sandbox.cgroup import Group, Groups, Hierarchy, Usage, _settings
+from referee.sandbox.cgroup import Group, Groups, Hierarchy, Usage
 from referee.sandbox.limits import MIB, Limits
 
 LIMITS = Limits(memory_bytes=256 * MIB, tasks=10, cpus=1.5)
@@ -29,7 +29,7 @@ def group_folder(folder: Path, **files: str) -> Path:
 
 
 def group_of_the_second_version(parent: Path) -> Group:
-    folder = group_folder(parent / "dogana-1-1")
+    folder = parent / "dogana-1-1"
     return Group({name: Hierarchy(folder, 2) for name in ("memory", "pids", "cpu", "cpuacct", "freezer")})
 
 
@@ -37,23 +37,19 @@ def test_a_machine_without_control_groups_has_none(tmp_path: Path) -> None:
     assert Groups.look(machine(tmp_path, "proc /proc proc rw 0 0\n", "0::/\n")).found == {}
 
 
-def test_groups_of_the_first_version_are_made_below_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_of_the_first_version_are_made_below_our_own(tmp_path: Path) -> None:
     mounts = "cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\ncgroup /sys/fs/cgroup/pids cgroup rw,pids 0 0\n"
     root = machine(tmp_path, mounts, "4:memory:/outer/job\n8:pids:/\n")
     job = group_folder(root / "sys/fs/cgroup/memory/outer/job")
-    monkeypatch.setattr("referee.sandbox.cgroup._can_make", lambda folder: folder == job)
-    assert Groups.look(root).found == {"memory": Hierarchy(job, 1)}
+    assert Groups.look(root, lambda folder: folder == job).found == {"memory": Hierarchy(job, 1)}
 
 
-def test_groups_of_the_second_version_stand_beside_ours_where_their_limits_are_enabled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_groups_of_the_second_version_stand_beside_ours_where_their_limits_are_enabled(tmp_path: Path) -> None:
     mounts = "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n"
     root = machine(tmp_path, mounts, "0::/user.slice/session.scope\n")
     user = group_folder(root / "sys/fs/cgroup/user.slice", cgroup__subtree_control="cpu memory pids\n")
     group_folder(user / "session.scope", cgroup__subtree_control="\n")
-    monkeypatch.setattr("referee.sandbox.cgroup._can_make", lambda folder: True)
-    found = Groups.look(root).found
+    found = Groups.look(root, lambda folder: True).found
     assert {name: found[name].folder for name in ("memory", "pids", "cpu", "cpuacct")} == dict.fromkeys(
         ("memory", "pids", "cpu", "cpuacct"), user
     )
@@ -63,8 +59,8 @@ def test_groups_of_the_second_version_stand_beside_ours_where_their_limits_are_e
 def test_a_group_of_the_second_version_is_told_its_limits_and_tells_what_was_used(tmp_path: Path) -> None:
     group = group_of_the_second_version(tmp_path)
     folder = tmp_path / "dogana-1-1"
-    told = {path.name: str(value) for path, value in _settings(group._parts, LIMITS)}
-    assert told == {
+    group.begin(LIMITS)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {
         "memory.max": str(256 * MIB),
         "memory.swap.max": "0",
         "memory.oom.group": "1",
@@ -83,7 +79,7 @@ def test_a_group_of_the_second_version_is_told_its_limits_and_tells_what_was_use
 @pytest.mark.parametrize("forgets", [True, False])
 def test_a_group_of_the_second_version_gives_up_its_page_cache_at_its_end(tmp_path: Path, *, forgets: bool) -> None:
     group = group_of_the_second_version(tmp_path)
-    high = tmp_path / "dogana-1-1" / "memory.high"
+    high = group_folder(tmp_path / "dogana-1-1") / "memory.high"
     high.write_text("max")
     with pytest.raises(OSError, match="not empty"):  # as it is in the way only here: the kernel removes these files
         group.end(forgets=forgets)

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.cgroup import Groups
 from referee.sandbox.walls import build
 from tests.cases import mostly_long
-from tests.patience import patient
+from tests.patience import patient, wait_until
 from tests.sandbox.conftest import LIMITS, needs_bubblewrap
 from tests.tables import plan_of
 
@@ -66,13 +65,6 @@ def states_below(owner: int) -> list[str]:
 def all_stand_still(owner: int) -> bool:
     states = states_below(owner)
     return len(states) >= 3 and set(states) <= {"D", "T"}  # bubblewrap, the agent, and what it has started
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not true():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.01)
 
 
 def play_beside(folder: Path, sandbox: Sandbox, true: Callable[[], bool]) -> MatchReport:

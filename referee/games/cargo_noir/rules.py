@@ -270,7 +270,7 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
     Raises:
         IllegalAction: if the action is not legal now; the table is then unchanged.
     """
-    play = _PLAY.get(type(action))
+    play = HANDLERS.get(type(action))
     if play is None:
         raise IllegalAction(f"{action!r} is not an action of cargo_noir")
     if table.phase is OVER:
@@ -541,7 +541,7 @@ def _play_send(table: Table, action: act.Send, chance: Chance) -> None:
     _go_on_with_phase_3(table)
 
 
-_PLAY: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
+HANDLERS: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
     act.Casino: _play_casino,
     act.BmDraw: _play_bm_draw,
     act.BmSwap: _play_bm_swap,
@@ -559,6 +559,7 @@ _PLAY: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
     act.Discard: _play_discard,
     act.Send: _play_send,
 }
+"""What plays an action, by its type."""
 
 
 # --- defaults (section 5, clock defaults) -----------------------------------------------------------------

@@ -33,7 +33,7 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
     Raises:
         IllegalAction: if the action is not legal; nothing has changed then.
     """
-    play = _PLAY.get(type(action))
+    play = HANDLERS.get(type(action))
     if play is None:
         raise IllegalAction(f"{action!r} is not an action of valparaiso")
     if table.phase is _OVER:
@@ -406,7 +406,7 @@ def _play_sell(table: Table, action: act.Sell) -> None:
     holdings.sell(table, table.seat, store, good)
 
 
-_PLAY: dict[type[Action], Callable[[Table, Any], None]] = {
+HANDLERS: dict[type[Action], Callable[[Table, Any], None]] = {
     act.Goods: _play_goods,
     act.PlaceMerchant: _play_place_merchant,
     act.Place: _play_plan,
@@ -440,3 +440,4 @@ _PLAY: dict[type[Action], Callable[[Table, Any], None]] = {
     act.Done: _play_done,
     act.Sell: _play_sell,
 }
+"""What plays an action, by its type."""

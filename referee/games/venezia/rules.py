@@ -185,7 +185,7 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
     """Play an action; see `referee.game.State.apply`."""
-    play = _PLAY.get(type(action))
+    play = HANDLERS.get(type(action))
     if play is None:
         raise IllegalAction(f"{action!r} is not an action of venezia")
     if table.phase is _OVER:
@@ -472,7 +472,7 @@ def _play_michele(table: Table, action: act.Michele, chance: Chance) -> None:
     flow.end_round(table)
 
 
-_PLAY: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
+HANDLERS: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
     act.Home: _play_home,
     act.First: _play_plan,
     act.Card: _play_plan,
@@ -498,6 +498,7 @@ _PLAY: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
     act.Recover: _play_recover,
     act.Michele: _play_michele,
 }
+"""What plays an action, by its type."""
 
 
 # --- defaults (section 5) -------------------------------------------------------------------------------

@@ -191,7 +191,7 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 def apply(table: Table, seat: Seat, action: Action) -> None:
     """Play an action; see `referee.game.State.apply`. Nothing is drawn after set-up."""
-    play = _PLAY.get(type(action))
+    play = HANDLERS.get(type(action))
     if play is None:
         raise IllegalAction(f"{action!r} is not an action of yunnan")
     if table.phase is OVER:
@@ -413,7 +413,7 @@ def _play_convert(table: Table, action: act.Convert) -> None:
     turns.next_in_conversion(table)
 
 
-_PLAY: dict[type[Action], Callable[[Table, Any], None]] = {
+HANDLERS: dict[type[Action], Callable[[Table, Any], None]] = {
     act.Bid: _play_bid,
     act.Bank: _play_bank,
     act.Market: _play_market,
@@ -428,6 +428,7 @@ _PLAY: dict[type[Action], Callable[[Table, Any], None]] = {
     act.NoDisplace: _play_no_displace,
     act.Convert: _play_convert,
 }
+"""What plays an action, by its type."""
 
 
 # --- defaults (section 5) -------------------------------------------------------------------------------

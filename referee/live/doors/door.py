@@ -10,7 +10,7 @@ import grpc
 from typing_extensions import override
 
 from dogana.v1 import referee_pb2 as pb
-from referee.live.doors.listener import Listener, Play
+from referee.live.doors.listener import ALLOWANCE, Listener, Play
 from referee.live.doors.lobby import Lobby
 from referee.live.messages import wire
 from referee.live.seats.agent import AgentSeat, Call
@@ -42,9 +42,10 @@ OPTIONS = (
 class Doorkeeper:
     """Lets agents take the seats whose tokens they show."""
 
-    def __init__(self) -> None:
+    def __init__(self, lobby: Lobby | None = None) -> None:
+        """Let nobody in yet; `lobby` is where streams wait until their Join has come."""
         self._seats: dict[str, AgentSeat] = {}
-        self._lobby = Lobby()
+        self._lobby = lobby or Lobby()
 
     def add(self, seat: AgentSeat) -> None:
         """Let an agent join with the seat's token."""
@@ -113,7 +114,9 @@ class Door:
         socket: its path. Only this user can reach it there.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, allowance: int = ALLOWANCE) -> None:
+        """Make the socket; `allowance` is how many frames of no use may come (see `ALLOWANCE`)."""
+        self._allowance = allowance
         self._folder = SocketFolder()
         self.socket = self._folder.socket
         self._listener: Listener | None = None
@@ -127,6 +130,7 @@ class Door:
             max_message_bytes=MAX_FRAME_BYTES,
             max_calls=MAX_STREAMS_AT_A_SEAT,
             idle_seconds=IDLE_MILLISECONDS / 1000,
+            allowance=self._allowance,
         )
 
     async def close(self, seconds: float = STOP_SECONDS) -> None:

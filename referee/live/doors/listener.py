@@ -29,7 +29,7 @@ EARNED = 4
 """How many more for each message that was sent: clients make room, and measure the connection by pings."""
 CONNECTION_COST = 10
 """A connection costs as much as so many useless frames."""
-_PAUSE_SECONDS = 1.0
+PAUSE_SECONDS = 1.0
 """How long no connection is accepted when there are too many, or no more files."""
 _CHUNK = 65_536
 
@@ -46,7 +46,16 @@ class Listener:
     """
 
     def __init__(
-        self, path: Path, method: str, play: Play, *, max_message_bytes: int, max_calls: int, idle_seconds: float
+        self,
+        path: Path,
+        method: str,
+        play: Play,
+        *,
+        max_message_bytes: int,
+        max_calls: int,
+        idle_seconds: float,
+        allowance: int = ALLOWANCE,
+        pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
         """Listen in the running event loop.
 
@@ -57,16 +66,20 @@ class Listener:
             max_message_bytes: see the attribute.
             max_calls: see the attribute.
             idle_seconds: how long a connection may have no call.
+            allowance: see `ALLOWANCE`.
+            pause_seconds: see `PAUSE_SECONDS`.
         """
         self.max_message_bytes = max_message_bytes
         self.max_calls = max_calls
         self._method = method
         self._play = play
         self._idle_seconds = idle_seconds
+        self._allowance = allowance
+        self._pause_seconds = pause_seconds
         self._loop = asyncio.get_running_loop()
         self._wires: dict[_Wire, None] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._left = ALLOWANCE
+        self._left = allowance
         self._left_since = self._loop.time()
         self._pause: asyncio.TimerHandle | None = None
         self._is_open = True
@@ -136,12 +149,12 @@ class Listener:
             now = self._loop.time()
             if now < self._left_since + ALLOWANCE_SECONDS:
                 return False
-            self._left, self._left_since = ALLOWANCE, now
+            self._left, self._left_since = self._allowance, now
         return True
 
     def earn(self) -> None:
         """Note that a message goes to a peer."""
-        self._left = min(ALLOWANCE, self._left + EARNED)
+        self._left = min(self._allowance, self._left + EARNED)
 
     # connections
 
@@ -170,7 +183,7 @@ class Listener:
     def _rest(self) -> None:
         """Accept nothing for a while; who connects has to wait."""
         self._loop.remove_reader(self._socket)
-        self._pause = self._loop.call_later(_PAUSE_SECONDS, self._loop.add_reader, self._socket, self._accept)
+        self._pause = self._loop.call_later(self._pause_seconds, self._loop.add_reader, self._socket, self._accept)
 
     async def _serve(self, call: Call) -> None:
         try:

@@ -29,8 +29,28 @@ class Lobby:
     too many, else of the peer that has most. Agents send their Join at once, so whoever waits long is not one.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        join_seconds: float = JOIN_SECONDS,
+        max_waiting: int = MAX_WAITING,
+        max_waiting_per_peer: int = MAX_WAITING_PER_PEER,
+    ) -> None:
+        """Let nobody wait yet.
+
+        Args:
+            join_seconds: see `JOIN_SECONDS`.
+            max_waiting: see `MAX_WAITING`.
+            max_waiting_per_peer: see `MAX_WAITING_PER_PEER`.
+        """
+        self._join_seconds = join_seconds
+        self._max_waiting = max_waiting
+        self._max_waiting_per_peer = max_waiting_per_peer
         self._waiting: dict[str, dict[asyncio.Future[Any], None]] = {}
+
+    @property
+    def waiting(self) -> int:
+        """The number of streams that wait."""
+        return sum(map(len, self._waiting.values()))
 
     async def first_message(self, call: Call) -> bytes:
         """Return what a new stream sends first; a stream that sends nothing in time, or has to make room, is ended."""
@@ -39,7 +59,7 @@ class Lobby:
         reading = asyncio.ensure_future(call.read())
         self._waiting.setdefault(peer, {})[reading] = None
         try:
-            await asyncio.wait([reading], timeout=JOIN_SECONDS)
+            await asyncio.wait([reading], timeout=self._join_seconds)
         finally:
             self._leave(peer, reading)
             crowded_out = reading.cancelled()
@@ -50,13 +70,13 @@ class Lobby:
             )
         data = reading.result() if reading.done() else None
         if data is None:
-            seen = "none" if reading.done() else f"none within {JOIN_SECONDS:g} s"
+            seen = "none" if reading.done() else f"none within {self._join_seconds:g} s"
             await call.abort(grpc.StatusCode.INVALID_ARGUMENT, f"the first message must be Join; it was {seen}")
         return data
 
     def _make_room(self, peer: str) -> None:
-        if len(self._waiting.get(peer, ())) < MAX_WAITING_PER_PEER:
-            if sum(map(len, self._waiting.values())) < MAX_WAITING:
+        if len(self._waiting.get(peer, ())) < self._max_waiting_per_peer:
+            if self.waiting < self._max_waiting:
                 return
             peer = max(self._waiting, key=lambda one: len(self._waiting[one]))
         longest = next(iter(self._waiting[peer]))

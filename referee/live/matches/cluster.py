@@ -198,8 +198,8 @@ def _said_by_ray() -> Iterator[list[bytes]]:
             said += kept
 
 
-def check_address(address: str) -> None:
-    """Check that a cluster answers at an address: Ray would wait for minutes.
+def check_address(address: str, reach_seconds: float = REACH_SECONDS) -> None:
+    """Check that a cluster answers at an address within `reach_seconds`: Ray would wait for minutes.
 
     Raises:
         ClusterError: if it is not an address, or no cluster answers there.
@@ -213,7 +213,7 @@ def check_address(address: str) -> None:
             " joined by: ray start --address HOST:PORT"
         )
     try:
-        _reach(address)
+        _reach(address, reach_seconds)
     except OSError as error:
         raise ClusterError(
             f"no cluster answers at {visible(address)} ({error.strerror or error}); start its head: ray start --head"
@@ -222,21 +222,21 @@ def check_address(address: str) -> None:
         return
     with grpc.insecure_channel(address) as channel:
         try:
-            grpc.channel_ready_future(channel).result(REACH_SECONDS)
+            grpc.channel_ready_future(channel).result(reach_seconds)
         except grpc.FutureTimeoutError as error:
             raise ClusterError(
                 f"what answers at {visible(address)} is not the head of a cluster; see: ray status"
             ) from error
 
 
-def _reach(address: str) -> None:
+def _reach(address: str, seconds: float = REACH_SECONDS) -> None:
     """Open a connection to an address, and close it.
 
     Raises:
         OSError: if the connection fails.
     """
     host, _, port = address.rpartition(":")
-    socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
+    socket.create_connection((host.strip("[]"), int(port)), seconds).close()
 
 
 def _ray() -> Any:

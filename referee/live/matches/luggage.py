@@ -26,12 +26,13 @@ class BadLuggage(DoganaError):
     """A folder cannot be sent to other machines; the text says why and what to do."""
 
 
-def pack(folder: Path, without: Path | None = None) -> bytes:
+def pack(folder: Path, without: Path | None = None, max_entries: int = MAX_ENTRIES) -> bytes:
     """Return the files of a folder as an archive; equal files make equal archives.
 
     Args:
         folder: the folder.
         without: a folder to leave out, wherever it is.
+        max_entries: the maximum number of files, folders and links.
 
     Raises:
         BadLuggage: if the folder has too much, a link leads out of it, or a file cannot be read.
@@ -40,14 +41,14 @@ def pack(folder: Path, without: Path | None = None) -> bytes:
     count = size = 0
     try:
         with tarfile.open(fileobj=packed, mode="w") as archive:
-            for path in _walk(folder, None if without is None else without.resolve()):
+            for path in _walk(folder, None if without is None else without.resolve(), max_entries):
                 info = archive.gettarinfo(path, path.relative_to(folder).as_posix())
                 if info is None or not (path.is_symlink() or path.is_file() or path.is_dir()):
                     continue  # a socket, a pipe
                 count, size = count + 1, size + path.lstat().st_size
-                if count > MAX_ENTRIES or size > MAX_BYTES:
+                if count > max_entries or size > MAX_BYTES:
                     raise BadLuggage(
-                        f"{folder} has more than {MAX_ENTRIES} files or {MAX_BYTES >> 20} MiB, which is too much to send to other"
+                        f"{folder} has more than {max_entries} files or {MAX_BYTES >> 20} MiB, which is too much to send to other"
                         " machines; give the command in a folder that has the bots alone"
                     )
                 if info.issym() and not _stays_inside(path, folder):
@@ -69,14 +70,14 @@ def pack(folder: Path, without: Path | None = None) -> bytes:
     return packed.getvalue()
 
 
-def _walk(folder: Path, without: Path | None) -> list[Path]:
+def _walk(folder: Path, without: Path | None, max_entries: int) -> list[Path]:
     """List the content of a folder recursively, each folder before its own content."""
     found: list[Path] = []
     for place, folders, files in os.walk(folder):
         here = Path(place)
         folders[:] = sorted(name for name in folders if (here / name).resolve() != without)
         found += [here / name for name in sorted([*folders, *files])]
-        if len(found) > MAX_ENTRIES:
+        if len(found) > max_entries:
             break
     return found
 

@@ -22,7 +22,7 @@ from dogana.v1 import referee_pb2 as pb
 from referee.errors import DoganaError
 from referee.live.doors.door import OPTIONS, SERVICE, STOP_SECONDS, Calls, Doorkeeper
 from referee.live.doors.grpc_call import GrpcCall
-from referee.live.doors.lobby import Places
+from referee.live.doors.lobby import Lobby, Places
 from referee.live.matches.spectators import Showing
 from referee.live.seats.agent import AgentSeat
 from referee.match.plan import MatchPlan
@@ -87,10 +87,19 @@ class RefereeServer:
     Use it as an asynchronous context manager: `async with RefereeServer() as server: ...`.
     """
 
-    def __init__(self, listen: Listen | None = None) -> None:
-        """Prepare a server on a Unix domain socket, and with `listen` on TCP as well."""
+    def __init__(
+        self, listen: Listen | None = None, *, lobby: Lobby | None = None, last_seconds: float = LAST_SECONDS
+    ) -> None:
+        """Prepare a server on a Unix domain socket, and with `listen` on TCP as well.
+
+        Args:
+            listen: the address for remote agents and spectators.
+            lobby: where streams wait until their Join has come.
+            last_seconds: see `LAST_SECONDS`.
+        """
         self._listen = listen
-        self._doorkeeper = Doorkeeper()
+        self._last_seconds = last_seconds
+        self._doorkeeper = Doorkeeper(lobby)
         self._showings: dict[str, Showing] = {}
         self._watching: set[asyncio.Task[None]] = set()
         self._watchers = Places(MAX_WATCHERS, "spectators")
@@ -122,7 +131,7 @@ class RefereeServer:
         )
         # The handlers take and return bytes, so that this module checks messages of clients, and not gRPC.
         play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
-        watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self._watch)
+        watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self.watch)
         handlers = grpc.method_handlers_generic_handler(SERVICE, {"Play": play, "Watch": watch})
         server.add_generic_rpc_handlers((handlers,))
         healthy = Health()
@@ -146,7 +155,7 @@ class RefereeServer:
         """Let spectators read the end of their match, then end every stream and stop listening."""
         try:
             if self._watching:
-                await asyncio.wait(self._watching, timeout=LAST_SECONDS)
+                await asyncio.wait(self._watching, timeout=self._last_seconds)
             if self._server is not None:
                 await self._server.stop(grace=STOP_SECONDS)
                 await self._calls.end()
@@ -177,9 +186,8 @@ class RefereeServer:
     async def _play(self, _: object, context: ServicerContext[bytes, bytes]) -> None:
         await self._doorkeeper.play(GrpcCall(context))
 
-    # Watch
-
-    async def _watch(self, data: bytes, context: Any) -> None:
+    async def watch(self, data: bytes, context: Any) -> None:
+        """Serve a call of Watch: show the match that the request names."""
         try:
             request = pb.WatchRequest.FromString(data)
         except DecodeError:

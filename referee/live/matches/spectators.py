@@ -48,7 +48,7 @@ class Showing:
         for spectator in self._spectators:
             spectator.news.set()
 
-    async def show(self, context: Any, *, labels: bool) -> None:
+    async def show(self, context: Any, *, labels: bool, slow_seconds: float = SLOW_SECONDS) -> None:
         """Serve a spectator until the match is over."""
         spectator = _Spectator(labels)
         self._spectators.append(spectator)
@@ -57,7 +57,7 @@ class Showing:
             if self._driver is not None:
                 self._open(spectator, self._driver)
             await context.send_initial_metadata(())  # the match exists, even if there is nothing to show yet
-            await self._serve(spectator, context)
+            await self._serve(spectator, context, slow_seconds)
         finally:
             self._spectators.remove(spectator)
             spectator.leave()
@@ -82,14 +82,14 @@ class Showing:
             self._last_bytes[labels] = message.SerializeToString()
         return self._last_bytes[labels]
 
-    async def _serve(self, spectator: _Spectator, context: Any) -> None:
+    async def _serve(self, spectator: _Spectator, context: Any, slow_seconds: float) -> None:
         while spectator.waiting or not self._ended:
             if not spectator.waiting:
                 await spectator.news.wait()
             spectator.news.clear()
             while spectator.waiting:
                 try:
-                    async with asyncio.timeout(SLOW_SECONDS):
+                    async with asyncio.timeout(slow_seconds):
                         await context.write(spectator.waiting.popleft())
                 except TimeoutError:
                     await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "this spectator reads too slowly")

@@ -52,18 +52,20 @@ class Lateness:
     Call `close` when it is no longer needed.
     """
 
-    def __init__(self, late: Callable[[float, float], None], *, polls: bool) -> None:
+    def __init__(self, late: Callable[[float, float], None], *, polls: bool, counts_waits: bool = IS_LINUX) -> None:
         """Begin to measure.
 
         Args:
             late: called with the delay of the event loop in seconds, and the time.
             polls: True if gRPC's poller reads some of the answers.
+            counts_waits: True if the kernel counts the time for which threads wait for a processor.
 
         Raises:
             NoStatistics: if the kernel has no scheduler statistics.
         """
         self._loop = asyncio.get_running_loop()
         self._late = late
+        self._counts_waits = counts_waits
         names = [thread for thread in threading.enumerate() if polls and _POLLER in thread.name]
         threads = {threading.get_native_id(), *(thread.native_id for thread in names)}
         self._files: list[int] = []
@@ -71,7 +73,7 @@ class Lateness:
         self._was_late = 0.0
         """The sum of the delays of all beats; used where the kernel does not count."""
         try:
-            for thread in threads if IS_LINUX else ():
+            for thread in threads if counts_waits else ():
                 self._files.append(os.open(f"/proc/self/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC))
         except OSError as error:
             self.close()
@@ -85,7 +87,7 @@ class Lateness:
 
     def sample(self) -> Sample:
         """Return the time that the threads have used up to now."""
-        if not IS_LINUX:
+        if not self._counts_waits:
             now = self._loop.time()
             return Sample(now, time.process_time() + self._was_late + max(0.0, now - self._due))
         used = 0

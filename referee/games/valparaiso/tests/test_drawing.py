@@ -20,15 +20,9 @@ from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.table import Plan
 from referee.games.valparaiso.tests.table import BOARD, COLOURS, do, goods, place, setup, start
 from referee.kit.chance import FastChance
-from tests.drawings import SVG, assert_readable, lines, parsed
+from tests.drawings import SVG, assert_readable, lines, parsed, texts
 
 LONG = "W" * 500
-
-
-def texts(svg: str) -> str:
-    """All words in a drawing."""
-    wanted = (f"{SVG}text", f"{SVG}desc")
-    return " ".join("".join(element.itertext()) for element in parsed(svg).iter() if element.tag in wanted)
 
 
 def drawn(state: ValparaisoState, viewer: int | None = None) -> str:

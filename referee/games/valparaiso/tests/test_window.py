@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
@@ -16,12 +15,12 @@ from referee.games.valparaiso import GAME
 from referee.games.valparaiso.actions import COMMIT, PLACES
 from referee.games.valparaiso.names import Card
 from referee.games.valparaiso.tests.table import place
-from referee.live.matches.play import Command, House, play_match
-from referee.live.matches.server import RefereeServer
+from referee.live.matches.play import Command, House
 from referee.match.effects import Withdraw, Withdrawal
-from referee.match.result import Fault, Outcome, Result
+from referee.match.result import Fault, Outcome
 from referee.records.verify import verify
 from referee.registry import find
+from tests import matches
 from tests.tables import Table, plan_of
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -130,12 +129,7 @@ def test_v2_8_ones_own_clock_runs_on_inside_the_window_and_closes_without_a_bonu
 @pytest.mark.parametrize("seats", [2, 5])
 def test_v2_8_house_bots_that_are_overtaken_by_the_timer_are_asked_again(seats: int) -> None:
     plan = plan_of(GAME, seats, options={**EXPERT, "max_rounds": 4})
-
-    async def match() -> Result:
-        async with RefereeServer() as server:
-            return (await play_match(plan, [House(RandomBot)] * seats, server=server)).result
-
-    result = asyncio.run(asyncio.wait_for(match(), 60))
+    result = matches.play(plan, [House(RandomBot)] * seats).result
     assert [seat.outcome for seat in result.seats] == [Outcome.PLAYED] * seats
 
 
@@ -165,14 +159,7 @@ def test_v2_8_for_real_the_slow_are_closed_and_the_record_needs_no_clock(tmp_pat
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
     bots = [Command([sys.executable, name], environment, tmp_path) for name in ("quick.py", "slow.py")]
     path = tmp_path / "match.jsonl"
-
-    async def match() -> Result:
-        async with RefereeServer() as server:
-            plan = plan_of(GAME, 3, options=options)
-            report = await play_match(plan, [*bots, House(RandomBot)], server=server, record=path)
-            return report.result
-
-    result = asyncio.run(asyncio.wait_for(match(), 100))
+    result = matches.play(plan_of(GAME, 3, options=options), [*bots, House(RandomBot)], record=path).result
     assert [seat.outcome for seat in result.seats] == [Outcome.PLAYED] * 3
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     closed = [line for line in lines if line.get("seat") == 1 and line.get("action") == "close"]

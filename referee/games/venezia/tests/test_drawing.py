@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import random
 import re
-import xml.etree.ElementTree as ET
 from typing import Any, cast
 
 import pytest
@@ -21,18 +20,9 @@ from referee.games.venezia.tests.table import BOARD, do, place, plan, setup
 from referee.kit.chance import FastChance
 from referee.kit.svg import width_of
 from tests.cases import mostly_long
+from tests.drawings import SVG, parsed, texts
 
-SVG = "{http://www.w3.org/2000/svg}"
 CHAIN: dict[str, Any] = {"piazza": {"d5": 0, "d4": 1, "c2": 1, "h1": 0}, "hunters": ["h10"]}
-
-
-def texts(svg: str) -> str:
-    """All words in a drawing."""
-    root = ET.fromstring(svg)  # noqa: S314 our own drawing
-    assert root.tag == f"{SVG}svg"
-    return " ".join(
-        "".join(element.itertext()) for element in root.iter() if element.tag in (f"{SVG}text", f"{SVG}desc")
-    )
 
 
 def drawn(state: VeneziaState, viewer: int | None = None) -> str:
@@ -181,7 +171,7 @@ def test_places_on_one_spot_are_drawn_apart() -> None:
             entry |= {"x": 50, "y": 50}
     board["plan"]["district_cards"] = 8
     state = GAME.start(GAME.setup(4, {}, board), FastChance(1))
-    root = ET.fromstring(GAME.draw(state.setup, state.observation(None)))  # noqa: S314 our own drawing
+    root = parsed(GAME.draw(state.setup, state.observation(None)))
     tiles = [
         group.get("transform")
         for group in root.iter(f"{SVG}g")
@@ -290,7 +280,7 @@ def test_z10_2_the_worth_of_each_district_is_shown() -> None:
 
 def test_the_round_keeps_its_distance_from_what_is_open() -> None:
     options = {"end_rule": "open", "max_rounds": 50}
-    root = ET.fromstring(drawn(place(round=37, piazza={"d5": 0}, options=options)))  # noqa: S314 our own drawing
+    root = parsed(drawn(place(round=37, piazza={"d5": 0}, options=options)))
     [title] = [found for found in root.iter(f"{SVG}text") if found.text == "Round 37 of 50"]
     assert width_of("Round 37 of 50") * 1.13 * float(title.get("font-size", "0")) <= 135
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from pathlib import Path
@@ -15,11 +14,12 @@ from referee.games.venezia import GAME
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.tests.table import plan, setup
 from referee.kit.document import Document
-from referee.live.matches.play import House, play_match
+from referee.live.matches.play import House
 from referee.records.chain import FIRST_HASH
 from referee.records.record import RecordError
 from referee.records.verify import verify
 from referee.registry import find
+from tests import matches
 from tests.tables import example_position, plan_of
 
 
@@ -309,7 +309,7 @@ def test_z3_3_pigeons_left_on_a_card_that_was_turned_are_wrong_since_the_next_ro
 def test_a_record_whose_header_has_such_a_position_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     players = [House(RandomBot)] * 2
-    asyncio.run(play_match(plan_of("venezia", position=OVER), players, record=path))
+    matches.play(plan_of("venezia", position=OVER), players, record=path)
     verify(path, find)
     previous, lines = FIRST_HASH, []
     for line in map(json.loads, path.read_text().splitlines()):

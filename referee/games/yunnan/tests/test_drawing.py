@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import random
 import re
-import xml.etree.ElementTree as ET
 from dataclasses import replace
 from typing import Any
 
@@ -37,17 +36,7 @@ from referee.games.yunnan.tests.table import BOARD, do, place, setup
 from referee.kit.chance import FastChance
 from referee.kit.scene import halo
 from referee.kit.svg import crown
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def texts(svg: str) -> str:
-    """All words in a drawing."""
-    root = ET.fromstring(svg)  # noqa: S314 our own drawing
-    assert root.tag == f"{SVG}svg"
-    return " ".join(
-        "".join(element.itertext()) for element in root.iter() if element.tag in (f"{SVG}text", f"{SVG}desc")
-    )
+from tests.drawings import texts
 
 
 def drawn(state: YunnanState, viewer: int | None = None) -> str:
