@@ -24,8 +24,8 @@ from bench.matches import ENVIRONMENT, ROOT, cpu_of_children
 from bench.report import Report
 from referee.registry import games
 from referee.sandbox.box import CannotIsolate
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 
 ROUNDS = 3
 MATCHES = 24
@@ -128,7 +128,7 @@ def steady_rate(seen: list[tuple[float, int]], workers: int) -> float:
 def has_walls() -> bool:
     """Tell whether this machine can confine agents."""
     try:
-        build(Limits())
+        build(ResourceLimits())
     except CannotIsolate:
         return False
     return True

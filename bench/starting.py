@@ -25,8 +25,8 @@ from referee.live.matches.conversation import conversation
 from referee.live.matches.play import Command
 from referee.live.seats.command import GRACE_SECONDS
 from referee.sandbox.box import CannotIsolate, Sandbox
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 
 ROUNDS = 11
 BOT = f"{IMPORTS}import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
@@ -96,7 +96,7 @@ def _add_commands(report: Report, folder: Path) -> None:
 def _add_agents(report: Report, folder: Path) -> None:
     aims = ("a confined Python agent: time", "a confined Python agent: processor time")
     try:
-        sandbox = build(Limits())
+        sandbox = build(ResourceLimits())
     except CannotIsolate as error:
         for what in aims:
             report.absent(what, str(error), most=1)

@@ -11,7 +11,7 @@ from referee.match.plan import MatchPlan
 from referee.match.result import Result
 from referee.records.changes import describe
 from referee.records.moments import lead_lost, lead_taken, place_on_page, round_of
-from referee.records.record import Line, read_lines
+from referee.records.record import RecordLine, read_lines
 from referee.records.verify import Replay
 from referee.registry import find
 
@@ -133,7 +133,7 @@ def read_account(path: Path, data: bytes | None = None) -> Account:
     return Account(replay.plan, replay.result, tuple(blames), tuple(lost), _longest(lines), moment, lead, breakdown)
 
 
-def _counted(lines: Iterable[Line]) -> Iterable[tuple[int, Line]]:
+def _counted(lines: Iterable[RecordLine]) -> Iterable[tuple[int, RecordLine]]:
     """Yield each line with the number of actions that were played before it."""
     played = 0
     for line in lines:
@@ -141,7 +141,7 @@ def _counted(lines: Iterable[Line]) -> Iterable[tuple[int, Line]]:
         played += line.data.get("type") == "action"
 
 
-def _blames(lines: Iterable[Line]) -> list[Blame]:
+def _blames(lines: Iterable[RecordLine]) -> list[Blame]:
     """Return the strikes and outs of lines that nobody has checked yet."""
     found = []
     for at, line in _counted(lines):
@@ -172,7 +172,7 @@ def _lost(state: State, at: int, outs: Mapping[Seat, Blame], blames: Sequence[Bl
     ]
 
 
-def _longest(lines: Iterable[Line]) -> dict[Seat, LongestDecision]:
+def _longest(lines: Iterable[RecordLine]) -> dict[Seat, LongestDecision]:
     found: dict[Seat, LongestDecision] = {}
     for at, line in _counted(lines):
         if "ms" in line.data:

@@ -35,7 +35,7 @@ _LEAST_OF_AN_ID = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class BotOutput:
     """What the bot in a seat wrote in a match."""
 
     match_id: str
@@ -85,7 +85,7 @@ class MatchTraces:
     """How it went for each seat; none if the match has no result."""
     voids: tuple[str, ...]
     """The reason of each attempt that came to no result."""
-    logs: tuple[Log, ...]
+    logs: tuple[BotOutput, ...]
     is_recorded: bool
     """Whether there is a record."""
     pruned_at: str
@@ -223,7 +223,7 @@ def usages_of(home: Home, match_id: str) -> dict[Seat, Usage]:
         return {}
 
 
-def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[Log]:
+def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOutput]:
     """Return the logs of a match, by seat; house bots write none.
 
     Args:
@@ -238,11 +238,11 @@ def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[Log]:
     for name, data in find_logs(home, match_id).items():
         if name != USAGE:
             seat = int(name.removeprefix("seat").removesuffix(".log"))
-            found.append(Log(match_id, seat, bots[seat] if seat < len(bots) else "", data))
+            found.append(BotOutput(match_id, seat, bots[seat] if seat < len(bots) else "", data))
     return sorted(found, key=lambda log: log.seat)
 
 
-def _logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[Log]:
+def _logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOutput]:
     """Return the logs of a match as `logs_of_match`; none if they are damaged: how the match went is told all the same."""
     try:
         return logs_of_match(home, match_id, bots)
@@ -263,7 +263,7 @@ def bots_in(home: Home, chronicle: Store, match_id: str) -> list[str]:
     return [str(bot) for bot in bots] if isinstance(bots, list) else []
 
 
-def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> Log:
+def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> BotOutput:
     """Return the log of a bot in its last match that has one: one of the last that count, or one that was to qualify it.
 
     The match in which it failed to qualify comes first, if the newest version has not qualified; not one that it got through
@@ -295,7 +295,7 @@ def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> Log:
     for match_id, seat, version in chain(qualifying, played) if failed else chain(played, qualifying):
         data = find_logs(home, match_id).get(f"seat{seat}.log")
         if data is not None:
-            return Log(match_id, seat, version.label, data)
+            return BotOutput(match_id, seat, version.label, data)
     before = chronicle.evidence.logs_pruned_before()
     pruned = f"; those from before {before[:10]} were pruned by the organiser's retention" if before else ""
     raise LadderError(f"{newest.bot} has no log: it has played no match yet, or the logs were removed{pruned}")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ladder.commands.help import Command, Group
+from ladder.commands.help import PagedCommand, PagedGroup
 from ladder.commands.options import AsJson, HomeOption
 from ladder.commands.tables import moment, table
 from ladder.intake.authors import DEFAULT_DAYS, Authors
@@ -17,7 +17,7 @@ from referee.commands.output import err, out, print_json
 
 author = typer.Typer(
     help="Decide who may submit over the network, and how much.",
-    cls=Group,
+    cls=PagedGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -25,7 +25,7 @@ NameArgument = Annotated[str, typer.Argument(help="The author.", metavar="AUTHOR
 DaysOption = Annotated[int, typer.Option(help="For how many days the token is good.", min=1, max=3650, metavar="DAYS")]
 
 
-@author.command(cls=Command)
+@author.command(cls=PagedCommand)
 def add(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, as_json: AsJson = False) -> None:
     """Add an author, and print a token.
 
@@ -43,7 +43,7 @@ def add(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, a
         _print_token(name, authors.add(name, days), days, as_json=as_json)
 
 
-@author.command(cls=Command)
+@author.command(cls=PagedCommand)
 def token(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, as_json: AsJson = False) -> None:
     """Print a further token for an author.
 
@@ -57,7 +57,7 @@ def token(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS,
         _print_token(name, authors.new_token(name, days), days, as_json=as_json)
 
 
-@author.command(cls=Command)
+@author.command(cls=PagedCommand)
 def revoke(
     what: Annotated[
         str, typer.Argument(help="An author, for all their tokens; or the id of one token.", metavar="AUTHOR|TOKEN")
@@ -90,7 +90,7 @@ def _matches(text: str) -> int | None:
     return int(text)
 
 
-@author.command(cls=Command)
+@author.command(cls=PagedCommand)
 def budget(
     name: NameArgument,
     home: HomeOption,
@@ -132,7 +132,7 @@ def _bytes(text: str) -> int | None:
     return int(found[1]) << 10 * " KMGT".index(found[2] or " ")
 
 
-@author.command(cls=Command)
+@author.command(cls=PagedCommand)
 def quota(
     name: NameArgument,
     size: Annotated[
@@ -164,7 +164,7 @@ def quota(
         out.print(f"{name}: {'no limit' if most is None else f'{most:,} bytes'}")
 
 
-@author.command("list", cls=Command)
+@author.command("list", cls=PagedCommand)
 def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
     """List authors, their tokens, and what they have used today.
 

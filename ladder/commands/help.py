@@ -147,7 +147,7 @@ class _Page:
             _write_rows(formatter, f"{kind.capitalize()}s", rows)
 
 
-class Command(_Page, TyperCommand):
+class PagedCommand(_Page, TyperCommand):
     """A command with such a page."""
 
     @override
@@ -179,7 +179,7 @@ class Command(_Page, TyperCommand):
             raise
 
 
-class Group(_Page, TyperGroup):
+class PagedGroup(_Page, TyperGroup):
     """A group of commands with such a page."""
 
     sections: Mapping[str, Sequence[str]] = {}

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typing_extensions import override
 
-from ladder.commands.help import Command, Group
+from ladder.commands.help import PagedCommand, PagedGroup
 
 
 class Commands(Mapping[str, Any]):
@@ -27,7 +27,7 @@ class Commands(Mapping[str, Any]):
         if isinstance(place, typer.Typer):
             return typer.main.get_group(place)
         alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-        alone.command(name, cls=Command)(place)
+        alone.command(name, cls=PagedCommand)(place)
         return typer.main.get_command(alone)
 
     @override
@@ -39,11 +39,11 @@ class Commands(Mapping[str, Any]):
         return len(self._places)
 
 
-def lazy(sections: Mapping[str, Mapping[str, str | typer.Typer]]) -> type[Group]:
+def lazy(sections: Mapping[str, Mapping[str, str | typer.Typer]]) -> type[PagedGroup]:
     """Return what typer makes a group of these commands with; they are listed under the headings of the sections."""
     places = {name: place for section in sections.values() for name, place in section.items()}
 
-    class Lazy(Group):
+    class Lazy(PagedGroup):
         def __init__(self, **settings: Any) -> None:
             super().__init__(**settings)
             self.commands = Commands(places)  # type: ignore[assignment]  # nothing is added to it

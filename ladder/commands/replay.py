@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from referee.commands.again import AskError, ask_bot, read_decisions
-from referee.commands.isolation import build_walls
+from referee.commands.isolation import build_sandbox
 from referee.commands.options import (
     CpusOption,
     ForceOption,
@@ -191,7 +191,7 @@ def look_at(
     sandbox = None
     if not unconfined:
         limited = read_limits(memory, tasks, cpus)
-        sandbox = build_walls(limited, runtime or [], "give --unconfined, if you trust the bot")
+        sandbox = build_sandbox(limited, runtime or [], "give --unconfined, if you trust the bot")
     if sandbox is None:
         err.print("the bot runs unconfined: with your rights on this machine", style="yellow")
     player = _unbuffered(read_bot(bot, record.plan.game, None, sandbox, runtime or [], hold))

@@ -43,8 +43,8 @@ from referee.commands.output import err, out
 from referee.live.matches.cluster import Crew
 from referee.registry import find
 from referee.sandbox.box import CannotIsolate, Sandbox
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 
 
 def run(
@@ -112,7 +112,7 @@ def run(
         working(ray, place, workers, limits, wait, say) as (crew, sandbox),
         Progress(console=err, transient=True) as progress,
     ):
-        for text, is_warning in walls_of(limits, sandbox):
+        for text, is_warning in isolation_report(limits, sandbox):
             say(text, is_warning=is_warning)
         bar = progress.add_task(f"{' and '.join(one.game.title for one in chosen)} matches", total=matches)
         plan = RunPlan(
@@ -148,7 +148,7 @@ def working(
     ray: str | None,
     home: Home,
     workers: int | None,
-    limits: Limits | None,
+    limits: ResourceLimits | None,
     wait: float,
     tell: Callable[[str], None],
 ) -> Iterator[tuple[Crew[Match] | None, Sandbox | None]]:
@@ -169,7 +169,7 @@ def working(
 
 def chosen_limits(
     memory: int | None, tasks: int | None, cpus: float | None, *, no_pondering: bool, unconfined: bool
-) -> Limits | None:
+) -> ResourceLimits | None:
     """Return what each bot may use; None if bots are to run with the rights of this process.
 
     Raises:
@@ -182,7 +182,7 @@ def chosen_limits(
     return None
 
 
-def confine(home: Home, limits: Limits | None) -> Sandbox | None:
+def confine(home: Home, limits: ResourceLimits | None) -> Sandbox | None:
     """Return what confines bots to these limits; None if there are none.
 
     Raises:
@@ -196,7 +196,7 @@ def confine(home: Home, limits: Limits | None) -> Sandbox | None:
         raise LadderError(f"{error}; or say --unconfined if you trust all bots") from error
 
 
-def walls_of(limits: Limits | None, sandbox: Sandbox | None) -> Iterator[tuple[str, bool]]:
+def isolation_report(limits: ResourceLimits | None, sandbox: Sandbox | None) -> Iterator[tuple[str, bool]]:
     """Yield what bots may do, in words, and for each text whether it is a warning."""
     if limits is None:
         yield "bots run unconfined: with your rights on this machine", True

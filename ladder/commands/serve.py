@@ -29,7 +29,7 @@ from ladder.commands.options import (
     UnconfinedOption,
     WorkersOption,
 )
-from ladder.commands.run import chosen_limits, confine, walls_of, working
+from ladder.commands.run import chosen_limits, confine, isolation_report, working
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.intake.upload import sweep_uploads
@@ -47,8 +47,8 @@ from ladder.play.running import IDLE_SECONDS, RunPlan, only_run, run_locked
 from ladder.service.at_home import AtHome
 from ladder.service.beside import serving
 from ladder.service.metrics import Metrics
-from ladder.tables.hall import TABLES
-from ladder.tables.hosts import Walls
+from ladder.tables.hosts import Isolation
+from ladder.tables.open_tables import TABLES
 from referee.commands.options import (
     DEFAULT_CLOCK,
     ClockOption,
@@ -168,7 +168,7 @@ def serve(
             public_url_of,
         )
 
-        pages = Pages(
+        pages = PagesSettings(
             Listen(web).address,
             public_url_of(public_url),
             tables,
@@ -223,10 +223,10 @@ def serve(
                 ray=ray,
                 clock=clock,
             )
-            for text, is_warning in walls_of(limits, sandbox):
+            for text, is_warning in isolation_report(limits, sandbox):
                 note("walls", logging.WARNING if is_warning else logging.INFO, text=text)
             at_tables = confine(place, limits) if ray is not None and web is not None else sandbox
-            with _listening(place, address, figures_at, called, pages, Walls(at_tables)):
+            with _listening(place, address, figures_at, called, pages, Isolation(at_tables)):
                 _play(place, store, plan)
     except KeyboardInterrupt as stop:
         _note_stop(began, logging.INFO, str(stop) or "SIGINT")
@@ -245,7 +245,7 @@ def _note_stop(began: float, level: int, reason: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
+class PagesSettings:
     """The address of the pages, and their settings (`Site`)."""
 
     address: str
@@ -260,7 +260,7 @@ class Pages:
 
 
 @contextmanager
-def _showing(place: Home, pages: Pages, address: str, walls: Walls, figures: Metrics) -> Iterator[str]:
+def _showing(place: Home, pages: PagesSettings, address: str, walls: Isolation, figures: Metrics) -> Iterator[str]:
     """Show the pages meanwhile; yield their address.
 
     Args:
@@ -298,7 +298,7 @@ def _showing(place: Home, pages: Pages, address: str, walls: Walls, figures: Met
 
 @contextmanager
 def _listening(
-    place: Home, listen: Listen, metrics: Listen | None, at_home: AtHome, pages: Pages | None, walls: Walls
+    place: Home, listen: Listen, metrics: Listen | None, at_home: AtHome, pages: PagesSettings | None, walls: Isolation
 ) -> Iterator[None]:
     """Serve the ladder meanwhile, and its figures and pages if there are addresses for them.
 

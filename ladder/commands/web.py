@@ -19,7 +19,7 @@ from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
 from ladder.operation import journal
 from ladder.operation.home import Home
-from ladder.tables.hall import TABLES, check_free
+from ladder.tables.open_tables import TABLES, check_free
 from referee.commands.output import out
 
 DEFAULT_ADDRESS = "127.0.0.1:8780"

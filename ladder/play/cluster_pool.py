@@ -16,7 +16,7 @@ from referee.match.clock import TimeControl
 from referee.records.record import RecordError
 from referee.records.verify import Verified, verify
 from referee.registry import find, shipped_board
-from referee.sandbox.limits import Limits
+from referee.sandbox.limits import ResourceLimits
 from referee.version import installed_version
 
 _PACKED_AT_A_TIME = 32
@@ -28,7 +28,7 @@ def ladder_crew(
     address: str,
     home: Home,
     workers: int | None,
-    limits: Limits | None,
+    limits: ResourceLimits | None,
     join_seconds: float,
     tell: Callable[[str], None],
 ) -> Iterator[Crew[Match]]:

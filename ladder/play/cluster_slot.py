@@ -26,8 +26,8 @@ from referee.errors import DoganaError
 from referee.files import private_folder
 from referee.live.matches.cluster import Unfit, forget_main
 from referee.live.seats.scratch import Scratch
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 from referee.version import installed_version
 
 
@@ -37,7 +37,7 @@ class Order:
 
     dogana: str
     """The version that each machine must have."""
-    limits: Limits | None
+    limits: ResourceLimits | None
     """What bots may use; None to let them run unconfined."""
     runtimes: tuple[Path, ...]
     """The runtimes of the ladder; a machine must have them in the same folders."""

@@ -40,7 +40,7 @@ from referee.live.matches.play import Command, House, Player, Remote, play_match
 from referee.live.matches.server import RefereeServer
 from referee.live.matches.worker import become_worker, undisturbed
 from referee.live.seats.orphans import kill_below, kill_children
-from referee.live.seats.telemetry import Series
+from referee.live.seats.telemetry import KeyValues
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
@@ -60,7 +60,7 @@ _STOP_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class WorkerTimeouts:
     """How long the pool waits for a worker.
 
     Time is counted in ticks that the pool itself has seen, so that suspending everything at once harms no worker.
@@ -81,7 +81,7 @@ class Finished:
     result: Result
     record_hash: str
     """The hash of the last line of its record."""
-    telemetry: Mapping[int, Mapping[str, Series]] = field(default_factory=dict)
+    telemetry: Mapping[int, Mapping[str, KeyValues]] = field(default_factory=dict)
     """What bots said of their thinking, by seat and key."""
     logs: Mapping[str, bytes] = field(default_factory=dict)
     """What bots wrote and used, as files of these names."""
@@ -125,7 +125,7 @@ class Pool:
         self,
         home: Home,
         workers: int,
-        patience: Patience | None = None,
+        patience: WorkerTimeouts | None = None,
         join_seconds: float = JOIN_SECONDS,
         sandbox: Sandbox | None = None,
         invite: Callable[[Invitation], None] | None = None,
@@ -144,7 +144,7 @@ class Pool:
         self._invite = invite
         self._join_seconds = join_seconds
         self._sandbox = sandbox
-        self._patience = patience or Patience()
+        self._patience = patience or WorkerTimeouts()
         self._context = multiprocessing.get_context("spawn")
         self._most = workers
         self._workers: list[_Worker] = []
@@ -215,11 +215,11 @@ class Pool:
             ready = wait(signs, max(0.0, next_tick - time.monotonic()))
             for worker in busy:
                 if worker.pipe in ready or worker.process.sentinel in ready:
-                    told = worker.told()
-                    if not isinstance(told, Invitation):
-                        yield self._take(worker, told)
+                    message = worker.message()
+                    if not isinstance(message, Invitation):
+                        yield self._take(worker, message)
                     elif self._invite is not None:
-                        self._invite(told)
+                        self._invite(message)
             if time.monotonic() >= next_tick:
                 next_tick = time.monotonic() + self._patience.tick_seconds
                 for worker in busy:
@@ -261,7 +261,7 @@ class _Worker:
         self,
         context: multiprocessing.context.SpawnContext,
         home: Home,
-        patience: Patience,
+        patience: WorkerTimeouts,
         join_seconds: float,
         sandbox: Sandbox | None,
     ) -> None:
@@ -292,7 +292,7 @@ class _Worker:
         self._max_ticks = 0
 
     def give(self, match: Match) -> None:
-        """Let it play a match. If it is dead already, `told` will tell."""
+        """Let it play a match. If it is dead already, `message` reports it."""
         self.match = match
         self._silent = self._ticks = 0
         self._max_ticks = math.ceil((self._join_seconds + max_seconds(match)) / self._patience.tick_seconds)
@@ -315,12 +315,12 @@ class _Worker:
             return f"the match took {self._ticks * self._patience.tick_seconds:g} s, more than its clock allows"
         return ""
 
-    def told(self) -> End | Invitation:
+    def message(self) -> End | Invitation:
         """Return the end of its match, or how it died before it had one; or else a seat that waits for its bot."""
         with contextlib.suppress(EOFError, OSError):
             if self.pipe.poll():
-                told: End | Invitation = self.pipe.recv()
-                return told
+                message: End | Invitation = self.pipe.recv()
+                return message
         self.process.join(1)
         code = self.process.exitcode
         how = (

@@ -20,7 +20,7 @@ from itertools import islice
 from ladder.archive.archive import Archive
 from ladder.archive.key import ladder_key
 from ladder.archive.sealing import seal_block, seal_blocks, seal_match
-from ladder.facts.roster import Connection
+from ladder.facts.roster import ConnectedBot
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.standings import KILLS_WORKERS, scheduled, to_qualify
 from ladder.facts.store import Store
@@ -190,7 +190,7 @@ class _Play:
         """What is to be said with the next progress."""
         self._playing: dict[str, Match] = {}
         """What is being played, by the id of the match."""
-        self._connected: Mapping[int, Connection] = {}
+        self._connected: Mapping[int, ConnectedBot] = {}
         """The bots at home that were connected when something was scheduled last, and how many places of each were needed then."""
         self._needed = Counter[int]()
         self._away_since: dict[int, float] = {}
@@ -311,7 +311,7 @@ class _Play:
                     return match
         return None
 
-    def _can_begin(self, match: Match, connected: Mapping[int, Connection], called: Mapping[int, int]) -> bool:
+    def _can_begin(self, match: Match, connected: Mapping[int, ConnectedBot], called: Mapping[int, int]) -> bool:
         """Tell whether the bots at home in a match are there, or have been away for too long."""
         can_begin, now = True, time.monotonic()
         for version in match.at_home:  # look at all of them: the times of those that are away run together

@@ -80,7 +80,7 @@ def check_over(ladder: Ladder, match_id: str) -> None:
         raise Forbidden(f"match {match_id} can be seen when the other matches from its seed are over")
 
 
-def may_read(ladder: Ladder, log: traces.Log) -> bool:
+def may_read(ladder: Ladder, log: traces.BotOutput) -> bool:
     """Tell whether the caller may read a log; that of a bot which is not known any more is for the organiser."""
     if ladder.caller.is_organiser:
         return True

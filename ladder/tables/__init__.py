@@ -1,1 +1,1 @@
-"""Tables at which a person plays against bots: a process for each, and the hall that keeps them."""
+"""Tables at which a person plays against bots: a process for each, and `open_tables.py` keeps them."""

@@ -10,12 +10,12 @@ from referee.game import Game, Seat
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
 from referee.records.record import RecordError, read_lines
-from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.records.viewpoint import Viewpoint
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SeenAction:
     """Something that has happened."""
 
     step: int
@@ -48,10 +48,10 @@ class Following:
         """
         self._record = record
         self.replay = Replay(self._file(), find_game, plan.seed)
-        self.shown = Shown(self.replay, seat)
+        self.shown = Viewpoint(self.replay, seat)
         self.shown.scene = replace(self.shown.scene, steps=None)  # nobody knows yet how many there will be
         self.played: list[Seat] = []
-        self.log: list[Line] = []
+        self.log: list[SeenAction] = []
         self.read_on()
 
     def _file(self) -> Path:
@@ -72,7 +72,7 @@ class Following:
                 self.shown.follow(step)
                 self.played.append(step.seat)
                 if self.shown.scene.step == step.n:
-                    self.log.append(Line(step.n, step.seat, "; ".join(self.shown.tell())))
+                    self.log.append(SeenAction(step.n, step.seat, "; ".join(self.shown.tell())))
         except RecordError as error:
             if error.line <= len(self.replay.lines):
                 raise  # else the next line is not written yet

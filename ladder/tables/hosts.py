@@ -23,7 +23,7 @@ from referee.sandbox.box import Sandbox
 
 
 @dataclass(frozen=True, slots=True)
-class Walls:
+class Isolation:
     """What surrounds bots of authors at tables."""
 
     sandbox: Sandbox | None
@@ -33,7 +33,7 @@ class Walls:
 class Hosts:
     """Lets bots of authors sit at tables of one ladder."""
 
-    def __init__(self, home: Home, walls: Walls) -> None:
+    def __init__(self, home: Home, walls: Isolation) -> None:
         self._home = home
         self._walls = walls
         self._inspector = Inspector(home.versions)

@@ -20,7 +20,7 @@ REMARKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class OpenDecision:
     """A decision that the person owes."""
 
     number: int
@@ -50,7 +50,7 @@ class Person:
         self._driver: MatchDriver | None = None
         self._seat: Seat = 0
         self._unsent: Decision | None = None
-        self.question: Question | None = None
+        self.question: OpenDecision | None = None
         self.remark = ""
         self.is_out = False
 
@@ -67,7 +67,7 @@ class Person:
             self.question, self.remark = None, ""
             self._driver.answer(self._seat, number, index)
 
-    # the driver's side (`referee.live.matches.driver.Connection`)
+    # the driver's side (`referee.live.matches.driver.AgentConnection`)
 
     def ask(self, decision: Decision) -> None:
         """Take a decision; `flush` puts it to the person, when the house bots have moved: its time begins then."""
@@ -86,7 +86,7 @@ class Person:
             self._put(decision)
 
     def _put(self, decision: Decision) -> None:
-        self.question = Question(
+        self.question = OpenDecision(
             decision.number, decision.actions, decision.deadline, decision.bank, decision.window is not None
         )
         self._changed()

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
 from ladder.tables.choices import Choice, Group
-from ladder.tables.following import Line
+from ladder.tables.following import SeenAction
 
 
 class Stage(StrEnum):
@@ -27,7 +27,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SeatView:
+class TableSeat:
     """How a seat stands."""
 
     seat: int
@@ -71,8 +71,8 @@ class View:
     clock: str
     picture: str = ""
     """What the seat sees, as SVG."""
-    seats: list[SeatView] = field(default_factory=list)
-    log: list[Line] = field(default_factory=list)
+    seats: list[TableSeat] = field(default_factory=list)
+    log: list[SeenAction] = field(default_factory=list)
     """What has happened, the oldest first."""
     new_from: int = 1
     """The number of the first step since the person's last choice, which is that choice."""
@@ -105,8 +105,8 @@ class View:
             groups = [Group(one["name"], [Choice(**choice) for choice in one["choices"]]) for one in asking["groups"]]
             data["asking"] = Asking(**{**asking, "groups": groups})
         data["stage"] = Stage(data["stage"])
-        data["seats"] = [SeatView(**seat) for seat in data["seats"]]
-        data["log"] = [Line(**line) for line in data["log"]]
+        data["seats"] = [TableSeat(**seat) for seat in data["seats"]]
+        data["log"] = [SeenAction(**line) for line in data["log"]]
         return View(**data)
 
 

@@ -11,8 +11,8 @@ import typer
 
 from referee.commands.options import CpusOption, MemoryOption, RuntimeOption, TasksOption, read_limits
 from referee.commands.output import out, print_json
+from referee.sandbox.measures import Measure, inspect
 from referee.sandbox.system import HOW_TO_GET_LINUX, IS_LINUX, NAME
-from referee.sandbox.walls import Wall, inspect
 
 
 def doctor(
@@ -47,7 +47,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _verdict(walls: Sequence[Wall]) -> str:
+def _verdict(walls: Sequence[Measure]) -> str:
     """Return the verdict in a sentence: can this machine run strangers' bots? Without Linux, `walls` is empty."""
     if not walls:
         return (
@@ -65,13 +65,13 @@ def _verdict(walls: Sequence[Wall]) -> str:
     return "This machine can run strangers' bots."
 
 
-def _reason(wall: Wall) -> str:
+def _reason(wall: Measure) -> str:
     if wall.name == "bubblewrap":
         return "bubblewrap is not installed"
     return wall.says if wall.name == "box" else f"the wall {wall.name!r} does not stand: {wall.says}"
 
 
-def _explain(walls: Sequence[Wall]) -> list[str]:
+def _explain(walls: Sequence[Measure]) -> list[str]:
     """Return the lines after the verdict: a remedy for each missing wall, then the findings."""
     lines: list[str] = []
     missing = sorted((wall for wall in walls if not wall.stands), key=lambda wall: not wall.is_needed)
@@ -90,7 +90,7 @@ def _explain(walls: Sequence[Wall]) -> list[str]:
     return lines
 
 
-def _status(wall: Wall) -> str:
+def _status(wall: Measure) -> str:
     return "yes" if wall.stands else "NO" if wall.is_needed else "in part"
 
 

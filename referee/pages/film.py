@@ -14,8 +14,8 @@ from referee.errors import DoganaError
 from referee.game import Game
 from referee.pages.payload import Reel, join, reel
 from referee.records.record import RecordError
-from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.records.viewpoint import Viewpoint
 from referee.sandbox.system import processors
 
 STEPS_A_REEL = 64
@@ -75,7 +75,7 @@ def _reels(
     replay = Replay(path, find_game)
     if replay.last_hash != record_hash:
         raise RecordError(path, 0, "was replaced by another one while it was drawn")
-    shown = [Shown(replay, viewer) for viewer in (None, *range(seats))]
+    shown = [Viewpoint(replay, viewer) for viewer in (None, *range(seats))]
     played = iter(replay)
     pictures: list[list[str]] = []
     before = ""

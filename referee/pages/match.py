@@ -32,7 +32,7 @@ _TOO_LONG = "What each seat knew is left out: the page would be too large."
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReplayPage:
     """A page, and what it shows."""
 
     html: str
@@ -58,7 +58,7 @@ def make_page(
     seats_too: bool | None = None,
     max_bytes: int = MAX_BYTES,
     workers: int = 0,
-) -> Page:
+) -> ReplayPage:
     """Make the page of a record. Equal records give equal pages.
 
     Args:
@@ -80,7 +80,9 @@ def make_page(
     if len(html.encode()) > max_bytes and story.logs:
         story.logs = []
         html = _html(story, Reel(reel.tokens, reel.public, []), last, _TOO_LONG)
-    return Page(html, len(story.seats), len(story.logs), story.broken, story.replay.is_sealed, moment(story), last)
+    return ReplayPage(
+        html, len(story.seats), len(story.logs), story.broken, story.replay.is_sealed, moment(story), last
+    )
 
 
 def _html(story: Story, reel: Reel, last: str, remark: str) -> str:

@@ -15,8 +15,8 @@ from referee.match.result import Result
 from referee.records.changes import changes
 from referee.records.moments import lead_lost, place_on_page, round_of
 from referee.records.record import RecordError
-from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.records.viewpoint import Viewpoint
 from referee.terminal import visible
 
 MAX_NAME = 60
@@ -78,7 +78,7 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
     replay = Replay(path, find_game)
     viewers = range(replay.plan.setup.seats if seats_too or (seats_too is None and replay.is_sealed) else 0)
     story = Story(replay, logs=[[] for _ in viewers])
-    shown = [Shown(replay, viewer) for viewer in (None, *viewers)]
+    shown = [Viewpoint(replay, viewer) for viewer in (None, *viewers)]
     spectator = shown[0]
     used = replay.seconds_used()
 

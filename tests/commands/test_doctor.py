@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.sandbox import box, walls
+from referee.sandbox import box, measures
 from referee.sandbox.cgroup import Groups, Hierarchy, Usage
-from referee.sandbox.walls import Ran
+from referee.sandbox.measures import Ran
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 
@@ -41,8 +41,8 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 
     def describe(seen: dict[str, object] | str, groups: dict[str, Hierarchy], user: int = 1000) -> None:
         output = seen if isinstance(seen, str) else json.dumps(SEEN | seen)
-        monkeypatch.setattr(walls, "run", lambda *_: Ran(0, output, True, Usage()))
-        monkeypatch.setattr(walls, "find_bubblewrap", lambda: "/usr/bin/bwrap")
+        monkeypatch.setattr(measures, "run", lambda *_: Ran(0, output, True, Usage()))
+        monkeypatch.setattr(measures, "find_bubblewrap", lambda: "/usr/bin/bwrap")
         monkeypatch.setattr(Groups, "look", staticmethod(lambda: Groups(groups)))
         monkeypatch.setattr(Groups, "sweep", lambda _: None)
         monkeypatch.setattr(os, "geteuid", lambda: user)
@@ -66,7 +66,7 @@ def test_without_bubblewrap_it_says_what_to_install(
     dogana: Dogana, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine({}, ALL)
-    monkeypatch.setattr(walls, "find_bubblewrap", box.find_bubblewrap)
+    monkeypatch.setattr(measures, "find_bubblewrap", box.find_bubblewrap)
     monkeypatch.setattr("referee.sandbox.box.shutil.which", lambda *_, **__: None)
     verdict, mend, until, found = paragraphs(dogana("doctor", status=1).stdout)
     assert verdict == "This machine cannot run strangers' bots, because bubblewrap is not installed."
@@ -119,7 +119,7 @@ def test_root_in_a_container_with_too_few_users_is_told_how_many_it_needs(
         box.users_for_agents("0 1000 1\n")
         raise AssertionError
 
-    monkeypatch.setattr(walls, "run", order)
+    monkeypatch.setattr(measures, "run", order)
     verdict, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
     assert verdict == (
         "This machine cannot run strangers' bots, because root can be too few other users in this container."
@@ -131,7 +131,7 @@ def test_a_container_that_forbids_the_box_is_told_what_to_allow(
     dogana: Dogana, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine("bwrap: Creating new namespace failed: Operation not permitted\n", ALL, user=0)
-    monkeypatch.setattr(walls, "_switched", lambda *_: False)
+    monkeypatch.setattr(measures, "_switched", lambda *_: False)
     verdict, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
     assert "because no box could be built: bwrap: Creating new namespace failed" in verdict
     assert "  docker run --security-opt seccomp=unconfined" in mend
@@ -149,7 +149,7 @@ def test_a_switch_of_the_kernel_that_forbids_the_box_is_named_with_what_to_type(
     dogana: Dogana, machine: Machine, monkeypatch: pytest.MonkeyPatch, switch: str, command: str
 ) -> None:
     machine("bwrap: setting up uid map: Permission denied\n", ALL)
-    monkeypatch.setattr(walls, "_switched", lambda name, _: name == switch)
+    monkeypatch.setattr(measures, "_switched", lambda name, _: name == switch)
     _, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
     assert mend.splitlines()[-1] == f"  {command}"
 
@@ -158,7 +158,7 @@ def test_an_old_bubblewrap_is_told_to_be_too_old(
     dogana: Dogana, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine("bwrap: Unknown option --disable-userns\n", ALL)
-    monkeypatch.setattr(walls, "_switched", lambda *_: False)
+    monkeypatch.setattr(measures, "_switched", lambda *_: False)
     _, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
     assert mend.endswith("To mend it: this bubblewrap is too old: 0.8.0 or newer is needed.")
 

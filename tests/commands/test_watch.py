@@ -24,8 +24,8 @@ from dogana.v1 import referee_pb2 as pb
 from referee.live.messages import wire
 from referee.live.messages.codec import codec
 from referee.match.effects import Happened
-from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.records.viewpoint import Viewpoint
 from referee.registry import find
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
@@ -51,7 +51,7 @@ def told_in(shown: str) -> list[str]:
 def recorded(file: Path) -> list[str]:
     """What the page of a match says of each step that everybody learns of at once."""
     replay = Replay(file, find)
-    seen = Shown(replay, None)
+    seen = Viewpoint(replay, None)
     return [seen.tell()[0] for step in replay if seen.follow(step)]
 
 

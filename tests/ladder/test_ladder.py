@@ -18,7 +18,7 @@ from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.blocks import Blocks
-from referee.sandbox.limits import Limits
+from referee.sandbox.limits import ResourceLimits
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.archived import (
     change_record,
@@ -252,7 +252,7 @@ def test_without_bubblewrap_the_organiser_is_told_what_to_do(monkeypatch: pytest
         LadderError,
         match=r"cannot be isolated here \(bubblewrap: is not installed\); install bubblewrap .*; or say --unconfined",
     ):
-        confine(Home(tmp_path), Limits())
+        confine(Home(tmp_path), ResourceLimits())
 
 
 @pytest.mark.parametrize("command", ["run", "serve"])

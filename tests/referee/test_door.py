@@ -12,10 +12,10 @@ import grpc
 import pytest
 from hpack import Encoder
 
-from dogana.started import Call
+from dogana.started import SocketCall
 from dogana.v1 import referee_pb2 as pb
 from referee.live.doors import frames
-from referee.live.doors.call import Call as HeldCall
+from referee.live.doors.call import Http2Call as HeldCall
 from referee.live.doors.door import SERVICE, Door, SeatDoor
 from referee.live.doors.listener import ALLOWANCE
 from referee.live.matches.server import RefereeServer
@@ -154,7 +154,7 @@ def said(message: bytes) -> bytes:
     return frames.frame(frames.DATA, 0, 1, bytes(1) + len(message).to_bytes(4, "big") + message)
 
 
-class Listening(Call):
+class Listening(SocketCall):
     """A call that notes the pings of the other side."""
 
     pings = 0

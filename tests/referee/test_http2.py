@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.live.doors import frames
-from referee.live.doors.call import COMPRESSED_COST, Call
+from referee.live.doors.call import COMPRESSED_COST, Http2Call
 from referee.live.doors.frames import (
     ACK,
     CONTINUATION,
@@ -37,7 +37,7 @@ from referee.live.doors.frames import (
     WINDOW_UPDATE,
     frame,
 )
-from referee.live.doors.http2 import CALL_COST, MAX_BLOCK_BYTES, MAX_HEADER_BYTES, Connection
+from referee.live.doors.http2 import CALL_COST, MAX_BLOCK_BYTES, MAX_HEADER_BYTES, Http2Connection
 from referee.live.doors.listener import EARNED
 
 METHOD = "/dogana.v1.Referee/Play"
@@ -68,14 +68,14 @@ class Table:
     max_calls = MAX_CALLS
 
     def __init__(self, greeting: bytes = HELLO) -> None:
-        self.calls: list[Call] = []
-        self.cancelled: list[Call] = []
+        self.calls: list[Http2Call] = []
+        self.cancelled: list[Http2Call] = []
         self.is_clear = True
         self.is_closed = False
         self.allowance = ALLOWANCE
         self.sent = bytearray()
         self.encoder = Encoder()
-        self.connection = Connection(self, self)
+        self.connection = Http2Connection(self, self)
         self.connection.receive(greeting)
 
     # the transport
@@ -90,7 +90,7 @@ class Table:
 
     # the service
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: Http2Call) -> None:
         self.calls.append(call)
         call.cancel = lambda: self.cancelled.append(call)
 
@@ -117,7 +117,7 @@ class Table:
         self.sent.clear()
         return found
 
-    def call(self, number: int = 1, flags: int = 0, **fields: str) -> Call:
+    def call(self, number: int = 1, flags: int = 0, **fields: str) -> Http2Call:
         """Open a call."""
         replaced = {name.replace("_", "-").replace("-path", ":path"): value for name, value in fields.items()}
         block = self.encoder.encode(list({**dict(FIELDS), **replaced}.items()))
@@ -139,7 +139,7 @@ def setting(name: int, value: int) -> bytes:
     return frame(SETTINGS, 0, 0, frames.SETTING.pack(name, value))
 
 
-def heard(call: Call) -> list[bytes | None]:
+def heard(call: Http2Call) -> list[bytes | None]:
     """Listen to a call; return the list that will have what it says."""
     said: list[bytes | None] = []
     call.listen(said.append)

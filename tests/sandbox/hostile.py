@@ -20,11 +20,11 @@ from pathlib import Path
 from referee.match.result import Outcome
 from referee.sandbox import probe
 from referee.sandbox.box import Sandbox
-from referee.sandbox.limits import MIB, Limits
-from referee.sandbox.walls import Ran, build, run
+from referee.sandbox.limits import MIB, ResourceLimits
+from referee.sandbox.measures import Ran, build, run
 from tests.sandbox import attackers, attacks
 
-LIMITS = Limits(memory_bytes=128 * MIB, tasks=24, tmp_bytes=4 * MIB)
+LIMITS = ResourceLimits(memory_bytes=128 * MIB, tasks=24, tmp_bytes=4 * MIB)
 """Tight, so that reaching them costs little."""
 NOTHING = "nothing"
 

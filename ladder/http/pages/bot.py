@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ladder.http.pictures.charts import curve, curve_in_words
-from ladder.http.rendering.told import status_of
+from ladder.http.rendering.wording import status_of
 from ladder.http.requests.asked import Asked, Page
 from ladder.questions.bots import Performance, ShowRequest, VersionRow
 from ladder.questions.matches import MatchesRequest

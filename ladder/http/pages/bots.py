@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ladder.facts.standings import Status
 from ladder.http.pages.standings import MAX_QUERY, ROWS
-from ladder.http.rendering.told import status_of
+from ladder.http.rendering.wording import status_of
 from ladder.http.requests.asked import Asked, NoPage, Page
 from ladder.questions.bots import BotRow, BotsRequest
 from ladder.questions.rows import StandingRow

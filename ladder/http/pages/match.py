@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from ladder.archive.retention import KEPT, by_retention
 from ladder.http.rendering.sentence import sentence
-from ladder.http.rendering.told import clock_in_words
+from ladder.http.rendering.wording import clock_in_words
 from ladder.http.requests.asked import Asked, Page
 from ladder.operation.errors import Forbidden, NotFound
 from ladder.questions.match import MatchRequest, SeatAccount

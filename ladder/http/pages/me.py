@@ -27,7 +27,7 @@ _WORDS = {Status.ACTIVE.value: "plays", Status.UNTRIED.value: "qualifies now, or
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FaultRow:
     """How a bot was put out of a match."""
 
     label: str
@@ -47,12 +47,12 @@ def me(asked: Asked, left: int) -> Page:
     return Page("me.html", {"bots": bots, "faults": faults, "left": max(left, 0), "words": _WORDS})
 
 
-def _faults(asked: Asked, label: str) -> Iterator[Fault]:
+def _faults(asked: Asked, label: str) -> Iterator[FaultRow]:
     """Yield the last faults of a version: those since it was submitted."""
     for match in asked.desk.ask(MatchesRequest(bot=label, out=True, limit=MAX_FAULTS)).matches:
         for seat in match.seats:
             if f"{seat.bot} v{seat.version}" == label and seat.outcome != Outcome.PLAYED.value:
-                yield Fault(label, match.match, match.game, match.finished_at, seat.seat, seat.outcome, seat.detail)
+                yield FaultRow(label, match.match, match.game, match.finished_at, seat.seat, seat.outcome, seat.detail)
 
 
 def my_bot(asked: Asked) -> Page:

@@ -8,7 +8,7 @@ from math import inf
 
 from ladder.facts.standings import Status
 from ladder.http.pictures.charts import axis_of, bar, scale, spark
-from ladder.http.rendering.told import clock_in_words, lead_of, places, status_of
+from ladder.http.rendering.wording import clock_in_words, lead_of, places, status_of
 from ladder.http.requests.asked import Asked, NoPage, Page
 from ladder.questions.rows import StandingRow
 from ladder.questions.standings import StandingsTable, TopRequest

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ladder.http.pages.standings import first_share, main_table
-from ladder.http.pictures.boards import shown_match
+from ladder.http.pictures.boards import visible_match
 from ladder.http.pictures.charts import axis_of, bar, scale
-from ladder.http.rendering.told import lead_of
+from ladder.http.rendering.wording import lead_of
 from ladder.http.requests.asked import Asked, Page
 from ladder.questions.matches import MatchesRequest, PlayingRequest
 from ladder.questions.standings import StandingsTable, TopRequest
@@ -33,7 +33,7 @@ def start(asked: Asked) -> Page:
                 "scale": scale(axis),
                 "bots": len(rated),
                 "lead": lead_of(rated),
-                "shown": shown_match(asked, table.condition.game) if rated else None,
+                "shown": visible_match(asked, table.condition.game) if rated else None,
             }
         )
     return Page(

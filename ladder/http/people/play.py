@@ -20,11 +20,11 @@ from ladder.operation.errors import Forbidden, LadderError, NotFound
 from ladder.operation.home import Home
 from ladder.operation.journal import note
 from ladder.operation.threads import Threads
-from ladder.tables.hall import Answer, Hall, Stale, Table, is_id
 from ladder.tables.hosts import Hosts, labels
+from ladder.tables.open_tables import OpenTables, PersonAnswer, Stale, Table, is_id
 from ladder.tables.process import RECORD, REPLAY
+from ladder.tables.table_request import CLOCKS, RANDOM_SEAT, BadTableRequest, opponents, read_table_request, values_of
 from ladder.tables.view import Stage, View
-from ladder.tables.wish import CLOCKS, RANDOM_SEAT, BadWish, opponents, read_wish, values_of
 from referee.files import in_words
 from referee.game import Game
 from referee.registry import find, games
@@ -54,17 +54,17 @@ class Play:
         self._home = home
         self._site = site
         self._show = show
-        self._hall: Hall | None = None
+        self._hall: OpenTables | None = None
         self._closed = "the tables are being laid; come back in a moment"
         self._waiting = 0
         self._hosts = None if site.walls is None else Hosts(home, site.walls)
         self._looking = Threads(1)
 
     @asynccontextmanager
-    async def hall(self, _: object = None) -> AsyncIterator[None]:
+    async def open(self, _: object = None) -> AsyncIterator[None]:
         """Keep tables meanwhile. If there can be none, their pages say why."""
         try:
-            async with self._new_hall() as self._hall:
+            async with self._new_tables() as self._hall:
                 yield
         except (LadderError, OSError) as error:
             if self._hall is not None:
@@ -73,9 +73,9 @@ class Play:
             note("tables", 40, text=f"nobody can play: {in_words(error)}")
             yield
 
-    def _new_hall(self) -> Hall:
+    def _new_tables(self) -> OpenTables:
         site = self._site
-        return Hall(self._home.tables, self._hosts, tables=site.tables, of_address=site.tables_per_address)
+        return OpenTables(self._home.tables, self._hosts, tables=site.tables, of_address=site.tables_per_address)
 
     def routes(self) -> list[Route]:
         """Return which address is answered by what."""
@@ -91,7 +91,7 @@ class Play:
         ]
 
     @property
-    def _open(self) -> Hall:
+    def _open(self) -> OpenTables:
         if self._hall is None:
             raise LadderError(self._closed)
         return self._hall
@@ -115,20 +115,20 @@ class Play:
 
     async def _lay(self, request: Request) -> Response:
         check_same_origin(self._site, request)
-        hall, game = self._open, find(request.path_params["game"])
+        tables, game = self._open, find(request.path_params["game"])
         fields = await read_fields(request)
         try:
             willing = await self._willing(game)
-            wish = read_wish(game, fields, willing)
-        except BadWish as error:
+            wanted = read_table_request(game, fields, willing)
+        except BadTableRequest as error:
             return await self._show(request, _form_page(game, willing, fields, error.problems, 422))
         keys = self._keys(request)
-        table, key = await hall.lay(wish, keys, address_of(request), labels(wish.bots, willing))
+        table, key = await tables.lay(wanted, keys, address_of(request), labels(wanted.bots, willing))
         await table.settled(SETTLE_SECONDS)
         answer = RedirectResponse(f"table/{table.id}", 303)
         self._keep(request, answer, table.id, key, KEY_SECONDS)
         for name in keys:
-            if hall.table(name) is None:  # or they would become too many
+            if tables.table(name) is None:  # or they would become too many
                 self._keep(request, answer, name, "", 0)
         return answer
 
@@ -196,7 +196,7 @@ class Play:
             self._waiting += 1
             end = time.monotonic() + NEWS_SECONDS
             try:
-                while asked_of(table.view) == query.get("asked") and (left := end - time.monotonic()) > 0:
+                while question_key(table.view) == query.get("asked") and (left := end - time.monotonic()) > 0:
                     await table.until(table.revision, left)
             finally:
                 self._waiting -= 1
@@ -269,17 +269,17 @@ def _table_page(name: str, view: View, *, table: Table | None = None, refusal: s
     asking = view.asking
     again: dict[str, Any] = {}
     if table is not None:
-        wish = table.wish
-        again = {"seats": len(wish.bots), "clock": next((c.name for c in CLOCKS if c.control == wish.clock), "")}
-        others = [bot for seat, bot in enumerate(wish.bots) if seat != wish.seat]
+        wanted = table.request
+        again = {"seats": len(wanted.bots), "clock": next((c.name for c in CLOCKS if c.control == wanted.clock), "")}
+        others = [bot for seat, bot in enumerate(wanted.bots) if seat != wanted.seat]
         again |= {f"bot{place}": bot for place, bot in enumerate(others, 1)}
-        again |= {f"option.{name}": str(value).lower() for name, value in wish.options.items()}
+        again |= {f"option.{name}": str(value).lower() for name, value in wanted.options.items()}
     values = {
         "id": name,
         "view": view,
         "mine": table is not None,
         "revision": "" if table is None else table.revision,
-        "question": asked_of(view),
+        "question": question_key(view),
         "left": None if asking is None else max(0.0, asking.deadline - time.monotonic()),
         "is_going_on": view.stage not in (Stage.OVER, Stage.VOID),
         "again": again,
@@ -288,17 +288,17 @@ def _table_page(name: str, view: View, *, table: Table | None = None, refusal: s
     return Page("table.html", values, status)
 
 
-def asked_of(view: View) -> str:
+def question_key(view: View) -> str:
     """Return what stands for that which a person is asked, and for the time that is left for it."""
     asking = view.asking
     return view.stage.value if asking is None else f"{asking.number} {asking.digest} {asking.deadline:.3f}"
 
 
-def _read_answer(fields: dict[str, str]) -> Answer:
+def _read_answer(fields: dict[str, str]) -> PersonAnswer:
     def number(name: str) -> int:
         text = fields.get(name, "")
         if not (text.isascii() and text.isdigit() and len(text) <= 9):
             raise BadQuestion(f"{name} must be a number that the form offers")
         return int(text)
 
-    return Answer(number("decision"), fields.get("digest", ""), number("choice"))
+    return PersonAnswer(number("decision"), fields.get("digest", ""), number("choice"))

@@ -24,8 +24,8 @@ from ladder.questions.match import RecordRequest
 from ladder.questions.matches import MatchesRequest
 from ladder.questions.rows import MatchRow
 from referee.records.record import RecordError
-from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.records.viewpoint import Viewpoint
 from referee.registry import find
 
 MAX_KEPT = 64
@@ -79,7 +79,7 @@ def last_picture(match: str, record: bytes) -> str:
     """
     try:
         replay = Replay(Path(match), find, data=record)
-        shown = Shown(replay, None)
+        shown = Viewpoint(replay, None)
         for step in replay:
             shown.follow(step)
     except RecordError:
@@ -87,7 +87,7 @@ def last_picture(match: str, record: bytes) -> str:
     return shown.draw()
 
 
-def shown_match(asked: Asked, game: str) -> MatchRow | None:
+def visible_match(asked: Asked, game: str) -> MatchRow | None:
     """Return one of the last matches of a game that has such a picture; None if there is none.
 
     It is not always the last one: on a ladder that plays fast, everybody would look at another picture. So it is the one whose

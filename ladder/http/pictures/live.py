@@ -31,7 +31,7 @@ from ladder.operation.journal import note, traceback_of
 from ladder.play.playing import playing
 from ladder.questions.match import SeatAccount
 from referee.game import Game, Observation, Scene, Setup
-from referee.live.matches.telling import told
+from referee.live.matches.telling import actions_in_words
 from referee.live.messages import wire
 from referee.live.messages.codec import codec
 from referee.match.effects import Happened, SeatNow
@@ -59,7 +59,7 @@ MAX_LINE = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ActionLine:
     """What was done, in words.
 
     Attributes:
@@ -89,7 +89,7 @@ class Look:
     step: int
     heading: str
     picture: str
-    lines: Sequence[Line]
+    lines: Sequence[ActionLine]
     seats: Sequence[SeatNow]
     revision: int
 
@@ -211,7 +211,7 @@ class _Followed:
         self._scene = Scene(bots=tuple(match.labels))
         self._seen: Observation | None = None
         self._now: Happened | None = None
-        self._lines: deque[Line] = deque(maxlen=MAX_LINES)
+        self._lines: deque[ActionLine] = deque(maxlen=MAX_LINES)
         self._news = asyncio.Event()
         self._looked_on = 0
         self._looked_at = 0.0
@@ -271,8 +271,8 @@ class _Followed:
         return {"reason": "The match was broken off; it will be played again."}
 
     def _note(self, now: Happened) -> None:
-        for number, seat, said in told(self._game, self._setup, self._scene.bots, self._seen, now):
-            self._lines.append(Line(number, seat, visible("; ".join(said), MAX_LINE)))
+        for number, seat, said in actions_in_words(self._game, self._setup, self._scene.bots, self._seen, now):
+            self._lines.append(ActionLine(number, seat, visible("; ".join(said), MAX_LINE)))
         if now.played:
             seat, action = now.played[-1]
             self._scene = replace(self._scene, step=now.told, before=self._seen or now.seen, seat=seat, action=action)
@@ -306,7 +306,7 @@ class _Followed:
 
     def _won(self, result: pb.GameOver) -> str:
         """Say how the match was won."""
-        told = [
+        actions_in_words = [
             SeatAccount(
                 seat=one.seat,
                 bot=self._match.labels[one.seat],
@@ -316,7 +316,7 @@ class _Followed:
             )
             for one in result.seats
         ]
-        return sentence(told)
+        return sentence(actions_in_words)
 
     def _publish(self) -> None:
         self.change.set()

@@ -100,7 +100,7 @@ class Matches:
             drawing = Drawing(ahead=MAX_WAITING)
         if drawing.page is None:
             page = Page("drawing.html", {"drawing": drawing, "seconds": WAIT_SECONDS})
-            return self._shown(page, asked, 409 if drawing.problem else 202)
+            return self._response(page, asked, 409 if drawing.problem else 202)
         return await self._threads.run(_sent, drawing.page, request)
 
     async def preview(self, request: Request) -> Response:
@@ -128,7 +128,7 @@ class Matches:
         look = None
         with contextlib.suppress(NotFound):
             look = await self._live.look(match_id)
-        return self._shown(Page("live_match.html", {"match": match, "bots": match.bots, "look": look}), asked, 200)
+        return self._response(Page("live_match.html", {"match": match, "bots": match.bots, "look": look}), asked, 200)
 
     async def look(self, request: Request) -> Response:
         """Send the part of that page that changes: the picture, the standing and the last actions."""
@@ -145,7 +145,7 @@ class Matches:
             return Response(headers=EVENTS)
         return _Events(self._live.events(request.path_params["match"]), self._streams, who)
 
-    def _shown(self, page: Page, asked: Asked, status: int) -> Response:
+    def _response(self, page: Page, asked: Asked, status: int) -> Response:
         """Return a page that is another one in a moment."""
         return Response(rendered(page, asked), status, {"cache-control": "no-store"}, media_type="text/html")
 

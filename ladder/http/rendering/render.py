@@ -10,7 +10,7 @@ from jinja2.runtime import Context
 
 from ladder.http.rendering.assets import assets
 from ladder.http.rendering.links import link
-from ladder.http.rendering.told import change, percent
+from ladder.http.rendering.wording import change, percent
 from ladder.http.requests.asked import Asked, Page
 from referee.registry import games
 from referee.terminal import visible

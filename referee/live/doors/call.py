@@ -28,7 +28,7 @@ from referee.live.doors.frames import (
 )
 
 if TYPE_CHECKING:
-    from referee.live.doors.http2 import Connection
+    from referee.live.doors.http2 import Http2Connection
 
 WHOLE_BYTES = 1024
 """A frame of a message that is not complete yet has at least so many bytes, or it is useless."""
@@ -50,7 +50,7 @@ class Aborted(Exception):
     """A call was ended by who serves it."""
 
 
-class Call:
+class Http2Call:
     """A call with messages both ways, until it is ended.
 
     Attributes:
@@ -63,7 +63,7 @@ class Call:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: Http2Connection,
         number: int,
         window: int,
         encoding: bytes = b"identity",

@@ -14,7 +14,7 @@ import grpc
 from hpack import Decoder, HPACKError, OversizedHeaderListError
 
 from referee.live.doors import frames
-from referee.live.doors.call import Broken, Call
+from referee.live.doors.call import Broken, Http2Call
 from referee.live.doors.compression import ENCODINGS
 from referee.live.doors.frames import (
     ACK,
@@ -74,7 +74,7 @@ class Transport(Protocol):
     """What carries the bytes of a connection.
 
     Attributes:
-        is_clear: whether nothing waits to be sent. Once it is so again, `Connection.cleared` is called.
+        is_clear: whether nothing waits to be sent. Once it is so again, `Http2Connection.cleared` is called.
     """
 
     is_clear: bool
@@ -84,7 +84,7 @@ class Transport(Protocol):
         ...
 
     def close(self) -> None:
-        """End the connection, after which `Connection.lost` was called."""
+        """End the connection, after which `Http2Connection.lost` was called."""
         ...
 
 
@@ -95,8 +95,8 @@ class Service(Protocol):
     max_calls: int
     """How many calls a connection may have open."""
 
-    def begin(self, call: Call) -> None:
-        """Begin to serve a call, to `Call.end`; when that is done, `Call.forget` it."""
+    def begin(self, call: Http2Call) -> None:
+        """Begin to serve a call, to `Http2Call.end`; when that is done, `Http2Call.forget` it."""
         ...
 
     def serves(self, method: str) -> bool:
@@ -112,7 +112,7 @@ class Service(Protocol):
         ...
 
 
-class Connection:
+class Http2Connection:
     """A connection of a peer: give it what arrives by `receive`.
 
     Attributes:
@@ -127,7 +127,7 @@ class Connection:
         self.transport = transport
         self.window = WINDOW
         self.frame_bytes = FRAME_BYTES
-        self._calls: dict[int, Call] = {}
+        self._calls: dict[int, Http2Call] = {}
         self._newest = 0
         self._decoder = Decoder(max_header_list_size=MAX_BLOCK_BYTES)
         self._unread = b""
@@ -167,7 +167,7 @@ class Connection:
         for call in list(self._calls.values()):
             call.resume()
 
-    def forget(self, call: Call) -> None:
+    def forget(self, call: Http2Call) -> None:
         """Give the place of a call free that has ended, and is not served any more."""
         self._calls.pop(call.number, None)
 
@@ -302,7 +302,7 @@ class Connection:
             return
         fields = dict(headers)
         timeout = frames.timeout_seconds(fields.get(b"grpc-timeout", b""))
-        call = Call(self, number, self._first_window, fields.get(b"grpc-encoding", b"identity"), timeout)
+        call = Http2Call(self, number, self._first_window, fields.get(b"grpc-encoding", b"identity"), timeout)
         if flags & END_STREAM:
             call.half_close()
         if _is_malformed(headers):
@@ -394,7 +394,7 @@ class Connection:
         if not flags & ACK:
             self.transport.write(frame(PING, ACK, 0, payload))
 
-    def _open(self, number: int) -> Call | None:
+    def _open(self, number: int) -> Http2Call | None:
         """Return the call of a stream; None if it has ended.
 
         Raises:

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import grpc
 
-from referee.live.doors.call import Aborted, Call
+from referee.live.doors.call import Aborted, Http2Call
 from referee.live.doors.frames import ENHANCE_YOUR_CALM, NO_ERROR
-from referee.live.doors.http2 import Connection
+from referee.live.doors.http2 import Http2Connection
 
 _log = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 8
 """How many connections there may be at a time; for one more, the oldest that has no call must go."""
 MAX_UNSENT_BYTES = 256 * 1024
-"""Who leaves so much unread besides what the kernel keeps loses the connection. Messages wait elsewhere: see `Call.is_free`."""
+"""Who leaves so much unread besides what the kernel keeps loses the connection. Messages wait elsewhere: see `Http2Call.is_free`."""
 ALLOWANCE, ALLOWANCE_SECONDS = 5000, 10.0
 """How many frames that are of no use may come within so many seconds, on all connections."""
 EARNED = 4
@@ -33,7 +33,7 @@ _PAUSE_SECONDS = 1.0
 """How long no connection is accepted when there are too many, or no more files."""
 _CHUNK = 65_536
 
-Play = Callable[[Call], Awaitable[None]]
+Play = Callable[[Http2Call], Awaitable[None]]
 """What serves a call, to its end."""
 
 
@@ -105,7 +105,7 @@ class Listener:
 
     # what connections ask for (`referee.live.doors.http2.Service`)
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: Http2Call) -> None:
         """Begin to serve a call; refuse it if this is stopping."""
         if not self._is_open:
             call.end(grpc.StatusCode.UNAVAILABLE, "the referee is stopping")
@@ -172,7 +172,7 @@ class Listener:
         self._loop.remove_reader(self._socket)
         self._pause = self._loop.call_later(_PAUSE_SECONDS, self._loop.add_reader, self._socket, self._accept)
 
-    async def _serve(self, call: Call) -> None:
+    async def _serve(self, call: Http2Call) -> None:
         try:
             await self._play(call)
             call.end(grpc.StatusCode.OK, "")
@@ -203,7 +203,7 @@ class _Wire:
         self._loop = asyncio.get_running_loop()
         self._idle_seconds = idle_seconds
         self._was_idle = True
-        self.connection = Connection(listener, self)
+        self.connection = Http2Connection(listener, self)
         self._loop.add_reader(connected, self._read)
         self._look = self._loop.call_later(idle_seconds, self._look_whether_idle)
 

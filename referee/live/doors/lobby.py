@@ -87,7 +87,7 @@ def host_of(address: str) -> str:
     return str(ip.ipv4_mapped or IPv6Network((ip.packed[:8] + bytes(8), 64)))
 
 
-class Places:
+class CallPlaces:
     """A number of places for callers that may stay as long as they like."""
 
     def __init__(self, count: int, who: str, of_one: int | None = None) -> None:

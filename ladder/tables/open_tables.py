@@ -30,8 +30,8 @@ from ladder.operation.journal import note
 from ladder.operation.meter import Allowance, Meter
 from ladder.tables.hosts import Hosts
 from ladder.tables.process import VIEW
+from ladder.tables.table_request import TableRequest
 from ladder.tables.view import Stage, View
-from ladder.tables.wish import Wish
 from referee.files import in_words, private_folder, read_file
 from referee.live.seats.orphans import kill_below
 
@@ -64,7 +64,7 @@ class Stale(LadderError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PersonAnswer:
     """What a person has chosen."""
 
     decision: int
@@ -78,7 +78,7 @@ class Table:
 
     Attributes:
         id: names the table.
-        wish: what was asked for.
+        request: what was asked for.
         hosted: how many bots of authors sit at it.
         view: what the person sees now.
         key_hash: what is known of its key.
@@ -88,16 +88,22 @@ class Table:
     """
 
     def __init__(
-        self, table: str, wish: Wish, hosted: int, key_hash: str, address: str, process: asyncio.subprocess.Process
+        self,
+        table: str,
+        request: TableRequest,
+        hosted: int,
+        key_hash: str,
+        address: str,
+        process: asyncio.subprocess.Process,
     ) -> None:
         self.id = table
-        self.wish = wish
+        self.request = request
         self.hosted = hosted
-        self.view = View(Stage.LAID, wish.game, wish.seat, wish.clock)
+        self.view = View(Stage.LAID, request.game, request.seat, request.clock)
         self.address = address
         self.process = process
         self.key_hash = key_hash
-        self._last: Answer | None = None
+        self._last: PersonAnswer | None = None
         self._changed = asyncio.Condition()
         self._revision = 0
         self._speaks = False
@@ -153,7 +159,7 @@ class Table:
             async with asyncio.timeout(seconds), self._changed:
                 await self._changed.wait_for(happened)
 
-    async def answer(self, answer: Answer) -> None:
+    async def answer(self, answer: PersonAnswer) -> None:
         """Play what the person has chosen; the same once more changes nothing.
 
         Raises:
@@ -178,7 +184,7 @@ class Table:
             await pipe.drain()
 
 
-class Hall:
+class OpenTables:
     """The tables of one ladder; use it as an asynchronous context manager."""
 
     def __init__(
@@ -232,12 +238,16 @@ class Hall:
     # for people
 
     async def lay(
-        self, wish: Wish, keys: Mapping[str, str], address: str, versions: Mapping[str, Version] | None = None
+        self,
+        request: TableRequest,
+        keys: Mapping[str, str],
+        address: str,
+        versions: Mapping[str, Version] | None = None,
     ) -> tuple[Table, str]:
         """Lay a table; return it and its key.
 
         Args:
-            wish: what is played.
+            request: what is played.
             keys: those of the tables at which the person sits already, by their ids.
             address: where it is.
             versions: the bots of authors that are wished for, by label.
@@ -249,7 +259,7 @@ class Hall:
         if not self._is_ours():
             raise LadderError("the folder of the tables was replaced; nobody can play until the pages begin anew")
         async with self._laying:
-            hosted = 0 if not versions else sum(bot in versions for bot in wish.bots)
+            hosted = 0 if not versions else sum(bot in versions for bot in request.bots)
             taken = [table for table in self._tables.values() if not table.has_ended]
             if sum(table.is_of(keys.get(table.id, "")) for table in taken) >= MAX_OF_ONE:
                 raise TooMuch(f"you are playing {MAX_OF_ONE} matches already; end one of them first")
@@ -278,9 +288,9 @@ class Hall:
             except OSError as error:
                 raise TooMuch(f"no table can be laid at the moment: {error.strerror}") from error
             key = secrets.token_urlsafe(32)
-            table = self._tables[name] = Table(name, wish, hosted, _hash_of(key), address, process)
+            table = self._tables[name] = Table(name, request, hosted, _hash_of(key), address, process)
         assert process.stdin is not None  # noqa: S101 it was started so
-        first = {"folder": str(self._folder / name), "table": name, "wish": asdict(wish), "orders": orders}
+        first = {"folder": str(self._folder / name), "table": name, "request": asdict(request), "orders": orders}
         process.stdin.write(json.dumps(first).encode() + b"\n")
         self._begin(self._follow(table))
         return table, key
@@ -339,7 +349,9 @@ class Hall:
         if table.id in self._tables and not (self._folder / table.id / VIEW).exists():
             why = table.view.why_void or f"its process ended with status {status}"
             note("table", logging.WARNING, table=table.id, text=f"a match of a person is void: {why}")
-            await table.show(View(Stage.VOID, table.wish.game, table.wish.seat, table.wish.clock, why_void=why))
+            await table.show(
+                View(Stage.VOID, table.request.game, table.request.seat, table.request.clock, why_void=why)
+            )
 
     async def _clear(self, table: Table) -> None:
         """End the process of a table; what is finished stays in its folder."""

@@ -38,7 +38,7 @@ CLOCKS = (
 """Every one has an end, and none lets a table wait for more than half an hour at a time."""
 
 
-class BadWish(LadderError):
+class BadTableRequest(LadderError):
     """A table cannot be laid as it was asked for; `problems` has a line for each mistake."""
 
     def __init__(self, problems: list[str]) -> None:
@@ -47,7 +47,7 @@ class BadWish(LadderError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class TableRequest:
     """A table that can be laid."""
 
     game: str
@@ -82,7 +82,7 @@ def values_of(option: Option) -> list[str]:
     return found if len(found) <= MAX_CHOICES else []
 
 
-def read_wish(game: Game, fields: Mapping[str, str], willing: Collection[str] = ()) -> Wish:
+def read_table_request(game: Game, fields: Mapping[str, str], willing: Collection[str] = ()) -> TableRequest:
     """Read a form: `seats`, `seat`, `bot1` and so on for the others in their order, `clock`, and `option.NAME`.
 
     Args:
@@ -91,13 +91,13 @@ def read_wish(game: Game, fields: Mapping[str, str], willing: Collection[str] = 
         willing: the labels of the bots of authors that people may play against.
 
     Raises:
-        BadWish: if that is no table of this game.
+        BadTableRequest: if that is no table of this game.
     """
     problems: list[str] = []
     low, high = game.seat_counts.start, game.seat_counts.stop - 1
     seats = _number(fields.get("seats", str(low)))
     if seats not in game.seat_counts:
-        raise BadWish([f"{game.title} is for {low} to {high} seats"])
+        raise BadTableRequest([f"{game.title} is for {low} to {high} seats"])
     known = opponents(game)
     others = [fields.get(f"bot{place}", known[0]) for place in range(1, seats)]
     problems += [
@@ -124,8 +124,8 @@ def read_wish(game: Game, fields: Mapping[str, str], willing: Collection[str] = 
     except SetupError as error:
         problems += error.problems
     if problems:
-        raise BadWish(problems)
-    return Wish(game.name, (*others[:seat], PERSON, *others[seat:]), options, clocks[clock])
+        raise BadTableRequest(problems)
+    return TableRequest(game.name, (*others[:seat], PERSON, *others[seat:]), options, clocks[clock])
 
 
 def _number(text: str) -> int:

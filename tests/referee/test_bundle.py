@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.live.matches import luggage
-from referee.live.matches.luggage import BadLuggage, pack, unpack
+from referee.live.matches import bundle
+from referee.live.matches.bundle import BadBundle, pack, unpack
 
 
 def folder(path: Path) -> Path:
@@ -56,13 +56,13 @@ def test_records_and_what_is_no_file_stay_at_home(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("much", ["bytes", "files"])
 def test_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, much: str) -> None:
-    monkeypatch.setattr(luggage, "MAX_BYTES", 100 if much == "bytes" else 1_000_000)
-    monkeypatch.setattr(luggage, "MAX_ENTRIES", 5 if much == "files" else 1_000)
+    monkeypatch.setattr(bundle, "MAX_BYTES", 100 if much == "bytes" else 1_000_000)
+    monkeypatch.setattr(bundle, "MAX_ENTRIES", 5 if much == "files" else 1_000)
     here = tmp_path / "here"
     for number in range(10):
         (here / str(number)).mkdir(parents=True)
         (here / str(number) / "file").write_bytes(bytes(20))
-    with pytest.raises(BadLuggage, match="give the command in a folder that has the bots alone"):
+    with pytest.raises(BadBundle, match="give the command in a folder that has the bots alone"):
         pack(here)
 
 
@@ -71,7 +71,7 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path, target: str) -> None:
     (tmp_path / "secret").write_text("secret")
     here = folder(tmp_path / "here")
     (here / "out").symlink_to(target)
-    with pytest.raises(BadLuggage, match="out is a link that leads out of"):
+    with pytest.raises(BadBundle, match="out is a link that leads out of"):
         pack(here)
 
 
@@ -90,5 +90,5 @@ def test_links_in_a_circle_and_to_nothing_go_along(tmp_path: Path) -> None:
 
 
 def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadLuggage, match="cannot be unpacked there"):
+    with pytest.raises(BadBundle, match="cannot be unpacked there"):
         unpack(b"nothing", tmp_path)

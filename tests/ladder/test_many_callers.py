@@ -42,8 +42,8 @@ from ladder.service.metrics import Metrics
 from referee.live.doors.lobby import host_of
 from referee.live.matches.server import Listen
 from tests.ladder.raw import PREFACE, RawClient
+from tests.ladder.real_ladder import told_ladder
 from tests.ladder.test_serving import RANDOM, rated, served, wait_until
-from tests.ladder.told import told_ladder
 from tests.patience import patient
 from tests.referee.test_wire import certificate
 

@@ -42,7 +42,7 @@ def places(spans: Sequence[PlaceSpan]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Lead:
+class Leader:
     """Who leads, and how sure that is."""
 
     leader: StandingRow
@@ -62,7 +62,7 @@ class Lead:
         return self.chance >= APART
 
 
-def lead_of(standings: Sequence[StandingRow]) -> Lead | None:
+def lead_of(standings: Sequence[StandingRow]) -> Leader | None:
     """Return who leads in standings, given best first; None if nobody is rated."""
     rated = [(one, one.rating) for one in standings if one.rating is not None]
     if not rated:
@@ -70,8 +70,8 @@ def lead_of(standings: Sequence[StandingRow]) -> Lead | None:
     leader, its_rating = rated[0]
     for other, rating in rated:
         if other.bot != leader.bot:
-            return Lead(leader, other, better(its_rating, rating))
-    return Lead(leader, None, 1.0)
+            return Leader(leader, other, better(its_rating, rating))
+    return Leader(leader, None, 1.0)
 
 
 def status_of(one: StandingRow) -> str:
