@@ -74,7 +74,7 @@ from referee.bots.errors import BadBot
 from referee.errors import DoganaError
 from referee.live.doors.door import OPTIONS, Calls
 from referee.live.doors.door import SERVICE as REFEREE
-from referee.live.doors.lobby import CallPlaces, host_of
+from referee.live.doors.lobby import CallLimit, host_of
 from referee.live.matches.server import Health, Listen, PortInUse
 from referee.sandbox.system import allow_files
 from referee.terminal import visible
@@ -162,9 +162,9 @@ class LadderServer(LadderServicer):
         """How many calls of each who asks have not ended."""
         self._requests = Meter(REQUESTS)
         self._tokens = Tokens(home.database, Meter(GUESSES))
-        self._watchers = CallPlaces(MAX_WATCHERS, "spectators", MAX_WATCHERS_OF_ONE)
-        self._readers = CallPlaces(MAX_READERS, "files that are being sent", MAX_READERS_OF_ONE)
-        self._log_readers = CallPlaces(MAX_LOG_READERS, "audit logs that are being sent", MAX_LOG_READERS_OF_ONE)
+        self._watchers = CallLimit(MAX_WATCHERS, "spectators", MAX_WATCHERS_OF_ONE)
+        self._readers = CallLimit(MAX_READERS, "files that are being sent", MAX_READERS_OF_ONE)
+        self._log_readers = CallLimit(MAX_LOG_READERS, "audit logs that are being sent", MAX_LOG_READERS_OF_ONE)
         self._submissions = Meter(SUBMISSIONS)
         self._connections = Meter(CONNECTIONS)
         self._uploaded = Meter(UPLOADED)
@@ -382,7 +382,7 @@ class LadderServer(LadderServicer):
     ) -> None:
         await self._send_file(context, self._log_readers, self._logs, AuditLogRequest())
 
-    async def _send_file(self, context: Context, places: CallPlaces, threads: Threads, request: Request[File]) -> None:
+    async def _send_file(self, context: Context, places: CallLimit, threads: Threads, request: Request[File]) -> None:
         """Send a file; each file counts as several requests."""
         async with self._explained(context, question_of(type(request)).name):
             asker = await self._asker(context, FILE_REQUESTS)
