@@ -63,7 +63,7 @@ def check(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all steps.")] = False,
 ) -> None:
-    """Try a bot step by step, and say how to mend it.
+    """Test a bot step by step, with advice on how to mend it.
 
     It runs in the sandbox of a ladder. PATH is what `dogana ladder submit` takes. The bot is started many times: by a
     scripted referee that refuses, withdraws, breaks off and says what bots do not know yet; and in matches against
@@ -105,12 +105,12 @@ def check(
 
 @contextlib.contextmanager
 def _scratch() -> Iterator[Path]:
-    """Give a folder for the bot and its records, and remove those of checks that were killed.
+    """Provide a folder for the bot and its records, and remove the folders of killed checks.
 
-    Each is locked as long as its check lives.
+    Each folder is locked for the lifetime of its check.
     """
     for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
-        with contextlib.suppress(OSError):  # it is in use, gone meanwhile, or a stranger's
+        with contextlib.suppress(OSError):  # it is in use, already removed, or belongs to another user
             if left.lstat().st_uid == os.geteuid():
                 lock = _lock(left, fcntl.LOCK_NB)
                 _remove(left)
@@ -136,7 +136,7 @@ def _lock(folder: Path, flags: int = 0) -> int:
     """Lock a folder; return the descriptor that holds the lock.
 
     Raises:
-        OSError: if that is not possible, or with LOCK_NB if somebody else holds it.
+        OSError: if that is not possible, or with LOCK_NB if another process holds it.
     """
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -155,7 +155,7 @@ def _remove(folder: Path) -> None:
 def _try(
     path: Path, chosen: Game | None, sandbox: Sandbox | None, runtimes: Sequence[Path], scratch: Path, report: _Report
 ) -> Artefact | None:
-    """Take the bot in, and hold its exercises."""
+    """Accept the bot, and run its exercises."""
     taken = take(path, scratch / "versions", runtimes, report.note)
     claimed = list(games()) if taken is None else list(taken[0].games)
     if chosen is not None and taken is not None and chosen.name not in claimed:
@@ -172,7 +172,7 @@ def _try(
 
 
 class _Report:
-    """The verdicts so far: each is printed when all that are listed before it have come."""
+    """The verdicts so far; each is printed after all that precede it in the list."""
 
     def __init__(self, *, shows: bool) -> None:
         self._verdicts: dict[str, Verdict] = {}
@@ -191,19 +191,19 @@ class _Report:
         self._bar = self._progress.add_task("steps", total=None)
 
     def expect(self, steps: list[Step]) -> None:
-        """Learn what steps there are."""
+        """Set the list of steps."""
         self._expected = steps
         self._progress.update(self._bar, total=len(steps))
         self._print()
 
     def note(self, verdict: Verdict) -> None:
-        """Take a verdict."""
+        """Add a verdict."""
         self._verdicts[verdict.step.name] = verdict
         self._progress.update(self._bar, completed=len(self._verdicts))
         self._print()
 
     def skip_the_rest(self, why: str) -> None:
-        """Say why nothing more is tried."""
+        """Mark all remaining steps as skipped, with the reason."""
         for step in self._expected:
             if step.name not in self._verdicts:
                 self.note(Verdict(step, StepOutcome.SKIPPED, why))
@@ -237,7 +237,7 @@ class _Report:
             self._printed += 1
 
     def print_failures(self) -> None:
-        """Print what has failed with how to mend it, and the verdict on the whole."""
+        """Print the failed steps with advice, and the overall verdict."""
         for verdict in self.in_order():
             if verdict.outcome is not StepOutcome.FAILED:
                 continue
@@ -257,7 +257,7 @@ class _Report:
         out.print(self.verdict(), style="red" if self.count(StepOutcome.FAILED) else "green")
 
     def verdict(self) -> str:
-        """Return the whole in one line: `41 steps passed, 1 failed, 2 told`."""
+        """Return the overall verdict in one line: `41 steps passed, 1 failed, 2 told`."""
         counts = [(self.count(outcome), outcome.value) for outcome in StepOutcome]
         passed, *others = [f"{count} {word}" for count, word in counts if count or word == "passed"]
         return ", ".join([passed.replace(" ", " steps ", 1), *others])

@@ -1,4 +1,4 @@
-"""Commands that are imported when they are called: to import all of them takes half a second, most of it for libraries that few need."""
+"""Commands that are imported when they are called: importing all takes half a second, mostly for libraries that few of them need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Commands(Mapping[str, Any]):
     """Commands by name, made as typer makes them."""
 
     def __init__(self, places: Mapping[str, str | typer.Typer]) -> None:
-        """`places` says where each is: a group that is there, or the module that has a function or a group of its own name."""
+        """`places` has the place of each: an existing group, or the module with a function or a group of the module's name."""
         self._places = places
 
     @override
@@ -40,7 +40,7 @@ class Commands(Mapping[str, Any]):
 
 
 def lazy(sections: Mapping[str, Mapping[str, str | typer.Typer]]) -> type[PagedGroup]:
-    """Return what typer makes a group of these commands with; they are listed under the headings of the sections."""
+    """Return a class for typer to make a group of these commands, listed under the headings of the sections."""
     places = {name: place for section in sections.values() for name, place in section.items()}
 
     class Lazy(PagedGroup):

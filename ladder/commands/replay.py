@@ -28,7 +28,7 @@ from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 
 
 class Clock(Enum):
-    """Which time a bot has that is asked again."""
+    """The time of a bot for repeated questions."""
 
     NONE = "none"
     SAME = "same"
@@ -106,8 +106,9 @@ def replay(
     Every step is played again by the rules. A record that breaks off or does not hold is shown up to there; then the
     exit status is 1.
 
-    With --bot, a bot is asked again what a seat was asked in the match, and its answers are compared. What the record says is
-    played, whatever it answers. On macOS it runs unconfined. The exit status is 0 if all answers are the same, and 1 if one is not or the bot fails.
+    With --bot, a bot gets the questions of a seat in the match again, and its answers are compared. The actions played are those
+    of the record, whatever it answers. On macOS it runs unconfined. The exit status is 0 if all answers are the same, and 1 if one
+    is not or the bot fails.
 
     Examples:
 
@@ -168,9 +169,9 @@ def look_at(
     runtime: list[Path] | None,
     hold: Hold,
 ) -> None:
-    """Do what the options of `replay` ask for.
+    """Carry out `replay` with its options.
 
-    `command` is what leads to this record, without options; `hold` keeps what is made for the bot until the command ends.
+    `command` is the command line for this record, without options; `hold` owns the bot's resources until the command ends.
     """
     limits = (memory, tasks, cpus, runtime)
     if bot is None:
@@ -202,5 +203,5 @@ def look_at(
 
 
 def _unbuffered(command: Command) -> Command:
-    """Let Python write at once what a bot prints: otherwise nobody could tell for which decision it was printed."""
+    """Make Python flush a bot's output at once; otherwise it could not be assigned to a decision."""
     return replace(command, argv=["/usr/bin/env", "PYTHONUNBUFFERED=1", *command.argv])

@@ -80,7 +80,7 @@ def run(
 
     A block is one seed, played in every rotation of the seats. Game, options and clock are the condition of a standing:
     results under another condition change nothing in it, and a bot qualifies for each. The next run under the same
-    condition takes up what an interrupted one has left.
+    condition finishes the matches of an interrupted one.
 
     Each bot runs behind walls: it sees its own files and the usual programs, has no network, and leaves nothing behind;
     `dogana doctor` tells what this machine can enforce. Runtimes that are not among the usual programs are offered by a link
@@ -152,7 +152,7 @@ def working(
     wait: float,
     tell: Callable[[str], None],
 ) -> Iterator[tuple[Crew[Match] | None, Sandbox | None]]:
-    """Have what plays the matches of a run: the slots of a cluster, or else this machine with what confines bots on it.
+    """Provide the slots of a cluster, or else the sandbox of this machine, for the matches of a run.
 
     Raises:
         ClusterError: if a cluster is asked for and cannot play.
@@ -170,10 +170,10 @@ def working(
 def chosen_limits(
     memory: int | None, tasks: int | None, cpus: float | None, *, no_pondering: bool, unconfined: bool
 ) -> ResourceLimits | None:
-    """Return what each bot may use; None if bots are to run with the rights of this process.
+    """Return the limits of each bot; None if bots run with the rights of this process.
 
     Raises:
-        LadderError: if limits were chosen that nothing would enforce.
+        LadderError: if limits were chosen that could not be enforced.
     """
     if not unconfined:
         return read_limits(memory, tasks, cpus, no_pondering=no_pondering)
@@ -183,7 +183,7 @@ def chosen_limits(
 
 
 def confine(home: Home, limits: ResourceLimits | None) -> Sandbox | None:
-    """Return what confines bots to these limits; None if there are none.
+    """Return a sandbox with these limits; None without limits.
 
     Raises:
         LadderError: if this machine cannot confine bots.
@@ -197,7 +197,7 @@ def confine(home: Home, limits: ResourceLimits | None) -> Sandbox | None:
 
 
 def isolation_report(limits: ResourceLimits | None, sandbox: Sandbox | None) -> Iterator[tuple[str, bool]]:
-    """Yield what bots may do, in words, and for each text whether it is a warning."""
+    """Yield descriptions of the bots' isolation, each with True if it is a warning."""
     if limits is None:
         yield "bots run unconfined: with your rights on this machine", True
         return
