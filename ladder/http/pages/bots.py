@@ -1,4 +1,4 @@
-"""All bots, and those with a text in their names."""
+"""The list of bots, also of those with a certain text in their names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def bots(asked: Asked) -> Page:
     """Return the list of bots, by name.
 
     Raises:
-        NoPage: if it has no such page.
+        NoPage: if the list has no page of this number.
     """
     text = asked.query.get("q", "")[:MAX_QUERY].strip()
     found = asked.desk.ask(BotsRequest(called=text)).bots
@@ -36,5 +36,5 @@ def bots(asked: Asked) -> Page:
 
 
 def _tried(bot: BotRow) -> list[StandingRow]:
-    """Return where a bot stands, without the conditions under which it waits to qualify."""
+    """Return a bot's standings, except those of conditions under which it waits to qualify."""
     return [one for one in bot.standings if one.status != Status.UNTRIED.value]

@@ -1,4 +1,4 @@
-"""The start page: who leads in each game, what is being played, what was played last, how to take part."""
+"""The start page: the leaders in each game, running matches, the latest matches, how to take part."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ladder.questions.matches import MatchesRequest, PlayingRequest
 from ladder.questions.standings import StandingsTable, TopRequest
 
 TOP = 5
-"""How many of the best are shown of each game."""
+"""The number of the best versions of each game on the page."""
 LAST = 8
-"""How many of the last matches are shown."""
+"""The number of the latest matches on the page."""
 
 
 def start(asked: Asked) -> Page:

@@ -1,4 +1,4 @@
-"""The pages at which a person plays. They are no pages of the ladder: each is for one person, and forms change something."""
+"""The pages at which a person plays. Each is for one person, and its forms change the match, so they are not among the ladder's pages."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ from referee.game import Game
 from referee.registry import find, games
 
 COOKIE = "dogana-table-"
-"""How the name of the cookie begins that holds the key of a table; then comes its id. Browsers send it to the pages of tables alone."""
+"""The prefix of the cookie with the key of a table; the table's id follows. Browsers send it only to the pages of tables."""
 ENCRYPTED_COOKIE = "__Host-dogana-table-"
-"""The same where the pages are encrypted: browsers take it from this very host alone, and send it to all of its pages, by TLS alone."""
+"""The same for encrypted pages: browsers accept it only from this very host, and send it to all its pages, but only over TLS."""
 KEY_SECONDS = 7 * 86_400
 SETTLE_SECONDS = 0.8
-"""How long an answer waits for what others do: less than the server waits for what is under way when it is to stop."""
+"""The time that an answer waits for the moves of others: less than a stopping server waits for open requests."""
 NEWS_SECONDS = 0.8
-"""How long a question for news may wait; less than that, too."""
+"""The maximum time of a request for news; also less than that."""
 MAX_WAITING = 32
-"""How many such questions may wait at a time; others are answered at once."""
+"""The maximum number of waiting requests for news; others are answered at once."""
 REPLAY_POLICY = "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
-"""The page of a match says itself what it may load, and has its script inside."""
+"""The policy for the page of a match, which contains its script and sets the rest of its policy itself."""
 
 Show = Callable[[Request, Page], Awaitable[Response]]
 
 
 class Play:
-    """Answers requests for the pages of tables."""
+    """Handles the requests for the pages of tables."""
 
     def __init__(self, home: Home, site: Site, show: Show) -> None:
-        """`show` makes a page for who asks."""
+        """Prepare for one ladder; `show` renders a page for the caller of a request."""
         self._home = home
         self._site = site
         self._show = show
-        self._hall: OpenTables | None = None
+        self._tables: OpenTables | None = None
         self._closed = "the tables are being laid; come back in a moment"
         self._waiting = 0
         self._hosts = None if site.walls is None else Hosts(home, site.walls)
@@ -62,12 +62,12 @@ class Play:
 
     @asynccontextmanager
     async def open(self, _: object = None) -> AsyncIterator[None]:
-        """Keep tables meanwhile. If there can be none, their pages say why."""
+        """Provide tables in this context. If that fails, their pages give the reason."""
         try:
-            async with self._new_tables() as self._hall:
+            async with self._new_tables() as self._tables:
                 yield
         except (LadderError, OSError) as error:
-            if self._hall is not None:
+            if self._tables is not None:
                 raise
             self._closed = "nobody can play here at the moment; the organiser finds the reason in the log"
             note("tables", 40, text=f"nobody can play: {in_words(error)}")
@@ -78,7 +78,7 @@ class Play:
         return OpenTables(self._home.tables, self._hosts, tables=site.tables, of_address=site.tables_per_address)
 
     def routes(self) -> list[Route]:
-        """Return which address is answered by what."""
+        """Return the routes."""
         return [
             Route("/play", self._games),
             Route("/play/{game}", self._form),
@@ -92,9 +92,9 @@ class Play:
 
     @property
     def _open(self) -> OpenTables:
-        if self._hall is None:
+        if self._tables is None:
             raise LadderError(self._closed)
-        return self._hall
+        return self._tables
 
     # before a match
 
@@ -110,7 +110,7 @@ class Play:
         )
 
     async def _willing(self, game: Game) -> dict[str, Version]:
-        """Return the bots of authors that people may play against, by label."""
+        """Return the bots of consenting authors, by label."""
         return {} if self._hosts is None else await self._looking.run(self._hosts.willing, game.name)
 
     async def _lay(self, request: Request) -> Response:
@@ -133,15 +133,15 @@ class Play:
         return answer
 
     def _keep(self, request: Request, answer: Response, table: str, key: str, seconds: int) -> None:
-        """Let the browser keep the key of a table for so long."""
+        """Set the cookie with the key of a table for this time."""
         secure = is_encrypted(self._site, request)
-        # Without a path: browsers take the folder of this address, which may be below another one than we know.
+        # Without a path, browsers take the folder of this address, whatever prefix a proxy has added to it.
         path = "/" if secure else None
         name = (ENCRYPTED_COOKIE if secure else COOKIE) + table
         answer.set_cookie(name, key, seconds, path=path, secure=secure, httponly=True, samesite="lax")
 
     def _keys(self, request: Request) -> dict[str, str]:
-        """Return the keys that a browser has, by the ids of their tables."""
+        """Return a browser's keys by the ids of their tables."""
         beginning = ENCRYPTED_COOKIE if is_encrypted(self._site, request) else COOKIE
         return {
             name.removeprefix(beginning): key
@@ -150,7 +150,7 @@ class Play:
         }
 
     def _is_of(self, request: Request, table: Table) -> bool:
-        """Tell whether a browser has the key of a table."""
+        """Return True if a browser has the key of a table."""
         return table.is_of(self._keys(request).get(table.id, ""))
 
     # at a table
@@ -186,9 +186,9 @@ class Play:
         return RedirectResponse("../../../play", 303)
 
     async def _has_news(self, request: Request, table: Table) -> bool:
-        """Wait a while until something else is asked than `asked`; return whether a table is no longer as `seen` says.
+        """Wait a while for a question other than `asked`; return True if the view of the table has changed since `seen`.
 
-        So the person hears at once of a question, and of what others do meanwhile all together. If too many wait, nobody else does.
+        So a person sees a new question at once, and the moves of others together with it. If too many requests wait, this one does not.
         """
         table.heard()
         query = request.query_params
@@ -206,8 +206,8 @@ class Play:
         """Return the table of an address.
 
         Raises:
-            NotFound: if there is none, or its match is over.
-            Forbidden: if it is somebody else's.
+            NotFound: if there is no such table, or it has been cleared.
+            Forbidden: if another person plays there.
         """
         table = self._open.table(request.path_params["table"])
         if table is None:
@@ -235,7 +235,7 @@ class Play:
 def _form_page(
     game: Game, willing: Mapping[str, Version], fields: dict[str, str], problems: list[str], status: int
 ) -> Page:
-    """Return the form for a table, as it was filled in."""
+    """Return the form for a table, with the values that were entered."""
     seats = fields.get("seats", "")
     count = next((count for count in game.seat_counts if str(count) == seats), game.seat_counts.start)
     options = [
@@ -261,9 +261,9 @@ def _table_page(name: str, view: View, *, table: Table | None = None, refusal: s
 
     Args:
         name: its id.
-        view: what is shown.
-        table: the table, for its person; None for somebody who looks at a finished match.
-        refusal: why what was sent has changed nothing.
+        view: the view to show.
+        table: the table, for its person; None for other viewers of a finished match.
+        refusal: the reason why the form has changed nothing, if so.
         status: the HTTP status.
     """
     asking = view.asking
@@ -289,7 +289,7 @@ def _table_page(name: str, view: View, *, table: Table | None = None, refusal: s
 
 
 def question_key(view: View) -> str:
-    """Return what stands for that which a person is asked, and for the time that is left for it."""
+    """Return a text that identifies the person's open question with its deadline."""
     asking = view.asking
     return view.stage.value if asking is None else f"{asking.number} {asking.digest} {asking.deadline:.3f}"
 
