@@ -71,12 +71,12 @@ from referee.version import installed_version
 DEFAULT_ADDRESS = "127.0.0.1:7800"
 EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 who says so means it
 FULL_SECONDS = 5.0
-"""How long nothing is played after something could not be written because a disk was full."""
+"""The pause after a write failed because a disk was full."""
 INTERRUPTED = 128 + signal.SIGINT
 
 
 class AtHomeMode(Enum):
-    """How bots that run on their authors' machines take part."""
+    """The part of bots at home in a ladder."""
 
     GUESTS = "guests"
     RATED = "rated"

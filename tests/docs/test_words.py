@@ -17,24 +17,21 @@ ROOT = Path(__file__).resolve().parents[2]
 
 ROOMS = [
     "agents/house_bots",
+    "ladder/commands",
     "ladder/conformance",
+    "ladder/http/pages",
+    "ladder/http/people",
+    "ladder/http/pictures",
+    "ladder/http/rendering",
+    "ladder/intake",
     "ladder/model",
     "ladder/operation",
-    "referee/bots",
-    "referee/commands",
-    "referee/contract",
-    "referee/games",
-    "referee/kit",
-    "referee/live/matches",
-    "referee/live/messages",
-    "referee/live/seats",
-    "referee/match",
-    "referee/records",
-    "referee/sandbox",
+    "ladder/play",
+    "referee",
 ]
 FILES = [
     *(path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")) if "tests" not in path.parts),
-    *(path for room in ("referee", "dogana", "proto") for path in sorted((ROOT / room).glob("*.py"))),
+    *(path for room in ("dogana", "proto") for path in sorted((ROOT / room).glob("*.py"))),
 ]
 PAGES = [
     ROOT / "README.md",

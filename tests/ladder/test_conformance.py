@@ -350,7 +350,7 @@ play(choose, labels=True)
 def test_the_kit_passes_all_steps_and_the_command_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "Patience", lambda: WaitingTimes(idle=0.5))
+    monkeypatch.setattr(command, "WaitingTimes", lambda: WaitingTimes(idle=0.5))
     command.check(KIT, GAME.name, as_json=True)
     told = json.loads(capsys.readouterr().out)
     assert told["failed"] == 0

@@ -1,4 +1,4 @@
-"""How to enter a bot: ten lines of code, a test at home, and two ways to submit it."""
+"""The steps for entering a bot: ten lines of code, a test at home, and two ways to submit it."""
 
 from __future__ import annotations
 

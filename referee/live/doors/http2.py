@@ -59,7 +59,7 @@ MAX_HEADER_BYTES = 16_384
 MAX_BLOCK_BYTES = 32_768
 """Headers larger than this, packed or unpacked, end the connection: if they are not read, later ones cannot be."""
 MAX_TABLE_SIZE_UPDATES = 2
-"""How often a block of headers may change the size of the table, at its start (RFC 7541, 4.2): a change is slow and takes one byte."""
+"""The maximum number of changes to the table's size at the start of a block (RFC 7541, 4.2): each takes one byte, but is slow."""
 CALL_COST, HEADERS_COST_BYTES = 5, 32
 """The price of a call in useless frames, and the number of header bytes that cost one frame."""
 
