@@ -1,1 +1,1 @@
-"""Tables at which a person plays against bots: a process for each, and `open_tables.py` keeps them."""
+"""Tables at which people play against bots, each in a process of its own; `open_tables.py` manages them."""

@@ -1,4 +1,4 @@
-"""A match that is being played, as one of its seats may see it: its record is played again while it is written."""
+"""A running match from the view of one of its seats: its record is played again while it is written."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from referee.records.viewpoint import Viewpoint
 
 @dataclass(frozen=True, slots=True)
 class SeenAction:
-    """Something that has happened."""
+    """An action or event that the seat has seen."""
 
     step: int
-    """Counts the actions of the match, from 1."""
+    """The number of the action in the match, from 1."""
     seat: Seat
     words: str
 
 
 class Following:
-    """The eyes of one seat.
+    """Follows a match for one seat.
 
     Attributes:
         replay: the match as far as it has been read.
-        shown: what the seat sees of it.
-        played: who has played each step.
-        log: what has happened, as far as the seat may know.
+        shown: the seat's view of it.
+        played: the seat that played each step.
+        log: the events that the seat may know.
     """
 
     def __init__(self, record: Path, plan: MatchPlan, find_game: Callable[[str], Game], seat: Seat) -> None:
         """Begin.
 
         Args:
-            record: the record; it may be one that is still being written (`<name>.<random>.part`).
-            plan: what is fixed.
+            record: the record; it may be incomplete (`<name>.<random>.part`).
+            plan: the plan of the match.
             find_game: looks up a game by name.
-            seat: whose eyes.
+            seat: the seat whose view to follow.
 
         Raises:
             RecordError: if nothing has been written yet.
@@ -59,7 +59,7 @@ class Following:
         return parts[0] if parts else self._record
 
     def read_on(self) -> None:
-        """Play what has been written since.
+        """Play the lines that have been written since.
 
         Raises:
             RecordError: if a line does not hold.
@@ -79,5 +79,5 @@ class Following:
 
     @property
     def result(self) -> Result | None:
-        """How the match went; None until it is over."""
+        """The result of the match; None until it is over."""
         return self.replay.result

@@ -27,6 +27,7 @@ ROOMS = [
     "ladder/model",
     "ladder/operation",
     "ladder/play",
+    "ladder/tables",
     "referee",
 ]
 FILES = [
