@@ -1,4 +1,4 @@
-"""A ladder as it is run: submitted Python bots of four authors in processes of their own, behind walls where there are any.
+"""A ladder as it is run: submitted Python bots of four authors in processes of their own, in sandboxes where there are any.
 
 One worker is compared with one for each processor. Runs take turns, and each begins with a copy of the same ladder, so that all play as
 many tables of each size. Rates are those of the steady state: from when each worker has played a match until the last matches are left, when not all

@@ -73,7 +73,7 @@ def add_rows(report: Report) -> None:
     """Measure commands beside a bare interpreter, and a confined agent in Python beside an unconfined one in Go."""
     with tempfile.TemporaryDirectory(prefix="starting-") as name:
         folder = Path(name)
-        folder.chmod(0o755)  # agents behind walls read what is there
+        folder.chmod(0o755)  # agents in a sandbox read what is there
         report.section("Starting the command line")
         _add_commands(report, folder)
         report.section("Starting an agent, until it has answered its first question")

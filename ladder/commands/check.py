@@ -82,7 +82,7 @@ def check(
     chosen = None if game is None else find(game)
     if unconfined or not IS_LINUX:
         if (memory, tasks, cpus) != (None, None, None):
-            raise BadBot(f"--memory, --tasks and --cpus are for walls; {LEAVE_OUT}")
+            raise BadBot(f"--memory, --tasks and --cpus are for the sandbox; {LEAVE_OUT}")
         sandbox = None
         err.print(_UNCONFINED, style="yellow", soft_wrap=True)
     else:

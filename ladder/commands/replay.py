@@ -94,7 +94,7 @@ def replay(
     ] = False,
     unconfined: Annotated[
         bool,
-        typer.Option("--unconfined", help="With --bot: run it with your rights, not behind the walls of a ladder."),
+        typer.Option("--unconfined", help="With --bot: run it with your rights, not in the sandbox of a ladder."),
     ] = False,
     memory: MemoryOption = None,
     tasks: TasksOption = None,
@@ -187,7 +187,7 @@ def look_at(
         raise AskError("--svg, --at, --html, --views and --force show a record; leave them out, or --bot")
     unconfined = unconfined or not IS_LINUX
     if unconfined and limits != (None, None, None, None):
-        raise AskError(f"--memory, --tasks, --cpus and --runtime are for walls; {LEAVE_OUT}")
+        raise AskError(f"--memory, --tasks, --cpus and --runtime are for the sandbox; {LEAVE_OUT}")
     record, decisions = read_decisions(file, viewer, first or 1)
     sandbox = None
     if not unconfined:

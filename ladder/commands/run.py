@@ -82,7 +82,7 @@ def run(
     results under another condition change nothing in it, and a bot qualifies for each. The next run under the same
     condition finishes the matches of an interrupted one.
 
-    Each bot runs behind walls: it sees its own files and the usual programs, has no network, and leaves nothing behind;
+    Each bot runs in a sandbox: it sees its own files and the usual programs, has no network, and leaves nothing behind;
     `dogana doctor` tells what this machine can enforce. Runtimes that are not among the usual programs are offered by a link
     in the folder `runtimes` of the ladder.
 
@@ -178,7 +178,9 @@ def chosen_limits(
     if not unconfined:
         return read_limits(memory, tasks, cpus, no_pondering=no_pondering)
     if (memory, tasks, cpus, no_pondering) != (None, None, None, False):
-        raise LadderError("--memory, --tasks, --cpus and --no-pondering are enforced by walls; leave out --unconfined")
+        raise LadderError(
+            "--memory, --tasks, --cpus and --no-pondering are enforced by the sandbox; leave out --unconfined"
+        )
     return None
 
 

@@ -87,7 +87,7 @@ async def runs(rehearsal: Rehearsal) -> None:
         rehearsal.has_not_joined = failed
     rehearsal.join = rehearsal.first.join
     if bot.player.sandbox is None:
-        raise Info("it runs here; whether it does in the sandbox cannot be tried without walls")
+        raise Info("it runs here; whether it does in the sandbox cannot be tried without one")
 
 
 async def joins_in_time(rehearsal: Rehearsal) -> str:

@@ -33,9 +33,9 @@ class Isolation:
 class Hosts:
     """Seats authors' bots at the tables of one ladder."""
 
-    def __init__(self, home: Home, walls: Isolation) -> None:
+    def __init__(self, home: Home, isolation: Isolation) -> None:
         self._home = home
-        self._walls = walls
+        self._isolation = isolation
         self._inspector = Inspector(home.versions)
 
     def willing(self, game: str) -> dict[str, Version]:
@@ -65,7 +65,7 @@ class Hosts:
                 raise LadderError(
                     f"the files of {version.label} are damaged; its author must submit them again"
                 ) from None
-        sandbox = self._walls.sandbox
+        sandbox = self._isolation.sandbox
         if sandbox is not None and "freezer" in sandbox.groups.found:  # people think long
             sandbox = replace(sandbox, limits=replace(sandbox.limits, ponders=False))
         return {
@@ -79,8 +79,8 @@ class Hosts:
 
     def sweep(self) -> None:
         """Kill the bots that killed processes of tables have left."""
-        if self._walls.sandbox is not None:
-            self._walls.sandbox.groups.sweep()
+        if self._isolation.sandbox is not None:
+            self._isolation.sandbox.groups.sweep()
 
 
 def commands_of(orders: Mapping[str, Any]) -> dict[str, Command]:

@@ -152,7 +152,7 @@ def play(
     ] = None,
     isolate: Annotated[
         bool,
-        typer.Option("--isolate", help="Run started agents behind the walls of a ladder; this folder is /bot there."),
+        typer.Option("--isolate", help="Run started agents in the sandbox of a ladder; this folder is /bot there."),
     ] = False,
     memory: MemoryOption = None,
     tasks: TasksOption = None,
@@ -446,7 +446,7 @@ def _check_travels(players: Sequence[Player], *, several: bool, isolate: bool) -
         raise PlayError("--ray is for a series of matches; add --games, or leave out --ray")
     if any(isinstance(player, Command) for player in players) and not isolate:
         raise PlayError(
-            "other machines start commands behind walls, with the files of this folder, which is /bot there:"
+            "other machines start commands in a sandbox, with the files of this folder, which is /bot there:"
             " add --isolate, or leave out --ray"
         )
 

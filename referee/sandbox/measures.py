@@ -27,7 +27,7 @@ _DELEGATE = "run as root, or below a control group that was handed over to you"
 _DELEGATE_LINE = "systemd-run --user --scope -p Delegate=yes dogana ladder run"
 _WRITABLE = "let root make control groups: in a container, /sys/fs/cgroup must be writable"
 _REPORT = "report this as a fault of Dogana, with the output of this command"
-_NO_BOX = "there are no walls at all: a bot can read your files, use the network, and do whatever you can"
+_NO_BOX = "there is no sandbox at all: a bot can read your files, use the network, and do whatever you can"
 _IN_A_CONTAINER = (
     "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
     " --security-opt systempaths=unconfined IMAGE"
@@ -89,7 +89,7 @@ def inspect(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> tuple[Sand
         NoRuntime: if a folder is not a runtime.
     """
     if not IS_LINUX:
-        return None, [Measure("Linux", False, f"walls around bots need it, and this is {NAME}", HOW_TO_GET_LINUX)]
+        return None, [Measure("Linux", False, f"the sandbox needs it, and this is {NAME}", HOW_TO_GET_LINUX)]
     found = Runtimes.find(runtimes)
     compile_sdk()
     groups = Groups.look()

@@ -71,13 +71,13 @@ def test_without_bubblewrap_it_says_what_to_install(
     verdict, mend, until, found = paragraphs(dogana("doctor", status=1).stdout)
     assert verdict == "This machine cannot run strangers' bots, because bubblewrap is not installed."
     assert mend.splitlines()[-1] == "  apt-get install bubblewrap"
-    assert mend.startswith("Without bubblewrap: there are no walls at all")
+    assert mend.startswith("Without bubblewrap: there is no sandbox at all")
     assert found.startswith("What was found:\n")
     assert "--unconfined" in until
     assert "NO       bubblewrap  is not installed" in found
     told = json.loads(dogana("doctor", "--json", status=1).stdout)
     assert (told["enough"], told["verdict"]) == (False, verdict)
-    assert told["walls"][0]["commands"] == ["apt-get install bubblewrap"]
+    assert told["measures"][0]["commands"] == ["apt-get install bubblewrap"]
 
 
 def test_a_user_without_control_groups_may_run_bots_with_weaker_limits(dogana: Dogana, machine: Machine) -> None:
@@ -176,6 +176,6 @@ def test_another_system_than_linux_gets_one_line(dogana: Dogana, monkeypatch: py
     monkeypatch.setattr("referee.commands.doctor.IS_LINUX", False)
     monkeypatch.setattr("referee.commands.doctor.NAME", "macOS")
     [line] = dogana("doctor", status=1).stdout.splitlines()
-    assert line.startswith("This machine cannot run strangers' bots, because the walls around them need Linux")
+    assert line.startswith("This machine cannot run strangers' bots, because the sandbox around them needs Linux")
     assert "this is macOS" in line
-    assert json.loads(dogana("doctor", "--json", status=1).stdout) == {"enough": False, "verdict": line, "walls": []}
+    assert json.loads(dogana("doctor", "--json", status=1).stdout) == {"enough": False, "verdict": line, "measures": []}

@@ -125,7 +125,7 @@ HELPER = "def chosen(decision): return decision.number * 7 % decision.action_cou
 
 @needs_bubblewrap
 def test_a_command_plays_there_with_the_files_of_this_folder(cluster: Machines, dogana: Dogana, tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)  # behind walls, a bot is another user
+    tmp_path.chmod(0o755)  # in a sandbox, a bot is another user
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "helper.py").write_text(HELPER)
     (tmp_path / "helper.py").symlink_to("lib/helper.py")
@@ -153,7 +153,7 @@ def test_a_folder_that_is_too_large_is_not_sent(dogana: Dogana, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("greedy", "cmd:./mybot", "--games", 2), "other machines start commands behind walls, .*: add --isolate"),
+        (("greedy", "cmd:./mybot", "--games", 2), "other machines start commands in a sandbox, .*: add --isolate"),
         (("greedy", "random"), "--ray is for a series of matches; add --games"),
         (("greedy", "remote", "--games", 2), "a remote agent joins one match"),
     ],

@@ -243,7 +243,10 @@ def test_limits_are_for_walls(dogana: Dogana, tmp_path: Path) -> None:
     ended = dogana(
         "ladder", "run", "--game", "cargo_noir", "--matches", 2, "--home", "home", "--memory", 512, "--unconfined", status=1
     )  # fmt: skip
-    assert "--memory, --tasks, --cpus and --no-pondering are enforced by walls; leave out --unconfined" in ended.stderr
+    assert (
+        "--memory, --tasks, --cpus and --no-pondering are enforced by the sandbox; leave out --unconfined"
+        in ended.stderr
+    )
 
 
 def test_without_bubblewrap_the_organiser_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
