@@ -1,4 +1,4 @@
-"""Who asks a ladder something, or wants to change something of it."""
+"""The caller of a question or a change."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ladder.model.names import ORGANISER_NAME
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks."""
+    """The caller: an author, the organiser, or an anonymous visitor."""
 
     author: str = ""
     """The author of whose bots they may read logs; empty if they have shown no token."""
     is_organiser: bool = False
-    """Whether the ladder is a folder of theirs."""
+    """True if the ladder is a folder of theirs."""
 
     @property
     def name(self) -> str:
-        """What the list of changes calls them."""
+        """Their name in the list of changes."""
         return ORGANISER_NAME if self.is_organiser else self.author
 
 

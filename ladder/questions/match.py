@@ -1,4 +1,4 @@
-"""One match: how it went, its record, and what bots wrote in it."""
+"""One match: its course, its record, and the logs of its bots."""
 
 from __future__ import annotations
 

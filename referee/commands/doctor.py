@@ -24,8 +24,8 @@ def doctor(
 ) -> None:
     """Check what the sandbox can enforce on this machine.
 
-    It says how to get those that are missing. It builds a box as `dogana ladder run` does, and tries to get out. The
-    exit status is 1 if a part is missing that a ladder for strangers needs.
+    It names the missing measures, and how to get them. It builds a box as `dogana ladder run` does, and tries to get out. The
+    exit status is 1 if a measure is missing that a ladder for strangers needs.
 
     Examples:
 
