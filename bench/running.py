@@ -1,4 +1,4 @@
-"""A ladder as it is run: submitted Python bots of four authors in processes of their own, behind walls where there are any.
+"""A ladder as it is run: submitted Python bots of four authors in processes of their own, in sandboxes where there are any.
 
 One worker is compared with one for each processor. Runs take turns, and each begins with a copy of the same ladder, so that all play as
 many tables of each size. Rates are those of the steady state: from when each worker has played a match until the last matches are left, when not all
@@ -24,8 +24,8 @@ from bench.matches import ENVIRONMENT, ROOT, cpu_of_children
 from bench.report import Report
 from referee.registry import games
 from referee.sandbox.box import CannotIsolate
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 
 ROUNDS = 3
 MATCHES = 24
@@ -128,7 +128,7 @@ def steady_rate(seen: list[tuple[float, int]], workers: int) -> float:
 def has_walls() -> bool:
     """Tell whether this machine can confine agents."""
     try:
-        build(Limits())
+        build(ResourceLimits())
     except CannotIsolate:
         return False
     return True

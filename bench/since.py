@@ -36,7 +36,7 @@ def checkout(commit: str) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix="older-") as name:
         folder = Path(name)
-        folder.chmod(0o755)  # bots behind walls read the SDK there
+        folder.chmod(0o755)  # bots in a sandbox read the SDK there
         archive = folder / "older.tar"
         _run(["git", "-C", str(CHECKOUT), "archive", "--format=tar", "--output", str(archive), commit], folder)
         _run(["tar", "-xf", str(archive)], folder)

@@ -25,8 +25,8 @@ from referee.live.matches.conversation import conversation
 from referee.live.matches.play import Command
 from referee.live.seats.command import GRACE_SECONDS
 from referee.sandbox.box import CannotIsolate, Sandbox
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 
 ROUNDS = 11
 BOT = f"{IMPORTS}import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
@@ -73,7 +73,7 @@ def add_rows(report: Report) -> None:
     """Measure commands beside a bare interpreter, and a confined agent in Python beside an unconfined one in Go."""
     with tempfile.TemporaryDirectory(prefix="starting-") as name:
         folder = Path(name)
-        folder.chmod(0o755)  # agents behind walls read what is there
+        folder.chmod(0o755)  # agents in a sandbox read what is there
         report.section("Starting the command line")
         _add_commands(report, folder)
         report.section("Starting an agent, until it has answered its first question")
@@ -96,7 +96,7 @@ def _add_commands(report: Report, folder: Path) -> None:
 def _add_agents(report: Report, folder: Path) -> None:
     aims = ("a confined Python agent: time", "a confined Python agent: processor time")
     try:
-        sandbox = build(Limits())
+        sandbox = build(ResourceLimits())
     except CannotIsolate as error:
         for what in aims:
             report.absent(what, str(error), most=1)

@@ -73,7 +73,7 @@ def make_ladder(home: Path) -> None:
                 file = home.with_name(f"{name}.py")
                 file.write_text(BOT.replace("CHOICE", choices[version]))
                 dogana("ladder", "submit", file, "--name", name, "--author", author, "--home", home)
-        # The bots are ours, so they need no walls.
+        # The bots are ours, so they need no sandbox.
         games = [word for game in GAMES for word in ("--game", game)]
         dogana("ladder", "run", "--matches", 120, *games, "--home", home, "--unconfined")
 

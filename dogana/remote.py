@@ -21,8 +21,8 @@ _LOOK_SECONDS = 0.001
 """The time in which gRPC may hand over a message that has arrived, in seconds."""
 
 
-class Call:
-    """A bidirectional call, driven from the calling thread, with the interface of `dogana.started.Call`.
+class RemoteCall:
+    """A bidirectional call, driven from the calling thread, with the interface of `dogana.started.SocketCall`.
 
     Its event loop runs only while the bot waits for the referee or checks for messages. So a bot may run an event loop
     of its own, and check for messages inside it.

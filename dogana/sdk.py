@@ -61,7 +61,7 @@ class _LostConnection(AgentError):
     """The referee cannot be reached, or can no longer be reached."""
 
 
-class Match:
+class MatchInfo:
     """The facts that stay the same during a match.
 
     Attributes:
@@ -111,7 +111,7 @@ class Decision:
         message: the whole message.
     """
 
-    def __init__(self, match: Match, message: pb.Decide, stream: _Stream) -> None:
+    def __init__(self, match: MatchInfo, message: pb.Decide, stream: _Stream) -> None:
         self.match = match
         self._stream = stream
         self.message = message
@@ -213,8 +213,8 @@ def play(
     token: str | None = None,
     ca: Path | None = None,
     labels: bool = False,
-    on_start: Callable[[Match], None] | None = None,
-    on_end: Callable[[Match, pb.GameOver], None] | None = None,
+    on_start: Callable[[MatchInfo], None] | None = None,
+    on_end: Callable[[MatchInfo, pb.GameOver], None] | None = None,
 ) -> None:
     """Join a match, play it to its end, and return.
 
@@ -259,11 +259,11 @@ def _play(
     token: str,
     authority: Path | str | None,
     labels: bool,
-    on_start: Callable[[Match], None] | None,
-    on_end: Callable[[Match, pb.GameOver], None] | None,
+    on_start: Callable[[MatchInfo], None] | None,
+    on_end: Callable[[MatchInfo, pb.GameOver], None] | None,
 ) -> None:
     join = pb.AgentMessage(join=pb.Join(token=token, protocol=PROTOCOL, labels=labels))
-    match: Match | None = None
+    match: MatchInfo | None = None
     over: pb.GameOver | None = None
     pauses = _pauses()
     while over is None:
@@ -274,7 +274,7 @@ def _play(
                     message = stream.exchange(None)
                 pauses = _pauses()
                 if match is None:
-                    match = Match(message.welcome)
+                    match = MatchInfo(message.welcome)
                     if on_start is not None:
                         on_start(match)
                 over = _answer_all(choose, match, stream)
@@ -289,7 +289,7 @@ def _play(
         on_end(match, over)
 
 
-def _answer_all(choose: Callable[[Decision], Choice], match: Match, stream: _Stream) -> pb.GameOver:
+def _answer_all(choose: Callable[[Decision], Choice], match: MatchInfo, stream: _Stream) -> pb.GameOver:
     """Answer decisions until the match is over."""
     decision: Decision | None = None
     answer = None
@@ -330,10 +330,10 @@ class _Stream:
         """Held by the reading thread: `choose` may check for messages in several threads, even one that outlives it."""
         self.has_ended = False
         """True if no more messages will come: a check has found the end, or the stream is closed."""
-        self._call: started.Call | remote.Call
+        self._call: started.SocketCall | remote.RemoteCall
         try:
             if address.startswith(_LOCAL):
-                self._call = started.Call(address.removeprefix(_LOCAL), _METHOD)
+                self._call = started.SocketCall(address.removeprefix(_LOCAL), _METHOD)
             else:
                 # Disabling these experiments shortens a round trip by about a third. This has no effect if gRPC has
                 # been imported.
@@ -341,7 +341,9 @@ class _Stream:
                 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
                 from dogana import remote
 
-                self._call = remote.Call(address, _METHOD, None if authority is None else _read_certificate(authority))
+                self._call = remote.RemoteCall(
+                    address, _METHOD, None if authority is None else _read_certificate(authority)
+                )
         except started.CallEnded as ended:
             raise self._explained(ended) from ended
 

@@ -48,7 +48,7 @@ class CallEnded(Exception):
         self.details = details
 
 
-class Call:
+class SocketCall:
     """A bidirectional call."""
 
     def __init__(self, path: str, method: str) -> None:

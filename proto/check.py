@@ -30,7 +30,7 @@ PROTO = ROOT / "proto"
 RELEASED = PROTO / "released.binpb"
 
 
-class Page(NamedTuple):
+class ProtoPage(NamedTuple):
     """A page written from a .proto file, with its opening lines."""
 
     path: Path
@@ -40,7 +40,7 @@ class Page(NamedTuple):
 
 
 PAGES = {
-    "dogana/v1/referee.proto": Page(
+    "dogana/v1/referee.proto": ProtoPage(
         ROOT / "docs" / "protocol.md",
         "The protocol",
         "The messages between a referee and an agent, whatever the game.",
@@ -49,7 +49,7 @@ PAGES = {
             "The messages of each game are in `proto/dogana/games/<game>/v1/<game>.proto`, with a comment on everything.",
         ),
     ),
-    "dogana/v1/ladder.proto": Page(
+    "dogana/v1/ladder.proto": ProtoPage(
         ROOT / "docs" / "ladder_protocol.md",
         "The protocol of a ladder",
         "The stream by which bots at home take part in a served ladder.",

@@ -13,8 +13,8 @@ from referee.game import Action, Distinct, Game, OptionValue, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.match.clock import TimeControl
-from referee.match.effects import Ask, Decision, Effect, Finish, Reject, Store, Withdraw
-from referee.match.machine import Match
+from referee.match.effects import AppendLine, Ask, Decision, Effect, Finish, Reject, Withdraw
+from referee.match.machine import MatchMachine
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Result
 from referee.registry import find, shipped_board
@@ -93,7 +93,7 @@ class Table:
             state: State = plan.game.start(plan.setup, chance)
         else:
             state = plan.game.read_state(plan.setup, Document(plan.position, "position"))
-        self.match = Match(plan, state, chance, transit=transit)
+        self.match = MatchMachine(plan, state, chance, transit=transit)
         self.now = 100.0
         self.open: dict[Seat, Decision] = {}
         self.lines: list[dict[str, Any]] = []
@@ -104,7 +104,7 @@ class Table:
         """Note what the machine wants done."""
         for effect in effects:
             match effect:
-                case Store(line):
+                case AppendLine(line):
                     self.lines.append(line)
                 case Ask(decision):
                     self.open[decision.seat] = decision

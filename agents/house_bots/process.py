@@ -39,7 +39,7 @@ def play_as(name: str) -> None:
         sys.exit(f"there is no house bot {name!r}; there are: {', '.join(bots)}")
     playing: list[HouseBot] = []
 
-    def sit_down(match: sdk.Match) -> None:
+    def sit_down(match: sdk.MatchInfo) -> None:
         game = find(match.game)
         setup = game.setup(match.seats, match.options, match.board)
         if not bots[name].plays(game):

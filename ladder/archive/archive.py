@@ -1,8 +1,8 @@
-"""The archive of a ladder: the records of its matches, and what their bots wrote, compressed, in one SQLite file.
+"""The archive of a ladder: the compressed records and logs of its matches in one SQLite file.
 
 A record is stored without its hashes, which follow from its lines, and compressed with the first record of the same game as a
-dictionary: most of a record, such as the board, is the same in all of them. So each record is read and removed by itself, and
-takes less room than several of them compressed together. What is in the file is checked as if a stranger had written it.
+dictionary: most of a record, such as the board, is the same in all of them. So each record is read and removed by itself, yet
+takes less room than in a compressed group. The content of the file is checked like that of a stranger's.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from referee.records.record import (
 )
 
 USAGE = "usage.json"
-"""The name of the log that has what the bots of a match used, by seat."""
+"""The name of the log with the resource usage of a match's bots, by seat."""
 RECORDS, LOGS = "records", "logs"
-"""The two tables with something for each match."""
+"""The two tables with a row for each match."""
 MAX_LOG_BYTES = 32 * 1024 * 1024
-"""How much the logs of a match may have together; the ladder writes about 128 kB for each seat."""
+"""The maximum size of all logs of a match; the ladder writes about 128 kB for each seat."""
 _REMOVED_AT_A_TIME = 500
 _MAX_DICTIONARY_BYTES = 1024 * 1024
 _LEVEL = 9
-"""Of compression: twice as slow as the usual 3, and a fifth smaller; 12 is another three times as slow, and 3 % smaller."""
+"""The level of compression: half as fast as the usual 3, with a fifth less data; 12 is another three times slower, for 3 % less."""
 _LOG = re.compile(r"seat[0-9]{1,2}\.log|usage\.json", re.ASCII)
 _LAYOUT = Layout(
     "the archive of a ladder",
@@ -82,10 +82,10 @@ class NoRecord(RecordError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The record of a match, as it was written."""
+    """The record of a match, byte for byte."""
 
     path: Path
-    """What errors call it: the archive, and the id of the match."""
+    """Its name in errors: the archive, and the id of the match."""
     data: bytes
     """Its lines."""
 
@@ -122,7 +122,7 @@ class Archive:
     # adding
 
     def add(self, match_id: str, record: bytes, logs: Mapping[str, bytes]) -> None:
-        """Put in what a match has left: its record, and what its bots wrote, by file name. All is on the disk then, or nothing.
+        """Add the record and the logs of a match, by file name. All of it is on the disk afterwards, or nothing.
 
         Raises:
             RecordError: if the record is damaged.
@@ -134,7 +134,7 @@ class Archive:
                 self.put_logs(match_id, logs)
 
     def put_logs(self, match_id: str, logs: Mapping[str, bytes]) -> None:
-        """Put logs in the place of those that a match has, if any.
+        """Add or replace the logs of a match.
 
         Raises:
             BadHome: if the archive cannot be written.
@@ -145,7 +145,7 @@ class Archive:
             self._open.write("insert or replace into logs (match, at, data) values (?, ?, ?)", [match_id, now(), data])
 
     def put_records(self, records: Mapping[str, bytes]) -> None:
-        """Put records in the place of those that matches have, if any, all at once.
+        """Add or replace the records of matches, in one transaction.
 
         Raises:
             RecordError: if a record is damaged.
@@ -206,7 +206,7 @@ class Archive:
         )
 
     def logs(self, match_id: str) -> dict[str, bytes]:
-        """Return what bots wrote in a match, by the names `seat0.log`, `usage.json` and so on; hostile bytes.
+        """Return the logs of a match by name, such as `seat0.log` and `usage.json`. Their bytes may be hostile.
 
         Raises:
             RecordError: if it is damaged.
@@ -222,7 +222,7 @@ class Archive:
             raise RecordError(path, 0, "is damaged: it is no log of bots") from error
 
     def matches_with(self, table: str, beginning: str) -> list[str]:
-        """Return the ids of the matches that have a record or logs, and whose ids begin like this, the oldest first."""
+        """Return the ids with this beginning of all matches with a record or logs, oldest first."""
         rows = self._rows(
             f"select match from {table} where match between ? and ? order by id",  # noqa: S608 one of the two tables
             [beginning, f"{beginning}\U0010ffff"],
@@ -230,18 +230,18 @@ class Archive:
         return [row["match"] for row in rows]
 
     def stamp(self, match_id: str) -> object:
-        """Return what is another one whenever the record of a match was put in or removed."""
+        """Return a value that changes when the record of a match is added or removed."""
         return self._rows("select id, at from records where match = ?", [match_id])
 
     # keeping less
 
     def sizes(self, table: str) -> Iterator[tuple[str, str, int]]:
-        """Yield for all records, or all logs: match id, when it was put in (ISO 8601, UTC), and its bytes."""
+        """Yield the match id, the time of addition (ISO 8601, UTC) and the size of all records, or all logs."""
         rows = () if self._file is None else self._file.each(f"select match, at, length(data) as size from {table}")  # noqa: S608
         return ((row["match"], row["at"], row["size"]) for row in rows)
 
     def remove(self, table: str, match_ids: Collection[str]) -> None:
-        """Remove the records of some matches, or their logs, and give back the room on the disk.
+        """Remove the records of some matches, or their logs, and return the space to the file system.
 
         Some at a time: a run must not wait for long, and what SQLite writes ahead needs room, too.
         """
@@ -252,7 +252,7 @@ class Archive:
             self._open.give_back_room()
 
     def copy_to(self, path: Path) -> None:
-        """Copy the whole archive as of one moment, while others may write to it; see `SqliteFile.copy_to`."""
+        """Copy a snapshot of the whole archive, while others may write to it; see `SqliteFile.copy_to`."""
         self._open.copy_to(path)
 
     @property
@@ -282,7 +282,7 @@ def find_record(home: Home, match_id: str) -> Record:
 
 
 def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
-    """Return what bots wrote in a match; see `Archive.logs`.
+    """Return the logs of a match; see `Archive.logs`.
 
     Raises:
         RecordError: if it is damaged, or the archive is.

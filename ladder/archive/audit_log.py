@@ -1,4 +1,4 @@
-"""Writes the audit log of a ladder into a file that others can keep, compare and check without the ladder."""
+"""Write the audit log of a ladder to a file that others can keep, compare and check without the ladder."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from referee.records.chain import FIRST_HASH
 
 
 def write(home: Home, store: Store, file: Path, previous: Path | None = None) -> tuple[int, int | None]:
-    """Write the log as of one moment, with a checkpoint that the ladder signs.
+    """Write a snapshot of the log, with a checkpoint that the ladder signs.
 
-    The file takes its name when it is complete. An earlier file of that name is replaced only if it is a beginning of the log.
+    The file gets its name when it is complete. It replaces an earlier file of that name only if it continues that.
 
     Args:
         home: the folder of the ladder.
-        store: what it knows.
+        store: the facts of the ladder.
         file: the file to write.
         previous: an earlier log of this ladder, which must be a beginning of this one.
 
     Returns:
-        How many entries the log has, and how many of them are new since the earlier one; None if there was no earlier one.
+        The number of entries, and of those that are new since the earlier log; None for the latter without an earlier log.
 
     Raises:
         AuditError: if an earlier log is not a beginning of this one, with the first entry that differs.
@@ -54,7 +54,7 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
 
 
 def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> tuple[int, int | None]:
-    """Write the log that a served ladder has sent, as `write` does. Whether it is true, `dogana verify-log` says.
+    """Write the log from a served ladder, as `write` does; `dogana verify-log` checks its truth.
 
     Raises:
         AuditError: if an earlier log is not a beginning of this one, with the first entry that differs.
@@ -77,7 +77,7 @@ def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> t
 
 @contextlib.contextmanager
 def _one_at_a_time(home: Home) -> Iterator[None]:
-    """Wait until nobody else writes the log: who began earlier must not put less in the place of more."""
+    """Wait until no other process writes the log: an earlier writer must not replace a longer log with a shorter one."""
     key = os.open(home.key, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(key, fcntl.LOCK_EX)
@@ -87,7 +87,7 @@ def _one_at_a_time(home: Home) -> Iterator[None]:
 
 
 def _write(store: Store, key: LadderKey, target: BinaryIO) -> int:
-    """Write all entries and a checkpoint; return how many entries there are."""
+    """Write all entries and a checkpoint; return the number of entries."""
     count, last_hash, at = 0, FIRST_HASH, now()
     for line in store.log.lines():
         count, last_hash = count + 1, line[-66:-2]

@@ -1,4 +1,4 @@
-"""A copy of everything that a ladder needs, in one archive, taken while a run may go on."""
+"""A backup of everything that a ladder needs, in one archive; a run may go on meanwhile."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> i
     """Write the database, the archive, the key and the versions into a .tar archive; return its size in bytes.
 
     The database is copied first: records and versions are added before the database names them, so whatever it names is in
-    the copy. Beside the file that is written, its disk must have room for a copy of the database and the archive.
+    the copy. The disk must have room for the file, and for another copy of the database and the archive.
 
     Raises:
-        LadderError: if there is such a file already, or the database cannot be copied.
+        LadderError: if the file exists, or the database cannot be copied.
         OSError: if the archive cannot be written, with its name.
     """
     if os.path.lexists(file) and not replaces:
@@ -66,7 +66,7 @@ def _taken(file: Path) -> LadderError:
 
 
 def _add_versions(tar: tarfile.TarFile, home: Home) -> None:
-    """Add the files of all versions but those that are being taken in or removed; links are not followed."""
+    """Add the files of all versions except those being added or removed; do not follow links."""
     for inside, folders, files in os.walk(home.versions):
         if Path(inside) == home.versions:
             folders[:] = [name for name in folders if not name.startswith(".")]

@@ -1,4 +1,4 @@
-"""Write all matches that count into one file for other programs, a row for each seat."""
+"""Export all counted matches to one file for other programs, with a row for each seat."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ COLUMNS = (
     "decisions",
     "think_ms",
 )
-"""What each row has; `docs/running_a_ladder.md` says what it means."""
+"""The columns, which `docs/running_a_ladder.md` explains."""
 
 _FORMULA = tuple(
     "=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
 )
-"""A spreadsheet may take a text that begins with one of these for a formula, and run it."""
+"""A spreadsheet may treat a text that begins with one of these as a formula, and run it."""
 
 
 def export(chronicle: Store, file: Path) -> int:
-    """Write every match that counts, as of one moment; return how many rows there are.
+    """Write a snapshot of all counted matches; return the number of rows.
 
     The file takes its name when it is complete; an earlier file of that name is replaced only then.
 
@@ -98,7 +98,7 @@ def _rows(chronicle: Store) -> Iterator[dict[str, Any]]:
 
 
 def _write_json(target: TextIO, rows: Iterable[dict[str, Any]]) -> int:
-    """Write an array with an object for each row, on a line of its own."""
+    """Write an array with an object for each row, each on its own line."""
     count = 0
     for row in rows:
         target.write((",\n" if count else "[\n") + json.dumps(row))
@@ -118,7 +118,7 @@ def _write_csv(target: TextIO, rows: Iterable[dict[str, Any]]) -> int:
 
 
 def _cell(value: Any) -> Any:
-    """Return a value as a cell: text is visible and no formula, options are JSON, and truth is 1 or 0."""
+    """Return a value as a cell: text is visible and never a formula, options are JSON, and truth values are 1 or 0."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What the record of a match says about its seats: strikes, faults, times, and the decision at which each was put out."""
+"""The history of the seats in a record: strikes, faults, times, and the decision at which each was put out."""
 
 from __future__ import annotations
 
@@ -11,97 +11,97 @@ from referee.match.plan import MatchPlan
 from referee.match.result import Result
 from referee.records.changes import describe
 from referee.records.moments import lead_lost, lead_taken, place_on_page, round_of
-from referee.records.record import Line, read_lines
+from referee.records.record import RecordLine, read_lines
 from referee.records.verify import Replay
 from referee.registry import find
 
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """A strike, or what put a seat out."""
+    """A strike, or the fault that put a seat out."""
 
     seat: Seat
     """The seat, counted from 0."""
     at: int
-    """How many actions had been played; `dogana replay --at` shows the position."""
+    """The number of actions before it; `dogana replay --at` shows the position."""
     is_out: bool
     """False for a strike."""
     reason: str
     """The kind of fault, in a word."""
     detail: str
-    """What was wrong, in words."""
+    """The fault in words."""
     rule: str
-    """The number of the rule that was broken; empty if there is none."""
+    """The number of the broken rule; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class LostDecision:
-    """Where a seat was put out."""
+    """The decision at which a seat was put out."""
 
     seat: Seat
     """The seat, counted from 0."""
     at: int
-    """How many actions had been played."""
+    """The number of actions before it."""
     observation: tuple[str, ...]
-    """What the seat knew, in words, an entry for each field."""
+    """The seat's observation in words, an entry for each field."""
     legal: tuple[str, ...]
     """The legal actions; none if it was not the seat's turn."""
     refused: tuple[str, ...]
-    """Why each answer to this decision was refused."""
+    """The reasons for refusing answers to it."""
     fault: str
-    """What put the seat out."""
+    """The fault that put the seat out."""
 
 
 @dataclass(frozen=True, slots=True)
 class LongestDecision:
-    """The decision for which a seat was charged most."""
+    """The decision with a seat's longest charge."""
 
     seconds: float
-    """What it was charged, in seconds."""
+    """The charge, in seconds."""
     at: int
-    """How many actions had been played when it ended."""
+    """The number of actions before its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Where the winner took the lead for good."""
+    """The moment when the winner took the lead for good."""
 
     seat: Seat
     """The seat, counted from 0."""
     at: int
-    """How many actions had been played; 0 if it led from the beginning."""
+    """The number of actions before it; 0 if the winner led from the start."""
     round: str
-    """In which round that was, such as `round 5`; empty if the game has none."""
+    """Its round, such as `round 5`; empty if the game has no rounds."""
     of: int
-    """How many actions were played in all."""
+    """The number of all actions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a record that holds says about how its match went."""
+    """The history of a match from a record that holds."""
 
     plan: MatchPlan
     result: Result
     blames: tuple[Blame, ...]
-    """In the order in which they happened."""
+    """All strikes and faults, in their order."""
     lost: tuple[LostDecision, ...]
     longest: dict[Seat, LongestDecision]
-    """For each seat that was charged for a decision."""
+    """The longest decision of each seat that was charged for one."""
     moment: str
-    """Where to look first on the page of the match, as the end of its address: where the first seat was put out, or else where
-    the lead was lost for the last time; otherwise the end."""
+    """The most interesting moment, as the fragment of the page's address: when the first seat was put out, or when the lead was
+    lost for the last time; otherwise the end."""
     lead: Lead | None
-    """None if several seats have won."""
+    """The winner's lead; None if several seats have won."""
     breakdown: tuple[tuple[Points, ...], ...]
-    """For each seat what its points are for."""
+    """The sources of each seat's points."""
 
 
 def read_account(path: Path, data: bytes | None = None) -> Account:
-    """Play a record again, and note what went wrong for its seats.
+    """Play a record again, and collect the history of its seats.
 
     Args:
         path: the record.
-        data: its bytes, if they were read already; `path` is what errors call it then.
+        data: its bytes, if they have been read; `path` is then only its name in errors.
 
     Raises:
         RecordError: if the record cannot be read or does not hold.
@@ -133,16 +133,16 @@ def read_account(path: Path, data: bytes | None = None) -> Account:
     return Account(replay.plan, replay.result, tuple(blames), tuple(lost), _longest(lines), moment, lead, breakdown)
 
 
-def _counted(lines: Iterable[Line]) -> Iterable[tuple[int, Line]]:
-    """Yield each line with the number of actions that were played before it."""
+def _counted(lines: Iterable[RecordLine]) -> Iterable[tuple[int, RecordLine]]:
+    """Yield each line with the number of actions before it."""
     played = 0
     for line in lines:
         yield played, line
         played += line.data.get("type") == "action"
 
 
-def _blames(lines: Iterable[Line]) -> list[Blame]:
-    """Return the strikes and outs of lines that nobody has checked yet."""
+def _blames(lines: Iterable[RecordLine]) -> list[Blame]:
+    """Return the strikes and outs in lines that are not checked yet."""
     found = []
     for at, line in _counted(lines):
         data, seat = line.data, line.data.get("seat")
@@ -153,7 +153,7 @@ def _blames(lines: Iterable[Line]) -> list[Blame]:
 
 
 def _lost(state: State, at: int, outs: Mapping[Seat, Blame], blames: Sequence[Blame]) -> list[LostDecision]:
-    """Return the decisions at which seats were put out in a state."""
+    """Return the decisions of a state at which seats were put out."""
     return [
         LostDecision(
             seat=seat,
@@ -172,7 +172,7 @@ def _lost(state: State, at: int, outs: Mapping[Seat, Blame], blames: Sequence[Bl
     ]
 
 
-def _longest(lines: Iterable[Line]) -> dict[Seat, LongestDecision]:
+def _longest(lines: Iterable[RecordLine]) -> dict[Seat, LongestDecision]:
     found: dict[Seat, LongestDecision] = {}
     for at, line in _counted(lines):
         if "ms" in line.data:

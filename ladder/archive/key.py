@@ -24,7 +24,7 @@ _MAX_BYTES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class LadderKey:
-    """A private key, and the public one that belongs to it."""
+    """A private key with its public key."""
 
     private: Ed25519PrivateKey
     public: PublicKey
@@ -39,10 +39,10 @@ class LadderKey:
 
 
 def ladder_key(home: Home, store: Store) -> LadderKey:
-    """Return the key of a ladder; make one if it has none yet.
+    """Return the key of a ladder; make one if it has none.
 
     Raises:
-        BadHome: if the private key is missing or another one.
+        BadHome: if the private key is missing or does not match.
         OSError: if it cannot be read or written, with its name.
     """
     if not store.log.key():
@@ -66,8 +66,8 @@ def new_key(home: Home, store: Store, *, replace: bool) -> None:
 
     Args:
         home: the folder of the ladder.
-        store: what it knows.
-        replace: whether to make one though the ladder has one.
+        store: the facts of the ladder.
+        replace: True to replace an existing key.
 
     Raises:
         OSError: if the key cannot be written, with its name.
@@ -129,12 +129,12 @@ def _write_public(home: Home, public: PublicKey) -> None:
 
 
 def _waiting(home: Home, public: PublicKey) -> Path:
-    """Return where a private key is until the ladder names it."""
+    """Return the path of a private key until the ladder names it."""
     return home.key.with_name(f"key.{public.fingerprint}.pem")
 
 
 def _put_in_place(home: Home, store: Store) -> None:
-    """Give the key that the ladder names its name. One command at a time does this, or two could exchange their keys."""
+    """Move the key that the ladder names to its final path. One command at a time does this, or two could swap their keys."""
     with store.writing():
         public = PublicKey(store.log.key())
         waiting = _waiting(home, public)

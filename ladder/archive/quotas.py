@@ -1,4 +1,4 @@
-"""How much room the files of an author take, and may take."""
+"""The size of an author's files, and its quota."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 
 DEFAULT_BYTES = 1024**3
-"""What the files of all versions of an author may have together, unless the organiser says otherwise."""
+"""The default quota for the files of all versions of an author."""
 
 
 def check_quota(home: Home, store: Store, author: str, content_hash: str) -> None:
-    """Check that an author may have further files, which have been taken in. Nobody else may take in any meanwhile.
+    """Check that an author's quota allows files that have been copied. The caller must prevent other additions meanwhile.
 
     Raises:
-        LadderError: if they may not.
+        LadderError: if it does not.
     """
     most = store.budgets.quotas().get(author, DEFAULT_BYTES)
     if most is None:
@@ -35,7 +35,7 @@ def check_quota(home: Home, store: Store, author: str, content_hash: str) -> Non
 
 
 def bytes_of(folder: Path) -> int:
-    """Return how many bytes the files below a folder have; 0 if it is not there."""
+    """Return the size of the files below a folder in bytes; 0 if there is no such folder."""
     total, waiting = 0, [str(folder)] if folder.is_dir() else []
     while waiting:
         with os.scandir(waiting.pop()) as entries:

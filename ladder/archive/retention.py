@@ -1,7 +1,7 @@
-"""Records and logs that an organiser keeps no longer are removed; results, ratings and the audit log stay.
+"""Pruning: the removal of old records and logs; results, ratings and the audit log stay.
 
-What a pruning covers follows from the time that is kept of it: the record of a match is pruned if the match was over before that,
-and its seed revealed. So nothing is noted match by match, and a pruning that is broken off leaves only records for the next one.
+The ladder stores only the time of a pruning: the record of a match is pruned if the match was over and its seed revealed before
+that. So nothing is stored for each match, and an interrupted pruning only leaves records for the next one.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from ladder.operation.home import Home
 from referee.bots.files import TAKING_IN, make_writable
 
 KEPT = "whoever has kept it can prove it: dogana verify RECORD --key KEY --audit-log LOG"
-"""What is said of a record that was pruned."""
+"""The remark on a pruned record."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What was removed, or would be."""
+    """The removed files, or those that would be removed."""
 
     records: int = 0
     record_bytes: int = 0
     logs: int = 0
-    """Of how many matches."""
+    """The number of matches whose logs were removed."""
     log_bytes: int = 0
 
 
@@ -48,18 +48,18 @@ def prune(
     *,
     dry_run: bool = False,
 ) -> Pruned:
-    """Remove the records and the logs of matches that were over before a time. A run may go on meanwhile; a backup is waited for.
+    """Remove the records and logs of matches that were over before a time. A run may go on meanwhile; this waits for backups.
 
     Args:
         home: the ladder.
-        store: what it knows.
-        records_before: the time for records, as the ladder writes times (ISO 8601, UTC); None to keep all.
+        store: the facts of the ladder.
+        records_before: the time for records, in the ladder's format (ISO 8601, UTC); None to keep all.
         logs_before: the time for logs.
-        kept: which records stay, however old they are.
-        dry_run: whether to remove nothing, only to count.
+        kept: the records that stay, whatever their age.
+        dry_run: True to count without removing anything.
 
     Raises:
-        BadHome: if the pruning cannot be noted; no record was removed then.
+        BadHome: if the pruning cannot be stored; no record was removed then.
         OSError: if a file cannot be removed, with its name.
     """
     with home.files_stay(but_mine=True):
@@ -88,19 +88,19 @@ def _prune(
 
 
 def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = False) -> tuple[int, int]:
-    """Remove the files of versions that play no more, and have not since before a time; return of how many, and how many bytes.
+    """Remove the files of versions that have not played since a time and no longer play; return their number and size in bytes.
 
-    The same files can belong to several versions, and stay as long as one of them may play. Who submits the same again restores them.
-    No record needs them: to verify or to look at a match, no bot is started.
+    The same files can belong to several versions, and stay as long as one of them may play. Submitting the same files again restores
+    them. No record needs them, because verifying or viewing a match starts no bot.
 
     Args:
         home: the ladder.
-        store: what it knows.
-        before: the time, as the ladder writes times.
-        dry_run: whether to remove nothing, only to count.
+        store: the facts of the ladder.
+        before: the time, in the ladder's format.
+        dry_run: True to count without removing anything.
 
     Raises:
-        BadHome: if the pruning cannot be noted; nothing was removed then.
+        BadHome: if the pruning cannot be stored; nothing was removed then.
     """
     if not home.versions.is_dir():
         return 0, 0
@@ -122,22 +122,22 @@ def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = Fal
 
 
 def by_retention(what: str, at: str) -> str:
-    """Return in words that something is gone: `what` with its verb, and when it was pruned, in ISO 8601."""
+    """Return a text on something pruned: `what` includes the verb, and `at` is the time of the pruning in ISO 8601."""
     return f"{what} pruned on {at[:10]} by the organiser's retention"
 
 
 def _old(
     store: Store, sizes: Iterable[tuple[str, str, int]], before: str | None, kept: KeptRecords | None
 ) -> Iterator[tuple[str, int]]:
-    """Yield what is to go: match id and bytes of what belongs to matches that were over before a time; nothing for None.
+    """Yield the match ids and sizes of the data to remove, for matches that were over before a time; nothing for None.
 
-    Of a match that does not count, the time counts at which it was put into the archive.
+    For an uncounted match, the time of its addition to the archive decides.
 
     Args:
-        store: what the ladder knows.
-        sizes: what there is: match id, when it was put in, and bytes.
+        store: the facts of the ladder.
+        sizes: the match id, the time of addition and the size of all data.
         before: the time.
-        kept: which records stay, beside those whose seed is not revealed yet; None if these are logs, of which none do.
+        kept: the records that stay besides those with a hidden seed; None for logs, none of which stay.
     """
     if before is None:
         return
@@ -161,7 +161,7 @@ def _about(pruned: Pruned, records_before: str | None, logs_before: str | None, 
 
 
 def remove_version(home: Home, content_hash: str) -> None:
-    """Remove the files of a version: all at once, for whoever looks."""
+    """Remove the files of a version atomically."""
     gone = Path(tempfile.mkdtemp(dir=home.versions, prefix=f"{TAKING_IN}{os.getpid()}-"))
     try:
         folder = home.versions / content_hash

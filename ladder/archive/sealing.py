@@ -1,4 +1,4 @@
-"""Reveals the seeds of blocks that are over: their records are sealed and signed."""
+"""Reveal the seeds of finished blocks: seal and sign their records."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from referee.records.record import RecordError, read_lines, sealed
 
 
 def seal_blocks(home: Home, store: Store) -> Iterator[str]:
-    """Seal the records of all blocks that are over and not sealed yet; yield what is wrong with them.
+    """Seal the records of all finished blocks that are not sealed yet; yield the problems.
 
-    A block with a record that is not the one that was counted stays as it is: the next run looks at it again.
+    A block with a record other than the counted one stays unsealed; the next run checks it again.
     """
     for block in store.evidence.blocks_to_seal():
         yield from seal_block(home, store, block)
 
 
 def seal_block(home: Home, store: Store, block: int) -> list[str]:
-    """Seal the records of a block that is over; return what is wrong with them."""
+    """Seal the records of a finished block; return the problems."""
     problems, records = [], {}
     with Archive(home.archive, create=True) as archive:
         for match_id, seed, record_hash in store.evidence.records_of(block):
@@ -37,7 +37,7 @@ def seal_block(home: Home, store: Store, block: int) -> list[str]:
 
 
 def seal_match(home: Home, match_id: str, seed: int, record_hash: str) -> None:
-    """Seal the record of a match, unless that was done before.
+    """Seal the record of a match, unless it is sealed already.
 
     Raises:
         SealBroken: if it is not the record that was counted.

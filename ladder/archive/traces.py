@@ -1,4 +1,4 @@
-"""What matches have left in the archive of a ladder: records, and the logs of bots. A match may have them and not count."""
+"""The traces of matches in the archive of a ladder: records, and the logs of bots. Uncounted matches may have them too."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ from referee.sandbox.cgroup import Usage
 _QUALIFYING = re.compile(r"qualify-([0-9]{1,18})-", re.ASCII)
 _MATCHES_AT_A_TIME = 50
 _LEAST_OF_AN_ID = 2
-"""How much of the id of a match that was not scheduled must be given: else all records would be looked through."""
+"""The minimum length of the id of an unscheduled match: a shorter one would mean a search of all records."""
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
-    """What the bot in a seat wrote in a match."""
+class BotOutput:
+    """The output of the bot in a seat of a match."""
 
     match_id: str
     seat: Seat
     bot: str
-    """What the seat is called in the record; empty if there is no record any more."""
+    """The name of the seat in the record; empty if the record is gone."""
     data: bytes
 
     def lines(self) -> list[str]:
-        """Return what it wrote, by line."""
+        """Return the lines of the output."""
         text = self.data.decode(errors="replace")
         return text.removesuffix("\n").split("\n") if text else []
 
 
 @dataclass(frozen=True, slots=True)
 class SeatTraces:
-    """How a match went for one seat."""
+    """The course of a match for one seat."""
 
     bot: str
-    """What the seat is called in the record."""
+    """The name of the seat in the record."""
     rank: int
     score: int
     outcome: Outcome
@@ -63,52 +63,52 @@ class SeatTraces:
     """The fault's detail; empty for a seat that played to the end."""
     decisions: int
     think_ms: float
-    """What all its decisions were charged, in milliseconds."""
+    """The total charge for its decisions, in milliseconds."""
     longest: LongestDecision | None
-    """None if it was never asked, or the record says nothing."""
+    """None if it had no decision, or the record has no answer to that."""
     usage: Usage | None
-    """What it used; None if it was not confined, or nobody knows any more."""
+    """Its resource usage; None if it was not confined, or the usage is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchTraces:
-    """All that is left of a match."""
+    """All traces of a match."""
 
     match_id: str
     condition: Condition | None
-    """None if nobody knows any more."""
+    """None if unknown."""
     status: str
-    """Whether it counts, in words."""
+    """Its status in words: whether it counts."""
     bots: tuple[str, ...]
-    """What each seat is called."""
+    """The name of each seat."""
     seats: tuple[SeatTraces, ...]
-    """How it went for each seat; none if the match has no result."""
+    """The traces of each seat; none if the match has no result."""
     voids: tuple[str, ...]
-    """The reason of each attempt that came to no result."""
-    logs: tuple[Log, ...]
+    """The reason for each attempt without a result."""
+    logs: tuple[BotOutput, ...]
     is_recorded: bool
-    """Whether there is a record."""
+    """True if there is a record."""
     pruned_at: str
     """When the record was pruned, in ISO 8601, UTC; empty if there is one, or it is missing for another reason."""
     account: Account | None
-    """What the record says; None if there is none, or it does not hold."""
+    """The history in the record; None if there is no record, or it does not hold."""
     problem: str
-    """Why there is no account; empty if there is one, or the match has not been played."""
+    """The reason for the lack of an account; empty if there is one, or the match has not been played."""
 
 
 def find_match(
     home: Home, chronicle: Store, beginning: str, may_know: Callable[[str], bool] = lambda match_id: True
 ) -> str:
-    """Return the id of a match that was scheduled, or has left a record: it qualified a version, or was part of a trial.
+    """Return the id of a match that was scheduled or has a record, as a qualifying match or one of a trial may.
 
     Args:
         home: the folder of the ladder.
-        chronicle: what has happened on it.
-        beginning: how the id begins.
-        may_know: whether who asks may know of a match that was not scheduled, by its id.
+        chronicle: the facts of the ladder.
+        beginning: the beginning of the id.
+        may_know: returns True if the caller may know of the unscheduled match with an id.
 
     Raises:
-        LadderError: if there is no match whose id begins like this, or more than one.
+        LadderError: if no match, or more than one, has such an id.
     """
     scheduled = chronicle.schedule.matches_beginning(beginning, MAX_NAMED + 1)
     if beginning in scheduled:
@@ -130,13 +130,13 @@ def find_match(
 
 
 def qualified_in(match_id: str) -> int | None:
-    """Return the version that a match was to qualify; None if it was for something else."""
+    """Return the version of a qualifying match; None for any other match."""
     found = _QUALIFYING.match(match_id)
     return None if found is None else int(found[1])
 
 
 def traces_of(home: Home, chronicle: Store, match_id: str) -> MatchTraces:
-    """Gather what is left of a match, and play its record again."""
+    """Collect the traces of a match, and play its record again."""
     match, played, voids = (
         chronicle.schedule.match(match_id),
         chronicle.history.played(match_id),
@@ -168,7 +168,7 @@ def traces_of(home: Home, chronicle: Store, match_id: str) -> MatchTraces:
 
 
 def _account(home: Home, match_id: str) -> tuple[bool, Account | None, str]:
-    """Return whether there is a record, what it says, and why it says nothing."""
+    """Return True if there is a record, its account, and the reason if it has none."""
     try:
         record = find_record(home, match_id)
         return True, read_account(record.path, record.data), ""
@@ -216,20 +216,20 @@ def _seats(played: PlayedMatch | None, account: Account | None, usages: Mapping[
 
 
 def usages_of(home: Home, match_id: str) -> dict[Seat, Usage]:
-    """Return what the confined bots of a match used, as far as it is known."""
+    """Return the known resource usage of the confined bots of a match."""
     try:
         return {int(seat): Usage(**used) for seat, used in json.loads(find_logs(home, match_id)[USAGE]).items()}
     except (ValueError, TypeError, LookupError, AttributeError, RecordError):  # there is none, or it was changed
         return {}
 
 
-def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[Log]:
-    """Return the logs of a match, by seat; house bots write none.
+def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOutput]:
+    """Return the logs of a match by seat; house bots write none.
 
     Args:
         home: the folder of the ladder.
         match_id: the match.
-        bots: what the seats are called, if it is known.
+        bots: the names of the seats, if known.
 
     Raises:
         RecordError: if they are damaged.
@@ -238,12 +238,12 @@ def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[Log]:
     for name, data in find_logs(home, match_id).items():
         if name != USAGE:
             seat = int(name.removeprefix("seat").removesuffix(".log"))
-            found.append(Log(match_id, seat, bots[seat] if seat < len(bots) else "", data))
+            found.append(BotOutput(match_id, seat, bots[seat] if seat < len(bots) else "", data))
     return sorted(found, key=lambda log: log.seat)
 
 
-def _logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[Log]:
-    """Return the logs of a match as `logs_of_match`; none if they are damaged: how the match went is told all the same."""
+def _logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOutput]:
+    """Return the logs of a match, as `logs_of_match` does; none if they are damaged, since the rest is still of use."""
     try:
         return logs_of_match(home, match_id, bots)
     except RecordError:
@@ -251,7 +251,7 @@ def _logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[Log]
 
 
 def bots_in(home: Home, chronicle: Store, match_id: str) -> list[str]:
-    """Return what each seat of a match is called; empty if nobody knows any more."""
+    """Return the name of each seat of a match; empty if unknown."""
     match = chronicle.schedule.match(match_id)
     if match is not None:
         return match.labels
@@ -263,15 +263,15 @@ def bots_in(home: Home, chronicle: Store, match_id: str) -> list[str]:
     return [str(bot) for bot in bots] if isinstance(bots, list) else []
 
 
-def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> Log:
-    """Return the log of a bot in its last match that has one: one of the last that count, or one that was to qualify it.
+def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> BotOutput:
+    """Return the log of a bot in its last match with a log: one of the last counted matches, or a qualifying match.
 
-    The match in which it failed to qualify comes first, if the newest version has not qualified; not one that it got through
-    under another condition.
+    If the newest version has not qualified, the match in which it failed comes first, but not a qualification under another
+    condition.
 
     Args:
         home: the folder of the ladder.
-        chronicle: what it knows.
+        chronicle: the facts of the ladder.
         versions: the versions of the bot, by number.
 
     Raises:
@@ -295,20 +295,20 @@ def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> Log:
     for match_id, seat, version in chain(qualifying, played) if failed else chain(played, qualifying):
         data = find_logs(home, match_id).get(f"seat{seat}.log")
         if data is not None:
-            return Log(match_id, seat, version.label, data)
+            return BotOutput(match_id, seat, version.label, data)
     before = chronicle.evidence.logs_pruned_before()
     pruned = f"; those from before {before[:10]} were pruned by the organiser's retention" if before else ""
     raise LadderError(f"{newest.bot} has no log: it has played no match yet, or the logs were removed{pruned}")
 
 
 def _qualifications(home: Home, version: int) -> list[str]:
-    """Return the ids of the matches that were to qualify a version, as far as they have logs, the newest first."""
+    """Return the ids of a version's qualifying matches with logs, newest first."""
     with Archive(home.archive, create=False) as archive:
         return archive.matches_with(LOGS, f"{QUALIFY}{version}-")[::-1]
 
 
 def _played_under(home: Home, match_id: str) -> tuple[str, dict[str, OptionValue], str] | None:
-    """Return game, options and clock of a match that belongs to no block; None if it has no record, as when its worker died."""
+    """Return the game, options and clock of a match without a block; None if it has no record, as after its worker's death."""
     try:
         record = find_record(home, match_id)
         header = read_lines(record.path, record.data)[0].data
@@ -321,7 +321,7 @@ def _played_under(home: Home, match_id: str) -> tuple[str, dict[str, OptionValue
 def last_said(home: Home, version: Version, condition: Condition) -> str:
     """Return the last words of a version in the match in which it did not qualify; empty if there are none.
 
-    They name files as they are called in the bot's own folder.
+    Names of files in them are those in the bot's own folder.
     """
     under = (condition.game, dict(condition.options), condition.clock)
     for match_id in _qualifications(home, version.id):
@@ -333,7 +333,7 @@ def last_said(home: Home, version: Version, condition: Condition) -> str:
 
 
 def _played(chronicle: Store, versions: Sequence[Version]) -> Iterator[tuple[str, Seat, Version]]:
-    """Yield the matches of some versions that count, newest first, with their seats."""
+    """Yield the counted matches of some versions with their seats, newest first."""
     before = ""
     while found := chronicle.history.matches(_MATCHES_AT_A_TIME, versions=versions, before=before):
         for match in found:

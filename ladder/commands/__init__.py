@@ -1,1 +1,1 @@
-"""`dogana ladder ...`: a module for each command. Words and exit statuses, and nothing else."""
+"""`dogana ladder ...`: a module for each command, with nothing but its texts and exit statuses."""

@@ -22,8 +22,8 @@ def at_tables(
 ) -> None:
     """Let people play against a bot in the browser, or stop it.
 
-    They play against its newest version that is scheduled, now and in the future; nothing of that is rated, and nobody sees what
-    the bot writes. Matches that are being played go on.
+    They play against its newest scheduled version, now and in the future. These matches are not rated, and nobody sees the output
+    of the bot. Running matches go on.
 
     Examples:
 

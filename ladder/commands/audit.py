@@ -19,7 +19,7 @@ def audit(
     limit: Annotated[int, typer.Option(help="Show this many changes.", min=1, max=100_000, metavar="NUMBER")] = 50,
     as_json: AsJson = False,
 ) -> None:
-    """Show who has changed what, newest first.
+    """List the changes by people, newest first.
 
     The changes are: bots submitted, retired or requalified; authors added; tokens given or revoked; records pruned.
 

@@ -26,12 +26,12 @@ def audit_log(
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write all that the ladder has done into a file.
+    """Write the audit log of the ladder into a file.
 
-    Others can keep the file and check it. A run may go on meanwhile.
+    It has all actions of the ladder, and anybody can keep and check it. A run may go on meanwhile.
 
-    Publish it often: nobody can change or drop afterwards what somebody else has a copy of. An earlier log of the name FILE
-    is replaced only if it is a beginning of the new one. `dogana verify-log` checks such a file, without the ladder.
+    Publish it often: once others have a copy, no entry can be changed or dropped. An earlier log of the name FILE
+    is replaced only if the new one continues it. `dogana verify-log` checks such a file, without the ladder.
 
     Examples:
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ladder.commands.help import Command, Group
+from ladder.commands.help import PagedCommand, PagedGroup
 from ladder.commands.options import AsJson, HomeOption
 from ladder.commands.tables import moment, table
 from ladder.intake.authors import DEFAULT_DAYS, Authors
@@ -17,7 +17,7 @@ from referee.commands.output import err, out, print_json
 
 author = typer.Typer(
     help="Decide who may submit over the network, and how much.",
-    cls=Group,
+    cls=PagedGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -25,13 +25,13 @@ NameArgument = Annotated[str, typer.Argument(help="The author.", metavar="AUTHOR
 DaysOption = Annotated[int, typer.Option(help="For how many days the token is good.", min=1, max=3650, metavar="DAYS")]
 
 
-@author.command(cls=Command)
+@author.command(cls=PagedCommand)
 def add(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, as_json: AsJson = False) -> None:
     """Add an author, and print a token.
 
-    The token is shown this once: the ladder keeps only what it needs to know it again.
+    It is printed only this once: the ladder stores only a hash of it.
 
-    After --days it is good no more, and `dogana ladder author token` gives another.
+    With --days it expires, and `dogana ladder author token` issues another.
 
     Example:
 
@@ -43,11 +43,11 @@ def add(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, a
         _print_token(name, authors.add(name, days), days, as_json=as_json)
 
 
-@author.command(cls=Command)
+@author.command(cls=PagedCommand)
 def token(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, as_json: AsJson = False) -> None:
     """Print a further token for an author.
 
-    Earlier tokens stay good until they expire or are revoked.
+    Earlier tokens stay valid until they expire or are revoked.
 
     Example:
 
@@ -57,7 +57,7 @@ def token(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS,
         _print_token(name, authors.new_token(name, days), days, as_json=as_json)
 
 
-@author.command(cls=Command)
+@author.command(cls=PagedCommand)
 def revoke(
     what: Annotated[
         str, typer.Argument(help="An author, for all their tokens; or the id of one token.", metavar="AUTHOR|TOKEN")
@@ -67,7 +67,7 @@ def revoke(
 ) -> None:
     """Revoke tokens of an author.
 
-    Nobody can use them any more. Bots, matches and ratings stay.
+    They cannot be used any more. Bots, matches and ratings stay.
 
     Example:
 
@@ -90,7 +90,7 @@ def _matches(text: str) -> int | None:
     return int(text)
 
 
-@author.command(cls=Command)
+@author.command(cls=PagedCommand)
 def budget(
     name: NameArgument,
     home: HomeOption,
@@ -100,12 +100,12 @@ def budget(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Limit how many matches a day an author may have.
+    """Limit the number of matches a day of an author.
 
     All their bots and all conditions count together.
 
-    When the budget is used up, none of their bots is scheduled until 00:00 UTC. A block that has begun is played to its end,
-    so the last one of a day may go over the budget. Matches that qualify a bot do not count.
+    When the budget is used up, none of their bots is scheduled until 00:00 UTC. A block that has begun is finished,
+    so the last one of a day may exceed the budget. Qualifying matches do not count.
 
     Examples:
 
@@ -132,7 +132,7 @@ def _bytes(text: str) -> int | None:
     return int(found[1]) << 10 * " KMGT".index(found[2] or " ")
 
 
-@author.command(cls=Command)
+@author.command(cls=PagedCommand)
 def quota(
     name: NameArgument,
     size: Annotated[
@@ -142,12 +142,12 @@ def quota(
     home: HomeOption,
     as_json: AsJson = False,
 ) -> None:
-    """Limit how many bytes the files of an author may have.
+    """Limit the size of the files of an author.
 
     The files of all versions count together. Without this, the limit is 1 GiB.
 
-    What they would exceed it with is refused when it is submitted. What is there stays; `dogana ladder prune
-    --versions-older-than` removes the files of versions that play no more.
+    A submission that would exceed the quota is refused. Existing files stay; `dogana ladder prune
+    --versions-older-than` removes those of versions that no longer play.
 
     Examples:
 
@@ -164,11 +164,11 @@ def quota(
         out.print(f"{name}: {'no limit' if most is None else f'{most:,} bytes'}")
 
 
-@author.command("list", cls=Command)
+@author.command("list", cls=PagedCommand)
 def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
-    """List authors, their tokens, and what they have used today.
+    """List authors with their tokens and budgets.
 
-    It says what is known of each token, and how many matches of the budget were played today.
+    It shows the status of each token, and the number of matches that count against today's budget.
 
     Example:
 

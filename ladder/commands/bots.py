@@ -28,8 +28,8 @@ def bots(
 ) -> None:
     """List bots with their authors, status and skill.
 
-    Of each bot it shows the newest version, with its status and skill under each condition. The skill is mu - 3 sigma,
-    as in `dogana ladder top`; a bot without matches that count has none.
+    For each bot it shows the newest version, with its status and skill under each condition. The skill is mu - 3 sigma,
+    as in `dogana ladder top`; a bot without counted matches has none.
 
     Examples:
 

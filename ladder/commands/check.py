@@ -17,12 +17,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
 from ladder.conformance.exercises import run
 from ladder.conformance.package import take
-from ladder.conformance.rehearsal import JOIN_SECONDS, Course, Outcome, Patience, Step, Verdict
+from ladder.conformance.rehearsal import JOIN_SECONDS, Course, Step, StepOutcome, Verdict, WaitingTimes
 from ladder.conformance.scripts import steps_for
 from referee.bots.errors import BadBot
 from referee.bots.files import Artefact, check_path, make_writable
 from referee.bots.manifest import environment
-from referee.commands.isolation import build_walls
+from referee.commands.isolation import build_sandbox
 from referee.commands.options import CpusOption, MemoryOption, RuntimeOption, TasksOption, read_limits
 from referee.commands.output import err, out, print_json, styled, target
 from referee.game import Game
@@ -36,7 +36,12 @@ _UNCONFINED = (
     "the bot runs unconfined, with your rights on this machine; not tried: whether it finds its programs and files in the"
     " sandbox of a ladder, bears its limits and rules for system calls, and joins with half a processor"
 )
-_STYLES = {Outcome.PASSED: "green", Outcome.FAILED: "bold red", Outcome.SKIPPED: "yellow", Outcome.TOLD: "cyan"}
+_STYLES = {
+    StepOutcome.PASSED: "green",
+    StepOutcome.FAILED: "bold red",
+    StepOutcome.SKIPPED: "yellow",
+    StepOutcome.TOLD: "cyan",
+}
 
 
 def check(
@@ -58,7 +63,7 @@ def check(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all steps.")] = False,
 ) -> None:
-    """Try a bot step by step, and say how to mend it.
+    """Test a bot step by step, with advice on how to mend it.
 
     It runs in the sandbox of a ladder. PATH is what `dogana ladder submit` takes. The bot is started many times: by a
     scripted referee that refuses, withdraws, breaks off and says what bots do not know yet; and in matches against
@@ -77,35 +82,35 @@ def check(
     chosen = None if game is None else find(game)
     if unconfined or not IS_LINUX:
         if (memory, tasks, cpus) != (None, None, None):
-            raise BadBot(f"--memory, --tasks and --cpus are for walls; {LEAVE_OUT}")
+            raise BadBot(f"--memory, --tasks and --cpus are for the sandbox; {LEAVE_OUT}")
         sandbox = None
         err.print(_UNCONFINED, style="yellow", soft_wrap=True)
     else:
-        sandbox = build_walls(
+        sandbox = build_sandbox(
             read_limits(memory, tasks, cpus), runtime or [], "give --unconfined, if you trust the bot"
         )
-    told = _Told(shows=not as_json)
+    report = _Report(shows=not as_json)
     try:
         with _scratch() as scratch:
-            artefact = _try(path, chosen, sandbox, runtime or [], scratch, told)
+            artefact = _try(path, chosen, sandbox, runtime or [], scratch, report)
     finally:
-        told.close()
+        report.close()
     if as_json:
-        print_json(_as_json(path, artefact, sandbox, told))
+        print_json(_as_json(path, artefact, sandbox, report))
     else:
-        told.print_failures()
-    if told.count(Outcome.FAILED):
+        report.print_failures()
+    if report.count(StepOutcome.FAILED):
         raise typer.Exit(1)
 
 
 @contextlib.contextmanager
 def _scratch() -> Iterator[Path]:
-    """Give a folder for the bot and its records, and remove those of checks that were killed.
+    """Provide a folder for the bot and its records, and remove the folders of killed checks.
 
-    Each is locked as long as its check lives.
+    Each folder is locked for the lifetime of its check.
     """
     for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
-        with contextlib.suppress(OSError):  # it is in use, gone meanwhile, or a stranger's
+        with contextlib.suppress(OSError):  # it is in use, already removed, or belongs to another user
             if left.lstat().st_uid == os.geteuid():
                 lock = _lock(left, fcntl.LOCK_NB)
                 _remove(left)
@@ -131,7 +136,7 @@ def _lock(folder: Path, flags: int = 0) -> int:
     """Lock a folder; return the descriptor that holds the lock.
 
     Raises:
-        OSError: if that is not possible, or with LOCK_NB if somebody else holds it.
+        OSError: if that is not possible, or with LOCK_NB if another process holds it.
     """
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -148,26 +153,26 @@ def _remove(folder: Path) -> None:
 
 
 def _try(
-    path: Path, chosen: Game | None, sandbox: Sandbox | None, runtimes: Sequence[Path], scratch: Path, told: _Told
+    path: Path, chosen: Game | None, sandbox: Sandbox | None, runtimes: Sequence[Path], scratch: Path, report: _Report
 ) -> Artefact | None:
-    """Take the bot in, and hold its exercises."""
-    taken = take(path, scratch / "versions", runtimes, told.note)
+    """Accept the bot, and run its exercises."""
+    taken = take(path, scratch / "versions", runtimes, report.note)
     claimed = list(games()) if taken is None else list(taken[0].games)
     if chosen is not None and taken is not None and chosen.name not in claimed:
         raise BadBot(f"{path} does not play {chosen.name}; its bot.toml names: {', '.join(claimed)}")
     tried = [chosen] if chosen is not None else [find(name) for name in claimed]
-    told.expect(steps_for(tried))
+    report.expect(steps_for(tried))
     if taken is None:
-        told.skip_the_rest("the bot cannot be taken in")
+        report.skip_the_rest("the bot cannot be taken in")
         return None
     artefact, folder = taken
     bot = Command(artefact.run, environment(runtimes), folder, JOIN_SECONDS, sandbox)
-    asyncio.run(run(Course(bot, tried, Patience(), scratch), told.note))
+    asyncio.run(run(Course(bot, tried, WaitingTimes(), scratch), report.note))
     return artefact
 
 
-class _Told:
-    """The verdicts so far: each is printed when all that are listed before it have come."""
+class _Report:
+    """The verdicts so far; each is printed after all that precede it in the list."""
 
     def __init__(self, *, shows: bool) -> None:
         self._verdicts: dict[str, Verdict] = {}
@@ -186,24 +191,24 @@ class _Told:
         self._bar = self._progress.add_task("steps", total=None)
 
     def expect(self, steps: list[Step]) -> None:
-        """Learn what steps there are."""
+        """Set the list of steps."""
         self._expected = steps
         self._progress.update(self._bar, total=len(steps))
         self._print()
 
     def note(self, verdict: Verdict) -> None:
-        """Take a verdict."""
+        """Add a verdict."""
         self._verdicts[verdict.step.name] = verdict
         self._progress.update(self._bar, completed=len(self._verdicts))
         self._print()
 
     def skip_the_rest(self, why: str) -> None:
-        """Say why nothing more is tried."""
+        """Mark all remaining steps as skipped, with the reason."""
         for step in self._expected:
             if step.name not in self._verdicts:
-                self.note(Verdict(step, Outcome.SKIPPED, why))
+                self.note(Verdict(step, StepOutcome.SKIPPED, why))
 
-    def count(self, outcome: Outcome) -> int:
+    def count(self, outcome: StepOutcome) -> int:
         """Count the verdicts of one kind."""
         return sum(verdict.outcome is outcome for verdict in self._verdicts.values())
 
@@ -232,14 +237,14 @@ class _Told:
             self._printed += 1
 
     def print_failures(self) -> None:
-        """Print what has failed with how to mend it, and the verdict on the whole."""
+        """Print the failed steps with advice, and the overall verdict."""
         for verdict in self.in_order():
-            if verdict.outcome is not Outcome.FAILED:
+            if verdict.outcome is not StepOutcome.FAILED:
                 continue
             step = verdict.step
             page, section = step.see
             out.print()
-            out.print(styled(("failed", _STYLES[Outcome.FAILED]), f"  {step.name}"), soft_wrap=True)
+            out.print(styled(("failed", _STYLES[StepOutcome.FAILED]), f"  {step.name}"), soft_wrap=True)
             out.print(f"  expected: {step.expects}", soft_wrap=True)
             out.print(f"  happened: {verdict.said}", soft_wrap=True)
             out.print(f"  mend:     {step.mend} ({page}, {section.replace('`', '')})", soft_wrap=True)
@@ -249,22 +254,22 @@ class _Told:
                 for line in lines:
                     out.print(f"    | {line}", soft_wrap=True)
         out.print()
-        out.print(self.verdict(), style="red" if self.count(Outcome.FAILED) else "green")
+        out.print(self.verdict(), style="red" if self.count(StepOutcome.FAILED) else "green")
 
     def verdict(self) -> str:
-        """Return the whole in one line: `41 steps passed, 1 failed, 2 told`."""
-        counts = [(self.count(outcome), outcome.value) for outcome in Outcome]
+        """Return the overall verdict in one line: `41 steps passed, 1 failed, 2 told`."""
+        counts = [(self.count(outcome), outcome.value) for outcome in StepOutcome]
         passed, *others = [f"{count} {word}" for count, word in counts if count or word == "passed"]
         return ", ".join([passed.replace(" ", " steps ", 1), *others])
 
 
-def _as_json(path: Path, artefact: Artefact | None, sandbox: Sandbox | None, told: _Told) -> dict[str, Any]:
+def _as_json(path: Path, artefact: Artefact | None, sandbox: Sandbox | None, report: _Report) -> dict[str, Any]:
     return {
         "path": str(path),
         "content_hash": None if artefact is None else artefact.content_hash,
         "run": None if artefact is None else list(artefact.run),
         "limits": None if sandbox is None else str(sandbox.limits),
-        **{outcome.value: told.count(outcome) for outcome in Outcome},
+        **{outcome.value: report.count(outcome) for outcome in StepOutcome},
         "steps": [
             {
                 "step": verdict.step.name,
@@ -277,6 +282,6 @@ def _as_json(path: Path, artefact: Artefact | None, sandbox: Sandbox | None, tol
                 "transcript": list(verdict.transcript),
                 "wrote": list(verdict.wrote),
             }
-            for verdict in told.in_order()
+            for verdict in report.in_order()
         ],
     }

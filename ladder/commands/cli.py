@@ -31,11 +31,11 @@ def _print_version(wanted: bool) -> None:
 
 _SETTINGS: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None, "pretty_exceptions_enable": False}
 _WIDEST = 10_000
-"""Help is as wide as the terminal: no width is too much."""
+"""The maximum width of help pages: in practice that of the terminal."""
 
 
 def _of_the_ladder(*names: str) -> dict[str, str | typer.Typer]:
-    """Return commands of the ladder and the module of each; a function or a group of its own has the name of the module."""
+    """Return commands of the ladder with their modules; the function or group has the name of its module."""
     return {name: f"ladder.commands.{name.replace('-', '_')}" for name in names}
 
 
@@ -75,7 +75,7 @@ LADDER = {
         "prune",
     ),
 }
-"""The commands of `dogana ladder` by who needs them, as its help lists them."""
+"""The commands of `dogana ladder`, in the sections of its help page."""
 ladder = typer.Typer(help="Submit bots, run matches among them, look at standings.", cls=lazy(LADDER), **_SETTINGS)
 COMMANDS: dict[str, dict[str, str | typer.Typer]] = {
     "Look": {
@@ -100,7 +100,7 @@ COMMANDS: dict[str, dict[str, str | typer.Typer]] = {
         "doctor": "referee.commands.doctor",
     },
 }
-"""The commands of `dogana` by who needs them, as its help lists them."""
+"""The commands of `dogana`, in the sections of its help page."""
 app = typer.Typer(
     help="An AI tournament harness for modern board games: referee matches, keep records, run a ladder.",
     cls=lazy(COMMANDS),
@@ -115,11 +115,11 @@ def _options(
         bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Accept what can be given before any command."""
+    """Accept the options before any command."""
 
 
 def main() -> None:
-    """Run the command line. What the user can mend is told in one line, with exit status 1."""
+    """Run the command line. Errors that the user can mend are printed in one line, with exit status 1."""
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
     sys.stderr = Remarks()  # for usage errors, logs and tracebacks too
     logging.getLogger("referee.live.matches.driver").addFilter(_is_ours)
@@ -146,24 +146,24 @@ def main() -> None:
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 _INTERRUPTED = 128 + signal.SIGINT
 _READER_GONE = 128 + signal.SIGPIPE
-"""The exit status if somebody has closed our output, as `head` does: that of programs which the signal ends."""
+"""The exit status if the reader has closed our output, as `head` does: that of programs killed by the signal."""
 
 
 def _drop_output() -> None:
-    """Let the rest of standard output go nowhere, or Python tries to write it again at exit."""
+    """Discard the rest of standard output; otherwise Python tries to write it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _end_for_want_of_a_reader() -> NoReturn:
-    """End quietly: somebody has closed our output, as `head` does."""
+    """End quietly after the reader has closed our output, as `head` does."""
     _drop_output()
     sys.exit(_READER_GONE)
 
 
 def _stop_cleanly() -> list[int]:
-    """Make SIGTERM and SIGHUP do what Ctrl-C does; return a list that will hold the first that comes.
+    """Make SIGTERM and SIGHUP act like Ctrl-C; return a list that will hold the first of them to arrive.
 
-    Later ones are ignored: systemd and shells send several, and none may interrupt the cleaning up.
+    Later ones are ignored: systemd and shells send several, and none may interrupt the clean-up.
     """
     came: list[int] = []
 
@@ -187,7 +187,7 @@ def _stop_cleanly() -> list[int]:
 
 
 def _is_ours(entry: logging.LogRecord) -> bool:
-    """Return whether a match was made void by a fault of ours that is worth a traceback; a full disk is not."""
+    """Return True if a fault of ours that deserves a traceback has made a match void; a full disk does not."""
     return entry.exc_info is None or not isinstance(entry.exc_info[1], (OSError, DoganaError))
 
 

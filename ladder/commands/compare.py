@@ -29,11 +29,10 @@ def compare(
 ) -> None:
     """Show two bots side by side.
 
-    It shows their ratings, and how they have fared against each other.
+    It shows their ratings, and their results against each other.
 
-    The chance that one is the better one follows from both ratings; it is not the chance to win a match. "share" is the
-    part of their common matches in which the first was ahead, ties counted as halves, and between which shares it would be
-    in the long run with 95 % certainty.
+    The chance that one is the better one follows from both ratings; it is not the chance of winning a match. "share" is the
+    share of their common matches in which the first was ahead, with ties counted as halves, and its 95 % confidence interval.
 
     Examples:
 

@@ -58,13 +58,13 @@ def connect(
 ) -> None:
     """Offer a bot that runs on this machine to a ladder.
 
-    The bot plays as long as this command runs.
+    The bot plays for as long as this command runs.
 
-    For bots that cannot be submitted: they need a GPU, large files, or a secret. The bot is started anew for each match, with your
-    rights and your environment; its files stay here, and so does what it writes. A lost connection is made again.
-    The clock of a match counts what the network takes.
+    It is for bots that cannot be submitted, because they need a GPU, large files, or a secret. The bot is started anew for each
+    match, with your rights and your environment; its files and its output stay here. The command reconnects after a lost
+    connection. The time that the network takes counts on the bot's clock.
 
-    Ctrl-C lets the bot finish its matches; at the second one it leaves at once, and loses them.
+    Ctrl-C lets the bot finish its matches; at a second one it leaves at once, and loses them.
 
     Examples:
 
@@ -91,10 +91,10 @@ def connect(
 
 
 def _door(server: str, login: Login) -> tuple[str, bool]:
-    """Return where bots at home connect to a ladder, and whether that is encrypted.
+    """Return the address for bots at home, and True if the connection is encrypted.
 
     Raises:
-        LadderError: if it takes none, or the token would be sent in plain text.
+        LadderError: if the ladder accepts none, or the token would be sent in plain text.
     """
     with remote_ladder(server, login) as ladder:
         address = ladder.ask(InfoRequest()).address

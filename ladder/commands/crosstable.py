@@ -25,10 +25,10 @@ def crosstable(
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how the best 20 versions have fared against each other.
+    """Show the results of the best 20 versions against each other.
 
-    There is a row for each two that have met: in what part of their common matches the first was ahead, ties counted as halves.
-    --json has the whole table.
+    There is a row for each pair that has met, with the share of their common matches in which the first was ahead; ties count as
+    halves. --json has the whole table.
 
     Examples:
 

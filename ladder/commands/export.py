@@ -23,11 +23,11 @@ def export(
     force: ForceOption = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write all matches that count into a file for other programs.
+    """Write all counted matches into a file for other programs.
 
     It has a row for each seat of a match. A run may go on meanwhile.
 
-    In .csv files a text that a spreadsheet could take for a formula begins with an apostrophe.
+    In .csv files, a text that a spreadsheet could mistake for a formula begins with an apostrophe.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""How help pages look: whole summaries, commands in sections, placeholders and ranges in words, examples that paste."""
+"""The format of help pages: complete summaries, commands in sections, placeholders and ranges in words, examples for pasting."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ OTHER_WORDS = {
     "match": "play",
     "view": "replay",
 }
-"""What people type who look for a command that is called otherwise, and that command."""
+"""Words that people may type for a command of another name, with that command."""
 EXACTLY = {
     "list": ["games"],
     "ladder list": ["ladder bots", "ladder matches"],
     "version": ["--version"],
     "ladder version": ["--version"],
 }
-"""The same for whole command lines whose last word is like that of another command."""
+"""The same for complete command lines whose last word resembles that of another command."""
 _EXAMPLES = re.compile(r"^Examples?:$", re.MULTILINE)
 _WORD = re.compile(r"""(?:--?[a-z-]+\s(?!-))?(?:[^\s'"]|'[^']*'|"[^"]*")+""")
-"""A word of a command; an option and what may be its value are not parted."""
+"""A word of a command; an option stays together with its possible value."""
 _NUMBERS = {int: "a whole number", float: "a number"}
 
 
@@ -45,13 +45,13 @@ def summary(text: str) -> str:
 
 
 def examples(text: str) -> list[str]:
-    """Return the commands that a help text gives as examples."""
+    """Return the commands in the examples of a help text."""
     found = _EXAMPLES.search(text)
     return [" ".join(part.split()) for part in text[found.end() :].split("\n\n") if part.strip()] if found else []
 
 
 def folded(command: str, width: int) -> list[str]:
-    """Return a command in lines of a width, broken between words so that a shell reads them as one."""
+    """Wrap a command between words, so that a shell reads the lines as one command."""
     first, *words = _WORD.findall(command)
     lines = [first]
     for word in words:
@@ -64,7 +64,7 @@ def folded(command: str, width: int) -> list[str]:
 
 
 def placeholder(param: Any) -> str:
-    """Return the word that stands for the value of an option or an argument; nothing for a flag."""
+    """Return the placeholder for the value of an option or an argument; empty for a flag."""
     if getattr(param, "is_flag", False):
         return ""
     if param.metavar is None and param.type_descriptor.choices:
@@ -93,7 +93,7 @@ def _range(param: Any) -> str:
 
 
 def _row(param: Any, ctx: typer.Context) -> tuple[str, str]:
-    """Return how an option or an argument is written, and what it does."""
+    """Return the form of an option or an argument, and its description."""
     optional = param.param_type_name == "option"
     names = [", ".join(sorted(param.opts, key=len)), *param.secondary_opts] if optional else []
     default = _default(param, ctx)
@@ -104,7 +104,7 @@ def _row(param: Any, ctx: typer.Context) -> tuple[str, str]:
 
 
 def _may_be(param: Any) -> str:
-    """Say what may be given where a parameter is missing."""
+    """Return the possible values of a missing parameter, in words."""
     if placeholder(param) == "GAME":
         from referee.registry import games  # help pages need not wait for this
 
@@ -119,16 +119,16 @@ def _write_rows(formatter: Any, heading: str, rows: Sequence[tuple[str, str]]) -
 
 
 class _Page:
-    """What the help pages of commands and of groups have in common."""
+    """The common parts of the help pages of commands and groups."""
 
     help: str | None
 
     def get_short_help_str(self, limit: int = 0) -> str:
-        """Return the summary, never cut."""
+        """Return the complete summary."""
         return summary(self.help or "")
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """Write the text, and its examples so that they can be pasted."""
+        """Write the text, with its examples ready for pasting."""
         text = self.help or ""
         formatter.write_paragraph()
         with formatter.indentation():
@@ -147,8 +147,8 @@ class _Page:
             _write_rows(formatter, f"{kind.capitalize()}s", rows)
 
 
-class Command(_Page, TyperCommand):
-    """A command with such a page."""
+class PagedCommand(_Page, TyperCommand):
+    """A command with such a help page."""
 
     @override
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -164,7 +164,7 @@ class Command(_Page, TyperCommand):
 
     @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words of a command line; what is no number, or missing, is refused in the words of the help page."""
+        """Parse a command line; report malformed and missing values in the words of the help page."""
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
@@ -179,11 +179,11 @@ class Command(_Page, TyperCommand):
             raise
 
 
-class Group(_Page, TyperGroup):
-    """A group of commands with such a page."""
+class PagedGroup(_Page, TyperGroup):
+    """A group of commands with such a help page."""
 
     sections: Mapping[str, Sequence[str]] = {}
-    """The names of its commands by the heading they stand under; empty if one heading is enough."""
+    """The names of its commands by heading; empty if one heading is enough."""
 
     @override
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -194,7 +194,7 @@ class Group(_Page, TyperGroup):
 
     @override
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find a command; `help COMMAND` is its help page."""
+        """Find a command; `help COMMAND` prints its help page."""
         word, *others = args
         if word in self.commands or word.startswith("-"):
             return super().resolve_command(ctx, args)
@@ -207,7 +207,7 @@ class Group(_Page, TyperGroup):
 
 
 def _meant(word: str, ctx: Any) -> list[str]:
-    """Return the commands that somebody may have meant, as they are typed; those of the group at hand first."""
+    """Return the commands that a wrong word may have meant, as they are typed; those of the present group first."""
     root = ctx.find_root()
     _, *groups = ctx.command_path.split()
     if paths := EXACTLY.get(" ".join([*groups, word.lower()])):

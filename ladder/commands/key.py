@@ -28,9 +28,9 @@ def key(
 ) -> None:
     """Print the public key of the ladder, and its fingerprint.
 
-    With it anybody can check what the ladder has signed.
+    With it, anybody can check the ladder's signatures.
 
-    Publish it where your authors find it: records and audit logs are worth as much as the way by which they got the key.
+    Publish it where your authors find it: they can trust records and audit logs only as far as the source of the key.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""`dogana ladder replay`: what `dogana replay` does with a record, for a match of a ladder."""
+"""`dogana ladder replay`: `dogana replay` for a match of a ladder."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _MATCH = Annotated[str, typer.Argument(help="A match; the beginning of its id is
 def ladder_replay(context: typer.Context, match: str, home: Path | None, server: str | None, **options: Any) -> None:
     """Show a match step by step, or ask a bot about it.
 
-    Every step is played again by the rules. The command fetches the record of the match and does with it what `dogana replay` does, with the same options. A record can be had
-    when all matches from its seed are over.
+    The command fetches the record of the match, and passes it to `dogana replay` with the same options: every step is played
+    again by the rules. A record is available when all matches from its seed are over.
 
     Examples:
 
@@ -46,7 +46,7 @@ def ladder_replay(context: typer.Context, match: str, home: Path | None, server:
 
 
 def _parameters() -> list[inspect.Parameter]:
-    """Return what the command takes: a match and a ladder, and all options of `dogana replay`."""
+    """Return the parameters of the command: a match and a ladder, and all options of `dogana replay`."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     context, _, *options = inspect.signature(replay, eval_str=True).parameters.values()
     return [

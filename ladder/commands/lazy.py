@@ -1,4 +1,4 @@
-"""Commands that are imported when they are called: to import all of them takes half a second, most of it for libraries that few need."""
+"""Commands that are imported when they are called: importing all takes half a second, mostly for libraries that few of them need."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import typer
 from typing_extensions import override
 
-from ladder.commands.help import Command, Group
+from ladder.commands.help import PagedCommand, PagedGroup
 
 
 class Commands(Mapping[str, Any]):
     """Commands by name, made as typer makes them."""
 
     def __init__(self, places: Mapping[str, str | typer.Typer]) -> None:
-        """`places` says where each is: a group that is there, or the module that has a function or a group of its own name."""
+        """`places` has the place of each: an existing group, or the module with a function or a group of the module's name."""
         self._places = places
 
     @override
@@ -27,7 +27,7 @@ class Commands(Mapping[str, Any]):
         if isinstance(place, typer.Typer):
             return typer.main.get_group(place)
         alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-        alone.command(name, cls=Command)(place)
+        alone.command(name, cls=PagedCommand)(place)
         return typer.main.get_command(alone)
 
     @override
@@ -39,11 +39,11 @@ class Commands(Mapping[str, Any]):
         return len(self._places)
 
 
-def lazy(sections: Mapping[str, Mapping[str, str | typer.Typer]]) -> type[Group]:
-    """Return what typer makes a group of these commands with; they are listed under the headings of the sections."""
+def lazy(sections: Mapping[str, Mapping[str, str | typer.Typer]]) -> type[PagedGroup]:
+    """Return a class for typer to make a group of these commands, listed under the headings of the sections."""
     places = {name: place for section in sections.values() for name, place in section.items()}
 
-    class Lazy(Group):
+    class Lazy(PagedGroup):
         def __init__(self, **settings: Any) -> None:
             super().__init__(**settings)
             self.commands = Commands(places)  # type: ignore[assignment]  # nothing is added to it

@@ -14,7 +14,7 @@ from referee.commands.output import out, print_json
 from referee.terminal import visible
 
 MAX_LINE_CHARACTERS = 500
-"""How much is shown of a line, unless everything was asked for."""
+"""The maximum length of a printed line, except with `--all`."""
 
 
 def log(
@@ -34,12 +34,12 @@ def log(
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what bots wrote to standard output and standard error.
+    """Show the output of bots: standard output and standard error.
 
-    Characters that a terminal would obey are shown as escapes.
+    Control characters are shown as escapes.
 
-    Of each bot the first and the last 64 kB are kept. If a bot has not qualified, its log is that of the match in which
-    it failed.
+    The ladder stores the first and the last 64 kB of each bot's output. If a bot has not qualified, its log is that of the match
+    in which it failed.
 
     Examples:
 
@@ -67,7 +67,7 @@ def log(
 
 
 def _explain_empty(where: Where, found: BotLog) -> None:
-    """Say how to see what a bot did that wrote nothing."""
+    """Explain how to examine a bot that has written nothing."""
     out.print("it printed nothing, and a log has only what a bot prints; these say more:", soft_wrap=True)
     bot = found.bot.rpartition(" v")[0]
     of_bot = [("matches", bot, "--lost"), ("show", bot)] if bot else []

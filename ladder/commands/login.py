@@ -38,8 +38,9 @@ def login(
 ) -> None:
     """Log in at a ladder with the token from its organiser.
 
-    The token is asked for, or read from standard input, and never stands in a command line. It is kept in a file that only you
-    can read. To another machine it is sent only if the connection is encrypted, unless you say --insecure.
+    The command prompts for the token, or reads it from standard input, so that it never appears in a command line. It stores the
+    token in a file that only you can read. It sends it to another machine only over an encrypted connection, unless you give
+    --insecure.
 
     Examples:
 

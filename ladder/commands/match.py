@@ -18,7 +18,7 @@ from referee.match.result import Outcome
 from referee.sandbox.cgroup import Usage
 
 MAX_LEGAL = 30
-"""How many legal actions of a lost decision are listed; `--json` lists all."""
+"""The maximum number of legal actions in the list for a lost decision; `--json` has all."""
 
 
 def match(
@@ -27,12 +27,12 @@ def match(
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how a match went for each seat.
+    """Show the course of a match for each seat.
 
-    If a seat was put out, it shows why, and the decision at which it happened.
+    If a seat was put out, it shows the reason, and the decision at which it happened.
 
-    Of that decision it shows what the seat knew, what it could do, and why its answers were refused. The record is played
-    again for this; the exit status is 1 if it is missing or does not hold, unless it was pruned.
+    For that decision it shows the seat's observation, its legal actions, and the reasons for refusing its answers. The record is
+    played again for this; the exit status is 1 if it is missing or does not hold, unless it was pruned.
 
     Examples:
 

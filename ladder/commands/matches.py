@@ -32,9 +32,9 @@ def matches(
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the matches that count, newest first.
+    """List the counted matches, newest first.
 
-    The beginning of a match's id is enough wherever it is asked for.
+    All commands accept the beginning of a match's id.
 
     Examples:
 

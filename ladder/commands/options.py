@@ -12,7 +12,7 @@ import typer
 from ladder.operation.errors import LadderError
 
 SERVER_VARIABLE = "DOGANA_LADDER"
-"""The environment variable with the address of the server that is asked, unless a command names a folder or a server."""
+"""The environment variable with the address of the server, for commands that name neither a folder nor a server."""
 PAGES_ADDRESS = "127.0.0.1:8780"
 """The default address of the pages."""
 
@@ -26,7 +26,7 @@ def _organisers_home() -> Path:
     """Return the default folder for a command that needs one.
 
     Raises:
-        LadderError: if a server is named by the environment: who has set that means no folder that they do not name.
+        LadderError: if the environment names a server: then the user does not mean a folder that they do not name.
     """
     if server := os.environ.get(SERVER_VARIABLE):
         raise LadderError(
@@ -58,7 +58,7 @@ WorkersOption = Annotated[
 ]
 DEFAULT_WORKERS = os.cpu_count() or 1
 MAX_WORKERS = 256
-"""How many matches are played at a time on this machine; a cluster may have more processors."""
+"""The maximum number of concurrent matches on this machine; a cluster may have more processors."""
 JoinOption = Annotated[
     float,
     typer.Option("--wait", help="How long bots may take to join.", min=1, max=3600, metavar="SECONDS"),

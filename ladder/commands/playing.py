@@ -14,9 +14,9 @@ from referee.commands.output import out, print_json
 
 
 def playing(home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:
-    """List the matches that are being played at this moment.
+    """List the running matches.
 
-    It also says how to watch them.
+    It also prints a command to watch the first one.
 
     Examples:
 

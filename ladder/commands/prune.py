@@ -59,11 +59,11 @@ def prune(
 
     Results, ratings and the audit log stay. A run or a server may go on meanwhile.
 
-    A record is removed only when the seed of its block is revealed. Whoever asks for it afterwards is told when it was pruned;
-    who has kept it can still prove it, with `dogana verify RECORD --key KEY --audit-log LOG`. A timer can run this every day.
+    A record is removed only when the seed of its block is revealed. Later requests for it get the date of the pruning; a copy of
+    it can still be proved, with `dogana verify RECORD --key KEY --audit-log LOG`. A timer can run this every day.
 
-    Versions whose files are removed are those that nothing starts again by itself. Of each bot, two that could play stay.
-    If one is to play again, its author submits the same files once more.
+    Only the files of versions that would not play again by themselves are removed, and two playable versions of each bot stay.
+    To let a version play again, its author submits the same files once more.
 
     Examples:
 
@@ -119,7 +119,7 @@ def prune(
 
 
 def _before(age: str | None) -> str | None:
-    """Return the time that lies so many days back, as the ladder writes times; None for no age.
+    """Return the time at this age, in the ladder's format; None for no age.
 
     Raises:
         LadderError: if the age cannot be read.
@@ -133,5 +133,5 @@ def _before(age: str | None) -> str | None:
 
 
 def now() -> datetime:
-    """Return the time from which days are counted back."""
+    """Return the present time, from which ages count back."""
     return datetime.now(UTC)

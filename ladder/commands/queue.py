@@ -20,12 +20,12 @@ def queue(
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show who plays next and why.
+    """Show which bots play next and why.
 
-    There is a list for each condition under which something was run.
+    There is a list for each condition with matches.
 
-    A block begins with the version that is due first; the others in it are drawn, most of them near it in skill. So the
-    order is what is known now: whoever is drawn is due later, and results change who is least certain.
+    A block begins with the version that is due first; its opponents are drawn, most of them near it in skill. So the
+    order is provisional: drawn versions are due later, and results change which one is least certain.
 
     "due" counts rounds, in each of which every author is due for two matches. "waits" counts the blocks since a version
     was last in one, and "at most" those until it is in the next, if nobody joins. Bots whose author has used up today's

@@ -17,7 +17,7 @@ from ladder.operation.home import Home
 from referee.commands.output import out, print_json
 
 _STATUS_SAMPLE = 3
-"""Of a comparison that has found nothing wrong, but has not looked at all records."""
+"""The exit status of a comparison without differences that has not verified all records."""
 
 
 def recompute(
@@ -45,10 +45,10 @@ def recompute(
 ) -> None:
     """Verify all records, derive ratings again, and compare.
 
-    Tallies are derived from the matches again, as ratings are. Nothing is changed without --repair, so a run may go on
-    meanwhile. The exit status is 0 only if everything agrees, to the last digit; with --repair it tells what was found,
-    not what is left. Records that were noted as lost are named each time, but no longer count as a difference. If it is
-    broken off, the next one goes on from there.
+    Like ratings, tallies are derived from the matches again. Nothing is changed without --repair, so a run may go on
+    meanwhile. The exit status is 0 only if everything agrees, to the last digit; with --repair it depends on the differences
+    found, not on those left. Records that are noted as lost are listed each time, but no longer count as a difference. After an
+    interruption, the next command continues from there.
 
     With --sample all ratings and tallies are compared, but only some records verified. If those agree, the exit status is 3.
 
@@ -102,7 +102,7 @@ def recompute(
 
 
 def _sample(text: str, seed: int | None) -> Sample:
-    """Read what was given as a sample; draw its seed if none was given.
+    """Parse the sample; draw a seed for it if none was given.
 
     Raises:
         LadderError: if it is neither a number nor a share.

@@ -26,8 +26,8 @@ def record(
 ) -> None:
     """Copy the record of a match into a file.
 
-    The file can be verified and looked at. It is compressed if its name ends with .zst, and plain JSON lines otherwise.
-    It can be had when all matches from its seed are over.
+    Other commands can verify and replay the file. It is compressed if its name ends with .zst, and plain JSON lines otherwise.
+    A record is available when all matches from its seed are over.
 
     Examples:
 

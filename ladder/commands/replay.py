@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from referee.commands.again import AskError, ask_bot, read_decisions
-from referee.commands.isolation import build_walls
+from referee.commands.isolation import build_sandbox
 from referee.commands.options import (
     CpusOption,
     ForceOption,
@@ -28,7 +28,7 @@ from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 
 
 class Clock(Enum):
-    """Which time a bot has that is asked again."""
+    """The time of a bot for repeated questions."""
 
     NONE = "none"
     SAME = "same"
@@ -94,7 +94,7 @@ def replay(
     ] = False,
     unconfined: Annotated[
         bool,
-        typer.Option("--unconfined", help="With --bot: run it with your rights, not behind the walls of a ladder."),
+        typer.Option("--unconfined", help="With --bot: run it with your rights, not in the sandbox of a ladder."),
     ] = False,
     memory: MemoryOption = None,
     tasks: TasksOption = None,
@@ -106,8 +106,9 @@ def replay(
     Every step is played again by the rules. A record that breaks off or does not hold is shown up to there; then the
     exit status is 1.
 
-    With --bot, a bot is asked again what a seat was asked in the match, and its answers are compared. What the record says is
-    played, whatever it answers. On macOS it runs unconfined. The exit status is 0 if all answers are the same, and 1 if one is not or the bot fails.
+    With --bot, a bot gets the questions of a seat in the match again, and its answers are compared. The actions played are those
+    of the record, whatever it answers. On macOS it runs unconfined. The exit status is 0 if all answers are the same, and 1 if one
+    is not or the bot fails.
 
     Examples:
 
@@ -168,9 +169,9 @@ def look_at(
     runtime: list[Path] | None,
     hold: Hold,
 ) -> None:
-    """Do what the options of `replay` ask for.
+    """Carry out `replay` with its options.
 
-    `command` is what leads to this record, without options; `hold` keeps what is made for the bot until the command ends.
+    `command` is the command line for this record, without options; `hold` owns the bot's resources until the command ends.
     """
     limits = (memory, tasks, cpus, runtime)
     if bot is None:
@@ -186,12 +187,12 @@ def look_at(
         raise AskError("--svg, --at, --html, --views and --force show a record; leave them out, or --bot")
     unconfined = unconfined or not IS_LINUX
     if unconfined and limits != (None, None, None, None):
-        raise AskError(f"--memory, --tasks, --cpus and --runtime are for walls; {LEAVE_OUT}")
+        raise AskError(f"--memory, --tasks, --cpus and --runtime are for the sandbox; {LEAVE_OUT}")
     record, decisions = read_decisions(file, viewer, first or 1)
     sandbox = None
     if not unconfined:
         limited = read_limits(memory, tasks, cpus)
-        sandbox = build_walls(limited, runtime or [], "give --unconfined, if you trust the bot")
+        sandbox = build_sandbox(limited, runtime or [], "give --unconfined, if you trust the bot")
     if sandbox is None:
         err.print("the bot runs unconfined: with your rights on this machine", style="yellow")
     player = _unbuffered(read_bot(bot, record.plan.game, None, sandbox, runtime or [], hold))
@@ -202,5 +203,5 @@ def look_at(
 
 
 def _unbuffered(command: Command) -> Command:
-    """Let Python write at once what a bot prints: otherwise nobody could tell for which decision it was printed."""
+    """Make Python flush a bot's output at once; otherwise it could not be assigned to a decision."""
     return replace(command, argv=["/usr/bin/env", "PYTHONUNBUFFERED=1", *command.argv])

@@ -16,8 +16,8 @@ def requalify(
 
     It may have failed to qualify, or been suspended or retired.
 
-    What has failed to qualify or is suspended qualifies with the next run, and at once where the ladder is served. What is retired comes back. Matches and ratings
-    stay as they are.
+    A version that has failed to qualify or is suspended qualifies in the next run, or at once if the ladder is served. A retired
+    one comes back. Matches and ratings stay as they are.
 
     Examples:
 

@@ -11,9 +11,9 @@ from referee.commands.output import out, print_json
 def retire(bot: BotArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:
     """Take a bot out, or one version of it.
 
-    It is scheduled no more, and keeps its matches and its rating.
+    It is no longer scheduled, but keeps its matches and its rating.
 
-    Matches that are scheduled already are still played. If only the newest version is taken out, the one before it plays
+    Matches that are already scheduled are still played. If only the newest version is taken out, the previous one plays
     again. A new version of a retired bot plays like any other.
 
     Examples:

@@ -43,8 +43,8 @@ from referee.commands.output import err, out
 from referee.live.matches.cluster import Crew
 from referee.registry import find
 from referee.sandbox.box import CannotIsolate, Sandbox
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 
 
 def run(
@@ -80,9 +80,9 @@ def run(
 
     A block is one seed, played in every rotation of the seats. Game, options and clock are the condition of a standing:
     results under another condition change nothing in it, and a bot qualifies for each. The next run under the same
-    condition takes up what an interrupted one has left.
+    condition finishes the matches of an interrupted one.
 
-    Each bot runs behind walls: it sees its own files and the usual programs, has no network, and leaves nothing behind;
+    Each bot runs in a sandbox: it sees its own files and the usual programs, has no network, and leaves nothing behind;
     `dogana doctor` tells what this machine can enforce. Runtimes that are not among the usual programs are offered by a link
     in the folder `runtimes` of the ladder.
 
@@ -112,7 +112,7 @@ def run(
         working(ray, place, workers, limits, wait, say) as (crew, sandbox),
         Progress(console=err, transient=True) as progress,
     ):
-        for text, is_warning in walls_of(limits, sandbox):
+        for text, is_warning in isolation_report(limits, sandbox):
             say(text, is_warning=is_warning)
         bar = progress.add_task(f"{' and '.join(one.game.title for one in chosen)} matches", total=matches)
         plan = RunPlan(
@@ -148,11 +148,11 @@ def working(
     ray: str | None,
     home: Home,
     workers: int | None,
-    limits: Limits | None,
+    limits: ResourceLimits | None,
     wait: float,
     tell: Callable[[str], None],
 ) -> Iterator[tuple[Crew[Match] | None, Sandbox | None]]:
-    """Have what plays the matches of a run: the slots of a cluster, or else this machine with what confines bots on it.
+    """Provide the slots of a cluster, or else the sandbox of this machine, for the matches of a run.
 
     Raises:
         ClusterError: if a cluster is asked for and cannot play.
@@ -169,21 +169,23 @@ def working(
 
 def chosen_limits(
     memory: int | None, tasks: int | None, cpus: float | None, *, no_pondering: bool, unconfined: bool
-) -> Limits | None:
-    """Return what each bot may use; None if bots are to run with the rights of this process.
+) -> ResourceLimits | None:
+    """Return the limits of each bot; None if bots run with the rights of this process.
 
     Raises:
-        LadderError: if limits were chosen that nothing would enforce.
+        LadderError: if limits were chosen that could not be enforced.
     """
     if not unconfined:
         return read_limits(memory, tasks, cpus, no_pondering=no_pondering)
     if (memory, tasks, cpus, no_pondering) != (None, None, None, False):
-        raise LadderError("--memory, --tasks, --cpus and --no-pondering are enforced by walls; leave out --unconfined")
+        raise LadderError(
+            "--memory, --tasks, --cpus and --no-pondering are enforced by the sandbox; leave out --unconfined"
+        )
     return None
 
 
-def confine(home: Home, limits: Limits | None) -> Sandbox | None:
-    """Return what confines bots to these limits; None if there are none.
+def confine(home: Home, limits: ResourceLimits | None) -> Sandbox | None:
+    """Return a sandbox with these limits; None without limits.
 
     Raises:
         LadderError: if this machine cannot confine bots.
@@ -196,8 +198,8 @@ def confine(home: Home, limits: Limits | None) -> Sandbox | None:
         raise LadderError(f"{error}; or say --unconfined if you trust all bots") from error
 
 
-def walls_of(limits: Limits | None, sandbox: Sandbox | None) -> Iterator[tuple[str, bool]]:
-    """Yield what bots may do, in words, and for each text whether it is a warning."""
+def isolation_report(limits: ResourceLimits | None, sandbox: Sandbox | None) -> Iterator[tuple[str, bool]]:
+    """Yield descriptions of the bots' isolation, each with True if it is a warning."""
     if limits is None:
         yield "bots run unconfined: with your rights on this machine", True
         return

@@ -30,7 +30,7 @@ from ladder.commands.options import (
     UnconfinedOption,
     WorkersOption,
 )
-from ladder.commands.run import chosen_limits, confine, walls_of, working
+from ladder.commands.run import chosen_limits, confine, isolation_report, working
 from ladder.facts.store import Store
 from ladder.http.publishing.serving import EVERYWHERE, Certificate, pages_beside
 from ladder.http.requests.asked import Site
@@ -51,8 +51,8 @@ from ladder.play.running import IDLE_SECONDS, RunPlan, only_run, run_locked
 from ladder.service.at_home import AtHome
 from ladder.service.beside import serving
 from ladder.service.metrics import Metrics
-from ladder.tables.hall import TABLES
-from ladder.tables.hosts import Walls
+from ladder.tables.hosts import Isolation
+from ladder.tables.open_tables import TABLES
 from referee.commands.options import (
     DEFAULT_CLOCK,
     ClockOption,
@@ -75,12 +75,12 @@ from referee.version import installed_version
 DEFAULT_ADDRESS = "127.0.0.1:7800"
 HERE = {"127.0.0.1", "localhost", "[::1]"}
 FULL_SECONDS = 5.0
-"""How long nothing is played after something could not be written because a disk was full."""
+"""The pause after a write failed because a disk was full."""
 INTERRUPTED = 128 + signal.SIGINT
 
 
 class AtHomeMode(Enum):
-    """How bots that run on their authors' machines take part."""
+    """The part of bots at home in a ladder."""
 
     GUESTS = "guests"
     RATED = "rated"
@@ -166,7 +166,7 @@ def serve(
         raise LadderError("bots at home cannot join matches on other machines; add --at-home none, or leave out --ray")
     control, address = read_clock(clock), Listen(listen, *read_tls(tls_cert, tls_key))
     figures_at = None if metrics is None else Listen(metrics)
-    pages = Pages(
+    pages = PagesSettings(
         Listen(web).address,
         public_url_of(public_url),
         tables,
@@ -221,10 +221,10 @@ def serve(
                 ray=ray,
                 clock=clock,
             )
-            for text, is_warning in walls_of(limits, sandbox):
+            for text, is_warning in isolation_report(limits, sandbox):
                 note("walls", logging.WARNING if is_warning else logging.INFO, text=text)
             at_tables = confine(place, limits) if ray is not None else sandbox
-            with _listening(place, address, figures_at, called, pages, Walls(at_tables)):
+            with _listening(place, address, figures_at, called, pages, Isolation(at_tables)):
                 _play(place, store, plan)
     except KeyboardInterrupt as stop:
         _note_stop(began, logging.INFO, str(stop) or "SIGINT")
@@ -243,7 +243,7 @@ def _note_stop(began: float, level: int, reason: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
+class PagesSettings:
     """The address of the pages, and their settings (`Site`)."""
 
     address: str
@@ -258,7 +258,7 @@ class Pages:
 
 
 @contextmanager
-def _showing(place: Home, pages: Pages, address: str, walls: Walls, figures: Metrics) -> Iterator[str]:
+def _showing(place: Home, pages: PagesSettings, address: str, walls: Isolation, figures: Metrics) -> Iterator[str]:
     """Show the pages meanwhile; yield their address.
 
     Args:
@@ -293,7 +293,7 @@ def _showing(place: Home, pages: Pages, address: str, walls: Walls, figures: Met
 
 @contextmanager
 def _listening(
-    place: Home, listen: Listen, metrics: Listen | None, at_home: AtHome, pages: Pages, walls: Walls
+    place: Home, listen: Listen, metrics: Listen | None, at_home: AtHome, pages: PagesSettings, walls: Isolation
 ) -> Iterator[None]:
     """Serve the ladder and its pages meanwhile, and its figures if there is an address for them.
 

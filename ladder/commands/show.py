@@ -14,16 +14,16 @@ from ladder.questions.rows import BlockRating
 from referee.commands.output import out, print_json
 
 LAST_BLOCKS = 10
-"""How many blocks of a rating's history are listed; `--json` lists more."""
+"""The number of blocks in the printed history of a rating; `--json` has more."""
 
 
 def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:
-    """Show a bot: its versions, and how the newest has fared.
+    """Show a bot: its versions, and the results of the newest.
 
-    Of each version it shows the status, and why it has it.
+    For each version it shows the status with the reason.
 
-    For each condition under which the newest version has played: its rating after each block, its faults by their kind,
-    and whom it has met. Name an older version ('mybot v1') to see how that one has fared.
+    For each condition under which the newest version has played, it shows the rating after each block, the faults by kind,
+    and the opponents. Name an older version ('mybot v1') to see its results.
 
     Examples:
 

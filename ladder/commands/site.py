@@ -31,12 +31,12 @@ def site(
 ) -> None:
     """Write the pages of a ladder as files, for any web host.
 
-    Nothing is needed to look at them but a browser.
+    To view them, only a browser is needed.
 
-    They are the pages of `dogana ladder web`, as of this moment, and show what anybody may see. A run may go on meanwhile.
-    Written again into the same folder, with --force, each file replaces the earlier one when it is complete.
+    They are the present pages of `dogana ladder web`, with public information only. A run may go on meanwhile.
+    With --force, they can be written into the same folder again: each complete file replaces the earlier one.
 
-    The page of a match has a picture of every step, which takes seconds to draw; one that was drawn before is not drawn again.
+    The page of a match has a picture of every step, which takes seconds to draw; a page is drawn only once.
 
     Examples:
 

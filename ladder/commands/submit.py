@@ -21,9 +21,9 @@ from referee.bots.python import syntax_error
 from referee.commands.output import err, out, print_json, target
 
 MAX_NAME = 40
-"""How many characters a name has at most."""
+"""The maximum length of a name."""
 BUILD_FOLDERS = ("target", "release", "debug", "build", "bin", "dist", "out", "Release", "Debug")
-"""The usual folders in which compilers put programs."""
+"""The usual folders for the output of compilers."""
 
 
 def submit(
@@ -60,9 +60,9 @@ def submit(
 ) -> None:
     """Submit a bot, or a new version of it.
 
-    A version never changes: it is kept by its content. A folder or archive can have a bot.toml with
+    A version never changes: it is identified by its content. A folder or archive can have a bot.toml with
     run = ["./program"] and games = ["cargo_noir"]; without it the program is the file bot, bot.py, bot.js or bot.jar, or
-    the only file. What is no program by itself is run by python, node or java -jar.
+    the only file. A file that is not executable by itself is run by python, node or java -jar.
 
     Examples:
 
@@ -112,12 +112,12 @@ def submit(
 
 
 def name_of(path: Path) -> str:
-    """Return a name for a bot that is at a path: its own, without what tells the kind of file.
+    """Return a name for the bot at a path: the name of the file without its suffixes.
 
-    A program that is called `bot` in a folder of a compiler, as in target/release, has the name of the project.
+    A program `bot` in the output folder of a compiler, as in target/release, gets the name of the project.
 
     Raises:
-        LadderError: if nothing of it can be in a name.
+        LadderError: if no character of it is allowed in a name.
     """
     whole = path.resolve().name if path.name in ("", "..") else path.name
     if path.stem == "bot" and path.absolute().parent.name in BUILD_FOLDERS:
@@ -130,14 +130,14 @@ def name_of(path: Path) -> str:
 
 
 def login_name() -> str:
-    """Return a name for an author: that by which the user is logged in.
+    """Return a name for an author: the user's login name.
 
     Raises:
-        LadderError: if there is none that fits.
+        LadderError: if it cannot be a name.
     """
     try:
         fitting = fitted(getpass.getuser())
-    except (OSError, KeyError):  # nobody knows this user's number
+    except (OSError, KeyError):  # this user has no name
         fitting = ""
     if not fitting:
         raise LadderError("you have no login name that could be an author's; choose one: --author NAME")
@@ -145,5 +145,5 @@ def login_name() -> str:
 
 
 def fitted(text: str) -> str:
-    """Return a text with only what names may have, see `ladder.intake.submission.check_names`; it may be empty."""
+    """Reduce a text to the characters of names (`ladder.intake.submission.check_names`); the result may be empty."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("._-")[:MAX_NAME]

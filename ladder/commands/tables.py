@@ -1,4 +1,4 @@
-"""Tables that can be read at 80 columns."""
+"""Tables that are readable at 80 columns."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def table(
     """Return a table without borders; text that does not fit into its column is folded.
 
     Args:
-        heads: what stands above the columns.
-        numbers: those of the heads that stand above numbers, which are never folded.
-        whole: those of the heads that stand above other things that are never folded.
-        widths: how many characters wide some columns are, whatever is in them.
-        title: what stands above the table.
+        heads: the heads of the columns.
+        numbers: the heads of columns with numbers, which are never folded.
+        whole: the heads of other columns that are never folded.
+        widths: the fixed widths of some columns, in characters.
+        title: the title of the table.
     """
     made = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0, title=title, title_justify="left")
     fixed = widths or {}
@@ -41,13 +41,13 @@ def table(
 
 
 def title_of(condition: ConditionTerms) -> str:
-    """Return what stands above a table of a condition. A server of another version may have games that are not known here."""
+    """Return the title of a condition's table. A server of another version may have games that are unknown here."""
     known = games().get(condition.game)
     return f"{condition.game if known is None else known.title} ({condition.terms})"
 
 
 def status_of(standing: StandingRow) -> str:
-    """Return how it stands with a version, in a word."""
+    """Return the status of a version in a word."""
     return standing.status or ("at home" if standing.at_home else "active")
 
 

@@ -21,9 +21,9 @@ from referee.commands.options import read_options
 from referee.commands.output import out, print_json
 
 MAX_NAMED = 10
-"""How many bots a note names; the others are counted."""
+"""The maximum number of names in a note; other bots are counted."""
 MAX_NOTES = 10
-"""How many notes stand below a table."""
+"""The maximum number of notes below a table."""
 
 
 def top(
@@ -38,12 +38,12 @@ def top(
 ) -> None:
     """Show the standings, best first.
 
-    The order is by mu - 3 sigma: the skill that a bot has almost certainly.
+    The order is by mu - 3 sigma: a lower bound that a bot's skill almost certainly exceeds.
 
-    A standing is of one condition: a game, its options and a clock. There is a table for each under which the game was
-    run; --clock and --option choose among them.
+    A standing belongs to one condition: a game, its options and a clock. There is a table for each condition with matches;
+    --clock and --option choose among them.
 
-    "different" is the number of matches behind mu and sigma: a match that was played exactly like an earlier one between
+    "different" is the number of matches behind mu and sigma: a match with the same play as an earlier one between
     the same versions in the same seats is no new evidence, and is not rated again.
 
     Examples:
@@ -85,15 +85,15 @@ _COLUMNS: dict[str, Callable[[StandingRow], str]] = {
     "wins": lambda one: str(one.wins),
     "out": lambda one: str(one.out),
 }
-"""The columns of a table, and what each says of a standing."""
+"""The columns of a table, each with its text for a standing."""
 _OF_SEVERAL = {Status.NEW.value: "wait for their first match", Status.UNTRIED.value: "wait to qualify"}
-"""What is said of several versions, where it is not what is said of one."""
+"""The notes on several versions, where they differ from those on one."""
 _DISPENSABLE = ("different", "mu", "sigma", "out", "author")
-"""The columns that a narrow terminal does without, the first of them first."""
+"""The columns that are left out on a narrow terminal, in this order."""
 
 
 def _fitting(title: str, rated: Sequence[StandingRow]) -> Table:
-    """Return the table of standings that has as many columns as fit beside whole names."""
+    """Return the table of standings with as many columns as fit beside complete names."""
     for count in range(len(_DISPENSABLE) + 1):
         left_out = _DISPENSABLE[:count]
         heads = [head for head in _COLUMNS if head not in left_out]

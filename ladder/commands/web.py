@@ -20,7 +20,7 @@ from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
 from ladder.operation import journal
 from ladder.operation.home import Home
-from ladder.tables.hall import TABLES, check_free
+from ladder.tables.open_tables import TABLES, check_free
 from referee.commands.output import out
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -45,11 +45,11 @@ def web(
 ) -> None:
     """Show the pages of a ladder to browsers.
 
-    They show standings, bots, matches, and what is being played.
+    They show standings, bots, matches, and running matches.
 
-    Nothing of the ladder can be changed there; `dogana ladder serve --web` has the same pages, where authors submit and people
-    play, too. The ladder may be run or served meanwhile. With --play people play here, against house bots alone; one program
-    at a time can let them.
+    They are read-only; with `dogana ladder serve --web`, authors can also submit there, and people play. The ladder may be run or
+    served meanwhile. With --play, people can play here too, but only against house bots, and only one program at a time can offer
+    that.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""Which ladder a command is about: a folder of this machine, or a server."""
+"""The ladder of a command: a folder of this machine, or a server."""
 
 from __future__ import annotations
 
@@ -66,17 +66,17 @@ def remote_ladder(server: str, login: Login | None = None) -> RemoteLadder:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A folder, or a server if one is named."""
+    """A folder or a server."""
 
     home: Path
     server: str | None
 
     @staticmethod
     def chosen(home: Path | None, server: str | None) -> Where:
-        """Return what the command line names; the environment is asked if it names neither.
+        """Return the choice of the command line, or else of the environment.
 
         Raises:
-            LadderError: if it names both.
+            LadderError: if the command line names both.
         """
         if home is not None and server is not None:
             raise LadderError("--home is a ladder on this machine, --server is one elsewhere; leave out one of them")
@@ -99,11 +99,11 @@ class Where:
 
     @property
     def soon(self) -> str:
-        """When a bot qualifies that is new or has another chance, in words."""
+        """Return in words when a new or requalified bot qualifies."""
         return "with the next run, or at once if the ladder is served" if self.server is None else "at once"
 
     def command(self, *words: object) -> str:
-        """Return a `dogana ladder` command for this ladder, as it is typed into a shell."""
+        """Return a `dogana ladder` command for this ladder, as it is typed in a shell."""
         if self.server is not None:
             place = ["--server", self.server]
         else:

@@ -8,9 +8,9 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ladder.conformance.rehearsal import CLOCK, Course, Flaw, Judged, Outcome, Rehearsal, Step, Verdict, When
+from ladder.conformance.rehearsal import CLOCK, Course, Flaw, Judged, Rehearsal, Step, StepOutcome, Verdict, When
+from ladder.conformance.rehearsal_match import places
 from ladder.conformance.scripts import STEPS, TOGETHER, variants
-from ladder.conformance.table import places
 from referee.game import Game
 
 
@@ -47,7 +47,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
     elif not await _hold(exercises.pop(0), course, report):
         for exercise in exercises:
             for step in exercise.steps:
-                report(Verdict(step, Outcome.SKIPPED, "the bot has to join and answer first"))
+                report(Verdict(step, StepOutcome.SKIPPED, "the bot has to join and answer first"))
         return
     groups = {when: [one for one in exercises if one.when is when] for when in When}
     try:
@@ -99,16 +99,16 @@ async def _hold(exercise: Exercise, course: Course, report: Callable[[Verdict], 
         rehearsal = Rehearsal(course, exercise.game, exercise.seats, stack)
         for step in exercise.steps:
             if is_over:
-                report(Verdict(step, Outcome.SKIPPED, "the bot did not come so far"))
+                report(Verdict(step, StepOutcome.SKIPPED, "the bot did not come so far"))
                 continue
             said = ""
-            outcome = Outcome.PASSED if step.mend else Outcome.TOLD
+            outcome = StepOutcome.PASSED if step.mend else StepOutcome.TOLD
             try:
                 rehearsal.step = step.name
                 for instruction in step.script:
                     said = await instruction(rehearsal) or said
             except Judged as judged:
                 said, outcome = str(judged), judged.outcome
-                is_over = outcome is Outcome.FAILED and not isinstance(judged, Flaw)
+                is_over = outcome is StepOutcome.FAILED and not isinstance(judged, Flaw)
             report(rehearsal.verdict(step, outcome, said))
     return not is_over

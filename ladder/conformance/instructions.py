@@ -13,7 +13,7 @@ import grpc
 
 from dogana.v1 import referee_pb2 as pb
 from ladder.conformance.rehearsal import Failed, Flaw, Info, Instruction, Rehearsal, Skipped
-from ladder.conformance.table import Table
+from ladder.conformance.rehearsal_match import RehearsalMatch
 from referee.game import kind
 from referee.live.seats.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES
 from referee.match.clock import TRANSIT_SECONDS, TimeControl
@@ -87,7 +87,7 @@ async def runs(rehearsal: Rehearsal) -> None:
         rehearsal.has_not_joined = failed
     rehearsal.join = rehearsal.first.join
     if bot.player.sandbox is None:
-        raise Info("it runs here; whether it does in the sandbox cannot be tried without walls")
+        raise Info("it runs here; whether it does in the sandbox cannot be tried without one")
 
 
 async def joins_in_time(rehearsal: Rehearsal) -> str:
@@ -126,7 +126,7 @@ async def start_slowly(rehearsal: Rehearsal) -> None:
 async def at_place(rehearsal: Rehearsal, name: str, unit: str = "") -> str:
     """Begin at a hard place, by its name in `Places`; with a unit, the verdict has the count of the place."""
     place = rehearsal.place(name)
-    rehearsal.table = Table(place.plan, place)
+    rehearsal.table = RehearsalMatch(place.plan, place)
     return f"{place.count} {unit}, {place.plan.setup.seats} seats" if unit else ""
 
 
@@ -157,7 +157,7 @@ async def welcome_with(rehearsal: Rehearsal, change: Change = lambda message: No
 async def ask_with(
     rehearsal: Rehearsal, change: Change = lambda message: None, *, dropped: str = "", asks_forced: bool = False
 ) -> None:
-    """Ask the next question with a changed message; see `Table.question` and `Table.go_on`."""
+    """Ask the next question with a changed message; see `RehearsalMatch.question` and `RehearsalMatch.go_on`."""
     if not rehearsal.table.go_on(asks_forced=asks_forced):
         raise Skipped("the match was over before this could be tried")
     message = rehearsal.table.question(labels=rehearsal.join.labels, dropped=dropped)

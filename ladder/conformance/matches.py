@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from ladder.conformance.rehearsal import CLOCK, Failed, Rehearsal, Skipped
-from ladder.conformance.table import places, plan_for
+from ladder.conformance.rehearsal_match import places, plan_for
 from referee.game import Distinct, Game, OptionValue
 from referee.live.matches.play import House, Player, play_match
 from referee.live.matches.server import RefereeServer

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ladder.conformance.rehearsal import Outcome, Verdict
+from ladder.conformance.rehearsal import StepOutcome, Verdict
 from ladder.conformance.scripts import STEPS
 from referee.bots.errors import BadBot, BadManifest, NoProgram
 from referee.bots.files import MAX_BYTES, MAX_FILES, Artefact, take_in
@@ -32,7 +32,7 @@ def take(
         report: called with the verdict of each step.
     """
 
-    def give(name: str, outcome: Outcome, said: str = "") -> None:
+    def give(name: str, outcome: StepOutcome, said: str = "") -> None:
         report(Verdict(_STEPS[name], outcome, said))
 
     try:
@@ -43,26 +43,30 @@ def take(
         )
         names = list(_STEPS)
         for name in names[: names.index(failed)]:
-            give(name, Outcome.PASSED)
-        give(failed, Outcome.FAILED, str(error))
+            give(name, StepOutcome.PASSED)
+        give(failed, StepOutcome.FAILED, str(error))
         for name in names[names.index(failed) + 1 :]:
-            give(name, Outcome.SKIPPED, "the bot cannot be taken in")
+            give(name, StepOutcome.SKIPPED, "the bot cannot be taken in")
         return None
     folder = versions / artefact.content_hash
     files = [file for file in folder.rglob("*") if not file.is_dir()]
     size = sum(file.lstat().st_size for file in files)
-    give("files", Outcome.PASSED)
-    give("bot-toml", Outcome.PASSED)
-    give("program", Outcome.PASSED, " ".join(artefact.run))
+    give("files", StepOutcome.PASSED)
+    give("bot-toml", StepOutcome.PASSED)
+    give("program", StepOutcome.PASSED, " ".join(artefact.run))
     foreign = _foreign(folder, artefact.run[0])
     if foreign is None:
-        give("architecture", Outcome.SKIPPED, f"{artefact.run[0]} is no compiled program of its own")
+        give("architecture", StepOutcome.SKIPPED, f"{artefact.run[0]} is no compiled program of its own")
     elif foreign:
-        give("architecture", Outcome.FAILED, f"{artefact.run[0]} is for another kind of processor than this machine's")
+        give(
+            "architecture",
+            StepOutcome.FAILED,
+            f"{artefact.run[0]} is for another kind of processor than this machine's",
+        )
     else:
-        give("architecture", Outcome.PASSED)
-    give("size", Outcome.TOLD, f"{len(files)} of {MAX_FILES} files, {size} bytes of {in_words(MAX_BYTES)}")
-    give("games", Outcome.TOLD, ", ".join(artefact.games))
+        give("architecture", StepOutcome.PASSED)
+    give("size", StepOutcome.TOLD, f"{len(files)} of {MAX_FILES} files, {size} bytes of {in_words(MAX_BYTES)}")
+    give("games", StepOutcome.TOLD, ", ".join(artefact.games))
     return None if foreign else (artefact, folder)
 
 

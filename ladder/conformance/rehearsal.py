@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 from google.protobuf.text_format import MessageToString
 
 from dogana.v1 import referee_pb2 as pb
-from ladder.conformance.table import Place, Table, places, plan_for
+from ladder.conformance.rehearsal_match import Place, RehearsalMatch, places, plan_for
 from referee.game import Action, Game
 from referee.live.matches.conversation import Conversation, conversation
 from referee.live.matches.play import EXIT_SECONDS, Command
@@ -31,7 +31,7 @@ _MAX_LINE = 200
 _PRINTED_LINES = 5
 
 
-class Outcome(Enum):
+class StepOutcome(Enum):
     """The outcome of a step; the values are the words of tables and of `--json`."""
 
     PASSED = "passed"
@@ -45,13 +45,13 @@ class Outcome(Enum):
 class Judged(Exception):
     """The end of a step before the end of its script; the text says what happened, in one line."""
 
-    outcome: Outcome
+    outcome: StepOutcome
 
 
 class Failed(Judged):
     """The bot did not do what the step expects."""
 
-    outcome = Outcome.FAILED
+    outcome = StepOutcome.FAILED
 
 
 class Flaw(Failed):
@@ -61,13 +61,13 @@ class Flaw(Failed):
 class Skipped(Judged):
     """The step cannot be tried."""
 
-    outcome = Outcome.SKIPPED
+    outcome = StepOutcome.SKIPPED
 
 
 class Info(Judged):
     """The bot's behaviour is neither right nor wrong."""
 
-    outcome = Outcome.TOLD
+    outcome = StepOutcome.TOLD
 
 
 class When(Enum):
@@ -116,7 +116,7 @@ class Verdict:
     """The verdict on one step."""
 
     step: Step
-    outcome: Outcome
+    outcome: StepOutcome
     said: str
     """The bot's behaviour, in one line. It may quote the bot."""
     transcript: tuple[str, ...] = ()
@@ -126,7 +126,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class WaitingTimes:
     """The waiting times of a scripted referee, in seconds."""
 
     join: float = JOIN_SECONDS
@@ -162,7 +162,7 @@ class Course:
     """The command that starts it in its folder, which nobody changes."""
     games: Sequence[Game]
     """The games to try, at least one; exercises that need no particular game take the first."""
-    patience: Patience
+    patience: WaitingTimes
     records: Path
     """A folder for records."""
     findings: Findings = field(default_factory=Findings)
@@ -208,9 +208,9 @@ class Rehearsal:
         self.digests: set[str] = set()
         self._stack = stack
 
-    def table_for(self, control: TimeControl) -> Table:
+    def table_for(self, control: TimeControl) -> RehearsalMatch:
         """Return the start of a match, at the smallest table of the game."""
-        return Table(plan_for(self.game, self.game.seat_counts[0], control))
+        return RehearsalMatch(plan_for(self.game, self.game.seat_counts[0], control))
 
     def place(self, name: str) -> Place:
         """Return a place that is hard on a bot: a name of `Places`."""
@@ -273,9 +273,9 @@ class Rehearsal:
         reason = known_reason(ended, bot.process.log.text(), bot.player.argv, joined=self.received > 0)
         return f"it {ended}" + (f" ({reason})" if reason else "")
 
-    def verdict(self, step: Step, outcome: Outcome, said: str) -> Verdict:
+    def verdict(self, step: Step, outcome: StepOutcome, said: str) -> Verdict:
         """Judge a step; a failure shows the last messages, and the last lines that the bot wrote."""
-        if outcome is not Outcome.FAILED or self.talk is None:
+        if outcome is not StepOutcome.FAILED or self.talk is None:
             return Verdict(step, outcome, said)
         lines = [line for line in self.talk.process.log.text().splitlines() if line.strip()]
         wrote = tuple(visible(line, _MAX_LINE) for line in lines[-_PRINTED_LINES:])

@@ -35,7 +35,7 @@ _WELCOME = (_PROTOCOL, "message `Welcome`")
 _WITHDRAWN = (_PROTOCOL, "message `Withdrawn`")
 _PLAY = (_PROTOCOL, "service `Referee`")
 _BOTS_AND_VERSIONS = (_RUNNING, "Bots and versions")
-_WALLS = (_RUNNING, "Walls")
+_SANDBOX = (_RUNNING, "Sandbox")
 _FAULTS = (_WRITING, "Faults")
 _ELSEWHERE = (_WRITING, "Joining from elsewhere")
 _OTHER_LANGUAGES = (_WRITING, "Other languages")
@@ -254,7 +254,7 @@ STEPS = (
               "free what belongs to past decisions; look for what grows", _FAULTS,
               matches.plays_long),
         _step("side-by-side", "three of its matches go on at the same time, from one folder",
-              "share nothing between processes: no fixed names in /tmp, no ports", _WALLS,
+              "share nothing between processes: no fixed names in /tmp, no ports", _SANDBOX,
               matches.plays_side_by_side),
         _info("same-digest", "whether it plays the same if all chance is the same",
               matches.same_digest),
@@ -265,10 +265,10 @@ STEPS = (
     *_under(
         "manners",
         _step("token-stays", "its token is not in its output",
-              "do not print DOGANA_TOKEN, nor the environment", _WALLS,
+              "do not print DOGANA_TOKEN, nor the environment", _SANDBOX,
               do.expect(lambda r: r.bot.token not in r.bot.process.log.text(), "DOGANA_TOKEN is in what it wrote", flaw=True)),
         _step("no-leftovers", "it leaves no processes to themselves",
-              "wait for the processes that the bot starts, and start none in the background", _WALLS,
+              "wait for the processes that the bot starts, and start none in the background", _SANDBOX,
               do.has_no_orphans),
         _step("idle", "it waits for 35 s, and then answers",
               "set no deadline on the call; ping every 10 s at most", _ELSEWHERE,

@@ -15,7 +15,7 @@ from ladder.model.condition import Condition
 from ladder.model.match import Match
 from ladder.model.rating import Rating
 from ladder.operation.sqlite_file import SqliteFile, among_ids
-from referee.live.seats.telemetry import Series
+from referee.live.seats.telemetry import KeyValues
 from referee.match.result import Outcome, Result, milliseconds
 
 
@@ -174,7 +174,7 @@ class Results:
             [row] = self._file.rows("select number from results where match = ?", [match.match_id])
             note(self._file.db, "result", row["number"])
 
-    def note_telemetry(self, match: Match, telemetry: Mapping[int, Mapping[str, Series]]) -> None:
+    def note_telemetry(self, match: Match, telemetry: Mapping[int, Mapping[str, KeyValues]]) -> None:
         """Keep what bots said of their thinking in a match that counts, by seat and key."""
         with self._file.writing():
             self._file.write_each(

@@ -18,7 +18,7 @@ from referee.game import OptionValue
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ConnectedBot:
     """A bot at home that is connected."""
 
     matches: int
@@ -248,7 +248,7 @@ class Roster:
                 "delete from connections where ? in (version, 0) and ? in (since, '')", [version or 0, since]
             )
 
-    def connected(self) -> dict[int, Connection]:
+    def connected(self) -> dict[int, ConnectedBot]:
         """Return the bots at home that are connected, by version."""
         rows = self._file.rows("select version, matches, leaving, since from connections")
-        return {row["version"]: Connection(row["matches"], bool(row["leaving"]), row["since"]) for row in rows}
+        return {row["version"]: ConnectedBot(row["matches"], bool(row["leaving"]), row["since"]) for row in rows}

@@ -285,7 +285,7 @@ def application(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with matches.open(), play.hall() if site.has_tables else nullcontext():
+        async with matches.open(), play.open() if site.has_tables else nullcontext():
             os.nice(
                 niceness
             )  # of this thread and those that it starts from now on: not of the one that has drawings made

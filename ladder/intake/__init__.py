@@ -1,1 +1,1 @@
-"""How strangers come in: authors and their tokens, uploads, the files of bots, bots at home."""
+"""The entrance for strangers: authors and their tokens, uploads, the files of bots, bots at home."""

@@ -1,7 +1,7 @@
-"""Authors and their tokens, and who has changed what.
+"""Authors and their tokens, and the list of changes.
 
-A token is `dgn_ID_SECRET`. The ladder keeps its id and the SHA-256 of the whole: the secret has 190 bits of chance, so a slow hash
-would add nothing. It is shown once.
+A token is `dgn_ID_SECRET`, and is printed only once. The ladder stores its id and the SHA-256 of the whole: the secret has 190
+random bits, so a slow hash would add nothing.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ _TOKEN = re.compile(r"dgn_([0-9a-f]{8})_[A-Za-z0-9]{32}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is known of a token; times are in ISO 8601, UTC."""
+    """The facts about a token; times are in ISO 8601, UTC."""
 
     id: str
     author: str
     created_at: str
     expires_at: str
     used_at: str
-    """The day on which it was last shown; empty if it never was."""
+    """The day of its last use; empty if it was never used."""
     is_revoked: bool
 
     @property
     def status(self) -> str:
-        """Whether it can be used, in a word."""
+        """Its validity in a word."""
         return "revoked" if self.is_revoked else "expired" if self.expires_at <= _now() else "valid"
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A change that somebody has made."""
+    """A change that a person has made."""
 
     number: int
     at: str
@@ -63,7 +63,7 @@ class Authors:
     """The authors of a ladder. Use it as a context manager, or close it.
 
     Attributes:
-        budgets: how many matches and how much room they may have.
+        budgets: the limits on their matches and files.
     """
 
     def __init__(self, path: Path, *, create: bool) -> None:
@@ -87,10 +87,10 @@ class Authors:
         self._file.close()
 
     def add(self, author: str, days: int = DEFAULT_DAYS) -> str:
-        """Add an author; return a token.
+        """Add an author, and return a token.
 
         Raises:
-            LadderError: if the name is not allowed, or there is such an author, or one for whom this one could be taken.
+            LadderError: if the name is not allowed or taken, or could be mistaken for that of another author.
         """
         check_author(author)
         with self._file.writing():
@@ -106,7 +106,7 @@ class Authors:
             return self._new_token(author, days)
 
     def new_token(self, author: str, days: int = DEFAULT_DAYS) -> str:
-        """Give an author a further token; return it.
+        """Issue a further token for an author, and return it.
 
         Raises:
             NotFound: if there is no such author.
@@ -127,7 +127,7 @@ class Authors:
         return token
 
     def revoke(self, what: str) -> int:
-        """Revoke a token by its id, or all tokens of an author; return how many were valid.
+        """Revoke a token by its id, or all tokens of an author; return the number of those that were valid.
 
         Raises:
             NotFound: if there is no such token or author.
@@ -144,7 +144,7 @@ class Authors:
             return len(valid)
 
     def set_budget(self, author: str, matches: int | None) -> None:
-        """Note how many matches a day an author may have from now on; None to let them have their share.
+        """Set the number of matches a day that an author may have; None for no limit but their share.
 
         Raises:
             NotFound: if nobody of that name was added, or has submitted a bot.
@@ -158,7 +158,7 @@ class Authors:
             self._log.note_act(ORGANISER_NAME, "author budget", f"{author}: {'none' if matches is None else matches}")
 
     def set_quota(self, author: str, size: int | None) -> None:
-        """Note how many bytes the files of an author may have from now on; None for no limit.
+        """Set the number of bytes that the files of an author may have; None for no limit.
 
         Raises:
             NotFound: if nobody of that name was added, or has submitted a bot.
@@ -175,7 +175,7 @@ class Authors:
             raise NotFound(f"there is no author {author!r}; see dogana ladder author list")
 
     def names(self) -> list[str]:
-        """Return all authors, the oldest first."""
+        """Return all authors, oldest first."""
         return [row["name"] for row in self._file.rows("select name from authors order by rowid")]
 
     def _check_known(self, author: str) -> None:
@@ -183,7 +183,7 @@ class Authors:
             raise NotFound(f"there is no author {author!r}; see dogana ladder author list")
 
     def tokens(self) -> list[Token]:
-        """Return what is known of all tokens, the oldest first."""
+        """Return all tokens, oldest first."""
         return [
             Token(
                 id=row["id"],
@@ -197,10 +197,10 @@ class Authors:
         ]
 
     def author_of(self, token: str) -> str:
-        """Return whose token it is.
+        """Return the author with this token.
 
         Raises:
-            Unauthenticated: if it is nobody's, revoked, or has expired. Of one that nobody has, nothing else is told.
+            Unauthenticated: if it is unknown, revoked or expired; the text about an unknown one gives no further detail.
         """
         match = _TOKEN.fullmatch(token)
         rows = self._file.rows("select * from tokens where id = ?", [match[1]]) if match else []
@@ -217,23 +217,23 @@ class Authors:
         return str(row["author"])
 
     def hashes_of_valid_tokens(self) -> frozenset[str]:
-        """Return what is kept of all tokens that are worth something now."""
+        """Return the hashes of all tokens that are valid now."""
         rows = self._file.rows("select sha256 from tokens where revoked_at is null and expires_at > ?", [_now()])
         return frozenset(row["sha256"] for row in rows)
 
     def acts(self, limit: int) -> list[Act]:
-        """Return the last changes that somebody has made, newest first."""
+        """Return the latest changes by people, newest first."""
         rows = self._file.rows("select id as number, at, who, did, about from acts order by id desc limit ?", [limit])
         return [Act(**row) for row in rows]
 
     def acts_since(self, number: int) -> list[Act]:
-        """Return the changes that somebody has made after the one of that number, the oldest first."""
+        """Return the changes by people after the one with this number, oldest first."""
         rows = self._file.rows("select id as number, at, who, did, about from acts where id > ? order by id", [number])
         return [Act(**row) for row in rows]
 
 
 def hash_of(token: str) -> str:
-    """Return what a ladder keeps of a token."""
+    """Return the hash that the ladder stores for a token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Bots at home, which run on their authors' machines: what an author offers, and which version of a bot that is."""
+"""Bots at home, which run on their authors' machines: offers, and the versions that they become."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from referee.bots.errors import BadBot
 from referee.registry import find
 
 MAX_MATCHES_AT_HOME = 8
-"""How many matches a bot at home can play at a time."""
+"""The maximum number of concurrent matches of a bot at home."""
 _CONTENT = re.compile(r"[A-Za-z0-9._+-]{1,64}", re.ASCII)
 
 
@@ -33,11 +33,11 @@ class OfferedBot:
 
 
 def _check(offer: OfferedBot) -> None:
-    """Check what an author says of a bot.
+    """Check an author's offer.
 
     Raises:
-        BadBot: if it cannot be.
-        DoganaError: if it plays a game that there is not.
+        BadBot: if the offer contradicts itself.
+        DoganaError: if it names an unknown game.
     """
     if not _CONTENT.fullmatch(offer.content):
         raise BadBot(
@@ -52,11 +52,11 @@ def _check(offer: OfferedBot) -> None:
 
 
 def offered(store: Store, author: str, offer: OfferedBot) -> tuple[Version, bool]:
-    """Take in what is offered; return the version, and whether it is new.
+    """Accept an offer; return the version, and True if it is new.
 
     Raises:
-        BadBot: if the offer contradicts itself, or a newer version of the bot plays in its place.
-        DoganaError: if there is no such game.
+        BadBot: if the offer contradicts itself, or a newer version has replaced this one.
+        DoganaError: if it names an unknown game.
         LadderError: if the bot belongs to another author.
     """
     _check(offer)
@@ -74,25 +74,25 @@ def offered(store: Store, author: str, offer: OfferedBot) -> tuple[Version, bool
 
 
 def is_known(store: Store, offer: OfferedBot) -> bool:
-    """Tell whether a version that is offered has been offered before."""
+    """Return True if this version has been offered before."""
     content = f"{AT_HOME_PREFIX}{offer.content}"
     return any((one.bot, one.content_hash) == (offer.bot, content) for one in store.roster.versions().values())
 
 
 def connect(home: Home, version: Version, matches: int, since: str) -> None:
-    """Note that a bot is connected, how many matches it plays at a time, and since when."""
+    """Note that a bot has connected, the time, and the number of its concurrent matches."""
     with Store(home.database, create=False) as store:
         store.roster.connect(version.id, matches, since)
 
 
 def leave_ladder(home: Home, version: Version) -> None:
-    """Note that a bot only finishes the blocks in which it is."""
+    """Note that a bot only finishes its open blocks."""
     with Store(home.database, create=False) as store:
         store.roster.leave(version.id)
 
 
 def is_in_match(home: Home, version: Version, plays: Callable[[Condition], bool]) -> bool:
-    """Tell whether a bot is in a match that is still to be played, under a condition that is played now."""
+    """Return True if a bot has an unplayed match under a condition that is played now."""
     with Store(home.database, create=False) as store:
         return any(
             version.id in store.schedule.playing(one) for one in store.roster.conditions().values() if plays(one)
@@ -100,6 +100,6 @@ def is_in_match(home: Home, version: Version, plays: Callable[[Condition], bool]
 
 
 def disconnect(home: Home, version: Version, since: str) -> None:
-    """Note that a bot is not connected any more by the connection that came then; a newer one stays."""
+    """Note the end of the connection that began at this time; a newer one stays."""
     with Store(home.database, create=False) as store:
         store.roster.disconnect(version.id, since)

@@ -1,4 +1,4 @@
-"""Take in what people submit: its files become a version, which belongs to a bot of an author."""
+"""Accept submissions: their files become a version of an author's bot."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
 def submit(
     home: Home, path: Path, name: str, author: str, who: str = ORGANISER_NAME, *, at_tables: bool = False
 ) -> tuple[Version, bool]:
-    """Take in a bot, and make the ladder if it is not there yet; return its version, and whether it is new.
+    """Accept a bot, and make the ladder if it does not exist; return its version, and True if it is new.
 
     Args:
         home: the ladder.
         path: the program, folder or archive.
-        name: the bot's.
-        author: the bot's.
-        who: who submits it, for the list of changes.
-        at_tables: whether people may play against the bot at tables from now on; else that stays as it is.
+        name: the name of the bot.
+        author: the author of the bot.
+        who: the submitter, for the list of changes.
+        at_tables: True to allow people to play against the bot at tables; False leaves that unchanged.
 
     Raises:
-        BadBot: if it cannot be taken in; a ladder that was made for it is removed again.
+        BadBot: if it is refused; a ladder that was made for it is removed again.
         LadderError: if a name is not allowed or belongs to another author, or the folder cannot be a ladder.
-        NoRoom: if its disk is full; nothing is left of the bot then.
+        NoRoom: if the disk is full; nothing of the bot is left then.
     """
     check_names(name, author)
     check_path(path)
@@ -51,7 +51,7 @@ def submit(
         check_room(home.folder)
         return _take_in_and_enter(home, path, name, author, who, at_tables=at_tables)
     except BaseException:
-        if not existed:  # leave no empty ladder; what somebody else has submitted meanwhile stays
+        if not existed:  # leave no empty ladder, unless others have submitted bots meanwhile
             for folder in (home.versions, home.folder):
                 with contextlib.suppress(OSError):
                     folder.rmdir()
@@ -82,10 +82,10 @@ def _take_in_and_enter(
 
 
 def take_in_for(versions: Path, path: Path, runtimes: Sequence[Path]) -> Artefact:
-    """Take in the files of a bot, as `take_in` does, on the disk of a ladder.
+    """Copy the files of a bot to the disk of a ladder, as `take_in` does.
 
     Raises:
-        BadBot: as `take_in`.
+        BadBot: as for `take_in`.
         NoRoom: if the disk is full.
     """
     try:
@@ -95,7 +95,7 @@ def take_in_for(versions: Path, path: Path, runtimes: Sequence[Path]) -> Artefac
 
 
 def _may_play(store: Store, content_hash: str) -> bool:
-    """Tell whether a version with these files may play: then no pruning would remove them."""
+    """Return True if a version with these files may play; then pruning would not remove them."""
     resting = at_rest(store)
     return any(one.content_hash == content_hash and one.id not in resting for one in store.roster.versions().values())
 
@@ -103,7 +103,7 @@ def _may_play(store: Store, content_hash: str) -> bool:
 def _enter(
     store: Store, artefact: Artefact, name: str, author: str, who: str, *, at_tables: bool
 ) -> tuple[Version, bool]:
-    """Note a version whose files were taken in."""
+    """Add a version whose files are on the disk."""
     with store.writing():
         version, is_new = store.roster.add_version(
             name, author, artefact.content_hash, artefact.run, artefact.games, artefact.language
@@ -116,7 +116,7 @@ def _enter(
 
 
 def allow_at_tables(store: Store, bot: str, who: str, *, allowed: bool) -> None:
-    """Note whether people may play against a bot at tables, and who says so, unless it is so already."""
+    """Allow or forbid people to play against a bot at tables; note who changed it, unless nothing changes."""
     with store.writing():
         if (bot in store.roster.at_tables()) != allowed:
             store.roster.consent(bot, given=allowed)
@@ -127,8 +127,8 @@ def check_names(bot: str, author: str) -> None:
     """Check the names of a submitted bot and of its author.
 
     Raises:
-        LadderError: if one has characters that are not allowed, or could be mistaken for a house bot or their author, or that
-            of the bot for a version.
+        LadderError: if a name has characters that are not allowed, or could be mistaken for a house bot or their author, or
+            if the bot's could be mistaken for a version.
     """
     _check_name(bot, "a bot's name")
     if not without_version(bot):
@@ -140,7 +140,7 @@ def check_author(author: str) -> None:
     """Check the name of an author.
 
     Raises:
-        LadderError: as `check_names`.
+        LadderError: as for `check_names`.
     """
     _check_name(author, "an author's name")
 
@@ -155,14 +155,14 @@ def _check_name(name: str, what: str) -> None:
 
 
 class Inspector:
-    """Checks that the files of versions are still those that were submitted.
+    """Checks that the files of versions are unchanged since their submission.
 
-    A folder is read only if something about its files has changed since it was last read: names, modes, sizes, or the
-    times that the file system keeps, of which the last (`ctime`) cannot be set by a program.
+    A folder is read again only after a change in the names, modes, sizes or times of its files. (No program can set the last of
+    these times, `ctime`.)
     """
 
     def __init__(self, versions: Path) -> None:
-        """`versions` is the folder of all versions."""
+        """Take the folder of all versions."""
         self._versions = versions
         self._known: dict[str, _Fingerprint] = {}
 
@@ -170,7 +170,7 @@ class Inspector:
         """Check that a version can be played.
 
         Raises:
-            CannotPlay: if its files are not those that were submitted.
+            CannotPlay: if its files have changed.
         """
         if version.is_house or version.is_at_home:
             return
@@ -194,7 +194,7 @@ _Fingerprint = list[tuple[str, int, int, int, int, int]]
 
 
 def _fingerprint(folder: Path) -> _Fingerprint:
-    """Return name, inode, mode, size and times of a folder and of everything in it; links are not followed."""
+    """Return the name, inode, mode, size and times of a folder and all its content; do not follow links."""
     found = [_noted(str(folder), folder.lstat())]
     waiting = [str(folder)]
     while waiting:

@@ -1,4 +1,4 @@
-"""Whose the tokens are that a server is shown. Wrong ones are counted by address, and no good one is refused because of them."""
+"""The authentication of tokens on a server. Wrong ones are counted by address, but never cause the refusal of a valid one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ladder.operation.errors import TooMuch, Unauthenticated
 from ladder.operation.meter import Meter
 
 KNOWN_SECONDS = 1.0
-"""How long the hashes of good tokens are taken for the present ones, while an address has no guess left."""
+"""The time for which the hashes of valid tokens are cached while an address has no guess left."""
 
 
 class Tokens:
@@ -28,11 +28,11 @@ class Tokens:
         self._read_at = -KNOWN_SECONDS
 
     def author_of(self, token: str, address: str) -> str:
-        """Return whose token it is that an address shows.
+        """Return the author of a token from an address.
 
         Raises:
-            Unauthenticated: if it is worth nothing.
-            TooMuch: if the address has shown too many such tokens. It is not looked up then.
+            Unauthenticated: if it is not valid.
+            TooMuch: if the address has sent too many invalid tokens; this one is not looked up then.
         """
         with self._lock:
             is_counted = self._count(token, address)
@@ -49,10 +49,10 @@ class Tokens:
                     self._guesses.change(address, 1)
 
     def _count(self, token: str, address: str) -> bool:
-        """Count a guess before the token is looked up, or many could be looked up at once; return whether it was counted.
+        """Count a guess before the token is looked up, or many could be looked up at once; return True if it was counted.
 
         Raises:
-            TooMuch: if the address has no guess left, and the token is none of the good ones.
+            TooMuch: if the address has no guess left, and the token is not valid.
         """
         try:
             self._guesses.take(address)
@@ -63,7 +63,7 @@ class Tokens:
         return True
 
     def _is_known(self, token: str) -> bool:
-        """Tell whether a token is good without looking it up: whoever guesses costs one look at the database a second."""
+        """Return True if a token is valid, from the cached hashes: so guesses cost at most one query a second."""
         if self._clock() - self._read_at >= KNOWN_SECONDS:
             with Authors(self._database, create=False) as authors:
                 self._known = authors.hashes_of_valid_tokens()

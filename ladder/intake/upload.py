@@ -1,4 +1,4 @@
-"""A bot that arrives over the network, piece by piece."""
+"""The upload of a bot over the network, in pieces."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from referee.files import private_folder
 from referee.sandbox.system import is_alive
 
 PIECE_SECONDS = 30.0
-"""How long the next piece of an upload may take to come."""
+"""The time limit for the next piece of an upload."""
 UPLOAD_SECONDS = 600.0
-"""How long all pieces of an upload may take to come; clients wait no longer."""
+"""The time limit for all pieces of an upload; clients wait no longer."""
 _RECEIVING = ".receiving-"
-"""How the names of the folders begin in which files arrive; then comes the id of the process."""
+"""The prefix of the folders for uploads; the id of the process follows."""
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}", re.ASCII)
 
 
@@ -34,30 +34,30 @@ Taken = TypeVar("Taken")
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What is announced of a bot before its file comes."""
+    """The announcement of a bot, before its file."""
 
     bot: str
     """The name of the bot."""
     file: str
-    """The name of the file: a program, a .py, .js or .jar file, or an archive. Its ending counts."""
+    """The name of the file: a program, a .py, .js or .jar file, or an archive. Its suffix decides."""
     size: int
     """Its size, in bytes."""
     sha256: str = ""
-    """SHA-256 over its bytes, in hexadecimal; empty if nobody knows it."""
+    """The SHA-256 of the file, in hexadecimal; empty if unknown."""
     executable: bool = False
-    """Whether the file is a program that can be run as it is."""
+    """True if the file is a program that can run as it is."""
     at_tables: bool = False
-    """Whether people may play against the bot at tables from now on; else that stays as it is."""
+    """True to allow people to play against the bot at tables; False leaves that unchanged."""
 
 
 class Upload(Generic[Taken]):
-    """A file that comes in pieces, in a folder that ends with it; use it as a context manager."""
+    """A file that arrives in pieces, in a temporary folder; use it as a context manager."""
 
     def __init__(self, home: Home, submission: Submission, submit: Callable[[Path], Taken]) -> None:
-        """Check what is announced; `submit` is called with the whole file.
+        """Check the announcement; `submit` is called with the complete file.
 
         Raises:
-            BadBot: if it is too large, or its name is that of no file.
+            BadBot: if the file is too large, or its name is not allowed.
             NoRoom: if the disk is full.
         """
         if submission.size > MAX_BYTES:
@@ -83,10 +83,10 @@ class Upload(Generic[Taken]):
             self._file.close()
 
     def write(self, data: bytes) -> None:
-        """Take the next bytes.
+        """Append the next piece.
 
         Raises:
-            BadBot: if they are more than was announced.
+            BadBot: if the file is larger than announced.
         """
         self._size += len(data)
         if self._size > self._submission.size:
@@ -95,32 +95,32 @@ class Upload(Generic[Taken]):
         self._file.write(data)
 
     def check(self) -> None:
-        """Check that the file has arrived as it was announced.
+        """Check that the complete file matches its announcement.
 
         Raises:
-            BadBot: if it is another one.
+            BadBot: if its size or its hash differs.
         """
         if self._size != self._submission.size or self._hash.hexdigest() != self._submission.sha256:
             raise BadBot(f"{self._submission.file} did not arrive as it was sent; send it again")
 
     def finish(self) -> Taken:
-        """Take in the bot, now that all of it is there.
+        """Check the complete file, and accept the bot.
 
         Raises:
-            BadBot: if it is not the file that was announced, or cannot be taken in.
-            LadderError: as `ladder.questions.desk.Desk.submit`.
+            BadBot: if the file does not match its announcement, or is refused.
+            LadderError: as for `ladder.questions.desk.Desk.submit`.
         """
         self.check()
         return self.take_in(executable=self._submission.executable)
 
     def take_in(self, *, executable: bool) -> Taken:
-        """Take in the bot, now that all of it is there, as somebody knows for whom no size and hash were announced.
+        """Accept the bot from the complete file, without an announced size and hash.
 
         Args:
-            executable: whether the file is a program that can be run as it is.
+            executable: True if the file is a program that can run as it is.
 
         Raises:
-            BadBot: if it cannot be taken in.
+            BadBot: if it is refused.
             LadderError: as `ladder.questions.desk.Desk.submit`.
         """
         self._file.close()
@@ -132,7 +132,7 @@ class Upload(Generic[Taken]):
 
 
 def sweep_uploads(home: Home) -> None:
-    """Remove what processes that were killed have left of bots that they were receiving or taking in."""
+    """Remove the unfinished uploads of killed processes."""
     for beginning in (_RECEIVING, TAKING_IN):
         for folder in home.versions.glob(f"{beginning}*"):
             owner = folder.name.removeprefix(beginning).partition("-")[0]

@@ -269,14 +269,14 @@ class Queue:
     def most_blocks(self, version: int, seat_counts: Sequence[int]) -> int:
         """Return K: the maximum number of blocks until a version plays again, if it sits out no rounds."""
         rounds = _AHEAD + (self._step(self._candidates[version], max(seat_counts)) - 1) // ROUND
-        return 2 * (rounds + 1) * self._turns_of_others(version, min(seat_counts)) + len(seat_counts)
+        return 2 * (rounds + 1) * self._matches_of_others(version, min(seat_counts)) + len(seat_counts)
 
     def most_blocks_now(self, version: int, seat_counts: Sequence[int]) -> int:
         """Return the maximum number of blocks from now until a version plays, if nobody joins."""
         rounds = self.rounds_until(version)
-        return 2 * (rounds + 1) * self._turns_of_others(version, min(seat_counts)) + len(seat_counts) + 1
+        return 2 * (rounds + 1) * self._matches_of_others(version, min(seat_counts)) + len(seat_counts) + 1
 
-    def _turns_of_others(self, version: int, seats: int) -> int:
+    def _matches_of_others(self, version: int, seats: int) -> int:
         """Return the maximum number of times that other versions can be first in a round."""
         return sum(-(-ROUND // self._step(other, seats)) for other in self if other.version != version)
 

@@ -1,4 +1,4 @@
-"""Figures of calls that one process answers and another one shows: each call is a datagram, and none waits for its reader."""
+"""Metrics of the calls of one process for another: each call is a datagram, and no call waits for the reader."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ _OVER = b""
 
 
 class CallFigures:
-    """Sends the figures of calls to whoever reads the other end of a socket; without one they go nowhere."""
+    """Sends the metrics of calls to the other end of a socket; without a socket, it drops them."""
 
     def __init__(self, to: socket.socket | None = None) -> None:
         self._to = to
 
     def note(self, method: str, status: str, seconds: float, received: int = 0) -> None:
-        """Send the figures of a call, with the number of bytes of a bot that have arrived. If the reader has fallen behind, they are lost, and the call is not."""
+        """Send the metrics of a call, with the number of bytes of a bot that have arrived.
+
+        They are lost if the reader has fallen behind; the call goes on.
+        """
         if self._to is not None:
             with suppress(OSError):
                 self._to.send(json.dumps([method, status, seconds, received]).encode(), socket.MSG_DONTWAIT)
@@ -27,7 +30,7 @@ class CallFigures:
 
 @contextmanager
 def reading(take: Callable[[str, str, float, int], None]) -> Iterator[socket.socket]:
-    """Hand the figures of calls to a function meanwhile; yield the socket that they are sent to."""
+    """Pass the metrics of calls to a function in this context; yield the socket for sending them."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
 
     def read() -> None:

@@ -10,7 +10,7 @@ key.pem          the private key for records and the audit log; only this user c
 key.pub          the public key that belongs to it
 pages/           the drawn viewers of matches (`web/drawings.py`); they can be removed at any time
 playing/         the address of each running match for spectators (`playing.py`)
-tables/          the matches of people against bots (`tables/hall.py`); no rating, record or backup of the ladder has them
+tables/          the matches of people against bots (`tables/open_tables.py`); no rating, record or backup of the ladder has them
 run.lock         held during a run
 checked          the records that an interrupted `recompute` has verified (`checked.py`)
 """

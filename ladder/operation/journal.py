@@ -125,7 +125,7 @@ def line(form: Form, at: float, level: str, event: str, fields: Mapping[str, obj
     time = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     most = MAX_CHARACTERS
     while True:
-        told = {name: _told(value, most) for name, value in fields.items() if value not in (None, "", [], ())}
+        told = {name: _shortened(value, most) for name, value in fields.items() if value not in (None, "", [], ())}
         if form is Form.JSON:
             text = json.dumps({"time": time, "level": level.lower(), "event": event, **told})
         else:
@@ -136,14 +136,14 @@ def line(form: Form, at: float, level: str, event: str, fields: Mapping[str, obj
         most //= 2
 
 
-def _told(value: object, most: int) -> object:
+def _shortened(value: object, most: int) -> object:
     """Return a value for the journal: visible, and not too long."""
     if isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return round(value, 3)
     if isinstance(value, list | tuple):
-        return [_told(one, most) for one in value[:most]]
+        return [_shortened(one, most) for one in value[:most]]
     text = str(value)
     return visible(text if len(text) <= most else f"{text[:most]}...")
 

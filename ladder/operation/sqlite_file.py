@@ -1,4 +1,4 @@
-"""SQLite files: opening them, transactions, and what SQLite cannot do said in one line.
+"""SQLite files: opening, transactions, and SQLite's errors in one line.
 
 Any number of processes may have the file open. Every transaction that writes begins with `begin immediate`: it waits for the others
 before it reads, so that what it read still holds when it writes. (A transaction that begins deferred fails with "database is
@@ -30,30 +30,30 @@ from ladder.operation.room import lack_of_room
 _log = logging.getLogger(__name__)
 
 _PATIENCE = 30.0
-"""For how many seconds a transaction waits for those of other processes; each takes milliseconds."""
+"""The seconds that a transaction waits for those of other processes; each takes milliseconds."""
 _TRY_SECONDS = 1.0
-"""For how many seconds at a time one waits that waits for others as long as they take."""
+"""The seconds between two attempts of a transaction that waits without a limit."""
 _TRIES_BETWEEN_WARNINGS = 60
 
 
 Parameters = Sequence[Any] | Mapping[str, Any]
-"""Of an SQL statement, by place or by name."""
+"""The parameters of an SQL statement, by place or by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The tables of a new file, and the marks of a file of this kind."""
+    """The tables of a new file, and the numbers that identify such a file."""
 
     what: str
     """The words for the file in errors, as in "is not a ladder"."""
     application_id: int
-    """The number in the header of such a file, by which SQLite tells files of applications apart."""
+    """The number in the header of such a file, by which SQLite distinguishes the files of applications."""
     version: int
     """The number of the layout; each change of the tables adds one."""
     tables: str
     """SQL statements."""
     before: tuple[str, ...] = ()
-    """SQL statements to be executed before the first table is made."""
+    """The SQL statements to execute before the first table is made."""
 
 
 class SqliteFile:
@@ -72,13 +72,13 @@ class SqliteFile:
 
         Args:
             path: the file.
-            layout: what it must be.
-            create: whether to make one if there is no such file.
-            outwaits: whether transactions that write wait for others as long as these take, and say so in the log.
-            begin: writes what a new file begins with, in the transaction that makes its tables.
+            layout: the layout that it must have.
+            create: True to make the file if it does not exist.
+            outwaits: True if writing transactions wait for others without a limit, with a line in the log.
+            begin: writes the first rows of a new file, in the transaction that makes its tables.
 
         Raises:
-            BadHome: if it is something else, or of another layout, or cannot be read.
+            BadHome: if it is a different file, has a different layout, or cannot be read.
         """
         self._path = path
         self._layout = layout
@@ -105,8 +105,8 @@ class SqliteFile:
         return self._connect_reading()
 
     def _connect_reading(self) -> sqlite3.Connection:
-        """Open the file for reading, also where nothing can be written."""
-        # SQLite reads beside a writer through shared memory in a third file. Without these two nobody is writing.
+        """Open the file for reading, even where nothing can be written."""
+        # Beside a writer, SQLite reads through shared memory in a third file. Without these two files, nobody is writing.
         beside = self._path.with_name(f"{self._path.name}-wal").exists()
         mode = "mode=ro" if beside or self._may_write() else "immutable=1"
         return sqlite3.connect(f"{_uri(self._path)}?{mode}", uri=True, timeout=_PATIENCE, isolation_level=None)
@@ -115,7 +115,7 @@ class SqliteFile:
         return not self._path.exists() or (os.access(self._path, os.W_OK) and os.access(self._path.parent, os.W_OK))
 
     def _look_at(self, *, create: bool) -> None:
-        """Refuse a file of another layout, without changing it."""
+        """Refuse a file with a different layout, without changing it."""
         with contextlib.closing(self._connect_reading()) as file:
             tables = Database(
                 file
@@ -133,7 +133,7 @@ class SqliteFile:
             raise BadHome(f"{self._path} is an SQLite file, but not {self._layout.what}")
 
     def _make_new(self) -> None:
-        """Make the tables of a new file, unless they are there."""
+        """Make the tables of a new file, unless they exist."""
         if self._is_made():
             return
         self._make_private()
@@ -153,13 +153,13 @@ class SqliteFile:
         return _pragma(self._db.conn, "application_id") == self._layout.application_id
 
     def _make_private(self) -> None:
-        """Let only this user see a new file, and its folder."""
+        """Make a new file and its folder private to this user."""
         for path in (self._path.parent, *self._path.parent.glob(f"{self._path.name}*")):
             with contextlib.suppress(OSError):  # it belongs to somebody else, who then decides
                 path.chmod(path.stat().st_mode & 0o700)
 
     def _write_ahead(self) -> None:
-        """Let readers read while somebody writes. SQLite does not wait for others who change the same at this moment."""
+        """Set the journal mode that lets readers read beside a writer. SQLite does not wait if another process is setting it."""
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -185,10 +185,10 @@ class SqliteFile:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Run a transaction that writes: all of it happens or nothing. Inside of another one, it is a part of that.
+        """Run a writing transaction, which happens completely or not at all; within another one, it is a part of that.
 
         Raises:
-            BadHome: if the disk is full, or the file is damaged, locked for too long or cannot be written.
+            BadHome: if the disk is full, or the file is damaged, locked for too long, or cannot be written.
         """
         if self._db.conn.in_transaction:
             yield
@@ -200,7 +200,7 @@ class SqliteFile:
 
     def _begin_writing(self) -> None:
         if self._outwaits:
-            self._wait_for_others(_TRY_SECONDS)  # in between, the process can be ended
+            self._wait_for_others(_TRY_SECONDS)  # between attempts, the process can be ended
         try:
             for tries in count():
                 try:
@@ -217,11 +217,11 @@ class SqliteFile:
                 self._wait_for_others(_PATIENCE)
 
     def _wait_for_others(self, seconds: float) -> None:
-        """Let what is done from now on wait for other processes as long."""
+        """Set the time that later statements wait for other processes."""
         self._db.conn.execute(f"pragma busy_timeout = {seconds * 1000:.0f}").close()
 
     def write_if_free(self, sql: str, parameters: Sequence[Any]) -> None:
-        """Write something that can as well be left out, unless others are writing at this moment, or nothing can be written."""
+        """Write optional data; skip it if another process is writing, or nothing can be written."""
         with self.explained():
             self._wait_for_others(0)
             try:
@@ -234,9 +234,9 @@ class SqliteFile:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Let everything that is read inside see the same moment, whatever other processes write meanwhile.
+        """Read from a snapshot in this context, whatever other processes write meanwhile.
 
-        Inside of another transaction, it is a part of that.
+        Within another transaction, it is a part of that.
 
         Raises:
             BadHome: if the file is damaged or cannot be read.
@@ -251,7 +251,7 @@ class SqliteFile:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """End the transaction that has begun."""
+        """Run the context in the transaction that has begun, and end it."""
         try:
             yield
             self._db.conn.execute("commit")
@@ -262,7 +262,7 @@ class SqliteFile:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Say in one line what SQLite could not do, and what can be done about it."""
+        """Turn SQLite's errors into one line that says what to do."""
         try:
             yield
         except sqlite3.Error as error:
@@ -278,7 +278,7 @@ class SqliteFile:
 
     @property
     def db(self) -> Database:
-        """The file as sqlite-utils has it."""
+        """The sqlite-utils object of the file."""
         return self._db
 
     @property
@@ -287,12 +287,12 @@ class SqliteFile:
         return self._db.conn.in_transaction
 
     def changes_of_others(self) -> int:
-        """Return a number that is another one whenever others have written meanwhile, in this process or another."""
+        """Return a number that changes after each write of another connection, in this process or another."""
         [row] = self.rows("pragma data_version")
         return int(row["data_version"])
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
-        """Return the rows of a query, each by the names of its columns."""
+        """Return the rows of a query, as mappings by column."""
         return list(self.each(sql, parameters))
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[dict[str, Any]]:
@@ -304,17 +304,17 @@ class SqliteFile:
                 yield dict(zip(names, row, strict=True))
 
     def write(self, sql: str, parameters: Sequence[Any] = ()) -> None:
-        """Run a statement, inside of `writing`."""
+        """Run a statement; call it within `writing`."""
         with self.explained():
             self._db.conn.execute(sql, parameters)
 
     def write_each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run a statement for each of some rows, inside of `writing`."""
+        """Run a statement for each row; call it within `writing`."""
         with self.explained():
             self._db.conn.executemany(sql, rows)
 
     def give_back_room(self) -> None:
-        """Give the room of what was removed back to the disk, in a file that was made for that (`auto_vacuum`)."""
+        """Return the space of removed rows to the file system; only files made with `auto_vacuum` can do that."""
         with self.explained():
             self._db.conn.executescript("pragma incremental_vacuum")  # `execute` would give back a single page
             self._db.conn.execute("pragma wal_checkpoint(truncate)").fetchall()
@@ -322,7 +322,7 @@ class SqliteFile:
     # copies
 
     def copy_to(self, path: Path) -> None:
-        """Copy the whole file as of one moment, while others may write to it.
+        """Copy a snapshot of the whole file, while others may write to it.
 
         Raises:
             BadHome: if the file is damaged or locked.
@@ -339,11 +339,11 @@ class SqliteFile:
 
 
 def among_ids(ids: Collection[int] | None, sql: str) -> tuple[str, list[str]]:
-    """Return an SQL condition and its parameter: that something is one of these ids; for None, a condition that holds.
+    """Return an SQL condition with its parameter for a value that is one of these ids; for None, a condition that always holds.
 
     Args:
         ids: the ids.
-        sql: the condition, with `{}` where they stand.
+        sql: the condition, with `{}` in place of the ids.
     """
     return ("true", []) if ids is None else (sql.format("(select value from json_each(?))"), [json.dumps(list(ids))])
 

@@ -27,7 +27,7 @@ class Threads:
         self._executor = ThreadPoolExecutor(count)
 
     async def run(self, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments) -> Answer:
-        """Let a thread do some work, and wait for its end, even if the call is cancelled: then its files can be closed.
+        """Let a thread do some work, and wait for its end even if the call is cancelled, because its files are closed after that.
 
         Raises:
             TooMuch: if no thread is free in time.
@@ -54,7 +54,7 @@ class Threads:
         work: Callable[[Unpack[Arguments]], Answer],
         *arguments: *Arguments,
     ) -> Answer:
-        """Let a thread work for a caller; what takes the processor long is charged as more than one request.
+        """Let a thread work for a caller; charge work with much processor time as several requests.
 
         Raises:
             TooMuch: if no thread is free in time.

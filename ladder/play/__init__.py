@@ -1,1 +1,1 @@
-"""Matches happen: a run with its workers, its queue, and newcomers."""
+"""Playing matches: a run with its workers, its queue, and newcomers."""

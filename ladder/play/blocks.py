@@ -1,4 +1,4 @@
-"""Schedule blocks: the queue is kept in step with the ladder, a block is drawn from it (`schedule.py`), and added."""
+"""Schedule blocks: update the queue from the ladder, draw a block from it (`schedule.py`), and add that."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ladder.operation.errors import TooFew
 class Blocks:
     """The blocks of one condition.
 
-    Its queue is read when it is first needed, and again after others have written to the ladder. In between only the versions
-    whose matches have ended are looked at again, so a block costs as much on a large ladder as on a small one.
+    Its queue is read at the first use, and again after other processes have written to the ladder. Otherwise only the versions
+    whose matches have ended are read again, so a block costs no more on a large ladder than on a small one.
     """
 
     def __init__(
@@ -36,10 +36,10 @@ class Blocks:
 
         Args:
             store: the ladder.
-            condition: what is played.
-            seat_counts: the numbers of seats that it may have.
-            same_author: whether two bots of one author may meet.
-            guests: whether bots at home are guests.
+            condition: the condition.
+            seat_counts: the possible numbers of seats.
+            same_author: True if two bots of one author may meet.
+            guests: True if bots at home are guests.
         """
         self._guests = guests
         self._store = store
@@ -52,7 +52,7 @@ class Blocks:
         self._touched: set[int] = set()
 
     def touch(self, versions: Collection[int]) -> None:
-        """Look at versions again before the next block: a match of theirs has ended."""
+        """Read versions again before the next block, because a match of theirs has ended."""
         self._touched.update(versions)
 
     def forget(self) -> None:
@@ -60,11 +60,11 @@ class Blocks:
         self._queue = None
 
     def add(self, schedule_seed: int, is_playable: Callable[[Version], bool] = lambda version: True) -> list[Match]:
-        """Draw who plays next, and add the block; return its matches.
+        """Draw the next block, add it, and return its matches.
 
         Args:
-            schedule_seed: decides who meets whom, and is kept with the block, so that this can be drawn again.
-            is_playable: whether a version can be played now; it is asked for those that were drawn.
+            schedule_seed: the seed of the draw; it is stored with the block, so that the draw can be repeated.
+            is_playable: returns True if a version can play now; called for the drawn versions.
 
         Raises:
             TooFew: if too few versions can be scheduled.
@@ -110,7 +110,7 @@ class Blocks:
         return matches
 
     def _in_step(self) -> Queue:
-        """Return the queue as it is now."""
+        """Return the up-to-date queue."""
         with self._store.reading():
             changes, out_of_budget = self._store.file.changes_of_others(), self._store.budgets.out_of_budget()
             known = changes, out_of_budget  # which change also by the clock, at midnight

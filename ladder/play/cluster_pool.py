@@ -1,4 +1,4 @@
-"""A pool whose workers are on the machines of a cluster: it has the face of `ladder.play.pool.Pool`, and believes what it has verified."""
+"""A pool with workers on the machines of a cluster. It has the interface of `ladder.play.pool.Pool`, and trusts only verified records."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from referee.match.clock import TimeControl
 from referee.records.record import RecordError
 from referee.records.verify import Verified, verify
 from referee.registry import find, shipped_board
-from referee.sandbox.limits import Limits
+from referee.sandbox.limits import ResourceLimits
 from referee.version import installed_version
 
 _PACKED_AT_A_TIME = 32
-"""So many versions are kept ready for machines that do not have them; others are packed again."""
+"""The maximum number of cached archives of versions for machines that lack them; others are packed again."""
 
 
 @contextmanager
@@ -28,22 +28,22 @@ def ladder_crew(
     address: str,
     home: Home,
     workers: int | None,
-    limits: Limits | None,
+    limits: ResourceLimits | None,
     join_seconds: float,
     tell: Callable[[str], None],
 ) -> Iterator[Crew[Match]]:
-    """Have slots for matches of a ladder on a cluster meanwhile.
+    """Provide slots for matches of a ladder on a cluster, as a context manager.
 
     Args:
-        address: where the cluster is; see `referee.live.matches.cluster.joined`.
+        address: the address of the cluster; see `referee.live.matches.cluster.joined`.
         home: the ladder.
-        workers: how many matches are played at a time; None for one for each processor of the cluster.
-        limits: what bots may use; None to let them run with the rights of whoever has started the cluster.
-        join_seconds: how long agents may take to join.
-        tell: called with what should be known of a machine, in words.
+        workers: the number of concurrent matches; None for one for each processor of the cluster.
+        limits: the limits of bots; None to run them with the rights of the cluster's owner.
+        join_seconds: the time that agents have to join.
+        tell: called with remarks on machines, in words.
 
     Raises:
-        ClusterError: if that is not possible.
+        ClusterError: if the cluster cannot be used.
     """
     order = Order(installed_version(), limits, tuple(home.runtimes()), join_seconds)
     with joined(address, workers), Crew[Match](LadderSlot, (order,), workers, tell) as crew:
@@ -59,7 +59,7 @@ class ClusterPool:
         Args:
             home: the ladder whose matches they play.
             crew: the slots.
-            join_seconds: how long agents may take to join.
+            join_seconds: the time that agents have to join.
         """
         self._home = home
         self._join_seconds = join_seconds
@@ -71,20 +71,20 @@ class ClusterPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End what is still being played: the next run has the same crew, and plays those matches itself."""
+        """End the open matches: the next run has the same crew, and plays them again."""
         self._crew.forget()
 
     def play_alone(self, match: Match) -> End:
-        """Play a match while no other is played, on a new worker, when nothing is left of any agent that the ladder has started."""
+        """Play a match on a new worker, after the end of all other matches and their agents."""
         self._crew.rest()
         [(_, end)] = self.play([match])
         return end
 
     def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, End]]:
-        """Play matches, and yield each with its end as soon as it has one; see `Pool.play`.
+        """Play matches, and yield each with its end; see `Pool.play`.
 
         Raises:
-            LadderError: if no machine plays any more.
+            LadderError: if no machine is left.
         """
         for done in self._crew.play(None if match is None else self._job(match) for match in matches):
             yield done.what, self._settle(done)
@@ -95,7 +95,7 @@ class ClusterPool:
         return Job(match, (match, files), self._join_seconds + max_seconds(match))
 
     def _settle(self, done: Done[Match]) -> End:
-        """Write down what a machine has sent, once it has proved to be the record of this match; return the end of the match."""
+        """Verify the record that a machine has sent for a match, and store it; return the end of the match."""
         match, reply = done.what, done.answer
         if reply is None:
             return Void(f"it was lost on other machines {MAX_LOST} times")  # which says nothing about the bots in it
@@ -121,13 +121,13 @@ class ClusterPool:
         return Finished(found.result, found.last_hash, reply.end.telemetry, reply.end.logs)
 
     def _disbelieve(self, match: Match, machine: Machine, problem: str) -> Void:
-        """Give a machine nothing more, because of what it says of a match."""
+        """Stop using a machine whose reply does not verify."""
         self._crew.refuse(machine, f"of match {match.match_id}, {problem}")
         return Void(problem)
 
 
 def _is_another(match: Match, found: Verified) -> str:
-    """Return what a record has that a match has not; empty if it is of this match."""
+    """Return the difference between a record and a match; empty if the record is that of the match."""
     game = find(match.condition.game)
     setup = game.setup(len(match.seats), match.condition.options, shipped_board(game))
     plan = found.plan

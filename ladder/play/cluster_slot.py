@@ -1,7 +1,7 @@
-"""A slot of a ladder on another machine: what a match needs comes there, and what came of it goes back.
+"""A slot of a ladder on another machine: it receives a match with its files, and sends its outcome back.
 
-It has a ladder's folder of its own, without facts, and an ordinary pool of one worker: what protects a ladder from bots that
-hang, fork and kill protects it, too. Versions lie in that folder by their content, and all slots of a machine share it.
+It has a ladder's folder of its own, without facts, and an ordinary pool of one worker. So it is protected from bots that hang,
+fork and kill in the same way as a ladder. All slots of a machine share the folder; it stores versions by their content.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from referee.errors import DoganaError
 from referee.files import private_folder
 from referee.live.matches.cluster import Unfit, forget_main
 from referee.live.seats.scratch import Scratch
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 from referee.version import installed_version
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What all slots of a run have in common."""
+    """The settings of all slots of a run."""
 
     dogana: str
-    """The version that each machine must have."""
-    limits: Limits | None
-    """What bots may use; None to let them run unconfined."""
+    """The version of Dogana that each machine must have."""
+    limits: ResourceLimits | None
+    """The limits of bots; None to run them unconfined."""
     runtimes: tuple[Path, ...]
     """The runtimes of the ladder; a machine must have them in the same folders."""
     join_seconds: float
@@ -46,11 +46,11 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of a match."""
+    """The outcome of a match."""
 
     end: End
     record: bytes = b""
-    """The record; empty unless the match was finished."""
+    """The record; empty if the match was not finished."""
     position: bytes = b""
     """The position in which a house bot failed; empty if none did."""
 
@@ -63,7 +63,7 @@ class LadderSlot:
         self._order = order
 
     def begin(self) -> list[str] | Unfit:
-        """Build the walls, and get ready to play; return what they lack."""
+        """Build the sandbox, and get ready to play; return remarks on missing isolation."""
         order, here = self._order, installed_version()
         if here != order.dogana:
             return Unfit(f"it has dogana {here}, and the ladder {order.dogana}; install the same there")
@@ -94,7 +94,7 @@ class LadderSlot:
 
         Args:
             match: the match.
-            files: the files of its versions, packed, by their content: references, of which those are asked for that are not here.
+            files: references to the packed files of its versions, by content hash; only missing ones are fetched.
         """
         record, position = self._home.record(match.match_id), self._home.position(match.match_id)
         try:
@@ -118,7 +118,7 @@ class LadderSlot:
             position.unlink(missing_ok=True)
 
     def _fetch(self, version: Version, reference: Any) -> Reply | Unfit | None:
-        """Ask for the files of a version; return what is wrong with them or with this machine."""
+        """Fetch the files of a version; return the problem if they, or this machine, cannot be used."""
         import ray
 
         with tempfile.NamedTemporaryFile(dir=self._home.folder, suffix=".tar") as packed:
@@ -138,7 +138,7 @@ class LadderSlot:
         return None
 
     def rest(self) -> None:
-        """End the worker, and what is left of bots."""
+        """End the worker, and all leftovers of bots."""
         self._pool.clear()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The matches that are being played at this moment, and where each can be watched: a small file for each, while it lasts."""
+"""The running matches with their addresses for spectators: a small file for each, while it lasts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MAX_BYTES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Playing:
-    """A match that is being played.
+    """A running match.
 
     Attributes:
-        match_id: the match.
-        address: where the referee of its worker is.
-        started_at: when its agents were started, in ISO 8601, UTC.
+        match_id: the id of the match.
+        address: the address of its worker's referee.
+        started_at: the time when its agents were started, in ISO 8601, UTC.
     """
 
     match_id: str
@@ -32,7 +32,7 @@ class Playing:
 
 @contextmanager
 def announced(home: Home, match: Match, address: str) -> Iterator[None]:
-    """Let a match of a block be found meanwhile. One that qualifies a version, or tries it, is not for spectators."""
+    """List a match of a block in this context. Matches that qualify a version, or are part of a trial, are not for spectators."""
     if match.block is None:
         yield
         return
@@ -48,17 +48,17 @@ def announced(home: Home, match: Match, address: str) -> Iterator[None]:
 
 
 def playing(home: Home) -> list[Playing]:
-    """Return the matches that are being played, the one that began first coming first."""
+    """Return the running matches, oldest first."""
     found = []
     for file in home.playing.iterdir() if home.playing.is_dir() else ():
         try:
             found.append(Playing(file.name, **json.loads(read_file(file, _MAX_BYTES))))
-        except (OSError, ValueError, TypeError):  # it has ended at this moment, or is not complete
+        except (OSError, ValueError, TypeError):  # the match has just ended, or the file is incomplete
             continue
     return sorted(found, key=lambda one: (one.started_at, one.match_id))
 
 
 def sweep(home: Home) -> None:
-    """Forget the matches of workers that were killed; nothing is being played."""
+    """Remove the files of killed workers; call it while no match is running."""
     for file in home.playing.iterdir() if home.playing.is_dir() else ():
         file.unlink(missing_ok=True)

@@ -1,9 +1,9 @@
 """A pool of worker processes that play matches.
 
-Each worker plays one match at a time on a referee of its own. It ends when the ladder's process does (its pipe closes, and
-`become_worker`), and takes its agents with it. A worker that dies, shows no sign of life, or takes longer than
-the clock of its match allows is killed with everything below it and replaced; its match is void. What agents have put out of
-reach of a worker that has died becomes a child of the ladder's process, which kills it.
+Each worker plays one match at a time with its own referee. It ends with the ladder's process (its pipe closes, and
+`become_worker`), and takes its agents with it. A worker that dies, shows no sign of life, or exceeds the time that the clock of
+its match allows is killed with all its descendants and replaced; its match is void. Processes of agents that outlive a dead
+worker become children of the ladder's process, which kills them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from referee.live.matches.play import Command, House, Player, Remote, play_match
 from referee.live.matches.server import RefereeServer
 from referee.live.matches.worker import become_worker, undisturbed
 from referee.live.seats.orphans import kill_below, kill_children
-from referee.live.seats.telemetry import Series
+from referee.live.seats.telemetry import KeyValues
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
@@ -52,50 +52,50 @@ from referee.sandbox.socket_folder import check_room_for_sockets
 from referee.sandbox.system import children, set_adopting
 
 MAX_DECISIONS = 1_000
-"""No seat is asked more often in one match: five times as often as in the longest matches that were measured."""
+"""The maximum number of a seat's decisions in a match: five times as many as in the longest matches measured."""
 EXTRA_SECONDS = 60.0
-"""What a match may take besides starting agents and the time on its clocks: the referee's own work, ending agents."""
+"""The time for the referee's own work and the end of agents, besides the start of agents and the clocks."""
 _STOP_SECONDS = 2.0
-"""How long idle workers may take to end, all together; a server needs half a second."""
+"""The time that all idle workers together have to end; a server needs half a second."""
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long the pool waits for a worker.
+class WorkerTimeouts:
+    """The pool's time limits for a worker.
 
-    Time is counted in ticks that the pool itself has seen, so that suspending everything at once harms no worker.
+    Time is counted in ticks of the pool itself, so suspending all processes at once harms no worker.
     """
 
     tick_seconds: float = 1.0
-    """Workers show a sign of life this often, and the pool looks for it as often."""
+    """The interval of the workers' signs of life, and of the pool's checks."""
     silent_ticks: int = 60
-    """A worker that shows none for this long is killed."""
+    """The number of ticks without a sign of life after which a worker is killed."""
     start_ticks: int = 120
-    """The same for one that is still starting."""
+    """The same for a worker that is still starting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A match that was played; its record verifies, and is in the folder of records."""
+    """A finished match; its record verifies, and is in the folder of records."""
 
     result: Result
     record_hash: str
     """The hash of the last line of its record."""
-    telemetry: Mapping[int, Mapping[str, Series]] = field(default_factory=dict)
-    """What bots said of their thinking, by seat and key."""
+    telemetry: Mapping[int, Mapping[str, KeyValues]] = field(default_factory=dict)
+    """The bots' telemetry by seat and key."""
     logs: Mapping[str, bytes] = field(default_factory=dict)
-    """What bots wrote and used, as files of these names."""
+    """The output and the resource usage of bots, by file name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Void:
-    """A match that the referee could not play to its end; it has no result."""
+    """A match without a result, because the referee could not finish it."""
 
     reason: str
     worker_died: bool = False
-    """Whether its worker died or was killed, which no match does by the rules."""
+    """True if its worker died or was killed, which no match causes by the rules."""
     no_room: bool = False
-    """Whether something could not be written because a disk is full."""
+    """True if a full disk was the reason."""
 
 
 End = Finished | Void
@@ -108,43 +108,43 @@ class Invitation:
     match: Match
     seat: int
     token: str
-    """What the bot shows."""
+    """The bot's token for joining."""
     address: str
-    """Where the referee of the match is, on this machine."""
+    """The local address of the match's referee."""
     join_seconds: float
-    """How long it waits."""
+    """The time that the bot has to join."""
 
 
 class Pool:
     """Worker processes; use it as a context manager.
 
-    Meanwhile no other code of this process may start processes: they would be killed as leftovers of agents.
+    No other code of this process may start processes in this context: they would be killed as leftovers of agents.
     """
 
     def __init__(
         self,
         home: Home,
         workers: int,
-        patience: Patience | None = None,
+        patience: WorkerTimeouts | None = None,
         join_seconds: float = JOIN_SECONDS,
         sandbox: Sandbox | None = None,
         invite: Callable[[Invitation], None] | None = None,
     ) -> None:
-        """Prepare; a worker starts when there is a match for it.
+        """Prepare; a worker starts with its first match.
 
         Args:
             home: the ladder whose matches they play.
-            workers: how many there may be.
-            patience: how long to wait for one that is silent.
-            join_seconds: how long agents may take to join.
-            sandbox: what confines submitted bots; None to let them run with the rights of this process.
+            workers: the maximum number of workers.
+            patience: the time limits for a worker.
+            join_seconds: the time that agents have to join.
+            sandbox: the sandbox of submitted bots; None to run them with the rights of this process.
             invite: called when a seat waits for a bot at home; None if such bots cannot be reached.
         """
         self._home = home
         self._invite = invite
         self._join_seconds = join_seconds
         self._sandbox = sandbox
-        self._patience = patience or Patience()
+        self._patience = patience or WorkerTimeouts()
         self._context = multiprocessing.get_context("spawn")
         self._most = workers
         self._workers: list[_Worker] = []
@@ -155,7 +155,7 @@ class Pool:
         """Begin.
 
         Raises:
-            PathTooLong: if workers could make no sockets.
+            PathTooLong: if the path is too long for the sockets of workers.
         """
         check_room_for_sockets()
         set_adopting(adopting=True)
@@ -166,7 +166,7 @@ class Pool:
         set_adopting(adopting=False)
 
     def clear(self) -> None:
-        """End all workers, and whatever is left of any agent below this process."""
+        """End all workers, and all leftovers of agents below this process."""
         workers, self._workers = self._workers, []
         for worker in workers:
             worker.close()
@@ -176,11 +176,11 @@ class Pool:
         self._kill_leftovers()
 
     def _kill_leftovers(self) -> None:
-        """Kill what agents have put out of reach of workers that have died."""
+        """Kill the processes of agents that have outlived dead workers."""
         kill_children([*self._others, *(worker.process.pid for worker in self._workers)])
 
     def _idle(self) -> _Worker:
-        """Return a worker that plays nothing; start one if there is none."""
+        """Return an idle worker; start one if there is none."""
         for worker in self._workers:
             if worker.match is None:
                 return worker
@@ -188,21 +188,22 @@ class Pool:
         return self._workers[-1]
 
     def play_alone(self, match: Match) -> End:
-        """Play a match while no other is played, on a new worker, when nothing is left of any agent that the ladder has started.
+        """Play a match on a new worker, after the end of all agents that the ladder has started.
 
-        Then nobody but its own seats is there who could do it harm. Call it only when no other match is being played.
+        So only its own seats can harm it. Call it only while no other match is running.
         """
         self.clear()
         [(_, end)] = self.play([match])
         return end
 
     def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, End]]:
-        """Play matches, and yield each with its end as soon as it has one. The next is taken when a worker is free.
+        """Play matches, and yield each with its end. The next one is taken when a worker is free.
 
-        None among them says that nothing can be played for the moment; it is asked again after a tick, or when a match has ended.
+        None among them means that no match can start at the moment; the next is taken after a tick, or when a match has ended.
 
         Raises:
-            NoRoom: if a match is void because a disk is full. That is no attempt, and what else is being played has no end, either.
+            NoRoom: if a match is void because a disk is full. This does not count as an attempt, and the other running matches
+                have no end either.
         """
         source = iter(matches)
         next_tick = time.monotonic() + self._patience.tick_seconds
@@ -215,11 +216,11 @@ class Pool:
             ready = wait(signs, max(0.0, next_tick - time.monotonic()))
             for worker in busy:
                 if worker.pipe in ready or worker.process.sentinel in ready:
-                    told = worker.told()
-                    if not isinstance(told, Invitation):
-                        yield self._take(worker, told)
+                    message = worker.message()
+                    if not isinstance(message, Invitation):
+                        yield self._take(worker, message)
                     elif self._invite is not None:
-                        self._invite(told)
+                        self._invite(message)
             if time.monotonic() >= next_tick:
                 next_tick = time.monotonic() + self._patience.tick_seconds
                 for worker in busy:
@@ -231,7 +232,7 @@ class Pool:
         return [worker for worker in self._workers if worker.match is not None]
 
     def _take(self, worker: _Worker, end: End) -> tuple[Match, End]:
-        """Free a worker of its match; do away with it if it died."""
+        """Release a worker from its match; remove a dead one."""
         match = worker.match
         assert match is not None  # noqa: S101 it was busy
         worker.match = None
@@ -249,19 +250,19 @@ class Pool:
 
 
 class _Worker:
-    """One process, and the match that it plays.
+    """A worker process with its match.
 
     Attributes:
         process: the process.
-        pipe: our end of the pipe to it.
-        match: what it plays; None if it is idle.
+        pipe: the pool's end of the pipe.
+        match: its match; None if it is idle.
     """
 
     def __init__(
         self,
         context: multiprocessing.context.SpawnContext,
         home: Home,
-        patience: Patience,
+        patience: WorkerTimeouts,
         join_seconds: float,
         sandbox: Sandbox | None,
     ) -> None:
@@ -292,7 +293,7 @@ class _Worker:
         self._max_ticks = 0
 
     def give(self, match: Match) -> None:
-        """Let it play a match. If it is dead already, `told` will tell."""
+        """Send it a match. If it is dead already, `message` reports that."""
         self.match = match
         self._silent = self._ticks = 0
         self._max_ticks = math.ceil((self._join_seconds + max_seconds(match)) / self._patience.tick_seconds)
@@ -303,7 +304,7 @@ class _Worker:
             self.process.join(1)
 
     def tick(self) -> str:
-        """Look for a sign of life; return why it must be killed, or nothing."""
+        """Check for a sign of life; return the reason to kill it, or an empty text."""
         self._ticks += 1
         if self._beats.value == self._seen:
             self._silent += 1
@@ -315,12 +316,12 @@ class _Worker:
             return f"the match took {self._ticks * self._patience.tick_seconds:g} s, more than its clock allows"
         return ""
 
-    def told(self) -> End | Invitation:
-        """Return the end of its match, or how it died before it had one; or else a seat that waits for its bot."""
+    def message(self) -> End | Invitation:
+        """Return the end of its match, or the manner of its death before that; or a seat that waits for its bot."""
         with contextlib.suppress(EOFError, OSError):
             if self.pipe.poll():
-                told: End | Invitation = self.pipe.recv()
-                return told
+                message: End | Invitation = self.pipe.recv()
+                return message
         self.process.join(1)
         code = self.process.exitcode
         how = (
@@ -330,18 +331,18 @@ class _Worker:
         return Void(f"the worker {how}{memory}", worker_died=True)
 
     def kill(self) -> None:
-        """Kill the process and everything below it, stopped or not."""
+        """Kill the process and all its descendants, even stopped ones."""
         self.pipe.close()
         if self.process.is_alive() and self.process.pid is not None:
             kill_below(self.process.pid)
         self.process.join()
 
     def close(self) -> None:
-        """Let the process end, and with it its agents; see `end`."""
+        """Ask the process to end with its agents; see `end`."""
         self.pipe.close()
 
     def end(self, deadline: float) -> None:
-        """Wait until it has ended; kill it if it has not by then (`time.monotonic`), or at once if it plays a match."""
+        """Wait for its end; kill it at the deadline (`time.monotonic`), or at once if it plays a match."""
         if self.match is None:
             self.process.join(max(0.0, deadline - time.monotonic()))
         if self.process.is_alive():
@@ -349,7 +350,7 @@ class _Worker:
 
 
 def max_seconds(match: Match) -> float:
-    """Return how long a match may take from when all have joined: the time of all seats, one after the other, and some more."""
+    """Return the maximum time of a match after all have joined: the times of all seats in sequence, and some more."""
     control = TimeControl.parse(match.condition.clock)
     return len(match.seats) * (control.bank + MAX_DECISIONS * control.increment) + EXTRA_SECONDS
 
@@ -361,7 +362,7 @@ def _signal(number: int) -> str:
 
 
 def _out_of_memory_kills() -> str:
-    """Return how many processes Linux has killed for want of memory; empty if it does not say."""
+    """Return the number of processes that Linux has killed for lack of memory; empty if it does not report that."""
     with contextlib.suppress(OSError):
         found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
         return found[1] if found else ""
@@ -414,7 +415,7 @@ async def _play_matches(
 
 
 async def _beat(beats: ctypes.c_ulong, seconds: float) -> None:
-    """Show that the event loop turns."""
+    """Show that the event loop is running."""
     while True:
         beats.value += 1
         await asyncio.sleep(seconds)

@@ -1,4 +1,4 @@
-"""How a new version qualifies: a match against `random`, once more alone if it went wrong beside others."""
+"""The qualification of a new version: a match against `random`, repeated alone if it failed beside other matches."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from referee.match.result import Outcome
 
 
 def partner_of(store: Store, condition: Condition) -> Version:
-    """Return the bot against which versions qualify."""
+    """Return the opponent in qualifying matches."""
     return next(
         version for version in scheduled(store, condition) if version.author == HOUSE and version.bot == "random"
     )
 
 
 def qualify_alone(home: Home, store: Store, pool: Pool | ClusterPool, failed: Match) -> Remark:
-    """Let a version try once more to qualify while nothing else is being played; this decides."""
+    """Let a version try once more to qualify while no other match is running; this attempt decides."""
     version, *partners = failed.seats
     for _ in range(MAX_VOIDS):
         match = qualifying(version, partners[0], failed.condition, len(failed.seats))
@@ -40,7 +40,7 @@ def qualify_alone(home: Home, store: Store, pool: Pool | ClusterPool, failed: Ma
 
 
 def archive_match(home: Home, match: Match, end: End) -> None:
-    """Put what a match has left into the archive, before it counts.
+    """Put the record and the logs of a match into the archive, before it counts.
 
     Raises:
         NoRoom: if the disk is full.
@@ -53,7 +53,7 @@ def archive_match(home: Home, match: Match, end: End) -> None:
 
 
 def qualifying(version: Version, partner: Version, condition: Condition, seats: int) -> Match:
-    """Return a match in which a version can qualify."""
+    """Return a qualifying match for a version."""
     return Match(
         match_id=f"{QUALIFY}{version.id}-{secrets.token_hex(8)}",
         block=None,
@@ -64,14 +64,14 @@ def qualifying(version: Version, partner: Version, condition: Condition, seats: 
 
 
 def not_this_time(version: Version, condition: Condition, reason: str) -> Remark:
-    """Return what is said of a version that neither qualified nor failed."""
+    """Return the remark on a version that neither qualified nor failed."""
     fields = {"bot": version.label, "author": version.author, "game": condition.game, "reason": reason}
     text = f"{version.label} could not be qualified this time: {reason}"
     return Remark(text, "qualification_void", logging.WARNING, fields)
 
 
 def settle_qualification(home: Home, store: Store, match: Match, end: End) -> Remark:
-    """Note whether a version got through its qualification; return what is to be said."""
+    """Note the outcome of a version's qualification; return the remark on it."""
     version, hint = match.seats[0], ""
     if isinstance(end, Void) and not end.worker_died:
         return not_this_time(version, match.condition, end.reason)
@@ -90,7 +90,7 @@ def settle_qualification(home: Home, store: Store, match: Match, end: End) -> Re
 
 
 def why_not(end: End) -> str:
-    """Return why a version does not qualify; empty if it does."""
+    """Return the reason why a version does not qualify; empty if it does."""
     if isinstance(end, Void):
         return f"its worker died {MAX_VOIDS} times: {end.reason}" if end.worker_died else end.reason
     seat = end.result.seats[0]

@@ -1,8 +1,8 @@
 """Run a ladder: take the lock, let new versions qualify, play matches, and count them.
 
-No two matches of one block are played at the same time: they share their luck, and a bot in one could tell it to a bot in the other.
-So each worker takes a match of a block of its own, and blocks are scheduled until all workers have one. Between blocks newcomers
-qualify, a few at a time, so that neither waits for all of the others.
+Two matches of one block never run at the same time: they have the same chance, which a bot in one could betray to a bot in the
+other. So each worker takes a match of a different block, and blocks are scheduled until all workers have one. Between blocks, a few
+newcomers qualify, so that neither blocks nor newcomers wait for all of the others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itertools import islice
 from ladder.archive.archive import Archive
 from ladder.archive.key import ladder_key
 from ladder.archive.sealing import seal_block, seal_blocks, seal_match
-from ladder.facts.roster import Connection
+from ladder.facts.roster import ConnectedBot
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.standings import KILLS_WORKERS, scheduled, to_qualify
 from ladder.facts.store import Store
@@ -56,49 +56,49 @@ from referee.sandbox.box import Sandbox
 from referee.version import installed_version
 
 AWAY_SECONDS = 600.0
-"""How long a match waits for a bot at home that is not connected; then it is played without it, and counts."""
+"""The time that a match waits for a disconnected bot at home; then it is played without it, and counts."""
 IDLE_SECONDS = 1.0
-"""How often a run that goes on until it is stopped looks for something to play."""
+"""The interval at which an endless run looks for matches to play."""
 TRY_AGAIN_SECONDS = 900.0
-"""When such a run lets a version try again to qualify whose match was void, or whose files were not there."""
+"""The time after which such a run repeats the qualification of a version whose match was void, or whose files were missing."""
 MAX_NEWCOMERS = 4
-"""How many newcomers may try to qualify between two blocks: about as many matches as a block has."""
+"""The maximum number of newcomers that qualify between two blocks: about the number of matches in a block."""
 MAX_GIVEN_UP = 10
-"""A run in which this many matches are given up for no known reason ends: something is wrong with this machine."""
+"""A run ends after giving up this number of matches for unknown reasons, because this machine must have a fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What a run is to do."""
+    """The settings of a run."""
 
     games: Sequence[Agreed]
-    """Each block is of the one that has had the fewest matches in this run."""
+    """The games; each block is of the one with the fewest matches in this run."""
     matches: int | None
-    """The least number of matches to be played; None to play until somebody stops the run."""
+    """The minimum number of matches to play; None for an endless run."""
     workers: int
-    """How many are played at a time."""
+    """The number of concurrent matches."""
     clock: TimeControl
     """The time control of each seat."""
     join_seconds: float = JOIN_SECONDS
-    """How long agents may take to join."""
+    """The time that agents have to join."""
     same_author: bool = False
-    """Whether two bots of one author may meet."""
+    """True if two bots of one author may meet."""
     sandbox: Sandbox | None = None
-    """What confines submitted bots; None to let them run with the rights of this process."""
+    """The sandbox of submitted bots; None to run them with the rights of this process."""
     guests: bool = True
-    """Whether bots at home are guests: then matches with them do not rate bots that somebody has submitted."""
+    """True if bots at home are guests: then matches with them do not rate submitted bots."""
     invite: Callable[[Invitation], None] | None = None
-    """How bots at home are called to a match; None if they cannot be reached: what they are in is left for later."""
+    """Invites a bot at home to a match; None if they cannot be reached, which leaves their matches for later."""
     crew: Crew[Match] | None = None
-    """Where matches are played on other machines; None to play all on this one."""
+    """The slots on other machines; None to play all matches on this one."""
 
 
 @contextmanager
 def only_run(home: Home, store: Store) -> Iterator[None]:
-    """Hold the lock of the ladder's runs, of which there is one at a time.
+    """Hold the lock of the ladder's runs, so that there is one at a time.
 
     Raises:
-        LadderError: if another run is going on.
+        LadderError: if another run holds it.
     """
     with home.only_run():
         store.roster.disconnect()  # a killed server may have left connections of bots at home
@@ -112,7 +112,7 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
 
     Raises:
         LadderError: if too few bots qualify, or matches are void again and again.
-        NoRoom: if the disk is full. The next run takes up the unfinished matches, and no attempt at them counts.
+        NoRoom: if the disk is full. The next run plays the unfinished matches; this attempt does not count.
     """
     check_room(home.folder)
     private_folder(home.records)
@@ -177,34 +177,35 @@ class _Play:
             for condition, seat_counts in chosen.items()
         }
         self._scheduled: deque[Match] = deque()
-        """Not handed out yet."""
+        """Matches that no worker has yet."""
         self._again: deque[Match] = deque()
-        """Void, and to be played again."""
+        """Void matches to play again."""
         self._causes: deque[Match] = deque()
-        """Given up because their workers died; trials follow as soon as nothing else is being played."""
+        """Matches given up because their workers died; trials follow when no other match is running."""
         self._tries_again: dict[tuple[int, int], float] = {}
-        """When each newcomer under a condition may play to qualify once more, by `time.monotonic`; infinite while it does so."""
+        """The time (`time.monotonic`) of each newcomer's next try under a condition; infinite while it is trying."""
         self._doubtful: deque[Match] = deque()
-        """Versions did not qualify in these, beside other matches; they try again as soon as nothing else is being played."""
+        """Matches in which versions failed to qualify beside other matches; they try again when no other match is running."""
         self._remarks: list[Remark] = []
-        """What is to be said with the next progress."""
+        """The remarks for the next progress."""
         self._playing: dict[str, Match] = {}
-        """What is being played, by the id of the match."""
-        self._connected: Mapping[int, Connection] = {}
-        """The bots at home that were connected when something was scheduled last, and how many places of each were needed then."""
+        """The running matches by id."""
+        self._connected: Mapping[int, ConnectedBot] = {}
+        """The bots at home that were connected when a block was last scheduled, and the needed places of each."""
         self._needed = Counter[int]()
         self._away_since: dict[int, float] = {}
-        """Since when bots at home have been away whose matches wait for them, by `time.monotonic`."""
+        """The time (`time.monotonic`) since which each bot at home with a waiting match has been away."""
         self._began: dict[str, float] = {}
-        """When each match that is being played was handed out, by `time.monotonic`."""
+        """The time (`time.monotonic`) at which a worker got each running match."""
         self._newcomers_of_run = (
             None
             if plan.matches is None
             else {(version.id, condition.id) for condition in chosen for version in to_qualify(store, condition)}
         )
-        """Who is to qualify, and where: who was there when the run began, and is not done; None for a run without an end, for all."""
+        """The versions and conditions to qualify: those that were there when the run began and are undecided; None for all,
+        in an endless run."""
         self._tried = store.schedule.newcomers_since_the_last_block()
-        """How many newcomers have had their turn since the last block was scheduled, be it in an earlier run."""
+        """The number of newcomers that have tried since the last block was scheduled, perhaps in an earlier run."""
         self._planned = dict.fromkeys(chosen, 0)
         self._counted = 0
         self._lagged = 0
@@ -212,7 +213,7 @@ class _Play:
         self._room = Room(home.folder, waits=plan.matches is None)
 
     def play(self) -> Iterator[Progress]:
-        """Play until enough matches are over, and all blocks whole; or until somebody stops the run."""
+        """Play until enough matches are over and all blocks complete, or until the run is stopped."""
         unfinished = [match for condition in self._chosen for match in self._store.schedule.unfinished(condition)]
         kept = [match for match in unfinished if self._plan.invite is not None or not match.at_home]
         if len(kept) < len(unfinished):
@@ -250,11 +251,11 @@ class _Play:
             yield Progress(remark, self._counted, max(self._plan.matches or 0, sum(self._planned.values())))
 
     def _say(self, text: str) -> None:
-        """Say with the next progress what is not as it should be."""
+        """Add a remark on a problem to the next progress."""
         self._remarks.append(Remark(text, level=logging.WARNING))
 
     def _tell(self, event: str, match: Match, level: int = logging.INFO, text: str = "", **fields: object) -> None:
-        """Tell with the next progress what has happened to a match."""
+        """Add an event of a match to the next progress."""
         known = {"match": match.match_id, "game": match.condition.game, "bots": match.labels}
         self._remarks.append(Remark(text, event, level, {**known, **fields}))
 
@@ -264,9 +265,9 @@ class _Play:
             self._planned[match.condition] += 1
 
     def _next(self) -> Iterator[Match | None]:
-        """Yield what is to be played: what was void first; schedule more when nothing can begin. Stop before a trial.
+        """Yield the matches to play, void ones first; schedule more when none can begin. Stop before a trial.
 
-        Yield None as long as all that is left waits: for another match of its block, for newcomers, for bots at home, or for room.
+        Yield None while all remaining matches wait: for another match of their block, newcomers, bots at home, or room.
         """
         while not (self._causes or self._doubtful):
             if not self._room.is_there():
@@ -300,7 +301,7 @@ class _Play:
                 yield match
 
     def _take(self) -> Match | None:
-        """Take out the first match that can begin now."""
+        """Remove and return the first match that can begin now."""
         connected = self._store.roster.connected()
         called = Counter(version.id for match in self._playing.values() for version in match.at_home)
         blocks = {match.block for match in self._playing.values()} - {None}
@@ -311,10 +312,10 @@ class _Play:
                     return match
         return None
 
-    def _can_begin(self, match: Match, connected: Mapping[int, Connection], called: Mapping[int, int]) -> bool:
-        """Tell whether the bots at home in a match are there, or have been away for too long."""
+    def _can_begin(self, match: Match, connected: Mapping[int, ConnectedBot], called: Mapping[int, int]) -> bool:
+        """Return True if the bots at home in a match are connected, or have been away for too long."""
         can_begin, now = True, time.monotonic()
-        for version in match.at_home:  # look at all of them: the times of those that are away run together
+        for version in match.at_home:  # check all of them: the times of absent bots run in parallel
             if version.id in connected:
                 self._away_since.pop(version.id, None)
                 can_begin &= called[version.id] < connected[version.id].matches
@@ -323,7 +324,7 @@ class _Play:
         return can_begin
 
     def _fill(self) -> None:
-        """Add newcomers who are to qualify, or, when enough of them have had their turn, a block, unless enough was played."""
+        """Add newcomers that have to qualify or, after enough of them, a block; nothing if enough matches were played."""
         self._connected = self._store.roster.connected()
         unfinished = (*self._playing.values(), *self._again, *self._scheduled)
         self._needed = Counter(  # one place for each block, of which one match is played at a time
@@ -336,22 +337,22 @@ class _Play:
             self._let_try(MAX_NEWCOMERS)  # nothing else can be played
 
     def _waits_for_newcomers(self) -> bool:
-        """Tell whether the first block of a run waits for newcomers that qualify at this moment, so that it can be theirs."""
+        """Return True if the first block of a run waits for newcomers that are qualifying, so that they can be in it."""
         is_first = self._plan.matches is not None and not any(self._planned.values())
         return is_first and any(match.block is None for match in self._playing.values())
 
     def _let_try(self, most: int) -> bool:
-        """Add newcomers who are to qualify, so many at most; return whether there was one."""
+        """Add at most `most` newcomers that have to qualify; return True if there was one."""
         newcomers = list(islice(self._newcomers(), max(0, most)))
         self._scheduled.extend(newcomers)
         self._tried += len(newcomers)
         return bool(newcomers)
 
     def _add_block(self) -> bool:
-        """Schedule a block, unless enough was played, or there is nobody worth it; return whether that was so.
+        """Schedule a block; return False if enough matches were played, or no bot is worth it.
 
         Raises:
-            TooFew: if a run that is to play so many matches has too few bots for any, and waits for none to qualify.
+            TooFew: if a run with a number of matches has too few bots for a block, and none of them is qualifying.
         """
         if self._plan.matches is None:
             conditions = [one for one in self._chosen if self._is_worth_playing(one)]
@@ -372,7 +373,7 @@ class _Play:
         return True
 
     def _has_newcomers(self, condition: Condition) -> bool:
-        """Tell whether a version is to qualify, or does so already."""
+        """Return True if a version has to qualify, or is qualifying."""
         now = time.monotonic()
         return any(
             not now < self._tries_again.get((version.id, condition.id), 0.0) < math.inf
@@ -380,7 +381,7 @@ class _Play:
         )
 
     def _to_qualify(self, condition: Condition) -> list[Version]:
-        """Return the versions that this run lets qualify."""
+        """Return the versions that qualify in this run."""
         known = self._newcomers_of_run
         if known is not None and not known:
             return []
@@ -392,7 +393,7 @@ class _Play:
         ]
 
     def _newcomers(self) -> Iterator[Match]:
-        """Yield a match for each version that is to qualify, and does not do so already."""
+        """Yield a match for each version that has to qualify and is not qualifying yet."""
         for condition, seat_counts in self._chosen.items():
             for version in self._to_qualify(condition):
                 key = version.id, condition.id
@@ -401,21 +402,21 @@ class _Play:
                     yield qualifying(version, partner_of(self._store, condition), condition, min(seat_counts))
 
     def _is_worth_playing(self, condition: Condition) -> bool:
-        """Tell whether there is a bot that somebody has submitted, and that could play now."""
+        """Return True if there is a submitted bot that could play now."""
         resting = {HOUSE, *self._store.budgets.out_of_budget()}
         return any(
             version.author not in resting and self._has_time(version) for version in scheduled(self._store, condition)
         )
 
     def _has_time(self, version: Version) -> bool:
-        """Return whether a version can be in a further block: one at home must have places that its other blocks do not need."""
+        """Return True if a version can be in a further block: a bot at home needs a place that its other blocks do not use."""
         if not version.is_at_home:
             return True
         connection = self._connected.get(version.id)
         return connection is not None and self._needed[version.id] < connection.matches
 
     def _is_playable(self, version: Version) -> bool:
-        """Return whether a version can be played: its files are those that were submitted, or that is said; it is not busy at home."""
+        """Return True if a version can play: its files are unchanged (otherwise this adds a remark), and it is not busy at home."""
         if not self._has_time(version):
             return False
         try:
@@ -426,10 +427,10 @@ class _Play:
         return True
 
     def _check(self, match: Match) -> None:
-        """Check that a match that was scheduled can still be played.
+        """Check that a scheduled match can still be played.
 
         Raises:
-            CannotPlay: if it cannot.
+            CannotPlay: if a version is suspended, or its files have changed.
         """
         guilty = self._store.admission.guilty()
         for version in match.seats:
@@ -472,14 +473,16 @@ class _Play:
             self._give_up(text)
 
     def _let_try_later(self, match: Match) -> None:
-        """Let a version that neither qualified nor failed in a match try again after a while."""
+        """Schedule another try for a version that neither qualified nor failed in a match."""
         self._tries_again[match.seats[0].id, match.condition.id] = time.monotonic() + TRY_AGAIN_SECONDS
 
     def _note_tried(self, match: Match) -> None:
-        """Note that it was decided in a match whether a version qualifies."""
+        """Note that a match has decided a version's qualification."""
         key = match.seats[0].id, match.condition.id
         self._tries_again.pop(key, None)
-        self._blocks[match.condition].forget()  # who is scheduled there has changed, and by nobody else
+        self._blocks[
+            match.condition
+        ].forget()  # this process has changed its candidates, which the queue does not notice
         if self._newcomers_of_run is not None:
             self._newcomers_of_run.discard(key)
 
@@ -496,7 +499,7 @@ class _Play:
             self._remarks.append(settle_qualification(self._home, self._store, match, end))
 
     def _try_alone(self) -> Iterator[Progress]:
-        """Let versions that did not qualify beside others try again. Nothing else is being played."""
+        """Let versions that failed to qualify beside other matches try again. No other match is running."""
         while self._doubtful:
             match = self._doubtful.popleft()
             self._remarks.append(qualify_alone(self._home, self._store, self._pool, match))
@@ -506,24 +509,24 @@ class _Play:
                 self._note_tried(match)
 
     def _end(self, match: Match) -> None:
-        """Let a match be over, and reveal the seed of its block if it was the last one."""
+        """Finish a match, and reveal the seed of its block if it was the last one."""
         self._blocks[match.condition].touch(match.versions)
         if match.block is not None and self._store.schedule.is_over(match.block):
             problems = seal_block(self._home, self._store, match.block)
             self._remarks += [Remark(problem, level=logging.ERROR) for problem in problems]
 
     def _give_up(self, text: str) -> None:
-        """Count a match that was given up for no known reason.
+        """Count a match that was given up for an unknown reason.
 
         Raises:
-            LadderError: if it is one too many.
+            LadderError: if there are too many of them.
         """
         self._given_up += 1
         if self._given_up >= MAX_GIVEN_UP:
             raise LadderError(f"{self._given_up} matches were given up; look at this machine. The last: {text}")
 
     def _hold_trials(self) -> Iterator[Progress]:
-        """Hold the trials of the versions in matches that were given up because their workers died. Nothing else is being played.
+        """Hold trials of the versions in matches that were given up because their workers died. No other match is running.
 
         Raises:
             LadderError: if the machine is at fault.
@@ -572,9 +575,9 @@ class _Play:
 
 
 def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
-    """Make a match count, in one transaction; return False if it counts already.
+    """Count a match, in one transaction; return False if it counts already.
 
-    The versions in it are rated, unless the same was played before between them in these seats: that is no new evidence.
+    The versions in it are rated, unless an earlier match between them in the same seats had the same play: it is no new evidence.
     """
     with store.writing():
         if store.results.is_counted(match):

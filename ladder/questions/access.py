@@ -1,4 +1,4 @@
-"""Which matches, records, logs and bots a caller may see or change."""
+"""The access rules for matches, records, logs and bots."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_is_author(caller: Caller) -> None:
 
 
 def owns(caller: Caller, versions: Sequence[Version]) -> bool:
-    """Tell whether a bot is the caller's; all bots are the organiser's."""
+    """Return True if a bot belongs to the caller; all bots belong to the organiser."""
     return caller.is_organiser or versions[0].author == caller.author
 
 
@@ -80,8 +80,8 @@ def check_over(ladder: Ladder, match_id: str) -> None:
         raise Forbidden(f"match {match_id} can be seen when the other matches from its seed are over")
 
 
-def may_read(ladder: Ladder, log: traces.Log) -> bool:
-    """Tell whether the caller may read a log; that of a bot which is not known any more is for the organiser."""
+def may_read(ladder: Ladder, log: traces.BotOutput) -> bool:
+    """Return True if the caller may read a log; only the organiser may read that of an unknown bot."""
     if ladder.caller.is_organiser:
         return True
     return any(version.author == ladder.caller.author for version in ladder.facts.roster.versions_called(log.bot))

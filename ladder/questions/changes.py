@@ -1,4 +1,4 @@
-"""What authors and the organiser change: bots are taken in, taken out, and qualify once more."""
+"""Changes by authors and the organiser: submit, retire and requalify bots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which bots and conditions a question is about."""
+"""The choice of bots and conditions for a question."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from referee.registry import find, games
 
 
 def is_called(version: Version, text: str) -> bool:
-    """Tell whether a text is in the name of a bot or of its author, in large or small letters."""
+    """Return True if the name of a bot or of its author contains a text, in any case."""
     return any(text.casefold() in name.casefold() for name in (version.bot, version.author))
 
 

@@ -29,11 +29,11 @@ from ladder.questions.rows import (
 from referee.registry import find
 
 CROSSED = 20
-"""How many versions a crosstable has."""
+"""The maximum number of versions in a crosstable."""
 LAST_COMMON = 100
 """From how many of their last common matches it is told how two versions have fared in each seat."""
 LISTED = 10
-"""How many of them are listed."""
+"""The maximum number of them in the list."""
 _Z = 1.96
 """95 % of a normal distribution are within this many standard deviations."""
 
@@ -120,7 +120,7 @@ class CompareRequest(Request[CompareAnswer]):
 
 @question("/compare")
 def compare(ladder: Ladder, request: CompareRequest) -> CompareAnswer:
-    """Compare two versions side by side: how they stand, and how they have fared against each other.
+    """Compare two versions: their standings, and their results against each other.
 
     Raises:
         LadderError: if there is no such bot, or both are the same version.

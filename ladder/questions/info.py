@@ -28,7 +28,7 @@ class InfoRequest(Request[InfoAnswer]):
 
 @question("/info")
 def info(ladder: Ladder, request: InfoRequest) -> InfoAnswer:
-    """Tell which ladder this is."""
+    """Describe this ladder."""
     return InfoAnswer(
         dogana=installed_version(),
         games=list(games()),

@@ -1,4 +1,4 @@
-"""One match: how it went, its record, and what bots wrote in it."""
+"""One match: its course, its record, and the logs of its bots."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def match(ladder: Ladder, request: MatchRequest) -> MatchAnswer:
     )
 
 
-def _seats(ladder: Ladder, found: traces.MatchTraces, logs: list[traces.Log]) -> list[SeatAccount]:
+def _seats(ladder: Ladder, found: traces.MatchTraces, logs: list[traces.BotOutput]) -> list[SeatAccount]:
     """Return how a match went for each seat; a bot's telemetry is for callers who may read its log."""
     said = ladder.facts.history.telemetry_of(found.match_id)
     telemetry = {log.seat: said.get(log.seat, {}) for log in logs}
@@ -254,7 +254,7 @@ def log(ladder: Ladder, request: LogRequest) -> LogAnswer:
     return LogAnswer(logs=[_bot_log(ladder, one, request.tail) for one in logs])
 
 
-def _logs_of_match(ladder: Ladder, match_id: str, seat: int | None) -> list[traces.Log]:
+def _logs_of_match(ladder: Ladder, match_id: str, seat: int | None) -> list[traces.BotOutput]:
     """Return the logs of a match that the caller may read, or that of one seat.
 
     Raises:
@@ -275,7 +275,7 @@ def _logs_of_match(ladder: Ladder, match_id: str, seat: int | None) -> list[trac
     )
 
 
-def _bot_log(ladder: Ladder, log: traces.Log, tail: int) -> BotLog:
+def _bot_log(ladder: Ladder, log: traces.BotOutput, tail: int) -> BotLog:
     lines = log.lines()
     last = lines[-tail:] if tail else lines
     return BotLog(

@@ -1,4 +1,4 @@
-"""What is new on a ladder: what was sent, what has qualified or not, who has taken the lead, and how matches of a bot have ended."""
+"""The news of a ladder: submissions, qualifications, changes of the lead, and the results of a bot's matches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ladder.questions.question import Count, Ladder, Request, Row, Text, questio
 from ladder.questions.rows import ConditionTerms, MatchRow, condition_terms, match_rows
 
 MAX_NEWS = 40
-"""How much is told: the newest."""
+"""The maximum number of news; the newest come first."""
 LAST_BLOCKS = 100
 """In how many of the last blocks it is looked for who has taken the lead, for each condition."""
 
@@ -117,7 +117,7 @@ def _tried(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:
 
 
 def _led(store: Store, condition: Condition) -> Iterator[NewsItem]:
-    """Yield who has taken the lead in the last blocks, newest first: what these have changed is undone, one by one."""
+    """Yield the changes of the lead in the last blocks, newest first, by undoing the effect of each block in turn."""
     rows = store.file.rows(
         """
         with last as (select id from blocks not indexed where condition = ?1 order by id desc limit ?2)

@@ -1,4 +1,4 @@
-"""What proves the results: the key of the ladder and its audit log."""
+"""The proof of the results: the key of the ladder and its audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who plays next and why, in words."""
+"""The next players with the reasons, in words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from referee.game import OptionValue
 from referee.registry import find
 
 LISTED = 10
-"""How many versions are listed."""
+"""The maximum number of versions in the list."""
 
 
 class QueueRow(Row, kw_only=True):

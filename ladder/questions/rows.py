@@ -1,4 +1,4 @@
-"""What several answers have in common: conditions, standings, matches."""
+"""The common parts of several answers: conditions, standings, matches."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 from dogana.v1 import referee_pb2 as pb
 from ladder.operation.lost_calls import LONGEST_PAUSE, LOST, pass_on_cancellation, pauses
 from ladder.operation.meter import RETRY_AFTER
-from referee.live.doors.call import Call
+from referee.live.doors.call import Http2Call
 from referee.live.doors.door import Door
 
 _SECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
@@ -75,7 +75,7 @@ class Relay:
         """End the stream."""
         await self._door.close()
 
-    async def _serve(self, call: Call) -> None:
+    async def _serve(self, call: Http2Call) -> None:
         """Serve the bot's stream."""
         join = await call.read()
         if join is None:
@@ -98,7 +98,7 @@ class Relay:
         if self.refusal:
             await call.abort(grpc.StatusCode.ABORTED, self.refusal)
 
-    async def _carry(self, join: bytes, call: Call) -> None:
+    async def _carry(self, join: bytes, call: Http2Call) -> None:
         """Carry what the ladder says to the bot, to the end of the match; come back whenever the connection is lost."""
         while True:
             wait: float | None = None
@@ -124,7 +124,7 @@ class Relay:
                 up.cancel()
             await asyncio.sleep(max(next(self._pauses), min(wait or 0.0, LONGEST_PAUSE)))
 
-    async def _hand_down(self, data: bytes, call: Call, up: Stream) -> None:
+    async def _hand_down(self, data: bytes, call: Http2Call, up: Stream) -> None:
         message = pb.RefereeMessage.FromString(data)
         self._pauses = pauses()
         match message.WhichOneof("message"):
@@ -148,7 +148,7 @@ class Relay:
         self._open, self._answer = number, None
         self._asked_at = asyncio.get_running_loop().time()
 
-    async def _read(self, call: Call) -> None:
+    async def _read(self, call: Http2Call) -> None:
         """Carry what the bot says to the ladder, until it ends its stream."""
         while (data := await call.read()) is not None:
             data = self._with_thought(data)

@@ -39,7 +39,7 @@ from ladder.service.sending import hand_on
 from referee.bots.errors import BadBot
 from referee.live.doors.door import OPTIONS, Calls
 from referee.live.doors.door import SERVICE as REFEREE
-from referee.live.doors.lobby import Places, host_of
+from referee.live.doors.lobby import CallLimit, host_of
 from referee.live.matches.server import Health, Listen, PortInUse
 from referee.sandbox.system import allow_files
 from referee.terminal import visible
@@ -94,7 +94,7 @@ class LadderServer(LadderServicer):
         """How many calls of each who asks have not ended."""
         self._limits = limits
         self._tokens = Tokens(home.database, limits.guesses)
-        self._watchers = Places(MAX_WATCHERS, "spectators", MAX_WATCHERS_OF_ONE)
+        self._watchers = CallLimit(MAX_WATCHERS, "spectators", MAX_WATCHERS_OF_ONE)
         self._server: grpc.aio.Server | None = None
         self.port = 0
         """The TCP port."""

@@ -1,1 +1,1 @@
-"""Tables at which a person plays against bots: a process for each, and the hall that keeps them."""
+"""Tables at which people play against bots, each in a process of its own; `open_tables.py` manages them."""

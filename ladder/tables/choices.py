@@ -1,4 +1,4 @@
-"""The legal actions as a person reads them: in words, and in groups."""
+"""The legal actions for a person: in words, and in groups."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from referee.game import Action, Game, Observation, Scene, Seat, Setup, label
 from referee.kit.chance import LiveChance
 
 SAMPLES = 5
-"""In how many worlds that the seat cannot tell apart an action is tried."""
+"""The number of states, indistinguishable to the seat, in which an action is tried."""
 MAX_OF_GROUP = 12
-"""A group that is larger is divided by the first argument."""
+"""A larger group is divided by the first argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +20,14 @@ class Choice:
     """One legal action."""
 
     index: int
-    """Its place in the legal list."""
+    """Its index in the legal list."""
     label: str
     words: str
-    """What it does, in words that go on from a name: `bids 7 in the Horse Market`."""
+    """The action in words that continue from a name: `bids 7 in the Horse Market`."""
     spots: Sequence[str]
-    """What in the picture it is about (`Game.spots`)."""
+    """The spots of the picture that it refers to (`Game.spots`)."""
     closes: bool
-    """Whether it gives up the others (`Game.closing_actions`), so that the person is asked before it is played."""
+    """True if it gives up the others (`Game.closing_actions`), so that the person must confirm it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +41,17 @@ class Group:
 def choices(
     game: Game, setup: Setup, seen: Observation, seat: Seat, bots: Sequence[str], legal: Sequence[Action]
 ) -> list[Group]:
-    """Return the legal actions in words, in groups of one kind.
+    """Return the legal actions in words, grouped by kind.
 
-    What an action leads to is said as far as the seat can know it: each is played in some states that fit what the seat
-    observes, and the words say what these have in common.
+    The words include the consequences of an action as far as the seat can know them: it is played in some states that fit the
+    seat's observation, and the words have the consequences common to all of them.
 
     Args:
         game: the game.
-        setup: what was agreed before the match.
-        seen: what the seat observes.
-        seat: who is to choose.
-        bots: who sits in each seat.
+        setup: the setup of the match.
+        seen: the seat's observation.
+        seat: the seat that has to choose.
+        bots: the name of the player in each seat.
         legal: the legal list.
     """
     worlds = [game.sample(setup, seen, LiveChance(seed)) for seed in range(SAMPLES)]
@@ -72,7 +72,7 @@ def choices(
 
 
 def in_common(told: Sequence[str]) -> str:
-    """Return what several texts say alike, from their beginning: whole phrases, without what leads on to the rest."""
+    """Return the common beginning of several texts, cut after a complete phrase."""
     if len(set(told)) == 1:
         return told[0]
     length = next(
@@ -84,7 +84,7 @@ def in_common(told: Sequence[str]) -> str:
 
 
 def _divided(kind: str, members: Sequence[tuple[Choice, str]]) -> list[Group]:
-    """Return one group; or one for each first argument if it is large, and that makes fewer groups than it has members."""
+    """Return one group; divide a large one by the first argument if that makes fewer groups than actions."""
     firsts = dict.fromkeys(first for _, first in members)
     if len(members) <= MAX_OF_GROUP or not 1 < len(firsts) <= len(members) / 2:
         return [Group(kind, [choice for choice, _ in members])]

@@ -1,4 +1,4 @@
-"""A match that is being played, as one of its seats may see it: its record is played again while it is written."""
+"""A running match from the view of one of its seats: its record is played again while it is written."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ from referee.game import Game, Seat
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
 from referee.records.record import RecordError, read_lines
-from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.records.viewpoint import Viewpoint
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Something that has happened."""
+class SeenAction:
+    """An action or event that the seat has seen."""
 
     step: int
-    """Counts the actions of the match, from 1."""
+    """The number of the action in the match, from 1."""
     seat: Seat
     words: str
 
 
 class Following:
-    """The eyes of one seat.
+    """Follows a match for one seat.
 
     Attributes:
         replay: the match as far as it has been read.
-        shown: what the seat sees of it.
-        played: who has played each step.
-        log: what has happened, as far as the seat may know.
+        shown: the seat's view of it.
+        played: the seat that played each step.
+        log: the events that the seat may know.
     """
 
     def __init__(self, record: Path, plan: MatchPlan, find_game: Callable[[str], Game], seat: Seat) -> None:
         """Begin.
 
         Args:
-            record: the record; it may be one that is still being written (`<name>.<random>.part`).
-            plan: what is fixed.
+            record: the record; it may be incomplete (`<name>.<random>.part`).
+            plan: the plan of the match.
             find_game: looks up a game by name.
-            seat: whose eyes.
+            seat: the seat whose view to follow.
 
         Raises:
             RecordError: if nothing has been written yet.
         """
         self._record = record
         self.replay = Replay(self._file(), find_game, plan.seed)
-        self.shown = Shown(self.replay, seat)
+        self.shown = Viewpoint(self.replay, seat)
         self.shown.scene = replace(self.shown.scene, steps=None)  # nobody knows yet how many there will be
         self.played: list[Seat] = []
-        self.log: list[Line] = []
+        self.log: list[SeenAction] = []
         self.read_on()
 
     def _file(self) -> Path:
@@ -59,7 +59,7 @@ class Following:
         return parts[0] if parts else self._record
 
     def read_on(self) -> None:
-        """Play what has been written since.
+        """Play the lines that have been written since.
 
         Raises:
             RecordError: if a line does not hold.
@@ -72,12 +72,12 @@ class Following:
                 self.shown.follow(step)
                 self.played.append(step.seat)
                 if self.shown.scene.step == step.n:
-                    self.log.append(Line(step.n, step.seat, "; ".join(self.shown.tell())))
+                    self.log.append(SeenAction(step.n, step.seat, "; ".join(self.shown.tell())))
         except RecordError as error:
             if error.line <= len(self.replay.lines):
                 raise  # else the next line is not written yet
 
     @property
     def result(self) -> Result | None:
-        """How the match went; None until it is over."""
+        """The result of the match; None until it is over."""
         return self.replay.result

@@ -1,4 +1,4 @@
-"""The bots of authors that people may play against, and how they run at a table: as on the ladder, with nothing kept of what they write."""
+"""The bots of consenting authors, and their start at a table. They run as on the ladder, but their output is not stored."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from referee.sandbox.box import Sandbox
 
 
 @dataclass(frozen=True, slots=True)
-class Walls:
-    """What surrounds bots of authors at tables."""
+class Isolation:
+    """The isolation of authors' bots at tables."""
 
     sandbox: Sandbox | None
-    """What confines them; None to let them run with the rights of this process."""
+    """Their sandbox; None to run them with the rights of this process."""
 
 
 class Hosts:
-    """Lets bots of authors sit at tables of one ladder."""
+    """Seats authors' bots at the tables of one ladder."""
 
-    def __init__(self, home: Home, walls: Walls) -> None:
+    def __init__(self, home: Home, isolation: Isolation) -> None:
         self._home = home
-        self._walls = walls
+        self._isolation = isolation
         self._inspector = Inspector(home.versions)
 
     def willing(self, game: str) -> dict[str, Version]:
-        """Return by its label, as `mybot v2`, each version that people may play against: the one of its bot that is scheduled."""
+        """Return the versions that people may play against by label, such as `mybot v2`: the scheduled one of each such bot."""
         with Store(self._home.database, create=False) as chronicle, chronicle.reading():
             names = chronicle.roster.at_tables()
             found = [
@@ -52,10 +52,10 @@ class Hosts:
         return {newest[bot].label: newest[bot] for bot in sorted(newest)}
 
     def orders(self, versions: Mapping[str, Version]) -> dict[str, Any]:
-        """Return how versions are started, for the process of a table, which reads it by `commands_of`.
+        """Return the commands of versions for the process of a table, which parses them by `commands_of`.
 
         Raises:
-            LadderError: if the files of one are not those that were submitted.
+            LadderError: if the files of one have changed.
         """
         for version in versions.values():
             try:
@@ -65,7 +65,7 @@ class Hosts:
                 raise LadderError(
                     f"the files of {version.label} are damaged; its author must submit them again"
                 ) from None
-        sandbox = self._walls.sandbox
+        sandbox = self._isolation.sandbox
         if sandbox is not None and "freezer" in sandbox.groups.found:  # people think long
             sandbox = replace(sandbox, limits=replace(sandbox.limits, ponders=False))
         return {
@@ -78,13 +78,13 @@ class Hosts:
         }
 
     def sweep(self) -> None:
-        """Kill what processes of tables that were killed have left of their bots."""
-        if self._walls.sandbox is not None:
-            self._walls.sandbox.groups.sweep()
+        """Kill the bots that killed processes of tables have left."""
+        if self._isolation.sandbox is not None:
+            self._isolation.sandbox.groups.sweep()
 
 
 def commands_of(orders: Mapping[str, Any]) -> dict[str, Command]:
-    """Return how each bot of `Hosts.orders` is started."""
+    """Return the command of each bot in `Hosts.orders`."""
     if not orders:
         return {}
     sandbox: Sandbox | None = pickle.loads(base64.b64decode(orders["sandbox"]))  # noqa: S301 of the process that has started this one
@@ -95,5 +95,5 @@ def commands_of(orders: Mapping[str, Any]) -> dict[str, Command]:
 
 
 def labels(bots: Sequence[str], willing: Mapping[str, Version]) -> dict[str, Version]:
-    """Return the versions of authors among those who sit at a table."""
+    """Return the authors' versions among the players of a table."""
     return {bot: willing[bot] for bot in bots if bot in willing}

@@ -1,4 +1,4 @@
-"""The seat of a person: it plays in the referee's process, and waits for what the person chooses."""
+"""The seat of a person: it plays in the referee's process, and waits for the person's choices."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ REMARKS = {
     Withdrawal.WINDOW: "The shared time was up: what the rules do without you was played.",
     Withdrawal.OVERTAKEN: "What others did has changed what you can do.",
 }
-"""What the person reads when a decision is withdrawn."""
+"""The remarks for the person on a withdrawn decision."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A decision that the person owes."""
+class OpenDecision:
+    """An open decision of the person."""
 
     number: int
     actions: Sequence[Action]
     deadline: float
-    """When it must have been answered, by `time.monotonic`, which is the same in all processes of the machine."""
+    """Its deadline by `time.monotonic`, which is the same in all processes of the machine."""
     bank_seconds: float
-    """What was in the bank when it was put."""
+    """The bank when it was put."""
     is_shared: bool
-    """Whether the time is a sand timer that several seats share."""
+    """True if its time is a sand timer that several seats share."""
 
 
 class Person:
@@ -38,19 +38,19 @@ class Person:
 
     Attributes:
         question: the open decision; None while others are to act.
-        remark: what has become of the last one, if it was not answered in time.
-        is_out: whether the seat is out; it has no decisions any more then.
+        remark: the fate of the last one, if it was not answered in time.
+        is_out: True if the seat is out, so that it has no more decisions.
     """
 
     may_come_back = False
 
     def __init__(self, changed: Callable[[], None]) -> None:
-        """Prepare; `changed` is called whenever something is new, in the midst of the driver's work: it must not block."""
+        """Prepare; `changed` is called after each change. It must not block, because the driver is waiting."""
         self._changed = changed
         self._driver: MatchDriver | None = None
         self._seat: Seat = 0
         self._unsent: Decision | None = None
-        self.question: Question | None = None
+        self.question: OpenDecision | None = None
         self.remark = ""
         self.is_out = False
 
@@ -59,7 +59,7 @@ class Person:
         self._driver, self._seat = driver, seat
 
     def choose(self, number: int, index: int) -> None:
-        """Answer a decision; do nothing if it is not open any more, or has no such action."""
+        """Answer a decision; do nothing if it is no longer open, or has no such action."""
         question = self.question
         if self._driver is None or question is None:
             return
@@ -67,14 +67,14 @@ class Person:
             self.question, self.remark = None, ""
             self._driver.answer(self._seat, number, index)
 
-    # the driver's side (`referee.live.matches.driver.Connection`)
+    # the driver's side (`referee.live.matches.driver.AgentConnection`)
 
     def ask(self, decision: Decision) -> None:
-        """Take a decision; `flush` puts it to the person, when the house bots have moved: its time begins then."""
+        """Take a decision; `flush` puts it to the person after the moves of house bots, and its time begins then."""
         self._unsent = decision
 
     def flush(self) -> None:
-        """Put the decision that was taken."""
+        """Put the decision to the person."""
         decision, self._unsent = self._unsent, None
         if decision is not None and self._driver is not None:
             self._driver.sent(self._seat, decision.number)
@@ -86,7 +86,7 @@ class Person:
             self._put(decision)
 
     def _put(self, decision: Decision) -> None:
-        self.question = Question(
+        self.question = OpenDecision(
             decision.number, decision.actions, decision.deadline, decision.bank, decision.window is not None
         )
         self._changed()
@@ -97,7 +97,7 @@ class Person:
         self._changed()
 
     def reject(self, reject: Reject) -> None:
-        """Refuse an answer: the time was up when it came, though no timer had fired yet."""
+        """Refuse an answer: it arrived after the deadline, though before its timer."""
         self.remark = self.remark or NOT_COUNTED
         self._changed()
 
@@ -111,5 +111,5 @@ class Person:
         self.question = None
 
     def void(self, reason: str) -> None:
-        """End the match without a result; `play_match` raises why."""
+        """End the match without a result; `play_match` raises the reason."""
         self.question = None

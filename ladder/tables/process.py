@@ -1,8 +1,8 @@
-"""The process of a table: a referee, bots, and the seat of the person. `Hall` starts it, and talks with it over its pipes.
+"""The process of a table: a referee, bots, and the seat of the person. `OpenTables` starts it, and communicates with it by pipes.
 
-In, a JSON line each: first `{"folder": ..., "table": ..., "wish": {...}, "orders": {...}}`, then `{"decision": 3, "index": 0}` for each answer.
-Out: a `View` whenever something has changed. It ends when the match is over and its page is made, and with the process that has
-started it.
+Its input are JSON lines: first `{"folder": ..., "table": ..., "request": {...}, "orders": {...}}`, then for each answer
+`{"decision": 3, "index": 0}`. Its output is a `View` after each change. It ends after the page of the match is made, or with its
+parent process.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ladder.tables.choices import choices
-from ladder.tables.following import Following, Line
+from ladder.tables.following import Following, SeenAction
 from ladder.tables.hosts import commands_of
 from ladder.tables.person import Person
-from ladder.tables.view import Asking, SeatView, Stage, View, digest_of
-from ladder.tables.wish import PERSON, Wish
+from ladder.tables.table_request import PERSON, TableRequest
+from ladder.tables.view import Asking, Stage, TableSeat, View, digest_of
 from referee.files import private_folder, write_private
 from referee.game import label
 from referee.live.matches.play import Command, House, Player, StartFailed, play_match
@@ -37,31 +37,33 @@ REPLAY = "replay.html"
 VIEW = "view.json"
 """The files of a table whose match is over."""
 NICENESS = 10
-"""A table waits when there is not enough of the processor for it and for rated matches."""
+"""Rated matches come before tables when there is too little processor time for both."""
 MAX_ORDER_BYTES = 1024 * 1024
-"""How long a line that comes in may be; the first one has the filter of system calls."""
+"""The maximum length of an input line; the first one has the filter of system calls."""
 MAX_LOG = 60
-"""How many of the last lines are shown at least, if there are as many,"""
+"""The minimum number of the last lines in a view, if there are so many;"""
 MAX_NEW = 300
-"""and at most, if they are newer than the person's last choice."""
+"""and the maximum, for lines newer than the person's last choice."""
 
 
 class _Table:
-    """The match of this process, and how its person sees it."""
+    """The match of this process, with its views for the person."""
 
-    def __init__(self, folder: Path, table: str, wish: Wish, commands: Mapping[str, Command], pipe: BinaryIO) -> None:
-        game = find(wish.game)
+    def __init__(
+        self, folder: Path, table: str, request: TableRequest, commands: Mapping[str, Command], pipe: BinaryIO
+    ) -> None:
+        game = find(request.game)
         self._plan = MatchPlan(
             game=game,
-            setup=game.setup(len(wish.bots), wish.options, shipped_board(game)),
+            setup=game.setup(len(request.bots), request.options, shipped_board(game)),
             match_id=table,
             seed=secrets.randbits(62),
-            bots=wish.bots,
-            control=TimeControl.parse(wish.clock),
+            bots=request.bots,
+            control=TimeControl.parse(request.clock),
         )
         private_folder(folder)
         self._folder = folder
-        self._seat = wish.seat
+        self._seat = request.seat
         self._commands = commands
         self._pipe = pipe
         self._following: Following | None = None
@@ -71,7 +73,7 @@ class _Table:
         self.person = Person(self._changed.set)
 
     async def play(self) -> None:
-        """Play the match, make its page, and show both."""
+        """Play the match, make its page, and send the views."""
         record = self._folder / RECORD
         try:
             async with asyncio.TaskGroup() as tasks:  # if one fails, both end
@@ -100,7 +102,7 @@ class _Table:
         return self._commands[bot] if bot in self._commands else House(house_bots()[bot])
 
     def _void(self, errors: Sequence[Exception]) -> View:
-        """Return a view that says why there is no match."""
+        """Return a view with the reason why there is no match."""
         absent = [error.faults for error in errors if isinstance(error, StartFailed)]
         return View(
             Stage.VOID,
@@ -112,7 +114,7 @@ class _Table:
         )
 
     def answer(self, decision: int, index: int) -> None:
-        """Choose for the person; what cannot be chosen any more is ignored."""
+        """Choose for the person; ignore a choice that is no longer possible."""
         question = self.person.question
         if self._following is not None and question is not None and question.number == decision:
             self._new_from = len(self._following.played) + 1
@@ -164,8 +166,8 @@ class _Table:
             has_replay=has_replay,
         )
 
-    def _log(self, following: Following) -> list[Line]:
-        """Return the last lines, among them those since the person's last choice."""
+    def _log(self, following: Following) -> list[SeenAction]:
+        """Return the last lines, including those since the person's last choice."""
         new = sum(line.step >= self._new_from for line in following.log[-MAX_NEW:])
         return following.log[-max(MAX_LOG, new) :]
 
@@ -183,11 +185,11 @@ class _Table:
         )
         return self._asking
 
-    def _seats(self, following: Following) -> list[SeatView]:
+    def _seats(self, following: Following) -> list[TableSeat]:
         state, result = following.replay.state, following.result
         if result is not None:
             return [
-                SeatView(
+                TableSeat(
                     seat.seat,
                     seat.bot,
                     seat.score,
@@ -201,7 +203,7 @@ class _Table:
         outs = {trouble.seat for trouble in following.replay.troubles if trouble.is_out}
         standing = zip(self._plan.bots, state.scores(), state.ranks(), strict=True)
         return [
-            SeatView(seat, bot, score, rank, acts=seat in state.seats_to_act(), is_out=seat in outs)
+            TableSeat(seat, bot, score, rank, acts=seat in state.seats_to_act(), is_out=seat in outs)
             for seat, (bot, score, rank) in enumerate(standing)
         ]
 
@@ -210,8 +212,8 @@ async def _run(pipe: BinaryIO) -> None:
     reader = asyncio.StreamReader(limit=MAX_ORDER_BYTES)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     first = json.loads(await reader.readline())
-    wish = Wish(**{**first["wish"], "bots": tuple(first["wish"]["bots"])})
-    table = _Table(Path(first["folder"]), first["table"], wish, commands_of(first["orders"]), pipe)
+    request = TableRequest(**{**first["request"], "bots": tuple(first["request"]["bots"])})
+    table = _Table(Path(first["folder"]), first["table"], request, commands_of(first["orders"]), pipe)
     playing = asyncio.create_task(table.play())
     hearing = asyncio.create_task(_hear(reader, table))
     await asyncio.wait([playing, hearing], return_when=asyncio.FIRST_COMPLETED)
@@ -223,14 +225,14 @@ async def _run(pipe: BinaryIO) -> None:
 
 
 async def _hear(reader: asyncio.StreamReader, table: _Table) -> None:
-    """Hand answers on, until who has started this process is gone or wants its end."""
+    """Pass answers on, until the parent process has ended or asks for the end."""
     while line := await reader.readline():
         said = json.loads(line)
         table.answer(said["decision"], said["index"])
 
 
 def main() -> None:
-    """Play one match, as `Hall` asks on standard input."""
+    """Play one match, as requested on standard input."""
     become_worker()
     os.umask(0o077)
     os.nice(NICENESS)

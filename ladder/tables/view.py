@@ -1,4 +1,4 @@
-"""What a person is shown of a table: everything that its page says, as JSON from the table's process to the one with the pages."""
+"""A person's view of a table: the whole content of its page, as JSON from the table's process to that of the pages."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
 from ladder.tables.choices import Choice, Group
-from ladder.tables.following import Line
+from ladder.tables.following import SeenAction
 
 
 class Stage(StrEnum):
-    """How far a table is."""
+    """The stage of a table."""
 
     LAID = "laid"
-    """Nobody has been asked yet."""
+    """There has been no decision yet."""
     ASKED = "asked"
-    """The person is to choose."""
+    """The person has a decision."""
     WAITS = "waits"
-    """Others are to act."""
+    """Others have decisions."""
     OVER = "over"
     VOID = "void"
     """The match has no result."""
 
 
 @dataclass(frozen=True, slots=True)
-class SeatView:
-    """How a seat stands."""
+class TableSeat:
+    """The standing of a seat."""
 
     seat: int
     name: str
     score: int
     rank: int
     acts: bool
-    """Whether it is to decide."""
+    """True if it has a decision."""
     is_out: bool
     outcome: str = ""
-    """How it came through the match; empty before its end."""
+    """Its outcome; empty before the end of the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,17 @@ class Asking:
 
     number: int
     digest: str
-    """Stands for the legal list: an answer repeats it."""
+    """A hash of the legal list, which the answer repeats."""
     groups: list[Group]
     deadline: float
-    """When it must have been answered, by `time.monotonic`."""
+    """Its deadline, by `time.monotonic`."""
     bank_seconds: float
     is_shared: bool
-    """Whether the time is a sand timer that several seats share."""
+    """True if its time is a sand timer that several seats share."""
 
     @property
     def count(self) -> int:
-        """How many actions there are."""
+        """The number of actions."""
         return sum(len(group.choices) for group in self.groups)
 
 
@@ -70,46 +70,46 @@ class View:
     seat: int
     clock: str
     picture: str = ""
-    """What the seat sees, as SVG."""
-    seats: list[SeatView] = field(default_factory=list)
-    log: list[Line] = field(default_factory=list)
-    """What has happened, the oldest first."""
+    """The picture of the seat's observation, as SVG."""
+    seats: list[TableSeat] = field(default_factory=list)
+    log: list[SeenAction] = field(default_factory=list)
+    """The past actions, oldest first."""
     new_from: int = 1
     """The number of the first step since the person's last choice, which is that choice."""
     new_steps: int = 0
-    """How many steps others have played since, as far as the seat has learnt."""
+    """The number of later steps by others that the seat has learnt of."""
     asking: Asking | None = None
     remark: str = ""
-    """What has become of the last decision, if it was not answered in time."""
+    """The fate of the last decision, if it was not answered in time."""
     is_out: bool = False
-    """Whether the person's seat is out."""
+    """True if the person's seat is out."""
     strikes: int = 0
-    """How often the person has run out of time."""
+    """The number of decisions for which the person has run out of time."""
     why_void: str = ""
-    """Why there is no result; it may name files, so it is for the organiser."""
+    """The reason for the lack of a result. It may name files, so it is for the organiser."""
     absent: list[str] = field(default_factory=list)
-    """The bots for which there is no result: they did not start."""
+    """The bots that did not start, so that there is no result."""
     has_replay: bool = False
-    """Whether the page of the match is made."""
+    """True if the page of the match is made."""
 
     def to_json(self) -> str:
-        """Write it in one line."""
+        """Return the view as a line of JSON."""
         return json.dumps(asdict(self))
 
     @staticmethod
     def from_json(text: str | bytes) -> View:
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         data = json.loads(text)
         asking = data["asking"]
         if asking is not None:
             groups = [Group(one["name"], [Choice(**choice) for choice in one["choices"]]) for one in asking["groups"]]
             data["asking"] = Asking(**{**asking, "groups": groups})
         data["stage"] = Stage(data["stage"])
-        data["seats"] = [SeatView(**seat) for seat in data["seats"]]
-        data["log"] = [Line(**line) for line in data["log"]]
+        data["seats"] = [TableSeat(**seat) for seat in data["seats"]]
+        data["log"] = [SeenAction(**line) for line in data["log"]]
         return View(**data)
 
 
 def digest_of(labels: Sequence[str]) -> str:
-    """Return what stands for a legal list."""
+    """Return the hash of a legal list."""
     return hashlib.sha256("\n".join(labels).encode()).hexdigest()[:16]

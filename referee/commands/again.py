@@ -12,18 +12,18 @@ from typing import Any
 from referee.commands.output import err, out, print_json, styled
 from referee.errors import DoganaError
 from referee.game import Action, Seat, label
-from referee.live.matches.again import Answer, ask_again
+from referee.live.matches.again import Reaction, ask_again
 from referee.live.matches.play import Command
 from referee.live.seats.command import AgentProcess
 from referee.live.seats.orphans import adopt_orphans
-from referee.records.asked import Asked, Ending, decisions_asked
+from referee.records.past_decisions import DecisionEnd, PastDecision, past_decisions
 from referee.records.verify import Replay
 from referee.registry import find
 
 _CLOSED = {
-    Ending.TIMEOUT: "no answer in time",
-    Ending.WINDOW: "no answer before the timer was over",
-    Ending.OVERTAKEN: "no answer before others had overtaken it",
+    DecisionEnd.TIMEOUT: "no answer in time",
+    DecisionEnd.WINDOW: "no answer before the timer was over",
+    DecisionEnd.OVERTAKEN: "no answer before others had overtaken it",
 }
 
 
@@ -31,14 +31,14 @@ class AskError(DoganaError):
     """The options ask for a seat or decision that the record does not have, or for a terminal that is not there."""
 
 
-def read_decisions(file: Path, seat: Seat, first: int) -> tuple[Replay, Sequence[Asked]]:
+def read_decisions(file: Path, seat: Seat, first: int) -> tuple[Replay, Sequence[PastDecision]]:
     """Verify a record; return it with the decisions of a seat, from decision `first` on.
 
     Raises:
         RecordError: if the record is not valid.
         AskError: if there is no such seat, or no such decision.
     """
-    record, decisions = decisions_asked(file, find, seat)
+    record, decisions = past_decisions(file, find, seat)
     if seat >= record.plan.setup.seats:
         raise AskError(f"there is no seat {seat}; the seats are 0 to {record.plan.setup.seats - 1}")
     if not decisions:
@@ -51,7 +51,7 @@ def read_decisions(file: Path, seat: Seat, first: int) -> tuple[Replay, Sequence
 def ask_bot(
     command: Sequence[str],
     record: Replay,
-    decisions: Sequence[Asked],
+    decisions: Sequence[PastDecision],
     player: Command,
     *,
     with_clock: bool,
@@ -69,9 +69,9 @@ def ask_bot(
     assert record.result is not None  # noqa: S101 it was played to its end
     seat = decisions[0].question.seat
     same = shorter = 0
-    other: Asked | None = None
+    other: PastDecision | None = None
 
-    def tell(asked: Asked, answer: Answer) -> None:
+    def tell(asked: PastDecision, answer: Reaction) -> None:
         nonlocal same, shorter, other
         same += answer.is_same
         shorter += answer.is_shorter
@@ -132,7 +132,7 @@ def _press(pressed: asyncio.Future[None]) -> None:
         pressed.set_result(None)
 
 
-def _where(command: Sequence[str], other: Asked | None) -> str:
+def _where(command: Sequence[str], other: PastDecision | None) -> str:
     """Name the first decision with another answer, and the command that shows its position."""
     if other is None:
         return ""
@@ -140,7 +140,7 @@ def _where(command: Sequence[str], other: Asked | None) -> str:
     return f"; first other answer at step {other.step}: {look}"
 
 
-def _print(asked: Asked, answer: Answer) -> None:
+def _print(asked: PastDecision, answer: Reaction) -> None:
     number = f"{asked.question.number:4}  step {asked.step:<4} "
     if answer.is_same:
         verdict: str | tuple[str, str] = ("same  ", "green")
@@ -152,19 +152,19 @@ def _print(asked: Asked, answer: Answer) -> None:
     _print_log(answer.log)
 
 
-def _then(asked: Asked) -> str:
+def _then(asked: PastDecision) -> str:
     """Describe the outcome of a decision in the match."""
     refused = "".join(f"refused ({reason}), then " for reason in asked.refused)
     played = _labels([step.action for step in asked.played])
     if asked.fault is not None:
         return f"{refused}out, {asked.fault.outcome.value}: {asked.fault.detail}"
-    closed = _CLOSED.get(asked.ending or Ending.ANSWERED)
+    closed = _CLOSED.get(asked.ending or DecisionEnd.ANSWERED)
     if closed is None:
         return refused + played
     return f"{refused}{closed}" + (f", default {played}" if played else "")
 
 
-def _now(answer: Answer) -> str:
+def _now(answer: Reaction) -> str:
     """Describe the agent's answer now."""
     refused = "".join(f"refused ({reason}), then " for reason in answer.refused)
     if answer.actions:
@@ -176,7 +176,7 @@ def _now(answer: Answer) -> str:
     return f"{refused}it would have been out"
 
 
-def _times(asked: Asked, answer: Answer) -> str:
+def _times(asked: PastDecision, answer: Reaction) -> str:
     then = "-" if asked.seconds is None else f"{asked.seconds:.3f} s"
     now = "-" if answer.seconds is None else f"{answer.seconds:.3f} s"
     return f"then {then}, now {now}"
@@ -191,7 +191,7 @@ def _print_log(log: str) -> None:
         out.print(f"      | {line}", style="dim", soft_wrap=True)
 
 
-def _document(asked: Asked, answer: Answer) -> dict[str, Any]:
+def _document(asked: PastDecision, answer: Reaction) -> dict[str, Any]:
     return {
         "decision": asked.question.number,
         "step": asked.step,
@@ -199,7 +199,7 @@ def _document(asked: Asked, answer: Answer) -> dict[str, Any]:
         "same": answer.is_same,
         "shorter": answer.is_shorter,
         "then": {
-            "ending": (asked.ending or Ending.ANSWERED).value,
+            "ending": (asked.ending or DecisionEnd.ANSWERED).value,
             "played": [label(step.action) for step in asked.played],
             "refused": asked.refused,
             "fault": None if asked.fault is None else asked.fault.outcome.value,

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from referee.sandbox.box import CannotIsolate, Sandbox
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 
 
-def build_walls(limits: Limits, runtimes: Sequence[Path], otherwise: str) -> Sandbox:
+def build_sandbox(limits: ResourceLimits, runtimes: Sequence[Path], otherwise: str) -> Sandbox:
     """Return a sandbox that confines bots to these limits.
 
     Raises:

@@ -10,7 +10,7 @@ import typer
 
 from referee.errors import DoganaError
 from referee.match.clock import TimeControl
-from referee.sandbox.limits import MIB, Limits
+from referee.sandbox.limits import MIB, ResourceLimits
 
 DEFAULT_CLOCK = "60+0.5/10"
 ClockOption = Annotated[str, typer.Option(help="The clock of each seat, in seconds.", metavar="BANK+INCREMENT/CAP")]
@@ -86,10 +86,12 @@ def read_clock(text: str) -> TimeControl:
         raise BadOption(str(error)) from error
 
 
-def read_limits(memory: int | None, tasks: int | None, cpus: float | None, *, no_pondering: bool = False) -> Limits:
+def read_limits(
+    memory: int | None, tasks: int | None, cpus: float | None, *, no_pondering: bool = False
+) -> ResourceLimits:
     """Return the limits of each bot; None stands for the default."""
-    usual = Limits()
-    return Limits(
+    usual = ResourceLimits()
+    return ResourceLimits(
         memory_bytes=usual.memory_bytes if memory is None else memory * MIB,
         tasks=tasks or usual.tasks,
         cpus=cpus or usual.cpus,

@@ -15,7 +15,7 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
-from referee.commands.isolation import build_walls
+from referee.commands.isolation import build_sandbox
 from referee.commands.options import (
     DEFAULT_CLOCK,
     CpusOption,
@@ -36,22 +36,22 @@ from referee.commands.options import (
 from referee.commands.output import SEAT_OUT, err, out, print_json, target
 from referee.commands.resume import ResumeError, SeriesPlan, differences, read_plan, unfinished
 from referee.commands.seats import REMOTE, SEAT_HELP, Hold, read_seat, read_travelling
-from referee.commands.tally import Tally
+from referee.commands.tally import SeriesStatistics
 from referee.commands.watch import screen_beside
 from referee.errors import DoganaError
 from referee.files import check_free, check_regular, make_folder, unused, write_file
 from referee.game import Game, Seat, Setup
-from referee.live.matches import luggage
+from referee.live.matches import bundle
 from referee.live.matches.cluster_series import Party, play_on_cluster
 from referee.live.matches.play import Command, Player, Remote, play_match
-from referee.live.matches.series import Played, Series, keep, play_series, unkept
+from referee.live.matches.series import FinishedMatch, Series, keep, play_series, unsaved
 from referee.live.matches.server import Listen, RefereeServer
 from referee.live.seats.orphans import adopt_orphans
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.registry import find, house_bots, read_board_file, shipped_board
 from referee.sandbox.box import Sandbox
-from referee.sandbox.limits import Limits
+from referee.sandbox.limits import ResourceLimits
 
 
 class PlayError(DoganaError):
@@ -152,7 +152,7 @@ def play(
     ] = None,
     isolate: Annotated[
         bool,
-        typer.Option("--isolate", help="Run started agents behind the walls of a ladder; this folder is /bot there."),
+        typer.Option("--isolate", help="Run started agents in the sandbox of a ladder; this folder is /bot there."),
     ] = False,
     memory: MemoryOption = None,
     tasks: TasksOption = None,
@@ -230,7 +230,7 @@ def play(
     limits = read_limits(memory, tasks, cpus, no_pondering=no_pondering)
     sandbox = None
     if isolate and ray is None:
-        sandbox = build_walls(limits, runtime or [], "leave out --isolate if you trust the bots")
+        sandbox = build_sandbox(limits, runtime or [], "leave out --isolate if you trust the bots")
     parsed = [_player(word, chosen, wait, sandbox, runtime or [], ray, context.with_resource) for word in seats]
     remote = any(isinstance(player, Remote) for player in parsed)
     if remote and (games > 1 or rotate):
@@ -330,7 +330,7 @@ def _remarking_interrupts(remark: str) -> Iterator[None]:
 
 async def _play_one(
     series: Series, listen: Listen | None, target: Path | None, *, watched: bool, invites: bool
-) -> Played:
+) -> FinishedMatch:
     """Play a single match in this process.
 
     Args:
@@ -342,7 +342,7 @@ async def _play_one(
     """
     plan = series.plan(0)
     name = series.name(0, plan)
-    path = target / unkept(name, os.getpid()) if target is not None and target.is_dir() else target
+    path = target / unsaved(name, os.getpid()) if target is not None and target.is_dir() else target
     async with RefereeServer(listen) as server, screen_beside(server, plan) if watched else nullcontext():
         address = "" if listen is None else _address(listen, server.remote_port)
 
@@ -358,7 +358,7 @@ async def _play_one(
         )
     if path is not None and path != target:
         path = keep(path, name)
-    return Played(0, plan, name if path is None else path.stem, report.result, path, report.logs)
+    return FinishedMatch(0, plan, name if path is None else path.stem, report.result, path, report.logs)
 
 
 def _address(listen: Listen, port: int) -> str:
@@ -425,15 +425,15 @@ def _tell(text: str) -> None:
     err.print(text, markup=False, soft_wrap=True)
 
 
-def _party(series: Series, limits: Limits, runtimes: Sequence[Path]) -> Party | None:
+def _party(series: Series, limits: ResourceLimits, runtimes: Sequence[Path]) -> Party | None:
     """Return the files and limits that commands in a series need on other machines; None without commands.
 
     Raises:
-        BadLuggage: if the current folder, in which they run, cannot be sent.
+        BadBundle: if the current folder, in which they run, cannot be sent.
     """
     if not any(isinstance(player, Command) for player in series.players):
         return None
-    return Party(luggage.pack(Path.cwd(), without=series.records), limits, runtimes)
+    return Party(bundle.pack(Path.cwd(), without=series.records), limits, runtimes)
 
 
 def _check_travels(players: Sequence[Player], *, several: bool, isolate: bool) -> None:
@@ -446,14 +446,16 @@ def _check_travels(players: Sequence[Player], *, several: bool, isolate: bool) -
         raise PlayError("--ray is for a series of matches; add --games, or leave out --ray")
     if any(isinstance(player, Command) for player in players) and not isolate:
         raise PlayError(
-            "other machines start commands behind walls, with the files of this folder, which is /bot there:"
+            "other machines start commands in a sandbox, with the files of this folder, which is /bot there:"
             " add --isolate, or leave out --ray"
         )
 
 
-def _play_several(series: Series, played: Generator[Played, None, None], logs: Path | None, *, as_json: bool) -> None:
+def _play_several(
+    series: Series, played: Generator[FinishedMatch, None, None], logs: Path | None, *, as_json: bool
+) -> None:
     """Play a series, and print the table of its matches even if it ends early."""
-    tally = Tally(series.bots, series.rotations)
+    tally = SeriesStatistics(series.bots, series.rotations)
     earlier = 0
     try:
         with closing(played) as matches, Progress(console=err, transient=True) as progress:
@@ -527,7 +529,7 @@ def _player(
     return read_seat(word, game, wait, sandbox, runtimes, hold)
 
 
-def _keep_logs(folder: Path | None, match: Played) -> None:
+def _keep_logs(folder: Path | None, match: FinishedMatch) -> None:
     for seat, text in match.logs.items():
         if folder is not None:
             write_file(unused(folder / f"{match.name}-seat{seat}.log"), text)
@@ -537,7 +539,7 @@ def _keep_logs(folder: Path | None, match: Played) -> None:
                 err.print(f"  | {line}", soft_wrap=True)
 
 
-def _as_json(match: Played) -> dict[str, Any]:
+def _as_json(match: FinishedMatch) -> dict[str, Any]:
     plan, result = match.plan, match.result
     return {
         "game": plan.game.name,
@@ -563,7 +565,7 @@ def _as_json(match: Played) -> dict[str, Any]:
     }
 
 
-def _print_match(match: Played) -> None:
+def _print_match(match: FinishedMatch) -> None:
     plan, result, path = match.plan, match.result, match.record
     table = Table(
         "rank",

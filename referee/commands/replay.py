@@ -15,8 +15,8 @@ from referee.match.result import Outcome
 from referee.pages.match import make_page
 from referee.records.changes import changes, describe
 from referee.records.position import write_position
-from referee.records.shown import Shown
-from referee.records.verify import Replay, Step
+from referee.records.verify import Replay, ReplayStep
+from referee.records.viewpoint import Viewpoint
 from referee.registry import find
 
 _BY = {
@@ -106,7 +106,7 @@ def _show_position(
     if at > record.actions_in_all:
         raise ReplayError(f"{file} has only {record.actions_in_all} actions, not {at}")
     game, setup, state = record.plan.game, record.plan.setup, record.state
-    shown = Shown(record, viewer)
+    shown = Viewpoint(record, viewer)
     for step in record if at else ():
         shown.follow(step)
         if step.n == at:
@@ -131,7 +131,7 @@ def _show_steps(record: Replay, viewer: Seat | None, svg: Path | None, *, as_jso
         out.print(f"{plan.game.title}, {plan.setup.seats} seats, match {plan.match_id}", soft_wrap=True)
         for seat, bot in enumerate(plan.bots):
             out.print(f"seat {seat}: {bot}", soft_wrap=True)
-    shown = Shown(record, viewer)
+    shown = Viewpoint(record, viewer)
     if svg is not None:
         write_file(svg / "00000.svg", shown.draw())
     for step in record:
@@ -142,7 +142,7 @@ def _show_steps(record: Replay, viewer: Seat | None, svg: Path | None, *, as_jso
     _print_result(record, as_json=as_json)
 
 
-def _print_step(step: Step, shown: Shown, known: bool, before: Observation, *, as_json: bool) -> None:
+def _print_step(step: ReplayStep, shown: Viewpoint, known: bool, before: Observation, *, as_json: bool) -> None:
     if as_json:
         print_json(
             {

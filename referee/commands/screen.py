@@ -12,7 +12,7 @@ from rich.table import Table
 
 from referee.commands.output import frame, out, styled
 from referee.game import Game, Observation, Seat, Setup
-from referee.live.matches.telling import told
+from referee.live.matches.telling import actions_in_words
 from referee.match.effects import Happened
 from referee.records.moments import round_of
 from referee.terminal import visible
@@ -98,7 +98,7 @@ class Screen:
     def _lines(self, happened: Happened) -> Iterator[tuple[str, str]]:
         """Yield the events as lines with their styles."""
         bots = self._names or [f"seat {seat}" for seat in range(self._setup.seats)]
-        for number, seat, (what, *scored) in told(self._game, self._setup, bots, self._before, happened):
+        for number, seat, (what, *scored) in actions_in_words(self._game, self._setup, bots, self._before, happened):
             yield _cut(f"{number:5}  seat {seat}  {what}"), "bold"
             for line in scored:
                 yield _cut(f"       {line}"), "dim"

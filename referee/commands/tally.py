@@ -18,7 +18,7 @@ _Z = 1.960
 """The limit of t for many degrees of freedom."""
 
 
-class Tally:
+class SeriesStatistics:
     """The statistics of several matches.
 
     The matches of a block (one seed, in every rotation of the seats) share their chance, so only blocks are independent:

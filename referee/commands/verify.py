@@ -13,7 +13,7 @@ from referee.commands.options import BadOption
 from referee.commands.output import out, print_json, styled
 from referee.match.plan import MatchPlan, canonical
 from referee.match.result import Result
-from referee.records.audit_log import Checked, check
+from referee.records.audit_log import ValidLog, check
 from referee.records.record import RecordError, read_lines
 from referee.records.signature import PublicKey, read_key
 from referee.records.verify import Replay
@@ -148,7 +148,7 @@ def _not_signed(replay: Replay, keys: Sequence[PublicKey]) -> str:
     return ""
 
 
-def _not_in_log(replay: Replay, book: Checked) -> str:
+def _not_in_log(replay: Replay, book: ValidLog) -> str:
     """Return the first contradiction between a record and a log; empty if there is none."""
     plan, standing = replay.plan, book.standings.get(replay.plan.match_id)
     if standing is None:

@@ -10,7 +10,7 @@ import typer
 
 from referee.commands.options import KeyOption
 from referee.commands.output import out, print_json, styled
-from referee.records.audit_log import AuditError, Checked, check, compare
+from referee.records.audit_log import AuditError, ValidLog, check, compare
 from referee.records.signature import read_key
 
 MAX_NAMED = 20
@@ -59,7 +59,7 @@ def verify_log(
         _print(file, found, added, previous)
 
 
-def _document(file: Path, found: Checked, added: int | None) -> dict[str, object]:
+def _document(file: Path, found: ValidLog, added: int | None) -> dict[str, object]:
     return {
         "file": str(file),
         "holds": True,
@@ -77,7 +77,7 @@ def _document(file: Path, found: Checked, added: int | None) -> dict[str, object
     }
 
 
-def _print(file: Path, found: Checked, added: int | None, previous: Path | None) -> None:
+def _print(file: Path, found: ValidLog, added: int | None, previous: Path | None) -> None:
     signed = f"signed by ladder {found.keys[-1].fingerprint} at {found.at}"
     out.print(styled(("holds", "green"), f"  {file}: {found.entries:,} entries, {signed}"), soft_wrap=True)
     if added is not None:

@@ -11,7 +11,7 @@ from referee.live.messages import wire
 from referee.live.messages.codec import codec
 from referee.match.clock import TimeControl
 from referee.match.effects import Ask, Decision, Effect, Happened, NewDeadline, Reject, Show, Withdraw
-from referee.match.machine import Match
+from referee.match.machine import MatchMachine
 from referee.match.plan import MatchPlan
 
 
@@ -40,7 +40,7 @@ class _Tap:
         control = TimeControl(60, 0, 10)
         self._plan = MatchPlan(game, setup, "overheard", seed, ["bot"] * setup.seats, control)
         self._codec = codec(game)
-        self._match = Match(self._plan, state.clone(), LiveChance(seed))
+        self._match = MatchMachine(self._plan, state.clone(), LiveChance(seed))
         self._planner = planner
         self._random = random.Random(seed)  # noqa: S311 reproducible play, no secrets
         self._open: dict[Seat, Decision] = {}

@@ -34,7 +34,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
         [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"the name {_shown(twice)} is there twice in one object")
+        raise ValueError(f"the name {_quoted(twice)} is there twice in one object")
     return table
 
 
@@ -66,7 +66,7 @@ class Document:
         if isinstance(data, Mapping) and all(isinstance(key, str) for key in data):
             self._data = data
         else:
-            self.problems.append(f"{where} must be a table, not {_shown(data)}")
+            self.problems.append(f"{where} must be a table, not {_quoted(data)}")
 
     def note(self, key: str, problem: str) -> None:
         """Note a problem of the entry `key`, or of the table itself if `key` is empty."""
@@ -82,7 +82,7 @@ class Document:
         if type(value) is int and low <= value <= high:
             return value
         if not isinstance(value, _Required):
-            self.note(key, f"must be an integer from {low} to {high}, not {_shown(value)}")
+            self.note(key, f"must be an integer from {low} to {high}, not {_quoted(value)}")
         return low if isinstance(default, _Required) else default
 
     def boolean(self, key: str, default: bool | _Required = REQUIRED) -> bool:
@@ -91,7 +91,7 @@ class Document:
         if isinstance(value, bool):
             return value
         if not isinstance(value, _Required):
-            self.note(key, f"must be true or false, not {_shown(value)}")
+            self.note(key, f"must be true or false, not {_quoted(value)}")
         return False if isinstance(default, _Required) else default
 
     def text(self, key: str, default: str | _Required = REQUIRED) -> str:
@@ -100,7 +100,7 @@ class Document:
         if isinstance(value, str):
             return value
         if not isinstance(value, _Required):
-            self.note(key, f"must be a text, not {_shown(value)}")
+            self.note(key, f"must be a text, not {_quoted(value)}")
         return "" if isinstance(default, _Required) else default
 
     def choice(self, key: str, choices: Mapping[str, T], default: T | _Required = REQUIRED) -> T:
@@ -111,7 +111,7 @@ class Document:
         if isinstance(value, str) and value in choices:
             return choices[value]
         if not isinstance(value, _Required):
-            self.note(key, f"must be one of {', '.join(choices)}, not {_shown(value)}")
+            self.note(key, f"must be one of {', '.join(choices)}, not {_quoted(value)}")
         return next(iter(choices.values())) if isinstance(default, _Required) else default
 
     def choices(self, key: str, choices: Mapping[str, T], default: Sequence[T] | _Required = REQUIRED) -> list[T]:
@@ -121,7 +121,7 @@ class Document:
             return list(default)
         for place, value in self._list(key):
             if not isinstance(value, str) or value not in choices:
-                self.note(place, f"must be one of {', '.join(choices)}, not {_shown(value)}")
+                self.note(place, f"must be one of {', '.join(choices)}, not {_quoted(value)}")
             elif choices[value] in chosen:
                 self.note(place, f"names {value} a second time")
             else:
@@ -144,7 +144,7 @@ class Document:
             if type(value) is int and low <= value <= high:
                 values.append(value)
             else:
-                self.note(place, f"must be an integer from {low} to {high}, not {_shown(value)}")
+                self.note(place, f"must be an integer from {low} to {high}, not {_quoted(value)}")
                 values.append(low)
         if length is not None and len(values) != length:
             if self.has(key) and isinstance(self._data[key], list):
@@ -161,7 +161,7 @@ class Document:
             if isinstance(value, str):
                 values.append(value)
             else:
-                self.note(place, f"must be a text, not {_shown(value)}")
+                self.note(place, f"must be a text, not {_quoted(value)}")
         return values
 
     def counts(self, key: str, names: Sequence[str], high: int, default: Sequence[int] | None = None) -> list[int]:
@@ -225,14 +225,14 @@ class Document:
         if isinstance(value, list):
             return [(f"{key}[{index}]", entry) for index, entry in enumerate(value)]
         if not isinstance(value, _Required):
-            self.note(key, f"must be a list, not {_shown(value)}")
+            self.note(key, f"must be a list, not {_quoted(value)}")
         return []
 
     def _place(self, key: str) -> str:
         return f"{self._where}.{key}" if key else self._where
 
 
-def _shown(value: object) -> str:
+def _quoted(value: object) -> str:
     if isinstance(value, Mapping):
         return "a table"
     if isinstance(value, list):

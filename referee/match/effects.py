@@ -180,7 +180,7 @@ class Decision:
 
 
 @dataclass(slots=True)
-class Store:
+class AppendLine:
     """Append a line to the record."""
 
     line: dict[str, Any]
@@ -188,7 +188,7 @@ class Store:
 
 @dataclass(slots=True)
 class Ask:
-    """Put a decision to a seat; then call `Match.sent`."""
+    """Put a decision to a seat; then call `MatchMachine.sent`."""
 
     decision: Decision
 
@@ -248,4 +248,4 @@ class Finish:
     result: Result
 
 
-Effect = Store | Ask | Reject | Withdraw | NewDeadline | Dismiss | Show | Finish
+Effect = AppendLine | Ask | Reject | Withdraw | NewDeadline | Dismiss | Show | Finish

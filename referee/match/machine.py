@@ -10,7 +10,7 @@ monotonic clock. Each of these methods returns *effects*, which the driver must 
   fault       a seat cannot go on                 lost, back  a remote seat's connection
   lagged      the referee was late
 
-  Store       append a line to the record: always before anything that depends on it is sent
+  AppendLine  append a line to the record: always before anything that depends on it is sent
   Ask         put a decision to a seat            Reject      refuse an answer
   Withdraw    take a decision back                NewDeadline an open decision has another deadline
   Dismiss     a seat is out: end its connection   Show        inform the spectators
@@ -58,6 +58,7 @@ from referee.game import Action, Seat, State, Stream, Window, label
 from referee.kit.chance import Draw
 from referee.match.clock import SeatClock
 from referee.match.effects import (
+    AppendLine,
     Ask,
     Decider,
     Decision,
@@ -70,7 +71,6 @@ from referee.match.effects import (
     Reject,
     SeatNow,
     Show,
-    Store,
     Timing,
     Withdraw,
     Withdrawal,
@@ -124,7 +124,7 @@ class _SeatState:
     dropped: str = ""
 
 
-class Match:
+class MatchMachine:
     """One match, from its first decision to its result.
 
     Attributes:
@@ -164,7 +164,7 @@ class Match:
     def start(self, now: float, absent: Mapping[Seat, Fault]) -> list[Effect]:
         """Begin the match without the seats that are `absent` from the start; call this once."""
         draws = self._take_draws()
-        self._effects.append(Store({"type": "start", "chance": draws, "state": state_digest(self.state)}))
+        self._effects.append(AppendLine({"type": "start", "chance": draws, "state": state_digest(self.state)}))
         self._digest.note_draws(draws)
         self._now = now
         for seat, fault in absent.items():
@@ -264,7 +264,7 @@ class Match:
         deadlines = [self._end(player.open) for player in self._seats if player.open is not None]
         return min(deadlines, default=None)
 
-    def is_asked(self, seat: Seat, number: int | None = None) -> bool:
+    def is_deciding(self, seat: Seat, number: int | None = None) -> bool:
         """Return whether a seat has an open decision, or the one with this number."""
         decision = self._seats[seat].open
         return decision is not None and number in (None, decision.number)
@@ -341,7 +341,7 @@ class Match:
         player = self._seats[seat]
         player.strikes += 1
         self._effects.append(
-            Store({"type": "strike", "seat": seat, "reason": "illegal", "detail": message, "rule": rule})
+            AppendLine({"type": "strike", "seat": seat, "reason": "illegal", "detail": message, "rule": rule})
         )
         self._effects.append(self._reject(seat, decision.number, refused.refusal, rule, message))
         if player.strikes >= STRIKES_ALLOWED:
@@ -375,7 +375,9 @@ class Match:
             return
         player.strikes += 1
         detail = _late(decision)
-        self._effects.append(Store({"type": "strike", "seat": seat, "reason": "timeout", "detail": detail, "rule": ""}))
+        self._effects.append(
+            AppendLine({"type": "strike", "seat": seat, "reason": "timeout", "detail": detail, "rule": ""})
+        )
         if player.strikes >= STRIKES_ALLOWED:
             self._put_out(seat, Fault(Outcome.TIMEOUT, detail), timing)
             return
@@ -393,7 +395,7 @@ class Match:
         player.out_order = self._outs
         self._outs += 1
         line = {"type": "out", "seat": seat, "reason": fault.outcome.value, "detail": fault.detail, **_times(timing)}
-        self._effects += [Store(line), Dismiss(seat, fault)]
+        self._effects += [AppendLine(line), Dismiss(seat, fault)]
 
     def _go_on(self) -> None:
         """Play everything that needs no answer, then ask every seat to act that has no open decision."""
@@ -443,7 +445,7 @@ class Match:
     def _withdraw(self, decision: Decision) -> None:
         # Its deadline may also have passed, with the one that led here: no decision is charged more than its budget.
         timing = self._close(decision, min(self._now, self._end(decision)), self._now)
-        self._effects.append(Store({"type": "withdrawn", "seat": decision.seat, **_times(timing)}))
+        self._effects.append(AppendLine({"type": "withdrawn", "seat": decision.seat, **_times(timing)}))
         self._effects.append(Withdraw(decision.seat, decision.number, Withdrawal.OVERTAKEN))
 
     def _settle(self, answering: Seat | None = None, rest: list[Action] | None = None) -> None:
@@ -509,7 +511,7 @@ class Match:
             line["chance"] = draws
         if self._actions % STATE_DIGEST_EVERY == 0:
             line["state"] = state_digest(self.state)
-        self._effects.append(Store(line))
+        self._effects.append(AppendLine(line))
         played = Played(seat, action)
         if public:
             self._seats[seat].charged_in_public = self._seats[seat].charged
@@ -546,7 +548,7 @@ class Match:
             )
         seed = self.plan.seed if self.plan.reveals_seed else None
         self.result = Result(tuple(seats), self._actions, digest, seed)
-        self._effects += [Store(line) for line in closing_lines(self.result, state_digest(self.state))]
+        self._effects += [AppendLine(line) for line in closing_lines(self.result, state_digest(self.state))]
         self._effects.append(Finish(self.result))
 
     def _final_ranks(self) -> list[int]:

@@ -1,1 +1,1 @@
-"""A match as one HTML file to look at step by step."""
+"""A match as one HTML file that shows it step by step."""

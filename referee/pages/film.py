@@ -1,4 +1,4 @@
-"""The pictures of a match, drawn by several processes: a long match has thousands, at more than ten milliseconds each."""
+"""Draw the pictures of a match in several processes: a long match has thousands, each taking more than ten milliseconds."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from referee.errors import DoganaError
 from referee.game import Game
 from referee.pages.payload import Reel, join, reel
 from referee.records.record import RecordError
-from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.records.viewpoint import Viewpoint
 from referee.sandbox.system import processors
 
 STEPS_A_REEL = 64
-"""How many steps a process draws before it hands them over."""
+"""The number of steps that a process draws before it sends them."""
 _MIN_PICTURES = 500
-"""Fewer are drawn sooner than another process has started."""
+"""Fewer pictures are drawn sooner than another process starts."""
 
 FindGame = Callable[[str], Game]
 Progress = Callable[[int, int], None]
-"""Told now and then how many pictures are drawn, and how many there will be."""
+"""Called now and then with the number of drawn pictures, and of all."""
 
 
 class FilmError(DoganaError):
-    """The pictures could not be drawn."""
+    """The pictures cannot be drawn."""
 
 
 def film(
@@ -40,15 +40,15 @@ def film(
     Args:
         path: the record.
         find_game: looks up a game by name; a function of a module, since other processes call it too.
-        record_hash: the hash of the record's last line; another record is not drawn.
-        steps: how many actions to draw; the pictures are one more.
-        seats: how many seats to draw as they saw the match, from seat 0 on.
-        progress: told how far it is.
-        workers: how many processes draw; 0: as many as there are processors, if there is enough to draw.
+        record_hash: the hash of the record's last line; a different record is refused.
+        steps: the number of actions to draw; there is one more picture.
+        seats: the number of seats whose views to draw, from seat 0.
+        progress: called as the work advances.
+        workers: the number of processes; 0 for one for each processor, if there is enough to draw.
 
     Raises:
-        RecordError: if the record is not what it was any more.
-        FilmError: if a process ended before its work did.
+        RecordError: if the record has changed.
+        FilmError: if a process ends too early.
     """
     reels = steps // STEPS_A_REEL + 1
     views = 1 + seats
@@ -75,7 +75,7 @@ def _reels(
     replay = Replay(path, find_game)
     if replay.last_hash != record_hash:
         raise RecordError(path, 0, "was replaced by another one while it was drawn")
-    shown = [Shown(replay, viewer) for viewer in (None, *range(seats))]
+    shown = [Viewpoint(replay, viewer) for viewer in (None, *range(seats))]
     played = iter(replay)
     pictures: list[list[str]] = []
     before = ""
@@ -98,11 +98,11 @@ def _reels(
 def _drawn_by_workers(
     path: Path, find_game: FindGame, record_hash: str, steps: int, seats: int, workers: int
 ) -> Generator[tuple[int, Reel]]:
-    """Have every worker play the whole record, which is cheap, and draw every so many reels of it."""
+    """Let every worker play the whole record, which is cheap, and draw its share of the reels."""
     context = multiprocessing.get_context("spawn")
     pipes: list[Connection] = []
     processes = []
-    resource_tracker.ensure_running()  # when it starts, it lets Ctrl-C through again, which is blocked below
+    resource_tracker.ensure_running()  # its start would unblock Ctrl-C, which is blocked below
     try:
         for first in range(workers):
             ours, theirs = context.Pipe(duplex=False)
@@ -110,7 +110,9 @@ def _drawn_by_workers(
             process = context.Process(
                 target=_work, args=(theirs, path, find_game, record_hash, steps, seats, wanted), daemon=True
             )
-            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # Ctrl-C is for us; the mask is inherited
+            mask = signal.pthread_sigmask(
+                signal.SIG_BLOCK, {signal.SIGINT}
+            )  # Ctrl-C is for this process; workers inherit the mask
             try:
                 process.start()
             finally:
@@ -146,7 +148,7 @@ def _work(
     seats: int,
     wanted: range,
 ) -> None:
-    """Draw in a process of our own. It ends with the one that reads from it: then sending fails."""
+    """Draw in a worker process. It ends with its reader, because sending fails then."""
     with contextlib.suppress(OSError):
         try:
             for part in _reels(path, find_game, record_hash, steps, seats, wanted):

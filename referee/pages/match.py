@@ -1,4 +1,4 @@
-"""The page of a match: one HTML file that needs no network, no server and no second file.
+"""The page of a match: one HTML file that needs no network, server or second file.
 
 Without JavaScript it shows the result and the last picture. With it, `match.js` shows every step from the payload.
 """
@@ -23,29 +23,29 @@ from referee.pages.story import Story, columns, moment, read_story, standing
 from referee.version import installed_version
 
 MAX_BYTES = 2_000_000
-"""The size of a page. One that would be larger does without what seats knew."""
+"""The maximum size of a page. A larger one is made without the views of seats."""
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([ -!#-~]*)">')
 _HEAD_BYTES = 1000
-"""How far into a page its policy stands at most."""
+"""The number of bytes at the start of a page that contain its policy."""
 _UNSEALED = "The seed of this match is not revealed yet: chance is not checked against it."
 _TOO_LONG = "What each seat knew is left out: the page would be too large."
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """A page, and what it shows."""
+class ReplayPage:
+    """A page and a description of it."""
 
     html: str
     steps: int
-    """How many actions it shows."""
+    """The number of actions that it shows."""
     seats: int
-    """How many seats' views it has."""
+    """The number of seats whose views it has."""
     broken: str
-    """Where and why the record does not hold; empty if it does."""
+    """The place and the reason if the record does not hold; otherwise empty."""
     is_sealed: bool
-    """Whether the record reveals its seed."""
+    """True if the record reveals its seed."""
     moment: str
-    """Where to look first, as the end of its address."""
+    """The most interesting moment, as the fragment of its address."""
     picture: str
     """The last picture that spectators see, as SVG."""
 
@@ -58,20 +58,20 @@ def make_page(
     seats_too: bool | None = None,
     max_bytes: int = MAX_BYTES,
     workers: int = 0,
-) -> Page:
+) -> ReplayPage:
     """Make the page of a record. Equal records give equal pages.
 
     Args:
         path: the record.
         find_game: looks up a game by name; a function of a module, since other processes call it too.
-        progress: told now and then how many pictures are drawn, and how many there will be.
-        seats_too: whether to show what each seat knew; None: if the match, and every other one with its seed, is over.
-        max_bytes: what would be larger is made without what seats knew.
-        workers: how many processes draw; 0: as many as there are processors, if there is enough to draw.
+        progress: called now and then with the number of drawn pictures, and of all.
+        seats_too: True to include the view of each seat; None to do so if all matches with this seed are over.
+        max_bytes: the maximum size; a larger page is made without the views of seats.
+        workers: the number of processes that draw; 0 for one for each processor, if there is enough to draw.
 
     Raises:
-        RecordError: if not even the beginning of the match holds.
-        FilmError: if a process that drew pictures ended before its work did.
+        RecordError: if not even the start of the match holds.
+        FilmError: if a process that draws pictures ends too early.
     """
     story = read_story(path, find_game, seats_too)
     reel = film(path, find_game, story.replay.last_hash, len(story.seats), len(story.logs), progress, workers)
@@ -80,7 +80,9 @@ def make_page(
     if len(html.encode()) > max_bytes and story.logs:
         story.logs = []
         html = _html(story, Reel(reel.tokens, reel.public, []), last, _TOO_LONG)
-    return Page(html, len(story.seats), len(story.logs), story.broken, story.replay.is_sealed, moment(story), last)
+    return ReplayPage(
+        html, len(story.seats), len(story.logs), story.broken, story.replay.is_sealed, moment(story), last
+    )
 
 
 def _html(story: Story, reel: Reel, last: str, remark: str) -> str:
@@ -109,10 +111,10 @@ def _html(story: Story, reel: Reel, last: str, remark: str) -> str:
 
 
 def policy_of(html: bytes) -> str:
-    """Return the content security policy that a page has in its head: a server says the same.
+    """Extract the content security policy of a page, which a server repeats as a header.
 
     Raises:
-        ValueError: if it is no page that `make_page` made.
+        ValueError: if `make_page` did not make the page.
     """
     found = _POLICY.search(html, 0, _HEAD_BYTES)
     if found is None:
@@ -142,7 +144,7 @@ def _rows(story: Story) -> list[str]:
 
 
 def _code(name: str) -> list[str]:
-    """Return the lines of a script without what only people need."""
+    """Return the lines of a script without indentation, comments and empty lines."""
     lines = [line.strip() for line in _part(name).splitlines()]
     return [line for line in lines if line and not line.startswith("//")]
 
@@ -152,5 +154,5 @@ def _part(name: str) -> str:
 
 
 def _hash(content: str) -> str:
-    """Return what a content security policy calls a script or style by."""
+    """Return the hash by which a content security policy allows a script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()

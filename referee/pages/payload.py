@@ -1,9 +1,10 @@
-"""Pictures of a match as a few numbers a step, and the payload of a page. Pure; `decode.js` reads what is written here.
+"""Encode the pictures of a match as a few numbers per step, and the payload of a page. Pure; `decode.js` decodes it.
 
-A picture is cut into *tokens*: a tag with the text in it, or a sentence. All pictures share one table of distinct tokens,
-so a picture is a list of places in that table. The difference between two pictures is a *splice*, a list of numbers: keep n tokens, drop n, insert
-n, which follow; and so on. The rest is kept. A spectator's picture is the splice of the one before; a seat's picture
-is the splice of the spectator's at the same step. docs/decisions/0019-replay-page.md has the measurements.
+A picture is cut into *tokens*: a tag with its text, or a sentence. All pictures share one table of distinct tokens,
+so a picture is a list of indices into that table. The difference between two pictures is a *splice*, a list of numbers: keep n
+tokens, drop n, insert the n that follow, and so on; the remaining tokens stay. A spectator's picture is stored as a splice of the
+previous one, and a seat's picture as a splice of the spectator's at the same step.
+docs/decisions/0019-replay-page.md has the measurements.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from typing import Any
 
 _TOKEN = re.compile(r"(?=<(?!/))|(?<=>)(?=</)|(?<=\. )")
 _NEAR = 128
-"""How many tokens of either picture are searched for the place from which both go on alike,"""
+"""The number of tokens of either picture in which to search for the place where both continue alike."""
 _ALIKE = 3
-"""and how many of them must be alike there."""
+"""The number of tokens that must be alike there."""
 
 _FORBIDDEN, _INSTEAD = b"<>&", b",.:"
-"""Base85 has letters that HTML takes for markup; others are written for them."""
+"""Base85 uses characters that are markup in HTML; others replace them."""
 
 Splice = list[int]
 """`[keep, drop, count, ...tokens, keep, drop, count, ...]`."""
@@ -31,22 +32,22 @@ Splice = list[int]
 
 @dataclass(frozen=True, slots=True)
 class Reel:
-    """The pictures of consecutive steps, with a table of tokens of their own."""
+    """The pictures of consecutive steps, with their own table of tokens."""
 
     tokens: list[str]
     public: list[Splice]
-    """What spectators see: for each step the splice of the step before; of nothing at the beginning of the match."""
+    """The spectators' pictures: for each step a splice of the previous one, which is empty at the start of the match."""
     seats: list[list[Splice]]
-    """What each seat sees: for each step the splice of what spectators see."""
+    """The pictures of each seat: for each step a splice of the spectators' picture."""
 
 
 def tokens_of(picture: str) -> list[str]:
-    """Cut a picture into tokens; joined they are the picture again, whatever it is made of."""
+    """Cut a picture into tokens. Joined again, they give the picture, whatever text it is."""
     return [token for token in _TOKEN.split(picture) if token]
 
 
 def splice(before: Sequence[int], after: Sequence[int]) -> Splice:
-    """Return the splice that makes `after` of `before`."""
+    """Return the splice that turns `before` into `after`."""
     numbers: Splice = []
     at = to = kept = 0
     while at < len(before) or to < len(after):
@@ -60,7 +61,7 @@ def splice(before: Sequence[int], after: Sequence[int]) -> Splice:
 
 
 def _difference(before: Sequence[int], after: Sequence[int], at: int, to: int) -> tuple[int, int]:
-    """Return how many tokens to drop and to insert until both go on alike; all that is left if they do not soon."""
+    """Return the numbers of tokens to drop and to insert until both continue alike; all the rest if that is too far away."""
     for both in range(1, 2 * _NEAR):
         for drop in range(max(0, both - _NEAR), min(both, _NEAR) + 1):
             old, new = at + drop, to + both - drop
@@ -70,7 +71,7 @@ def _difference(before: Sequence[int], after: Sequence[int], at: int, to: int) -
 
 
 def apply(before: Sequence[int], change: Splice) -> list[int]:
-    """Return what a splice makes of `before`."""
+    """Apply a splice to `before`, and return the result."""
     after: list[int] = []
     at = place = 0
     while place < len(change):
@@ -86,8 +87,8 @@ def reel(pictures: Iterable[Sequence[str]], before: str) -> Reel:
     """Encode the pictures of consecutive steps.
 
     Args:
-        pictures: for each step what spectators see, then what each seat sees.
-        before: what spectators saw at the step before; empty at the beginning of the match.
+        pictures: for each step the spectators' picture, then that of each seat.
+        before: the spectators' picture at the previous step; empty at the start of the match.
     """
     table: dict[str, int] = {}
     known: dict[str, list[int]] = {}
@@ -107,12 +108,12 @@ def reel(pictures: Iterable[Sequence[str]], before: str) -> Reel:
         for splices, picture in zip(seats, by_seats, strict=True):
             splices.append(splice(now, numbers(picture)))
         last = now
-        known = {seen: now, **{picture: known[picture] for picture in by_seats}}  # a picture is often as it was before
+        known = {seen: now, **{picture: known[picture] for picture in by_seats}}  # pictures are often unchanged
     return Reel(list(table), public, seats)
 
 
 def join(reels: Sequence[Reel]) -> Reel:
-    """Join reels that follow each other into one, with one table; it is sorted, because gzip writes that in fewer bytes."""
+    """Join consecutive reels into one with a single table, which is sorted because gzip compresses it better so."""
     tokens = sorted({token for part in reels for token in part.tokens})
     place = {token: number for number, token in enumerate(tokens)}
     public: list[Splice] = []
@@ -139,7 +140,7 @@ def _renumbered(change: Splice, new: Sequence[int]) -> Splice:
 
 
 def pictures_of(reel: Reel, seat: int | None) -> Iterator[str]:
-    """Yield the pictures of a reel: what spectators see, or what a seat sees."""
+    """Yield the pictures of a reel: the spectators' (None) or a seat's."""
     public: list[int] = []
     for number, change in enumerate(reel.public):
         public = apply(public, change)
@@ -148,14 +149,14 @@ def pictures_of(reel: Reel, seat: int | None) -> Iterator[str]:
 
 
 def written(data: dict[str, Any]) -> str:
-    """Write a payload as base85 of compressed JSON, without markup. Equal data gives equal text."""
+    """Encode a payload as base85 of compressed JSON, without markup. Equal data gives equal text."""
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
     packed = base64.b85encode(gzip.compress(plain, 9, mtime=0))
     return packed.translate(bytes.maketrans(_FORBIDDEN, _INSTEAD)).decode()
 
 
 def frames(reel: Reel) -> dict[str, Any]:
-    """Return a reel as a payload has it: a splice of a seat that is the same as at the step before is `null`."""
+    """Return a reel for the payload, with `null` for each splice of a seat that repeats its previous one."""
     seats = [
         [None if change == before else change for before, change in zip([None, *splices], splices, strict=False)]
         for splices in reel.seats

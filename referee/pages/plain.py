@@ -1,4 +1,4 @@
-"""A picture as HTML that is shorter than the SVG and looks the same, for those who have no JavaScript. Pure."""
+"""Write a picture as HTML that looks like the SVG but is shorter, for browsers without JavaScript. Pure."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _LOOKS = {
     "fill", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin", "stroke-dasharray", "paint-order", "opacity",
     "font-size", "font-weight", "font-family", "text-anchor",
 }  # fmt: skip
-"""Attributes that a style sheet can have as well."""
+"""Attributes that are also properties of style sheets."""
 _PLAIN_STYLE = re.compile(r"[\w#., '-]+")
 _PLAIN_VALUE = re.compile(r"[^\s\"'`=<>]+")
 
 
 def shorten(picture: str) -> tuple[str, str]:
-    """Write a picture with classes for what repeats itself, and without quotes that HTML does not need.
+    """Write a picture with classes for repeated attributes, and without the quotes that HTML does not need.
 
     Args:
         picture: an SVG document.
 
     Returns:
-        The picture as HTML, and the style sheet of its classes, which are called `v0`, `v1` and so on.
+        The picture as HTML, and the style sheet of its classes `v0`, `v1` and so on.
     """
     classes: dict[str, int] = {}
 

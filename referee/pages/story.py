@@ -1,6 +1,6 @@
-"""What the page tells beside the pictures: actions in words, places, scores, clocks and troubles, as columns of numbers.
+"""The text of a page: actions in words, places, scores, clocks and troubles, as columns of numbers.
 
-What only one seat may know is told in the log of that seat alone.
+A seat's secrets are only in the log of that seat.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from referee.match.result import Result
 from referee.records.changes import changes
 from referee.records.moments import lead_lost, place_on_page, round_of
 from referee.records.record import RecordError
-from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.records.viewpoint import Viewpoint
 from referee.terminal import visible
 
 MAX_NAME = 60
-"""How many characters of a name that a stranger wrote are shown,"""
+"""The maximum length of a name written by a stranger."""
 MAX_TEXT = 300
-"""and how many of a longer text, such as what was wrong with an answer."""
+"""The maximum length of other texts, such as the reason for refusing an answer."""
 
 Entry = list[str]
-"""A line of a log. First the action, empty if the viewer does not know it; then what happened in words, empty if the viewer
-learns of nothing; then what changed."""
+"""A line of a log: the action, empty if the viewer does not know it; the event in words, empty if the viewer learns nothing;
+then the changes."""
 Clock = tuple[int, Seat, float, float]
-"""(step, seat, milliseconds charged since the step before, seconds left after it)."""
+"""(step, seat, milliseconds charged since the previous step, seconds left after it)."""
 
 
 @dataclass(slots=True)
@@ -37,48 +37,48 @@ class Story:
 
     replay: Replay
     log: list[Entry] = field(default_factory=list)
-    """What spectators are told, an entry a step."""
+    """The spectators' log, with an entry for each step."""
     logs: list[list[Entry]] = field(default_factory=list)
-    """What each seat is told; empty if the page does not show what seats knew."""
+    """The log of each seat; empty if the page has no views of seats."""
     seats: list[Seat] = field(default_factory=list)
-    """Who played each step."""
+    """The seat that played each step."""
     by: list[str] = field(default_factory=list)
-    """Who decided it: the first letter of a `Decider`."""
+    """Its decider: the first letter of a `Decider`."""
     rounds: list[tuple[int, str]] = field(default_factory=list)
-    """(step, name) where a round begins."""
+    """(step, name) for the start of each round."""
     places: list[tuple[int, list[int]]] = field(default_factory=list)
-    """(step, the place of each seat) where places change."""
+    """(step, the place of each seat) for each change of places."""
     scores: list[tuple[int, list[int]]] = field(default_factory=list)
-    """(step, the score of each seat) where scores change."""
+    """(step, the score of each seat) for each change of scores."""
     clocks: list[Clock] = field(default_factory=list)
     broken: str = ""
-    """Where and why the record does not hold; empty if it does."""
+    """The place and the reason if the record does not hold; otherwise empty."""
 
     @property
     def result(self) -> Result | None:
-        """How the match went; None if the record does not hold."""
+        """The result of the match; None if the record does not hold."""
         return self.replay.result
 
 
 def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | None) -> Story:
-    """Play a record again and note what happens.
+    """Play a record again, and collect its story.
 
     Args:
         path: the record.
         find_game: looks up a game by name; raises `UnknownGame`.
-        seats_too: whether to note what each seat knew; None: if the record reveals its seed, so that the match is over, and
-            every other one with this seed.
+        seats_too: True to include the log of each seat; None to do so if the record reveals its seed: then all matches with
+            this seed are over.
 
     Returns:
-        The story; up to the first line that does not hold, if there is one.
+        The story, which ends before the first line that does not hold.
 
     Raises:
-        RecordError: if not even the beginning of the match holds.
+        RecordError: if not even the start of the match holds.
     """
     replay = Replay(path, find_game)
     viewers = range(replay.plan.setup.seats if seats_too or (seats_too is None and replay.is_sealed) else 0)
     story = Story(replay, logs=[[] for _ in viewers])
-    shown = [Shown(replay, viewer) for viewer in (None, *viewers)]
+    shown = [Viewpoint(replay, viewer) for viewer in (None, *viewers)]
     spectator = shown[0]
     used = replay.seconds_used()
 
@@ -115,9 +115,9 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
 
 
 def moment(story: Story) -> str:
-    """Return where a look at the match is worth most, as the address of a page has it: `#s=127&as=1`.
+    """Return the most interesting moment of the match as the fragment of an address: `#s=127&as=1`.
 
-    It is where the first seat was put out, or else where the lead was lost for the last time; otherwise the end.
+    It is when the first seat was put out, or when the lead was lost for the last time; otherwise the end.
     """
     outs = [(trouble.after, trouble.seat) for trouble in story.replay.troubles if trouble.is_out]
     places = list(story.places)
@@ -128,7 +128,7 @@ def moment(story: Story) -> str:
 
 
 def columns(story: Story) -> dict[str, Any]:
-    """Return the story as the payload of a page has it."""
+    """Return the story for the payload of a page."""
     plan, result = story.replay.plan, story.result
     texts = sorted({text for log in (story.log, *story.logs) for entry in log for text in entry if text})
     place = {text: number for number, text in enumerate(texts)} | {"": -1}
@@ -165,14 +165,14 @@ def columns(story: Story) -> dict[str, Any]:
 
 
 def _clock_columns(clocks: Sequence[Clock]) -> list[list[float]]:
-    """Return columns, which gzip writes in fewer bytes than rows; the first one has the steps since the row before."""
+    """Return columns, which gzip compresses better than rows; the first has the number of steps since the previous row."""
     steps = [step for step, *_ in clocks]
     gaps: list[float] = [step - before for before, step in zip([0, *steps], steps, strict=False)]
     return [gaps, *([row[column] for row in clocks] for column in (1, 2, 3))]
 
 
 def standing(story: Story) -> list[dict[str, Any]]:
-    """Return a row for each seat, the best first: of the result, or as far as the record goes."""
+    """Return a row for each seat, best first: of the result, or of the record's last valid step."""
     replay, result = story.replay, story.result
     rows = []
     for seat, bot in enumerate(replay.plan.bots):

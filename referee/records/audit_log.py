@@ -90,7 +90,7 @@ def handover_text(old: PublicKey, new: PublicKey) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MatchEntries:
     """The entries of a match in a log."""
 
     scheduled: int
@@ -104,7 +104,7 @@ class Standing:
 
 
 @dataclass(slots=True)
-class Checked:
+class ValidLog:
     """The content of a valid log."""
 
     entries: int = 0
@@ -123,7 +123,7 @@ class Checked:
     """A line for each unfinished block: it has matches without an end, or its seed is not revealed."""
     earlier: list[str] = field(default_factory=list)
     """A line for each entry that is dated before an earlier entry: the clock was set back, or the time is false."""
-    standings: dict[str, Standing] = field(default_factory=dict)
+    standings: dict[str, MatchEntries] = field(default_factory=dict)
     """The entries of the wanted matches, by match id."""
 
 
@@ -140,7 +140,7 @@ class _Block:
     """The number of void attempts of each unfinished match, by match id."""
 
 
-def check(path: Path, trusted: PublicKey | None, wanted: Collection[str] = ()) -> Checked:
+def check(path: Path, trusted: PublicKey | None, wanted: Collection[str] = ()) -> ValidLog:
     """Check a whole log: its chain, its signature, and that its events are possible in this order.
 
     Args:
@@ -279,7 +279,7 @@ class _Book:
     """The state of a ladder after the entries so far."""
 
     def __init__(self, wanted: Collection[str]) -> None:
-        self.found = Checked()
+        self.found = ValidLog()
         self._wanted = wanted
         self._versions: set[str] = set()
         self._bots: dict[str, tuple[str, int]] = {}
@@ -378,7 +378,7 @@ class _Book:
             if match["match"] in self.found.standings:
                 raise _Wrong(f"match {match['match']} is scheduled a second time")
             if match["match"] in self._wanted:
-                self.found.standings[match["match"]] = Standing(number, {**entry, **match})
+                self.found.standings[match["match"]] = MatchEntries(number, {**entry, **match})
         self._blocks[entry["block"]] = _Block(number, entry["at"], commitments, seats, dict.fromkeys(commitments, 0))
 
     def _open_block(self, match_id: str) -> _Block:

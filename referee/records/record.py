@@ -146,7 +146,7 @@ class RecordWriter:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RecordLine:
     """A line of a record, after the check of its place in the chain."""
 
     number: int
@@ -157,7 +157,7 @@ class Line:
     """Its hash, which identifies the record up to here."""
 
 
-class Lines(Sequence[Line]):
+class RecordLines(Sequence[RecordLine]):
     """The lines of a record, after the check of its chain.
 
     Each access parses the line anew: the cost of refusing a record does not depend on the lines after the invalid one.
@@ -174,16 +174,16 @@ class Lines(Sequence[Line]):
         return len(self._lines)
 
     @overload
-    def __getitem__(self, at: int) -> Line: ...
+    def __getitem__(self, at: int) -> RecordLine: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Line]: ...
+    def __getitem__(self, at: slice) -> Sequence[RecordLine]: ...
     @override
-    def __getitem__(self, at: int | slice) -> Line | Sequence[Line]:
+    def __getitem__(self, at: int | slice) -> RecordLine | Sequence[RecordLine]:
         if isinstance(at, slice):
             return [self[number] for number in range(len(self))[at]]
         whole, own_hash = self._lines[at]
         number = at % len(self) + 1
-        return Line(number, _parsed(self._path, number, body(whole)), own_hash)
+        return RecordLine(number, _parsed(self._path, number, body(whole)), own_hash)
 
     def whole(self) -> list[bytes]:
         """Return the lines as they were written, without line breaks."""
@@ -194,7 +194,7 @@ class Lines(Sequence[Line]):
         return sum(whole.startswith(b'{"type":"%s",' % kind.encode()) for whole, _ in self._lines)
 
 
-def read_lines(path: Path, data: bytes | None = None) -> Lines:
+def read_lines(path: Path, data: bytes | None = None) -> RecordLines:
     """Read a record, compressed or not, and check its chain of hashes.
 
     Args:
@@ -261,7 +261,7 @@ def unzipped(path: Path, data: bytes, max_bytes: int, like: Dictionary | None = 
     return lines
 
 
-def _lines_of(path: Path, data: bytes) -> Lines:
+def _lines_of(path: Path, data: bytes) -> RecordLines:
     if not data:
         raise RecordError(path, 0, "is empty")
     if data.count(b"\n") > MAX_LINES:
@@ -280,7 +280,7 @@ def _lines_of(path: Path, data: bytes) -> Lines:
     if rest:
         no_record = "" if lines else ", or this is no record"
         raise RecordError(path, len(lines) + 1, f"is cut off in the middle{no_record}")
-    return Lines(path, lines)
+    return RecordLines(path, lines)
 
 
 def sealed(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from referee.match.plan import MatchPlan
-from referee.records.record import Line
+from referee.records.record import RecordLine
 from referee.registry import shipped_board
 
 MAX_SHOWN = 40
@@ -54,15 +54,15 @@ def _differences(board: Any, shipped: Any, place: str) -> Iterator[str]:
         for number, (one, other) in enumerate(zip(board, shipped, strict=True)):
             yield from _differences(one, other, f"{place}[{number}]")
     elif json.dumps(board) != json.dumps(shipped):  # in JSON, true is not 1
-        yield f"{place} is {_shown(board)}, not {_shown(shipped)}"
+        yield f"{place} is {_quoted(board)}, not {_quoted(shipped)}"
 
 
-def _shown(value: Any) -> str:
+def _quoted(value: Any) -> str:
     text = "missing" if value is None else json.dumps(value)
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
 
 
-def note_claims(claims: dict[str, list[int]], line: Line) -> None:
+def note_claims(claims: dict[str, list[int]], line: RecordLine) -> None:
     """Add the claims of a line that nothing else in the record proves."""
     data = line.data
     if data.get("type") == "header":
@@ -76,7 +76,7 @@ def note_claims(claims: dict[str, list[int]], line: Line) -> None:
         claims.setdefault(claim, []).append(line.number)
 
 
-def _claim(line: Line) -> str:
+def _claim(line: RecordLine) -> str:
     match line.data:
         case {"type": "action", "by": "clock"}:
             return "time was up"

@@ -21,7 +21,7 @@ from referee.match.machine import STATE_DIGEST_EVERY
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Result, closing_lines, final_ranks
 from referee.records.header import read_plan
-from referee.records.record import FORMAT, READABLE, Line, OtherFormat, RecordError, read_lines
+from referee.records.record import FORMAT, READABLE, OtherFormat, RecordError, RecordLine, read_lines
 from referee.records.seats import TIMES, Seats, Unsound
 from referee.records.signature import Signature, read_signature
 from referee.records.trust import Trust, note_claims, trust
@@ -51,7 +51,7 @@ _ENTRIES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayStep:
     """An action of a record that was played again."""
 
     n: int
@@ -136,7 +136,7 @@ class Replay:
         self.result: Result | None = None
         self.state = self._read_start()
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[ReplayStep]:
         """Play the match step by step.
 
         Raises:
@@ -170,16 +170,16 @@ class Replay:
 
     # lines
 
-    def _fail(self, line: Line, reason: str) -> RecordError:
+    def _fail(self, line: RecordLine, reason: str) -> RecordError:
         return RecordError(self.path, line.number, reason)
 
-    def _check_entries(self, line: Line) -> None:
+    def _check_entries(self, line: RecordLine) -> None:
         kind = line.data.get("type")
         unknown = line.data.keys() - _ENTRIES.get(str(kind), line.data.keys()) - {"type"}
         if unknown:
             raise self._fail(line, f"has entries that no line of type {kind} has: {', '.join(sorted(unknown))[:60]}")
 
-    def _take(self, wanted: str) -> Line:
+    def _take(self, wanted: str) -> RecordLine:
         if self._at >= len(self.lines):
             raise RecordError(
                 self.path,
@@ -225,7 +225,7 @@ class Replay:
         self._check_state(line, state)
         return state
 
-    def _read_position(self, line: Line) -> State:
+    def _read_position(self, line: RecordLine) -> State:
         document = Document(self.plan.position, "position")
         state = self.plan.game.read_state(self.plan.setup, document)
         document.finish()
@@ -234,7 +234,7 @@ class Replay:
             raise self._fail(line, f"the position cannot be played: {'; '.join(problems)}")
         return state
 
-    def _read_action(self, line: Line) -> Step:
+    def _read_action(self, line: RecordLine) -> ReplayStep:
         data = line.data
         seat, text, by = self._seat(line), data.get("action"), _DECIDERS.get(str(data.get("by")))
         if type(data.get("n")) is not int or data["n"] != self._actions + 1:
@@ -264,9 +264,9 @@ class Replay:
         self._digest.note_action(seat, action)
         if self._actions % STATE_DIGEST_EVERY == 0:
             self._check_state(line, self.state)
-        return Step(self._actions, seat, action, by, seconds, draws)
+        return ReplayStep(self._actions, seat, action, by, seconds, draws)
 
-    def _read_event(self, line: Line) -> None:
+    def _read_event(self, line: RecordLine) -> None:
         """Read a line of an event between actions."""
         kind = line.data.get("type")
         if kind not in ("strike", "out", "withdrawn"):
@@ -284,7 +284,7 @@ class Replay:
             raise self._fail(line, str(error)) from error
         self._note_trouble(line, is_out=kind == "out")
 
-    def _note_trouble(self, line: Line, *, is_out: bool) -> None:
+    def _note_trouble(self, line: RecordLine, *, is_out: bool) -> None:
         seat, reason, detail, rule = (line.data.get(key, "") for key in ("seat", "reason", "detail", "rule"))
         self.troubles.append(Trouble(self._actions, seat, reason, str(detail), str(rule), is_out))
 
@@ -330,13 +330,13 @@ class Replay:
 
     # parts of several kinds of lines
 
-    def _seat(self, line: Line) -> Seat:
+    def _seat(self, line: RecordLine) -> Seat:
         seat = line.data.get("seat")
         if type(seat) is not int or not 0 <= seat < self.plan.setup.seats:
             raise self._fail(line, f"names seat {seat!r}; there are {self.plan.setup.seats}")
         return seat
 
-    def _give_draws(self, line: Line) -> list[tuple[str, Draw]]:
+    def _give_draws(self, line: RecordLine) -> list[tuple[str, Draw]]:
         recorded = line.data.get("chance", [])
         if not isinstance(recorded, list):
             raise self._fail(line, "chance must be a list")
@@ -349,11 +349,11 @@ class Replay:
         self._digest.note_draws(draws)
         return draws
 
-    def _check_draws_are_used(self, line: Line) -> None:
+    def _check_draws_are_used(self, line: RecordLine) -> None:
         if self._chance.draws:
             raise self._fail(line, "chance is recorded that the rules do not draw")
 
-    def _check_state(self, line: Line, state: State) -> None:
+    def _check_state(self, line: RecordLine, state: State) -> None:
         if line.data.get("state") != state_digest(state):
             raise self._fail(line, "the state is another one than was recorded (the digests differ)")
 

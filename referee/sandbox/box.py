@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.errors import DoganaError
-from referee.sandbox.cgroup import Group, Groups, Usage
-from referee.sandbox.limits import Limits, in_words
+from referee.sandbox.cgroup import ControlGroup, Groups, Usage
+from referee.sandbox.limits import ResourceLimits, in_words
 from referee.sandbox.runtimes import Runtimes
 
 _HERE = str(Path(__file__).parent)
@@ -59,7 +59,7 @@ class Sandbox:
             next match.
     """
 
-    limits: Limits
+    limits: ResourceLimits
     runtimes: Runtimes
     groups: Groups
     filter: bytes
@@ -126,7 +126,7 @@ class Box:
     folder: Path
     socket: Path
     environment: Mapping[str, str]
-    group: Group
+    group: ControlGroup
     reports: int = field(init=False)
     """The descriptor for bubblewrap's reports; the supervisor inherits it."""
     _reported: int = field(init=False)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from referee.sandbox.limits import Limits, in_words
+from referee.sandbox.limits import ResourceLimits, in_words
 from referee.sandbox.system import is_alive
 
 _PREFIX = "dogana-"
@@ -107,14 +107,14 @@ class Groups:
                         found[name] = Hierarchy(folder / own[name].lstrip("/"), 1)
         return Groups({name: one for name, one in found.items() if (can_make or _can_make)(one.folder)})
 
-    def make(self, limits: Limits) -> Group:
+    def make(self, limits: ResourceLimits) -> ControlGroup:
         """Make a group with those of these limits that can be enforced.
 
         Raises:
             OSError: if that fails although it worked before.
         """
         name = f"{_PREFIX}{os.getpid()}-{next(_counter)}"
-        group = Group({key: Hierarchy(one.folder / name, one.version) for key, one in self.found.items()})
+        group = ControlGroup({key: Hierarchy(one.folder / name, one.version) for key, one in self.found.items()})
         try:
             group.begin(limits)
         except OSError:
@@ -132,14 +132,14 @@ class Groups:
                         _remove(folder)
 
 
-class Group:
+class ControlGroup:
     """The group of one agent."""
 
     def __init__(self, parts: Mapping[str, Hierarchy]) -> None:
         self._parts = dict(parts)
         self._folders = list(dict.fromkeys(part.folder for part in parts.values()))
 
-    def begin(self, limits: Limits) -> None:
+    def begin(self, limits: ResourceLimits) -> None:
         """Make the folders and set the limits."""
         for folder in self._folders:
             folder.mkdir()
@@ -212,7 +212,7 @@ _OPTIONAL = {"memory.memsw.limit_in_bytes", "memory.swap.max", "memory.oom.group
 """Files that some kernels lack; the other limits usually cover what these files limit."""
 
 
-def _settings(parts: Mapping[str, Hierarchy], limits: Limits) -> Iterator[tuple[Path, object]]:
+def _settings(parts: Mapping[str, Hierarchy], limits: ResourceLimits) -> Iterator[tuple[Path, object]]:
     quota = int(limits.cpus * _PERIOD_MICROSECONDS)
     if memory := parts.get("memory"):
         if memory.version == 1:
@@ -294,7 +294,7 @@ def _remove(folder: Path, *, forgets: bool = True) -> None:
 
     Args:
         folder: the group.
-        forgets: as in `Group.end`.
+        forgets: as in `ControlGroup.end`.
 
     Raises:
         OSError: if some processes do not die in time.

@@ -8,7 +8,7 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ResourceLimits:
     """The resource limits of an agent, for all its processes and threads together."""
 
     memory_bytes: int = 512 * MIB

@@ -14,7 +14,7 @@ IS_LINUX = sys.platform == "linux"
 NAME = {"linux": "Linux", "darwin": "macOS"}.get(sys.platform, sys.platform)
 """The usual name of this system."""
 HOW_TO_GET_LINUX = "use WSL2, a container or a server (docs/installing.md)"
-LEAVE_OUT = "leave out --unconfined" if IS_LINUX else f"leave them out: {NAME} has no walls"
+LEAVE_OUT = "leave out --unconfined" if IS_LINUX else f"leave them out: {NAME} has no sandbox"
 """Advice about limits that nothing would enforce."""
 FOLDERS_OF_PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin") + (() if IS_LINUX else ("/opt/homebrew/bin",))
 """The folders of the usual programs."""

@@ -16,7 +16,7 @@ from typing import Any
 import grpc
 import pytest
 
-from dogana.started import Call, CallEnded
+from dogana.started import CallEnded, SocketCall
 from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +51,7 @@ def message(data: bytes) -> bytes:
 
 
 @contextmanager
-def scripted(folder: Path, frames: bytes, after: int = 0) -> Iterator[Call]:
+def scripted(folder: Path, frames: bytes, after: int = 0) -> Iterator[SocketCall]:
     """A call of a server that sends these frames, after it has been sent so many bytes, and ends the connection."""
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(f"{folder}/s")
@@ -72,7 +72,7 @@ def scripted(folder: Path, frames: bytes, after: int = 0) -> Iterator[Call]:
 
         serving = threading.Thread(target=serve)
         serving.start()
-        call = Call(f"{folder}/s", METHOD)
+        call = SocketCall(f"{folder}/s", METHOD)
         try:
             yield call
         finally:
@@ -82,7 +82,7 @@ def scripted(folder: Path, frames: bytes, after: int = 0) -> Iterator[Call]:
 
 def test_messages_of_all_sizes_come_back_whole(tmp_path: Path) -> None:
     with serving(tmp_path, echo) as path:
-        call = Call(path, METHOD)
+        call = SocketCall(path, METHOD)
         for size in SIZES * 2:
             data = bytes(range(256)) * (size // 256) + bytes(size % 256)
             call.send(data)
@@ -96,7 +96,7 @@ def test_what_is_more_than_all_windows_is_read_to_its_end(tmp_path: Path) -> Non
             yield bytes((number,)) * 100_000
 
     with serving(tmp_path, much) as path:
-        call = Call(path, METHOD)
+        call = SocketCall(path, METHOD)
         call.send(b"")
         for number in range(100):
             assert call.receive() == bytes((number,)) * 100_000
@@ -110,7 +110,7 @@ def test_many_answers_are_sent_though_each_window_is_used_up(tmp_path: Path) -> 
         yield b"%d" % sum(len(next(messages)) for _ in range(300))
 
     with serving(tmp_path, count) as path:
-        call = Call(path, METHOD)
+        call = SocketCall(path, METHOD)
         for _ in range(300):
             call.send(bytes(60_000))
         assert call.receive() == b"18000000"
@@ -124,7 +124,7 @@ def test_a_call_ends_with_the_status_and_the_words_of_the_server(tmp_path: Path,
         context.abort(grpc.StatusCode.ABORTED, details)
 
     with serving(tmp_path, refuse) as path:
-        call = Call(path, METHOD)
+        call = SocketCall(path, METHOD)
         call.send(b"first")
         assert call.receive() == b"first"
         with pytest.raises(CallEnded) as ended:
@@ -151,7 +151,7 @@ def test_a_look_does_not_wait(tmp_path: Path) -> None:
         yield b"answer"
 
     with serving(tmp_path, later) as path:
-        call = Call(path, METHOD)
+        call = SocketCall(path, METHOD)
         call.send(b"")
         assert call.look() is None
         may_answer.set()
@@ -169,7 +169,7 @@ def test_a_timeout_that_a_bot_sets_for_its_own_sockets_ends_no_call(tmp_path: Pa
         before = socket.getdefaulttimeout()
         socket.setdefaulttimeout(0.01)
         try:
-            call = Call(path, METHOD)
+            call = SocketCall(path, METHOD)
         finally:
             socket.setdefaulttimeout(before)
         call.send(b"")

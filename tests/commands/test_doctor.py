@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.sandbox import box, walls
+from referee.sandbox import box, measures
 from referee.sandbox.cgroup import Groups, Hierarchy, Usage
-from referee.sandbox.walls import Ran
+from referee.sandbox.measures import Ran
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 
@@ -41,8 +41,8 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 
     def describe(seen: dict[str, object] | str, groups: dict[str, Hierarchy], user: int = 1000) -> None:
         output = seen if isinstance(seen, str) else json.dumps(SEEN | seen)
-        monkeypatch.setattr(walls, "run", lambda *_: Ran(0, output, True, Usage()))
-        monkeypatch.setattr(walls, "find_bubblewrap", lambda: "/usr/bin/bwrap")
+        monkeypatch.setattr(measures, "run", lambda *_: Ran(0, output, True, Usage()))
+        monkeypatch.setattr(measures, "find_bubblewrap", lambda: "/usr/bin/bwrap")
         monkeypatch.setattr(Groups, "look", staticmethod(lambda: Groups(groups)))
         monkeypatch.setattr(Groups, "sweep", lambda _: None)
         monkeypatch.setattr(os, "geteuid", lambda: user)
@@ -66,18 +66,18 @@ def test_without_bubblewrap_it_says_what_to_install(
     dogana: Dogana, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine({}, ALL)
-    monkeypatch.setattr(walls, "find_bubblewrap", box.find_bubblewrap)
+    monkeypatch.setattr(measures, "find_bubblewrap", box.find_bubblewrap)
     monkeypatch.setattr("referee.sandbox.box.shutil.which", lambda *_, **__: None)
     verdict, mend, until, found = paragraphs(dogana("doctor", status=1).stdout)
     assert verdict == "This machine cannot run strangers' bots, because bubblewrap is not installed."
     assert mend.splitlines()[-1] == "  apt-get install bubblewrap"
-    assert mend.startswith("Without bubblewrap: there are no walls at all")
+    assert mend.startswith("Without bubblewrap: there is no sandbox at all")
     assert found.startswith("What was found:\n")
     assert "--unconfined" in until
     assert "NO       bubblewrap  is not installed" in found
     told = json.loads(dogana("doctor", "--json", status=1).stdout)
     assert (told["enough"], told["verdict"]) == (False, verdict)
-    assert told["walls"][0]["commands"] == ["apt-get install bubblewrap"]
+    assert told["measures"][0]["commands"] == ["apt-get install bubblewrap"]
 
 
 def test_a_user_without_control_groups_may_run_bots_with_weaker_limits(dogana: Dogana, machine: Machine) -> None:
@@ -119,7 +119,7 @@ def test_root_in_a_container_with_too_few_users_is_told_how_many_it_needs(
         box.users_for_agents("0 1000 1\n")
         raise AssertionError
 
-    monkeypatch.setattr(walls, "run", order)
+    monkeypatch.setattr(measures, "run", order)
     verdict, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
     assert verdict == (
         "This machine cannot run strangers' bots, because root can be too few other users in this container."
@@ -132,7 +132,7 @@ def test_a_box_that_could_not_be_built_is_told_with_what_to_do(dogana: Dogana, m
     machine(f"{said}\n", ALL, user=0)
     verdict, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
     assert verdict.endswith(f"because no box could be built: {said}.")
-    advice, commands = walls.why_no_box(said)
+    advice, commands = measures.why_no_box(said)
     assert f"To mend it: {advice}" in mend
     assert all(command in mend for command in commands)
 
@@ -156,7 +156,7 @@ def test_what_forbids_the_box_is_named_with_what_to_type(
 ) -> None:
     (tmp_path / switch).parent.mkdir(parents=True)
     (tmp_path / switch).write_text(f"{value}\n")
-    told, commands = walls.why_no_box(f"bwrap: {said}", tmp_path)
+    told, commands = measures.why_no_box(f"bwrap: {said}", tmp_path)
     assert told.startswith(advice)
     assert "".join(commands[-1:]).startswith(command)
 

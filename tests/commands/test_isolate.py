@@ -78,4 +78,4 @@ def test_doctor_tells_which_walls_stand(dogana: Dogana) -> None:
     assert shown.startswith("This machine can run strangers' bots")
     told = json.loads(dogana("doctor", "--json").stdout)
     assert told["enough"]
-    assert {"name", "stands", "says", "mend", "is_needed", "means", "commands"} == told["walls"][0].keys()
+    assert {"name", "stands", "says", "mend", "is_needed", "means", "commands"} == told["measures"][0].keys()

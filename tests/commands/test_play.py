@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from referee.games.cargo_noir.tests.table import place
-from referee.live.matches.series import keep, unkept
+from referee.live.matches.series import keep, unsaved
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
 from tests.matches import Referee
@@ -163,7 +163,7 @@ def test_a_name_in_a_folder_is_taken_by_one_match_only(dogana: Dogana, tmp_path:
 def test_a_name_that_was_taken_during_the_match_is_left_alone(tmp_path: Path) -> None:
     kept = []
     for process in (1, 2):
-        written = tmp_path / unkept("yunnan-1", process)
+        written = tmp_path / unsaved("yunnan-1", process)
         written.write_text("a record")
         kept.append(keep(written, "yunnan-1").name)
     assert kept == ["yunnan-1.jsonl", "yunnan-1-2.jsonl"]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from referee.live.matches.in_process import play_in_process
-from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.records.viewpoint import Viewpoint
 from referee.registry import find
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
@@ -78,7 +78,7 @@ def test_replay_shows_every_step_and_the_result(here: Dogana, record: Path) -> N
     count = sum('"type":"action"' in line for line in record.read_text().splitlines())
     assert f"{count:5}  seat" in shown
     replay, words = Replay(record, find), []
-    page = Shown(replay, None)
+    page = Viewpoint(replay, None)
     for step in replay:
         page.follow(step)
         words += [f"{step.n:5}  seat {step.seat}  {page.tell()[0]}", *(f"       {line}" for line in page.tell()[1:])]

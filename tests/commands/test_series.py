@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from referee.commands.resume import NAME
-from referee.live.matches.series import unkept
+from referee.live.matches.series import unsaved
 from referee.match.plan import match_id_for
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
@@ -96,11 +96,11 @@ def test_a_record_that_was_complete_but_had_no_name_yet_is_swept_when_a_series_i
     game = find("cargo_noir")
     name = f"cargo_noir-{match_id_for(game, game.setup(2, {}, shipped_board(game)), 7)}"
     [worker] = workers(series)
-    (tmp_path / "matches" / unkept(name, worker)).write_text("{}\n")
-    (tmp_path / "matches" / unkept(name, 1)).write_text("{}\n")  # of another series
+    (tmp_path / "matches" / unsaved(name, worker)).write_text("{}\n")
+    (tmp_path / "matches" / unsaved(name, 1)).write_text("{}\n")  # of another series
     series.send_signal(signal.SIGTERM)
     series.communicate(timeout=patient(120))
-    assert [path.name for path in (tmp_path / "matches").glob("[!.]*")] == [unkept(name, 1)]
+    assert [path.name for path in (tmp_path / "matches").glob("[!.]*")] == [unsaved(name, 1)]
 
 
 def test_an_interrupted_series_ends_its_agents_and_leaves_nothing(

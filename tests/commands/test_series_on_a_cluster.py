@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from referee.live.matches import luggage
+from referee.live.matches import bundle
 from referee.live.matches.cluster_series import play_on_cluster
 from referee.live.matches.play import House
-from referee.live.matches.series import Played, Series, play_series
+from referee.live.matches.series import FinishedMatch, Series, play_series
 from referee.match.clock import TimeControl
 from referee.records.verify import verify
 from referee.registry import find, house_bots, shipped_board
@@ -53,7 +53,7 @@ def series(records: Path | None, count: int, *, resumes: bool = False) -> Series
     )
 
 
-def played_alike(matches: list[Played]) -> list[Any]:
+def played_alike(matches: list[FinishedMatch]) -> list[Any]:
     return [
         (one.number, one.name, one.result.digest, [(seat.bot, seat.rank, seat.score) for seat in one.result.seats])
         for one in matches
@@ -101,7 +101,7 @@ def test_what_was_played_earlier_is_not_played_again(cluster: Machines, tmp_path
 
 def test_a_series_goes_on_when_machines_are_killed(tmp_path: Path) -> None:
     chance, expected = random.Random(3), played_alike(list(play_series(series(None, 30), 1)))
-    came: list[Played] = []
+    came: list[FinishedMatch] = []
     with machines(3) as cluster:
         for one in play_on_cluster(series(tmp_path, 30), cluster.address, None, print):
             came.append(one)
@@ -125,7 +125,7 @@ HELPER = "def chosen(decision): return decision.number * 7 % decision.action_cou
 
 @needs_bubblewrap
 def test_a_command_plays_there_with_the_files_of_this_folder(cluster: Machines, dogana: Dogana, tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)  # behind walls, a bot is another user
+    tmp_path.chmod(0o755)  # in a sandbox, a bot is another user
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "helper.py").write_text(HELPER)
     (tmp_path / "helper.py").symlink_to("lib/helper.py")
@@ -143,7 +143,7 @@ def test_a_command_plays_there_with_the_files_of_this_folder(cluster: Machines, 
 @needs_bubblewrap
 def test_a_folder_that_is_too_large_is_not_sent(dogana: Dogana, tmp_path: Path) -> None:
     with (tmp_path / "weights").open("wb") as file:
-        file.truncate(luggage.MAX_BYTES + 1)
+        file.truncate(bundle.MAX_BYTES + 1)
     words = ("play", "cargo_noir", "cmd:./mybot", "greedy", "--games", 2, "--isolate", "--ray", "local")
     ended = dogana(*words, status=1)
     assert re.search("more than .* 64 MiB, .* in a folder that has the bots alone", ended.stderr)
@@ -153,7 +153,7 @@ def test_a_folder_that_is_too_large_is_not_sent(dogana: Dogana, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("greedy", "cmd:./mybot", "--games", 2), "other machines start commands behind walls, .*: add --isolate"),
+        (("greedy", "cmd:./mybot", "--games", 2), "other machines start commands in a sandbox, .*: add --isolate"),
         (("greedy", "random"), "--ray is for a series of matches; add --games"),
         (("greedy", "remote", "--games", 2), "a remote agent joins one match"),
     ],

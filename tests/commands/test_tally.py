@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from referee.commands.tally import Tally, mean, share
+from referee.commands.tally import SeriesStatistics, mean, share
 from referee.match.result import Outcome, Result, SeatResult
 
 
@@ -19,7 +19,7 @@ def won_by(seat: int, digest: str) -> Result:
     return Result(tuple(seats), 10, digest, None)
 
 
-def shown(tally: Tally) -> str:
+def shown(tally: SeriesStatistics) -> str:
     console = Console(file=io.StringIO(), width=200)
     console.print(tally.table())
     return " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
@@ -27,7 +27,7 @@ def shown(tally: Tally) -> str:
 
 def table_of(block: int, *matches: tuple[int, str]) -> str:
     """The table of matches, each with the place of its winner on the command line and its digest."""
-    tally = Tally(["strong", "weak"], block)
+    tally = SeriesStatistics(["strong", "weak"], block)
     for number, (winner, digest) in enumerate(matches):
         turn = number % block
         tally.add(won_by((winner - turn) % 2, digest), turn)

@@ -27,8 +27,8 @@ from referee.live.matches.server import RefereeServer
 from referee.live.messages import wire
 from referee.live.messages.codec import codec
 from referee.match.effects import Happened
-from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.records.viewpoint import Viewpoint
 from referee.registry import find
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
@@ -55,7 +55,7 @@ def told_in(shown: str) -> list[str]:
 def recorded(file: Path) -> list[str]:
     """What the page of a match says of each step that everybody learns of at once."""
     replay = Replay(file, find)
-    seen = Shown(replay, None)
+    seen = Viewpoint(replay, None)
     return [seen.tell()[0] for step in replay if seen.follow(step)]
 
 

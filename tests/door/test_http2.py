@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dogana.v1 import referee_pb2 as pb
-from referee.live.doors.call import Call
+from referee.live.doors.call import Http2Call
 from referee.live.doors.door import MAX_FRAME_BYTES, MAX_STREAMS_AT_A_SEAT, SERVICE
 from referee.live.doors.listener import Listener
 from tests.patience import patient
@@ -86,7 +86,7 @@ def h2spec(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def door(socket: Path) -> AsyncIterator[int]:
     """Serve a door behind a port of this machine: h2spec knows no Unix domain sockets."""
 
-    async def welcome(call: Call) -> None:
+    async def welcome(call: Http2Call) -> None:
         call.send(pb.RefereeMessage(welcome=pb.Welcome(game="x" * 20_000)).SerializeToString())
         while await call.read() is not None:
             pass

@@ -34,8 +34,8 @@ from bench.kits import (
 from dogana.v1 import referee_pb2 as pb
 from ladder.conformance.exercises import run as check
 from ladder.conformance.package import take
-from ladder.conformance.rehearsal import JOIN_SECONDS, Course, Patience, Verdict
-from ladder.conformance.rehearsal import Outcome as Judged
+from ladder.conformance.rehearsal import JOIN_SECONDS, Course, Verdict, WaitingTimes
+from ladder.conformance.rehearsal import StepOutcome as Judged
 from referee.bots.files import make_writable, take_in
 from referee.game import Game
 from referee.live.matches.conversation import Conversation, conversation
@@ -44,8 +44,8 @@ from referee.live.matches.server import Listen, RefereeServer
 from referee.match.result import Outcome
 from referee.registry import games
 from referee.sandbox.cgroup import Groups
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 from tests.patience import patient
 from tests.proxy import breaking
 from tests.referee.test_wire import certificate
@@ -320,7 +320,7 @@ def test_what_is_submitted_plays_every_game_behind_the_walls_of_a_ladder(
 ) -> None:
     versions = tmp_path / "versions"
     artefact = take_in(archive(language, kit, tmp_path / "bot.tar.gz"), versions)
-    boxed = Command(artefact.run, {}, versions / artefact.content_hash, 60.0, build(Limits()))
+    boxed = Command(artefact.run, {}, versions / artefact.content_hash, 60.0, build(ResourceLimits()))
     try:
         reports = [run(match(game, boxed, House(RandomBot))) for game in games().values()]
     finally:  # what was taken in cannot be written to, so the tests' folder could not be removed
@@ -338,7 +338,7 @@ def test_what_is_submitted_plays_every_game_behind_the_walls_of_a_ladder(
 )
 def test_it_plays_on_after_it_was_stopped_while_others_thought(kit: Path) -> None:
     slow = "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.1) or 0)"
-    boxed = replace(started(kit), sandbox=build(Limits(ponders=False)))
+    boxed = replace(started(kit), sandbox=build(ResourceLimits(ponders=False)))
     kit.parent.chmod(0o755)
     other = Command([sys.executable, "-c", slow], environment(), None, 60.0)
 
@@ -361,8 +361,8 @@ def test_it_passes_every_step_of_a_check(language: str, kit: Path, tmp_path: Pat
         taken = take(archive(language, kit, tmp_path / "bot.tar.gz"), versions, (), found.append)
         assert taken is not None, found
         artefact, folder = taken
-        bot = Command(artefact.run, {}, folder, JOIN_SECONDS, build(Limits()))
-        asyncio.run(check(Course(bot, [games()["cargo_noir"]], Patience(idle=1.0), tmp_path), found.append))
+        bot = Command(artefact.run, {}, folder, JOIN_SECONDS, build(ResourceLimits()))
+        asyncio.run(check(Course(bot, [games()["cargo_noir"]], WaitingTimes(idle=1.0), tmp_path), found.append))
     finally:
         make_writable(tmp_path)
     assert not [verdict for verdict in found if verdict.outcome is Judged.FAILED]

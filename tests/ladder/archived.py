@@ -11,7 +11,7 @@ from typing import Any
 from ladder.archive.archive import LOGS, RECORDS, Archive, find_logs, find_record
 from ladder.operation.home import Home
 from referee.records.chain import FIRST_HASH, link
-from referee.records.record import Line, read_lines
+from referee.records.record import RecordLine, read_lines
 
 __all__ = ["find_logs"]
 
@@ -21,7 +21,7 @@ def record_of(home: Home, match_id: str) -> bytes:
     return find_record(home, match_id).data
 
 
-def lines_of(home: Home, match_id: str) -> list[Line]:
+def lines_of(home: Home, match_id: str) -> list[RecordLine]:
     """Its lines."""
     return list(read_lines(home.archive, record_of(home, match_id)))
 

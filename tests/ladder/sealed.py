@@ -18,7 +18,7 @@ from ladder.operation.home import Home
 from referee.sandbox.cgroup import Usage
 from tests.ladder.archived import put_logs
 from tests.ladder.made import ladder, next_matches
-from tests.ladder.told import logs_of, play_really
+from tests.ladder.real_ladder import logs_of, play_really
 
 BLOCKS = 3
 """How many blocks it has, of two, three and four matches."""

@@ -42,7 +42,7 @@ from tests.commands.test_hostile_text import check
 from tests.ladder.archived import change_record, damage, put_logs, record_file, record_of, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.made import CONDITION, GAME, next_matches, result_of
-from tests.ladder.told import FAULTY, LONG, LOUD, play_really, told_ladder
+from tests.ladder.real_ladder import FAULTY, LONG, LOUD, play_really, told_ladder
 from tests.patience import patient
 
 __all__ = ["dogana", "dogana_process"]

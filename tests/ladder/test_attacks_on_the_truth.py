@@ -38,12 +38,12 @@ from referee.records.signature import read_key
 from referee.records.verify import verify
 from referee.registry import find, shipped_board
 from tests.commands.conftest import Dogana
-from tests.ladder import told
+from tests.ladder import real_ladder
 from tests.ladder.archived import lines_of, put_record, record_file, record_of, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.made import GAME, ladder, next_matches
+from tests.ladder.real_ladder import play_really
 from tests.ladder.test_audit_log import Entries, entries_of, first, forge
-from tests.ladder.told import play_really
 
 __all__ = ["dogana"]
 
@@ -345,7 +345,7 @@ def test_a_match_on_another_board_does_not_count_as_one_of_the_ladder(
     """A referee of the organiser's plays by other numbers: the record holds, is signed, and is the one that was counted."""
     board = deepcopy(shipped_board(GAME))
     board["macao"]["casino_income"] += 1
-    monkeypatch.setattr(told, "shipped_board", lambda game: board)
+    monkeypatch.setattr(real_ladder, "shipped_board", lambda game: board)
     home = Home(tmp_path / "home")
     home.make()
     with ladder(home.folder), Store(home.database, create=False) as store:

@@ -42,7 +42,7 @@ from tests.commands.conftest import Dogana, dogana
 from tests.growth import grows_in_proportion
 from tests.ladder.archived import record_file
 from tests.ladder.made import ladder, next_matches, play
-from tests.ladder.told import play_really
+from tests.ladder.real_ladder import play_really
 
 __all__ = ["dogana"]
 

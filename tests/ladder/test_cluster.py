@@ -23,7 +23,7 @@ from ladder.play.pool import End, Finished, Pool, Void
 from referee.live.matches.cluster import LAG_WINDOW, MAX_LAGGED, MAX_LOST, ClusterError, Crew, Job, joined
 from referee.records.verify import verify
 from referee.registry import find
-from referee.sandbox.limits import Limits
+from referee.sandbox.limits import ResourceLimits
 from tests.clusters import Machines, machines
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.soak import wait_for_results
@@ -65,7 +65,7 @@ def home(tmp_path: Path) -> Home:
 
 @contextmanager
 def pool_on(
-    cluster: Machines, home: Home, tell: Callable[[str], None] = print, limits: Limits | None = None
+    cluster: Machines, home: Home, tell: Callable[[str], None] = print, limits: ResourceLimits | None = None
 ) -> Iterator[tuple[ClusterPool, Crew[Match]]]:
     with ladder_crew(cluster.address, home, None, limits, 30.0, tell) as crew, ClusterPool(home, crew) as pool:
         yield pool, crew
@@ -143,11 +143,11 @@ def test_a_machine_that_joins_later_plays_and_one_without_walls_does_not(home: H
         cluster.add(PYTHONPATH=str(tmp_path))
         with (
             pytest.raises(ClusterError, match=r"no machine of the cluster can play matches \(.*install bubblewrap"),
-            pool_on(cluster, home, said.append, Limits()),
+            pool_on(cluster, home, said.append, ResourceLimits()),
         ):
             pass
         cluster.add()
-        with pool_on(cluster, home, said.append, Limits()) as (distant, _):
+        with pool_on(cluster, home, said.append, ResourceLimits()) as (distant, _):
             ends = [end for _, end in distant.play([match(HOUSE_BOT, HOUSE_BOT) for _ in range(4)])]
     assert all(isinstance(end, Finished) for end in ends)
     [refusal] = {text for text in said if "plays no matches" in text}

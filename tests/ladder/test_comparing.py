@@ -26,7 +26,7 @@ from ladder.questions.matches import MatchesAnswer, MatchesRequest
 from ladder.questions.standings import TopRequest
 from tests.ladder.archived import put_logs
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, result_of
-from tests.ladder.told import FAULTY, told_ladder
+from tests.ladder.real_ladder import FAULTY, told_ladder
 
 PLAYED = 40
 

@@ -23,19 +23,19 @@ from ladder.conformance.rehearsal import (
     JOIN_SECONDS,
     Course,
     Failed,
-    Outcome,
-    Patience,
     Rehearsal,
     Step,
+    StepOutcome,
     Verdict,
+    WaitingTimes,
 )
+from ladder.conformance.rehearsal_match import places
 from ladder.conformance.scripts import STEPS, steps_for
-from ladder.conformance.table import places
 from referee.live.matches.play import Command
 from referee.registry import find, games, shipped_board
 from referee.sandbox.box import Sandbox
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 from tests.ladder import double
 from tests.sandbox import attackers
 from tests.sandbox.conftest import needs_bubblewrap
@@ -43,7 +43,7 @@ from tests.sandbox.conftest import needs_bubblewrap
 pytestmark = pytest.mark.ladders
 ROOT = Path(__file__).resolve().parents[2]
 GAME = find("cargo_noir")
-BRIEF = Patience(join=20.0, answer=1.0, end=2.0, idle=4.0)
+BRIEF = WaitingTimes(join=20.0, answer=1.0, end=2.0, idle=4.0)
 """Doubles that hang are not waited for as long as others; but they may be slow to start."""
 AT_A_TIME = 3
 PLAYS = "plays-cargo_noir-2"
@@ -56,15 +56,15 @@ class Wrong:
     fails: str
     tried: str = ""
     said: str = ""
-    patience: Patience = BRIEF
+    patience: WaitingTimes = BRIEF
 
 
 SINS = {
     "start": {
-        "never joins": Wrong("joins", said="nothing came within", patience=Patience(join=2.0)),
+        "never joins": Wrong("joins", said="nothing came within", patience=WaitingTimes(join=2.0)),
         "ends before joining": Wrong("joins", said="exited with status 3"),
         "sends no message": Wrong("joins", said="not a dogana.v1.AgentMessage"),
-        "good, but slow": Wrong("joins", said="only after", patience=Patience(join_well=0.0)),
+        "good, but slow": Wrong("joins", said="only after", patience=WaitingTimes(join_well=0.0)),
         "choose first": Wrong("join-first"),
         "other protocol": Wrong("protocol-number", said="protocol 2"),
         "wrong token": Wrong("token", said="another token"),
@@ -89,7 +89,7 @@ SINS = {
         "answers what is stale": Wrong("stale withdrawn-timeout"),
         "answers withdrawals": Wrong("stale withdrawn-timeout"),
         "is never overtaken": Wrong("withdrawn-overtaken"),
-        "hopes": Wrong("two-decisions", patience=Patience(answer=1.0, quiet=2.0)),
+        "hopes": Wrong("two-decisions", patience=WaitingTimes(answer=1.0, quiet=2.0)),
         "answers deadlines": Wrong("new-deadline"),
         "hates what is dropped": Wrong("dropped", said="exited with status 1"),
     },
@@ -129,16 +129,16 @@ SINS = {
 
 @pytest.fixture(scope="module")
 def sandbox() -> Sandbox:
-    return build(Limits())
+    return build(ResourceLimits())
 
 
 def of(
-    folder: Path, run: list[str], sandbox: Sandbox, patience: Patience = BRIEF, records: Path | None = None
+    folder: Path, run: list[str], sandbox: Sandbox, patience: WaitingTimes = BRIEF, records: Path | None = None
 ) -> Course:
     return Course(Command(run, {}, folder, JOIN_SECONDS, sandbox), [GAME], patience, records or folder)
 
 
-def course_of(sin: str, tmp_path: Path, sandbox: Sandbox, patience: Patience = BRIEF) -> Course:
+def course_of(sin: str, tmp_path: Path, sandbox: Sandbox, patience: WaitingTimes = BRIEF) -> Course:
     folder = tmp_path / sin.replace(" ", "-")
     folder.mkdir(parents=True)
     folder.chmod(0o755)
@@ -158,7 +158,7 @@ async def verdicts(course: Course, wanted: Collection[str] | None) -> dict[str, 
 
 
 def failed(found: dict[str, Verdict]) -> set[str]:
-    return {name for name, verdict in found.items() if verdict.outcome is Outcome.FAILED}
+    return {name for name, verdict in found.items() if verdict.outcome is StepOutcome.FAILED}
 
 
 def why(found: dict[str, Verdict]) -> str:
@@ -194,7 +194,7 @@ def test_a_bot_that_repeats_a_refused_answer_is_told_so(tmp_path: Path, sandbox:
     """It is no fault: who chooses legal actions only is never refused as illegal."""
     course = course_of("stubborn", tmp_path, sandbox)
     found = asyncio.run(verdicts(course, ["otherwise-after-illegal"]))["otherwise-after-illegal"]
-    assert found.outcome is Outcome.TOLD
+    assert found.outcome is StepOutcome.TOLD
     assert "the same 3 times" in found.said
 
 
@@ -298,9 +298,9 @@ def test_what_bots_may_do_in_several_ways_is_told(tmp_path: Path, sandbox: Sandb
         return await asyncio.gather(*map(tells, told))
 
     for verdict, (name, said) in zip(asyncio.run(all_of_them()), told.values(), strict=True):
-        if verdict.outcome is Outcome.SKIPPED and name == "memory":
+        if verdict.outcome is StepOutcome.SKIPPED and name == "memory":
             continue  # this machine does not tell
-        assert (verdict.outcome, verdict.step.name) == (Outcome.TOLD, name)
+        assert (verdict.outcome, verdict.step.name) == (StepOutcome.TOLD, name)
         assert said in verdict.said
 
 
@@ -315,7 +315,7 @@ def test_bots_that_attack_the_referee_fail_a_step_and_stop_no_check(
         folder.mkdir()
         folder.chmod(0o755)
         shutil.copy(attackers.__file__, folder)
-        course = of(folder, ["python", "attackers.py", attack, "instead"], sandbox, Patience(join=5.0, answer=1.0))
+        course = of(folder, ["python", "attackers.py", attack, "instead"], sandbox, WaitingTimes(join=5.0, answer=1.0))
         return failed(await verdicts(course, ["joins"]))
 
     async def all_of_them() -> list[set[str]]:
@@ -330,7 +330,7 @@ def test_nothing_else_is_tried_of_a_bot_that_does_not_play(tmp_path: Path, sandb
     course = course_of("ends before joining", tmp_path, sandbox)
     found = asyncio.run(verdicts(course, None))
     assert failed(found) == {"joins"}
-    assert found[PLAYS].outcome is Outcome.SKIPPED
+    assert found[PLAYS].outcome is StepOutcome.SKIPPED
     assert "has to join" in found[PLAYS].said
 
 
@@ -350,7 +350,7 @@ play(choose, labels=True)
 def test_the_kit_passes_all_steps_and_the_command_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "Patience", lambda: Patience(idle=0.5))
+    monkeypatch.setattr(command, "WaitingTimes", lambda: WaitingTimes(idle=0.5))
     command.check(KIT, GAME.name, as_json=True)
     told = json.loads(capsys.readouterr().out)
     assert told["failed"] == 0
@@ -375,7 +375,7 @@ def test_a_bot_that_plays_whole_turns_and_asks_for_labels_passes(tmp_path: Path,
     tmp_path.chmod(0o755)
     found = asyncio.run(verdicts(of(tmp_path, ["python", "bot.py"], sandbox), scripted()))
     assert not failed(found), why(found)
-    assert found["dropped"].outcome is Outcome.PASSED
+    assert found["dropped"].outcome is StepOutcome.PASSED
     assert found["labels"].said == "it asks for them"
 
 

@@ -24,10 +24,10 @@ from ladder.model.rating import History
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.blocks import Blocks
-from referee.live.seats.telemetry import Series
+from referee.live.seats.telemetry import KeyValues
 from referee.match.result import Fault, Outcome
 from tests.ladder.made import CONDITION, GAME, OTHER, ladder, next_matches
-from tests.ladder.told import play_really
+from tests.ladder.real_ladder import play_really
 
 DOCS = Path(__file__).parents[2] / "docs" / "audit_log.md"
 OF_NO_LADDER = {"connections"}
@@ -112,7 +112,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Home:
         store.evidence.note_pruning("2000-01-01T00:00:00.000+00:00", None, KeptRecords(("bot0",), 7))
         store.evidence.note_lost([match.match_id])
         next_matches(store, 9, OTHER)
-        store.results.note_telemetry(match, {0: {"nodes": Series(3, 5.0)}})
+        store.results.note_telemetry(match, {0: {"nodes": KeyValues(3, 5.0)}})
     with Authors(home.database, create=False) as authors:
         authors.add("ann")
         authors.set_budget("ann", 7)

@@ -28,7 +28,7 @@ from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.made import ladder
 from tests.ladder.noted import Noted, noted
-from tests.ladder.told import FAULTY, told_ladder
+from tests.ladder.real_ladder import FAULTY, told_ladder
 from tests.web.served import serving_pages
 
 __all__ = ["dogana", "noted"]

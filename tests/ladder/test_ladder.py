@@ -18,7 +18,7 @@ from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.blocks import Blocks
-from referee.sandbox.limits import Limits
+from referee.sandbox.limits import ResourceLimits
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.archived import (
     change_record,
@@ -243,7 +243,10 @@ def test_limits_are_for_walls(dogana: Dogana, tmp_path: Path) -> None:
     ended = dogana(
         "ladder", "run", "--game", "cargo_noir", "--matches", 2, "--home", "home", "--memory", 512, "--unconfined", status=1
     )  # fmt: skip
-    assert "--memory, --tasks, --cpus and --no-pondering are enforced by walls; leave out --unconfined" in ended.stderr
+    assert (
+        "--memory, --tasks, --cpus and --no-pondering are enforced by the sandbox; leave out --unconfined"
+        in ended.stderr
+    )
 
 
 def test_without_bubblewrap_the_organiser_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -252,7 +255,7 @@ def test_without_bubblewrap_the_organiser_is_told_what_to_do(monkeypatch: pytest
         LadderError,
         match=r"cannot be isolated here \(bubblewrap: is not installed\); install bubblewrap .*; or say --unconfined",
     ):
-        confine(Home(tmp_path), Limits())
+        confine(Home(tmp_path), ResourceLimits())
 
 
 @pytest.mark.parametrize("command", ["run", "serve"])

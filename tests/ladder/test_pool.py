@@ -20,7 +20,7 @@ from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, Match, Version
 from ladder.operation.home import Home
 from ladder.play import pool as pools
-from ladder.play.pool import End, Finished, Patience, Pool, Void, max_seconds
+from ladder.play.pool import End, Finished, Pool, Void, WorkerTimeouts, max_seconds
 from ladder.play.qualifying import archive_match
 from referee.match.result import Outcome
 from referee.records.position import read_position
@@ -106,7 +106,7 @@ def test_a_worker_that_is_stopped_or_killed_is_replaced_and_nothing_of_its_match
 ) -> None:
     bot = entered(home, ONCE.format(marker=str(tmp_path / "marker"), action=action))
     home.records.mkdir()
-    with Pool(home, 1, Patience(tick_seconds=0.1, silent_ticks=50, start_ticks=6000)) as pool:
+    with Pool(home, 1, WorkerTimeouts(tick_seconds=0.1, silent_ticks=50, start_ticks=6000)) as pool:
         one = match(bot, HOUSE_BOT)
         first, *others = attempts(pool, one)
         assert isinstance(first, Void)
@@ -123,7 +123,7 @@ def test_a_match_that_takes_longer_than_its_clock_allows_ends_with_its_worker(
     monkeypatch.setattr(pools, "EXTRA_SECONDS", -20.0)  # long before the agent, which never joins, is out
     bot = entered(home, "import time\ntime.sleep(600)\n")
     home.records.mkdir()
-    with Pool(home, 1, Patience(tick_seconds=0.05, silent_ticks=6000, start_ticks=6000)) as pool:
+    with Pool(home, 1, WorkerTimeouts(tick_seconds=0.05, silent_ticks=6000, start_ticks=6000)) as pool:
         [(_, end)] = pool.play([match(bot, HOUSE_BOT, clock="0.1+0/0.1")])
     assert isinstance(end, Void)
     assert end.worker_died
@@ -326,7 +326,7 @@ def test_a_worker_that_was_suspended_together_with_the_ladder_is_not_killed(home
     bot = entered(home, WAITING.format(marker=str(tmp_path / "marker")))
     home.records.mkdir()
     limit = 5.0
-    with Pool(home, 2, Patience(tick_seconds=0.1, silent_ticks=50, start_ticks=6000)) as pool:
+    with Pool(home, 2, WorkerTimeouts(tick_seconds=0.1, silent_ticks=50, start_ticks=6000)) as pool:
         waits, quick = match(bot, HOUSE_BOT, clock="600+0/600"), match(HOUSE_BOT, HOUSE_BOT)
         ends = pool.play([waits, quick])
         assert next(ends)[0] == quick

@@ -25,7 +25,7 @@ from tests.commands.conftest import Dogana
 from tests.ladder.archived import change_record, damage, recorded, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.made import ladder, next_matches
-from tests.ladder.told import play_really
+from tests.ladder.real_ladder import play_really
 from tests.patience import patient
 
 __all__ = ["dogana"]

@@ -40,7 +40,7 @@ from tests.commands.conftest import dogana as dogana_process
 from tests.ladder.archived import damage, lines_of, logged, put_record, record_file, record_of, recorded, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.made import ladder, next_matches
-from tests.ladder.told import play_really, write_log
+from tests.ladder.real_ladder import play_really, write_log
 from tests.web.served import serving_pages
 
 __all__ = ["dogana", "dogana_process"]

@@ -49,13 +49,13 @@ from ladder.service.remote import RemoteLadder
 from referee.bots.errors import BadBot
 from referee.bots.files import TAKING_IN
 from referee.live.matches.server import Listen, PortInUse
-from referee.live.seats.telemetry import Series
+from referee.live.seats.telemetry import KeyValues
 from referee.records.record import unpacked
 from tests.commands.conftest import Dogana
 from tests.ladder.archived import damage, put_logs, put_record, record_of, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.noted import Noted, noted
-from tests.ladder.told import FAULTY, told_ladder
+from tests.ladder.real_ladder import FAULTY, told_ladder
 from tests.ladder.watching import check_that_it_answers, watched
 from tests.patience import patient
 from tests.referee.test_wire import certificate
@@ -332,7 +332,7 @@ def test_what_a_bot_says_of_its_thinking_is_for_its_author_alone(
         match = chronicle.schedule.match(name)
         assert match is not None
         seat = match.labels.index("best v1")
-        chronicle.results.note_telemetry(match, {seat: {"nodes": Series(4, 1000.0)}})
+        chronicle.results.note_telemetry(match, {seat: {"nodes": KeyValues(4, 1000.0)}})
     for token, keys in ((tokens["eve"], ["nodes"]), (tokens["ann"], []), ("", [])):
         with desk_of(address, token) as desk:
             [fared] = desk.ask(ShowRequest(bot="best")).fared

@@ -15,8 +15,8 @@ from house_bots.random_bot import RandomBot
 
 from ladder.tables.choices import choices, in_common
 from ladder.tables.following import Following
-from ladder.tables.person import REMARKS, Person, Question
-from ladder.tables.view import Asking, SeatView, Stage, View
+from ladder.tables.person import REMARKS, OpenDecision, Person
+from ladder.tables.view import Asking, Stage, TableSeat, View
 from referee.game import Game, label
 from referee.kit.chance import LiveChance
 from referee.live.matches.play import House, MatchReport, play_match
@@ -110,7 +110,9 @@ def test_what_another_seat_plans_in_secret_changes_nothing_that_this_one_is_show
 # --- the seat of a person -----------------------------------------------------------------------------
 
 
-async def played(person: Person, changed: asyncio.Event, clock: str, answer: Callable[[Question], None]) -> MatchReport:
+async def played(
+    person: Person, changed: asyncio.Event, clock: str, answer: Callable[[OpenDecision], None]
+) -> MatchReport:
     """Play against a bot; `answer` is called with each new question."""
     plan = plan_of(find("cargo_noir"), options={"last_turn": 4}, clock=clock)
     match = asyncio.create_task(play_match(plan, [person, House(RandomBot)]))
@@ -131,7 +133,7 @@ def test_a_person_answers_each_decision_once_and_plays_to_the_end() -> None:
         person = Person(changed.set)
         deadlines: list[float] = []
 
-        def answer(question: Question) -> None:
+        def answer(question: OpenDecision) -> None:
             person.choose(question.number + 1, 0)
             person.choose(question.number, len(question.actions))
             assert person.question is question, "what cannot be chosen is ignored"
@@ -158,7 +160,7 @@ def test_the_time_of_a_person_begins_when_the_house_bots_have_moved() -> None:
     assert (sent, person.question) == ([], None)
     person.flush()
     person.flush()
-    assert (sent, person.question) == ([(1, 7)], Question(7, [], 12.5, 60.0, is_shared=False))
+    assert (sent, person.question) == ([(1, 7)], OpenDecision(7, [], 12.5, 60.0, is_shared=False))
 
 
 def test_a_person_who_does_not_answer_reads_why_and_is_out_in_the_end() -> None:
@@ -166,9 +168,9 @@ def test_a_person_who_does_not_answer_reads_why_and_is_out_in_the_end() -> None:
         changed = asyncio.Event()
         person = Person(changed.set)
         remarks: list[str] = []
-        late: list[Question] = []
+        late: list[OpenDecision] = []
 
-        def leave(question: Question) -> None:
+        def leave(question: OpenDecision) -> None:
             remarks.append(person.remark)
             for old in late:
                 person.choose(old.number, 0)  # too late: another decision is open
@@ -225,7 +227,7 @@ def test_a_view_comes_over_the_pipe_as_it_was() -> None:
         1,
         "60+0/10",
         picture="<svg>\u2212</svg>",
-        seats=[SeatView(0, "greedy", 3, 1, acts=True, is_out=False)],
+        seats=[TableSeat(0, "greedy", 3, 1, acts=True, is_out=False)],
         asking=Asking(3, "ab", [], 12.5, 60.0, is_shared=False),
     )
     assert View.from_json(view.to_json()) == view

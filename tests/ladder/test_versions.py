@@ -28,7 +28,7 @@ from ladder.questions.desk import Desk
 from ladder.questions.question import Question, document
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
-from tests.ladder.told import FAULTY, told_ladder
+from tests.ladder.real_ladder import FAULTY, told_ladder
 from tests.patience import patient
 
 __all__ = ["dogana"]

@@ -1,4 +1,4 @@
-"""On macOS, as far as it can be simulated: everything works but walls, and who asks for these is told what they need."""
+"""On macOS, as far as it can be simulated: everything works but the sandbox, and a command that needs it says what to do."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
 
 def test_walls_are_refused_in_one_line_that_says_what_has_them(mac: Mac) -> None:
     needs = (
-        "dogana: bots cannot be isolated here (Linux: walls around bots need it, and this is macOS);"
+        "dogana: bots cannot be isolated here (Linux: the sandbox needs it, and this is macOS);"
         " use WSL2, a container or a server (docs/installing.md)"
     )
     isolated = mac("play", "cargo_noir", f"cmd:{PYTHON} mybot.py", "greedy", "--isolate", status=1)
@@ -123,15 +123,18 @@ def test_walls_are_refused_in_one_line_that_says_what_has_them(mac: Mac) -> None
     assert served.stderr.count("\n") == 1
     [told] = mac("doctor", status=1).stdout.splitlines()
     assert told.startswith(
-        "This machine cannot run strangers' bots, because the walls around them need Linux, and this is macOS"
+        "This machine cannot run strangers' bots, because the sandbox around them need Linux, and this is macOS"
     )
     assert "use WSL2, a container or a server" in told
-    assert json.loads(mac("doctor", "--json", status=1).stdout) == {"enough": False, "verdict": told, "walls": []}
+    assert json.loads(mac("doctor", "--json", status=1).stdout) == {"enough": False, "verdict": told, "measures": []}
 
 
 def test_limits_that_nothing_would_enforce_are_refused(mac: Mac) -> None:
     refused = mac("check", "mybot.py", "--memory", 256, status=1)
-    assert refused.stderr == "dogana: --memory, --tasks and --cpus are for walls; leave them out: macOS has no walls\n"
+    assert (
+        refused.stderr
+        == "dogana: --memory, --tasks and --cpus are for the sandbox; leave them out: macOS has no sandbox\n"
+    )
 
 
 def test_a_ladder_of_ones_own_bots_runs(mac: Mac) -> None:

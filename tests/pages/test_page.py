@@ -23,12 +23,12 @@ from referee.game import Game, Seat
 from referee.kit.chance import commitment
 from referee.match.result import Fault, Outcome
 from referee.pages.film import STEPS_A_REEL, FilmError, film
-from referee.pages.match import Page, make_page
+from referee.pages.match import ReplayPage, make_page
 from referee.records.changes import changes
 from referee.records.moments import lead_lost
 from referee.records.record import RecordError, header
-from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.records.viewpoint import Viewpoint
 from referee.registry import find, games
 from referee.terminal import visible
 from tests.cases import mostly_long
@@ -45,20 +45,20 @@ def untold(drawn: int, pictures: int) -> None:
     """Progress that nobody wants to hear of."""
 
 
-def payload(page: Page) -> dict[str, Any]:
+def payload(page: ReplayPage) -> dict[str, Any]:
     found = re.search(r'<script id="payload"[^>]*>([^<]*)</script>', page.html)
     assert found
     return read(found[1])
 
 
-def page_of(record: Path, **arguments: Any) -> Page:
+def page_of(record: Path, **arguments: Any) -> ReplayPage:
     return make_page(record, find_sparing, untold, **arguments)
 
 
 def drawn(record: Path, viewer: Seat | None) -> list[str]:
     """The referee's own pictures of a record, step by step."""
     replay = Replay(record, find_sparing)
-    shown = Shown(replay, viewer)
+    shown = Viewpoint(replay, viewer)
     pictures = [shown.draw()]
     with contextlib.suppress(RecordError):  # it may break off
         for step in replay:
@@ -179,7 +179,7 @@ def test_the_log_of_each_view_tells_what_a_replay_tells(recorded: Recorded) -> N
     data = payload(page_of(record))
     for viewer in (None, 0, 1):
         replay = Replay(record, find)
-        shown = Shown(replay, viewer)
+        shown = Viewpoint(replay, viewer)
         for step in replay:
             before, known = shown.seen, shown.follow(step)
             own: list[int] = data["logs"][viewer][step.n - 1] if viewer is not None else []

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from house_bots.greedy import GreedyBot
 
-from referee.live.matches.again import Answer, ask_again
+from referee.live.matches.again import Reaction, ask_again
 from referee.live.matches.play import Command, House, MatchReport, Player
 from referee.live.seats.command import AgentProcess
 from referee.match.plan import MatchPlan
-from referee.records.asked import Asked, decisions_asked
+from referee.records.past_decisions import PastDecision, past_decisions
 from referee.registry import find, games
 from tests import matches
 from tests.cases import mostly_long
@@ -63,11 +63,11 @@ def record_of(plan: MatchPlan, seat: int, bot: Command, path: Path) -> MatchRepo
 
 def again(
     path: Path, seat: int, bot: Command, *, with_clock: bool = False, first: int = 1
-) -> tuple[list[tuple[Asked, Answer]], str]:
+) -> tuple[list[tuple[PastDecision, Reaction]], str]:
     """Ask a bot again; return what it did, and its last words."""
-    record, decisions = decisions_asked(path, find, seat)
+    record, decisions = past_decisions(path, find, seat)
     assert record.result is not None
-    heard: list[tuple[Asked, Answer]] = []
+    heard: list[tuple[PastDecision, Reaction]] = []
 
     async def ready(process: AgentProcess) -> None:
         assert process.agent is not None

@@ -14,7 +14,7 @@ from hpack import Encoder
 
 from dogana.v1 import referee_pb2 as pb
 from referee.live.doors import frames
-from referee.live.doors.call import Call as HeldCall
+from referee.live.doors.call import Http2Call as HeldCall
 from referee.live.doors.door import SERVICE, Door, SeatDoor
 from referee.live.doors.listener import ALLOWANCE
 from referee.live.matches.server import RefereeServer

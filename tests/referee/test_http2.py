@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.live.doors import frames
-from referee.live.doors.call import COMPRESSED_COST, Call
+from referee.live.doors.call import COMPRESSED_COST, Http2Call
 from referee.live.doors.frames import (
     ACK,
     CONTINUATION,
@@ -39,7 +39,7 @@ from referee.live.doors.frames import (
     WINDOW_UPDATE,
     frame,
 )
-from referee.live.doors.http2 import CALL_COST, MAX_BLOCK_BYTES, MAX_HEADER_BYTES, Connection
+from referee.live.doors.http2 import CALL_COST, MAX_BLOCK_BYTES, MAX_HEADER_BYTES, Http2Connection
 from referee.live.doors.listener import EARNED
 
 METHOD = "/dogana.v1.Referee/Play"
@@ -70,14 +70,14 @@ class Table:
     max_calls = MAX_CALLS
 
     def __init__(self, greeting: bytes = HELLO) -> None:
-        self.calls: list[Call] = []
-        self.cancelled: list[Call] = []
+        self.calls: list[Http2Call] = []
+        self.cancelled: list[Http2Call] = []
         self.is_clear = True
         self.is_closed = False
         self.allowance = ALLOWANCE
         self.sent = bytearray()
         self.encoder = Encoder()
-        self.connection = Connection(self, self)
+        self.connection = Http2Connection(self, self)
         self.connection.receive(greeting)
 
     # the transport
@@ -92,7 +92,7 @@ class Table:
 
     # the service
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: Http2Call) -> None:
         self.calls.append(call)
         call.cancel = lambda: self.cancelled.append(call)
 
@@ -119,7 +119,7 @@ class Table:
         self.sent.clear()
         return found
 
-    def call(self, number: int = 1, flags: int = 0, **fields: str) -> Call:
+    def call(self, number: int = 1, flags: int = 0, **fields: str) -> Http2Call:
         """Open a call."""
         replaced = {name.replace("_", "-").replace("-path", ":path"): value for name, value in fields.items()}
         block = self.encoder.encode(list({**dict(FIELDS), **replaced}.items()))
@@ -141,7 +141,7 @@ def setting(name: int, value: int) -> bytes:
     return frame(SETTINGS, 0, 0, frames.SETTING.pack(name, value))
 
 
-def heard(call: Call) -> list[bytes | None]:
+def heard(call: Http2Call) -> list[bytes | None]:
     """Listen to a call; return the list that will have what it says."""
     said: list[bytes | None] = []
     call.listen(said.append)
@@ -870,7 +870,7 @@ def reached(beginning: object, *beside: object) -> list[object]:
             continue
         seen.add(id(one))
         found.append(one)
-        if one is beginning or not isinstance(one, Call):
+        if one is beginning or not isinstance(one, Http2Call):
             waiting += gc.get_referents(one)
     return found
 
@@ -902,7 +902,7 @@ def test_whatever_comes_it_does_not_fail_and_keeps_little(pieces: list[bytes], d
                 call.forget()
     connection = reached(table.connection, table)
     assert held(connection) <= MAX_BLOCK_BYTES + 2 * frames.FRAME_BYTES + HEADER_TABLE_BYTES
-    assert sum(isinstance(one, Call) for one in connection) <= 2 * MAX_CALLS
+    assert sum(isinstance(one, Http2Call) for one in connection) <= 2 * MAX_CALLS
     unsent = 30_000 * deeds.count(1)
     for call in table.calls:
         assert held(reached(call, table, table.connection)) <= WINDOW + MAX_MESSAGE_BYTES + unsent + 100

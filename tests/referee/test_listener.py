@@ -18,10 +18,10 @@ import grpc
 import pytest
 from hpack import Encoder
 
-from dogana.started import Call as SdkCall
 from dogana.started import CallEnded
+from dogana.started import SocketCall as SdkCall
 from referee.live.doors import frames
-from referee.live.doors.call import Call
+from referee.live.doors.call import Http2Call
 from referee.live.doors.listener import MAX_CONNECTIONS, Listener, Play
 from tests.patience import patient, until
 
@@ -45,7 +45,7 @@ async def listening(folder: Path, play: Play, idle_seconds: float = 3600.0, **li
         await opened.stop(0.5, 5.0)
 
 
-async def echo(call: Call) -> None:
+async def echo(call: Http2Call) -> None:
     """Say everything again; after `stop`, say that the seat is out."""
     while (data := await call.read()) is not None:
         await call.write(data)
@@ -193,7 +193,7 @@ async def test_a_call_ends_when_the_time_is_over_that_its_client_gave_it(tmp_pat
     began: list[int] = []
     ended: list[int] = []
 
-    async def wait(call: Call) -> None:
+    async def wait(call: Http2Call) -> None:
         began.append(call.number)
         try:
             await call.read()
@@ -209,10 +209,10 @@ async def test_a_call_ends_when_the_time_is_over_that_its_client_gave_it(tmp_pat
 
 
 def test_nothing_is_kept_of_a_call_that_has_ended_in_time(tmp_path: Path) -> None:
-    calls: list[weakref.ref[Call]] = []
+    calls: list[weakref.ref[Http2Call]] = []
     seconds: list[float | None] = []
 
-    async def note(call: Call) -> None:
+    async def note(call: Http2Call) -> None:
         calls.append(weakref.ref(call))
         seconds.append(call.timeout_seconds)
 
@@ -243,7 +243,7 @@ async def test_who_serves_a_call_is_cancelled_when_the_client_leaves(
 ) -> None:
     ends: list[str] = []
 
-    async def wait(call: Call) -> None:
+    async def wait(call: Http2Call) -> None:
         await call.read()
         try:
             await call.read()
@@ -262,7 +262,7 @@ async def test_who_serves_a_call_is_cancelled_when_the_client_leaves(
 def test_a_fault_of_who_serves_ends_the_call_and_tells_nothing_of_it(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def fails(call: Call) -> None:
+    async def fails(call: Http2Call) -> None:
         raise ValueError("a secret")
 
     async def scene() -> None:
@@ -279,9 +279,9 @@ def test_a_fault_of_who_serves_ends_the_call_and_tells_nothing_of_it(
 
 
 async def test_one_connection_too_many_takes_the_place_of_the_oldest_without_a_call(tmp_path: Path) -> None:
-    began: list[Call] = []
+    began: list[Http2Call] = []
 
-    async def wait(call: Call) -> None:
+    async def wait(call: Http2Call) -> None:
         began.append(call)
         await call.read()
 
@@ -326,7 +326,7 @@ async def test_a_call_may_be_silent_for_longer_than_a_connection_without_one(tmp
 async def test_connections_in_a_flood_have_to_wait(tmp_path: Path) -> None:
     joined, flooded, answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async def talk(call: Call) -> None:
+    async def talk(call: Http2Call) -> None:
         await call.read()
         joined.set()
         await flooded.wait()
@@ -376,7 +376,7 @@ async def test_it_goes_on_accepting_when_there_are_files_again(tmp_path: Path, m
 async def test_a_peer_that_does_not_read_leaves_one_message_waiting_and_gets_all_when_it_does(tmp_path: Path) -> None:
     waited = asyncio.Event()
 
-    async def talk(call: Call) -> None:
+    async def talk(call: Http2Call) -> None:
         for number in range(2000):
             call.send(b"%04d" % number + bytes(200))
             if not call.is_free:
@@ -399,7 +399,7 @@ async def test_a_peer_that_does_not_read_leaves_one_message_waiting_and_gets_all
 
 
 async def test_what_was_said_last_comes_before_the_end_though_there_was_no_room_for_it(tmp_path: Path) -> None:
-    async def talk(call: Call) -> None:
+    async def talk(call: Http2Call) -> None:
         call.send(bytes(frames.WINDOW + 1))
         await call.abort(grpc.StatusCode.ABORTED, "the seat is out")
 
@@ -433,7 +433,7 @@ def test_what_a_peer_has_said_last_is_heard_though_it_is_gone_when_something_is_
     heard: list[bytes | None] = []
     peers: list[socket.socket] = []
 
-    async def talk(call: Call) -> None:
+    async def talk(call: Http2Call) -> None:
         await call.read()
         [peer] = peers
         peer.sendall(frames.frame(frames.DATA, 0, 1, b"\0\0\0\0\6choose"))
@@ -453,7 +453,7 @@ def test_what_a_peer_has_said_last_is_heard_though_it_is_gone_when_something_is_
 async def test_no_call_begins_while_those_before_come_to_their_end(tmp_path: Path) -> None:
     began, may_end = asyncio.Event(), asyncio.Event()
 
-    async def stays(call: Call) -> None:
+    async def stays(call: Http2Call) -> None:
         began.set()
         await may_end.wait()
 
@@ -476,7 +476,7 @@ async def test_no_call_begins_while_those_before_come_to_their_end(tmp_path: Pat
 def test_nothing_is_left_when_it_has_stopped(tmp_path: Path) -> None:
     began = asyncio.Event()
 
-    async def stays(call: Call) -> None:
+    async def stays(call: Http2Call) -> None:
         began.set()
         await asyncio.Event().wait()
 

@@ -9,7 +9,7 @@ import pytest
 from referee.game import Action, Seat
 from referee.games.cargo_noir.actions import Casino, Send, Stake
 from referee.games.cargo_noir.names import Destination
-from referee.match.effects import Ask, Dismiss, Finish, Played, Refusal, Reject, Show, Store, Withdraw, Withdrawal
+from referee.match.effects import AppendLine, Ask, Dismiss, Finish, Played, Refusal, Reject, Show, Withdraw, Withdrawal
 from referee.match.machine import STRIKES_ALLOWED
 from referee.match.result import Fault, Outcome, final_ranks
 from tests.tables import Table, cargo_noir, plan_of, sealed
@@ -117,7 +117,7 @@ class TestAnswers:
     def test_every_line_is_stored_before_anything_is_sent_on(self) -> None:
         table = cargo_noir()
         kinds = [type(effect) for effect in table.answer(0, [CASINO] * 3)]
-        assert kinds.index(Ask) > max(place for place, kind in enumerate(kinds) if kind is Store)
+        assert kinds.index(Ask) > max(place for place, kind in enumerate(kinds) if kind is AppendLine)
 
     def test_each_seat_learns_what_was_played_since_it_was_last_asked(self) -> None:
         table = cargo_noir()

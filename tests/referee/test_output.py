@@ -17,7 +17,7 @@ from referee.live.matches.play import Command
 from referee.live.seats import output
 from referee.live.seats.command import AgentLog
 from referee.live.seats.output import MOST, RATE, READ_BYTES, Output
-from referee.live.seats.telemetry import Series
+from referee.live.seats.telemetry import KeyValues
 from referee.match.result import Outcome
 from tests import matches
 from tests.patience import patient
@@ -134,7 +134,7 @@ def test_telemetry_of_an_honest_bot_is_found_whenever_it_comes() -> None:
         "    print('some line of its own')\n"
     )
 
-    async def series() -> dict[str, Series]:
+    async def series() -> dict[str, KeyValues]:
         ours, theirs = os.pipe()
         sink = Sink()
         reading = Output(ours, sink.take)
@@ -145,7 +145,7 @@ def test_telemetry_of_an_honest_bot_is_found_whenever_it_comes() -> None:
         return dict(sink.log.telemetry.series())
 
     found = asyncio.run(asyncio.wait_for(series(), patient(120)))
-    assert found == {"nodes": Series(1500, sum(range(1500))), "depth": Series(1500, 7.0 * 1500)}
+    assert found == {"nodes": KeyValues(1500, sum(range(1500))), "depth": KeyValues(1500, 7.0 * 1500)}
 
 
 def test_the_end_of_a_flood_is_read_but_not_for_ever() -> None:

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from referee.live.matches.server import RefereeServer
-from referee.sandbox.limits import Limits
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import inspect
 from referee.sandbox.socket_folder import SOCKET, PathTooLong, SocketFolder, sweep
 from referee.sandbox.system import MAX_SOCKET_PATH_BYTES
-from referee.sandbox.walls import inspect
 from tests.sandbox.conftest import needs_bubblewrap
 
 REFEREE = (
@@ -75,8 +75,8 @@ def test_the_next_referee_sweeps_the_folder_of_one_that_was_killed_but_not_of_on
 
 PROBE = (
     "import sys\nfrom pathlib import Path\n"
-    "from referee.sandbox.limits import Limits\nfrom referee.sandbox.walls import build, run\n"
-    "sandbox = build(Limits())\nprint('built', flush=True)\n"
+    "from referee.sandbox.limits import ResourceLimits\nfrom referee.sandbox.measures import build, run\n"
+    "sandbox = build(ResourceLimits())\nprint('built', flush=True)\n"
     "run(sandbox, ['/usr/bin/sleep', '600'], Path('/usr'))\n"
 )
 
@@ -97,7 +97,7 @@ def test_the_next_start_sweeps_what_one_has_left_that_was_killed_while_it_tried_
     dead, left = start()
     end(dead)
     assert left.exists()
-    assert inspect(Limits())[0] is not None
+    assert inspect(ResourceLimits())[0] is not None
     assert list(temporary.iterdir()) == [kept]
     end(living)
     sweep()

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.live.seats.telemetry import MAX_KEYS, MAX_LINE_BYTES, Series, Telemetry
+from referee.live.seats.telemetry import MAX_KEYS, MAX_LINE_BYTES, KeyValues, Telemetry
 
 OUTPUT = b"hello\ndogana: nodes=100 depth=3\nnonsense\ndogana: nodes=300\n\xff\xfe\ndogana: depth=5\n"
 
 
-def series(*pieces: bytes) -> dict[str, Series]:
+def series(*pieces: bytes) -> dict[str, KeyValues]:
     telemetry = Telemetry()
     for piece in pieces:
         telemetry.add(piece)
@@ -23,7 +23,7 @@ def series(*pieces: bytes) -> dict[str, Series]:
 
 def test_values_are_summed_by_key() -> None:
     found = series(OUTPUT)
-    assert found == {"nodes": Series(2, 400.0), "depth": Series(2, 8.0)}
+    assert found == {"nodes": KeyValues(2, 400.0), "depth": KeyValues(2, 8.0)}
     assert found["nodes"].mean == 200
 
 
@@ -53,7 +53,7 @@ def test_it_does_not_matter_in_which_pieces_output_comes(cuts: list[int]) -> Non
     ],
 )
 def test_what_is_no_telemetry_is_passed_over(line: bytes) -> None:
-    assert series(line + b"\ndogana: good=1\n") == {"good": Series(1, 1.0)}
+    assert series(line + b"\ndogana: good=1\n") == {"good": KeyValues(1, 1.0)}
 
 
 def test_a_line_that_never_ends_takes_no_memory() -> None:
@@ -65,17 +65,17 @@ def test_a_line_that_never_ends_takes_no_memory() -> None:
     tracemalloc.stop()
     assert held < 65536
     telemetry.add(b"\ndogana: good=1\n")
-    assert telemetry.series() == {"good": Series(1, 1.0)}
+    assert telemetry.series() == {"good": KeyValues(1, 1.0)}
 
 
 def test_only_so_many_keys_are_kept_and_those_go_on() -> None:
     found = series(*(f"dogana: k{number}=1\n".encode() for number in [*range(MAX_KEYS + 10), 0]))
     assert len(found) == MAX_KEYS
-    assert found["k0"] == Series(2, 2.0)
+    assert found["k0"] == KeyValues(2, 2.0)
 
 
 def test_a_sum_that_would_be_infinite_stays_as_it_was() -> None:
-    assert series(b"dogana: big=1e308\n", b"dogana: big=1e308\n") == {"big": Series(1, 1e308)}
+    assert series(b"dogana: big=1e308\n", b"dogana: big=1e308\n") == {"big": KeyValues(1, 1e308)}
 
 
 @given(st.binary(max_size=300))

@@ -21,7 +21,7 @@ from types import TracebackType
 
 from referee.sandbox.box import SUPERVISOR, Sandbox
 from referee.sandbox.limits import MIB
-from referee.sandbox.walls import build
+from referee.sandbox.measures import build
 from tests.sandbox import channels
 from tests.sandbox.hostile import LIMITS, program
 

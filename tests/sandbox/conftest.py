@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from referee.sandbox.box import Sandbox
-from referee.sandbox.limits import MIB, Limits
-from referee.sandbox.walls import Ran, build, run
+from referee.sandbox.limits import MIB, ResourceLimits
+from referee.sandbox.measures import Ran, build, run
 
 needs_bubblewrap = pytest.mark.skipif(
     shutil.which("bwrap") is None, reason="needs bubblewrap: apt-get install bubblewrap"
 )
-LIMITS = Limits(memory_bytes=128 * MIB, tasks=24, tmp_bytes=4 * MIB)
+LIMITS = ResourceLimits(memory_bytes=128 * MIB, tasks=24, tmp_bytes=4 * MIB)
 Boxed = Callable[..., Ran]
 
 

@@ -1,4 +1,4 @@
-"""The table of what strangers' programs try, which wall stops each, and how it must end; `docs/security.md` shows it.
+"""The table of what strangers' programs try, which measure stops each, and how it must end; `docs/security.md` shows it.
 
 As a program it runs those attacks in boxes that need no match, and prints what came of each as JSON: the tests run it as another
 user, too.
@@ -20,11 +20,11 @@ from pathlib import Path
 from referee.match.result import Outcome
 from referee.sandbox import probe
 from referee.sandbox.box import Sandbox
-from referee.sandbox.limits import MIB, Limits
-from referee.sandbox.walls import Ran, build, run
+from referee.sandbox.limits import MIB, ResourceLimits
+from referee.sandbox.measures import Ran, build, run
 from tests.sandbox import attackers, attacks
 
-LIMITS = Limits(memory_bytes=128 * MIB, tasks=24, tmp_bytes=4 * MIB)
+LIMITS = ResourceLimits(memory_bytes=128 * MIB, tasks=24, tmp_bytes=4 * MIB)
 """Tight, so that reaching them costs little."""
 NOTHING = "nothing"
 
@@ -141,7 +141,7 @@ CALLS = {
     "other_entries": Calls("Makes calls by the entries of other architectures.", "x32 i386"),
     "odd_calls": Calls("Makes calls that hardly anybody makes.", "modify_ldt remap_file_pages map_shadow_stack personality lookup_dcookie file_getattr splice vmsplice get_robust_list"),
 }  # fmt: skip
-"""What the probe tries (`referee/sandbox/probe.py`); the wall is the filter of system calls."""
+"""What the probe tries (`referee/sandbox/probe.py`); the measure is the filter of system calls."""
 
 _LIMITED = "limits"
 AGENTS = {
@@ -189,7 +189,7 @@ AGENTS = {
 
 def table() -> list[str]:
     """Return the table as `docs/security.md` shows it."""
-    lines = ["| behaviour | it | wall | ends with | test |", "|---|---|---|---|---|"]
+    lines = ["| behaviour | it | measure | ends with | test |", "|---|---|---|---|---|"]
 
     def add(name: str, does: str, wall: str, ends: str, test: str) -> None:
         lines.append(

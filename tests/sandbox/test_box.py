@@ -22,8 +22,8 @@ from referee.sandbox import look_around
 from referee.sandbox.box import NO_PROGRAM, SUPERVISOR, CannotIsolate, Sandbox, users_for_agents
 from referee.sandbox.cgroup import Groups
 from referee.sandbox.limits import MIB
+from referee.sandbox.measures import inspect, run
 from referee.sandbox.system import descendants
-from referee.sandbox.walls import inspect, run
 from tests import matches
 from tests.patience import patient
 from tests.sandbox.conftest import LIMITS, Boxed, needs_bubblewrap

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.sandbox.cgroup import Group, Groups, Hierarchy, Usage
-from referee.sandbox.limits import MIB, Limits
+from referee.sandbox.cgroup import ControlGroup, Groups, Hierarchy, Usage
+from referee.sandbox.limits import MIB, ResourceLimits
 
-LIMITS = Limits(memory_bytes=256 * MIB, tasks=10, cpus=1.5)
+LIMITS = ResourceLimits(memory_bytes=256 * MIB, tasks=10, cpus=1.5)
 
 
 def machine(folder: Path, mounts: str, own: str) -> Path:
@@ -28,9 +28,9 @@ def group_folder(folder: Path, **files: str) -> Path:
     return folder
 
 
-def group_of_the_second_version(parent: Path) -> Group:
+def group_of_the_second_version(parent: Path) -> ControlGroup:
     folder = parent / "dogana-1-1"
-    return Group({name: Hierarchy(folder, 2) for name in ("memory", "pids", "cpu", "cpuacct", "freezer")})
+    return ControlGroup({name: Hierarchy(folder, 2) for name in ("memory", "pids", "cpu", "cpuacct", "freezer")})
 
 
 def test_a_machine_without_control_groups_has_none(tmp_path: Path) -> None:

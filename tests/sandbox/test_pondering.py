@@ -23,7 +23,7 @@ from referee.live.matches.server import RefereeServer
 from referee.match.result import Outcome
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.cgroup import Groups
-from referee.sandbox.walls import build
+from referee.sandbox.measures import build
 from tests.cases import mostly_long
 from tests.patience import patient, wait_until
 from tests.sandbox.conftest import LIMITS, needs_bubblewrap

@@ -9,10 +9,10 @@ import pytest
 
 from ladder.operation.home import Home
 from tests.ladder.made import GAME
-from tests.ladder.told import LONG
+from tests.ladder.real_ladder import LONG
 from tests.web.browser import browser, sync_api
 from tests.web.conftest import browsing
-from tests.web.told import hostile_ladder
+from tests.web.hostile_ladder import hostile_ladder
 
 __all__ = ["browser"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ladder.tables.hall import Table
+from ladder.tables.open_tables import Table
 from referee.registry import find, games
 from tests.pages.conftest import SHORT
 from tests.web.browser import PHONE, WALL, axe, browser

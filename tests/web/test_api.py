@@ -41,7 +41,7 @@ from ladder.questions.standings import TopRequest
 from referee.records.record import unpacked
 from tests.cases import mostly_long
 from tests.ladder.archived import record_of
-from tests.ladder.told import FAULTY, LONG, told_ladder
+from tests.ladder.real_ladder import FAULTY, LONG, told_ladder
 from tests.patience import patient
 from tests.web.conftest import Browse, browsing
 from tests.web.served import serving_pages

@@ -40,7 +40,7 @@ from referee.registry import find, shipped_board
 from tests.cases import mostly_long
 from tests.ladder.archived import put_logs, put_record
 from tests.ladder.noted import Noted, noted
-from tests.ladder.told import FAULTY, LOUD, told_ladder
+from tests.ladder.real_ladder import FAULTY, LOUD, told_ladder
 from tests.patience import patient
 from tests.web.conftest import Browse, soup
 

@@ -16,7 +16,7 @@ from ladder.operation.home import Home
 from ladder.questions.desk import Desk
 from ladder.questions.matches import MatchesRequest
 from tests.ladder.archived import damage, put_record, record_of, recorded
-from tests.ladder.told import FAULTY, told_ladder
+from tests.ladder.real_ladder import FAULTY, told_ladder
 from tests.web.conftest import GAMES, Browse, soup
 
 

@@ -19,13 +19,13 @@ from ladder.questions.bots import Performance, ShowRequest
 from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.desk import Desk
 from ladder.questions.matches import MatchesRequest
-from referee.live.seats.telemetry import Series
+from referee.live.seats.telemetry import KeyValues
 from tests.ladder.archived import put_logs
 from tests.ladder.made import GAME
-from tests.ladder.told import FAULTY
+from tests.ladder.real_ladder import FAULTY
 from tests.patience import patient
 from tests.web.conftest import Browse
-from tests.web.told import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
+from tests.web.hostile_ladder import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
 
 BOT = "/bots/{bot}"
 
@@ -40,7 +40,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
         )[0]
         match = chronicle.schedule.match(match_id)
         assert match is not None
-        chronicle.results.note_telemetry(match, {seat: {MARKUP: Series(4, 1000.0)}})
+        chronicle.results.note_telemetry(match, {seat: {MARKUP: KeyValues(4, 1000.0)}})
     return home
 
 

@@ -28,7 +28,7 @@ from ladder.questions.desk import Desk
 from ladder.questions.proof import KeyRequest
 from referee.bots.files import MAX_BYTES
 from tests.ladder.noted import Noted, noted
-from tests.ladder.told import told_ladder
+from tests.ladder.real_ladder import told_ladder
 from tests.patience import patient
 from tests.web.conftest import Browse
 from tests.web.served import serving_pages

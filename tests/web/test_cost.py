@@ -14,7 +14,7 @@ from ladder.operation.home import Home
 from ladder.questions import bots, comparing
 from tests.cases import mostly_long
 from tests.ladder.made import counted_steps
-from tests.web.told import page
+from tests.web.hostile_ladder import page
 
 GAME = "cargo_noir"
 VERSIONS = 8  # so few that all pairs have met in the short history, too

@@ -14,7 +14,7 @@ import pytest
 from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
 from ladder.operation.home import Home
-from tests.ladder.told import FAULTY, LONG, LOUD, told_ladder
+from tests.ladder.real_ladder import FAULTY, LONG, LOUD, told_ladder
 from tests.web.conftest import Browse
 
 ATOM = "{http://www.w3.org/2005/Atom}"

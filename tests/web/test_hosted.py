@@ -23,10 +23,10 @@ from ladder.play.running import enter_house_bots
 from ladder.questions.bots import ShowRequest
 from ladder.questions.changes import AtTablesRequest, RetireRequest
 from ladder.questions.desk import Desk
-from ladder.tables import hall
-from ladder.tables.hosts import Hosts, Walls, commands_of
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from ladder.tables import open_tables
+from ladder.tables.hosts import Hosts, Isolation, commands_of
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 from tests.patience import patient
 from tests.web.at_the_table import sit_down
 from tests.web.conftest import Browse, new_ladder, soup
@@ -34,7 +34,7 @@ from tests.web.conftest import Browse, new_ladder, soup
 pytestmark = pytest.mark.ladders
 
 GAME = "yunnan"
-OPEN = Site(has_tables=True, walls=Walls(None))
+OPEN = Site(has_tables=True, walls=Isolation(None))
 LOUD = "import sys\nprint('my secret plan', flush=True)\n"
 
 
@@ -117,14 +117,14 @@ def test_consent_is_for_bots_that_run_here(home: Home) -> None:
 def walls() -> list[object]:
     boxed = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap: apt-get install bubblewrap")
     return [
-        pytest.param(lambda: Walls(None), id="unconfined"),
-        pytest.param(lambda: Walls(build(Limits())), id="walls", marks=boxed),
+        pytest.param(lambda: Isolation(None), id="unconfined"),
+        pytest.param(lambda: Isolation(build(ResourceLimits())), id="walls", marks=boxed),
     ]
 
 
 @pytest.mark.parametrize("around", walls())
 def test_a_person_plays_against_a_bot_and_nothing_of_what_it_writes_is_kept(
-    around: Callable[[], Walls], home: Home, tmp_path: Path, browse: Browse
+    around: Callable[[], Isolation], home: Home, tmp_path: Path, browse: Browse
 ) -> None:
     label = enter(home, tmp_path, "willing", LOUD + ten_lines())
 
@@ -178,7 +178,7 @@ def test_a_bot_that_does_not_start_is_named_and_what_it_wrote_is_not(
 def test_so_many_bots_of_authors_play_at_a_time_and_no_more(
     home: Home, tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hall, "MAX_HOSTED", 1)
+    monkeypatch.setattr(open_tables, "MAX_HOSTED", 1)
     label = enter(home, tmp_path, "willing", ten_lines())
     client = browse(home, OPEN)
     first = sit_down(client, GAME, 2, against(label))
@@ -204,11 +204,11 @@ def test_a_bot_whose_files_were_changed_is_refused(home: Home, tmp_path: Path, b
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap: apt-get install bubblewrap")
 def test_a_bot_is_stopped_while_the_person_thinks_where_this_machine_can_stop_it(home: Home, tmp_path: Path) -> None:
-    sandbox = build(Limits())
+    sandbox = build(ResourceLimits())
     if "freezer" not in sandbox.groups.found:
         pytest.skip("this machine cannot stop agents; see dogana doctor")
     label = enter(home, tmp_path, "willing", ten_lines())
-    hosts = Hosts(home, Walls(sandbox))
+    hosts = Hosts(home, Isolation(sandbox))
     confined = commands_of(hosts.orders(hosts.willing(GAME)))[label].sandbox
     assert confined is not None
     assert not confined.limits.ponders

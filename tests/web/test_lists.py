@@ -20,9 +20,9 @@ from ladder.questions.desk import Desk
 from ladder.questions.matches import MatchesRequest
 from ladder.questions.standings import TopRequest
 from tests.ladder.made import CONDITION, GAME, OTHER, next_matches
-from tests.ladder.told import FAULTY
+from tests.ladder.real_ladder import FAULTY
 from tests.web.conftest import Browse, new_ladder
-from tests.web.told import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
+from tests.web.hostile_ladder import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
 
 MATCHES = "/games/{game}/matches"
 

@@ -18,7 +18,7 @@ from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.store import Store
 from ladder.http.pictures.drawings import Drawing, Drawings, pages_folder
 from ladder.http.rendering.sentence import sentence
-from ladder.http.rendering.told import clock_in_words
+from ladder.http.rendering.wording import clock_in_words
 from ladder.http.requests.asked import Site
 from ladder.operation import limits
 from ladder.operation.errors import TooMuch
@@ -34,7 +34,7 @@ from referee.pages.match import make_page
 from referee.records.verify import verify
 from referee.registry import find
 from tests.ladder.archived import change_record, damage, record_file
-from tests.ladder.told import FAULTY, LOUD, told_ladder
+from tests.ladder.real_ladder import FAULTY, LOUD, told_ladder
 from tests.patience import patient
 from tests.web.conftest import Browse, browsing, soup
 

@@ -28,9 +28,9 @@ from ladder.http.publishing.serving import config_of
 from ladder.http.requests.asked import Site
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance
-from ladder.tables import hall, wish
+from ladder.tables import open_tables, table_request
+from ladder.tables.table_request import PersonClock
 from ladder.tables.view import Asking, Stage
-from ladder.tables.wish import PersonClock
 from referee.records.verify import Verified, verify
 from referee.registry import find, games
 from tests.patience import patient
@@ -395,7 +395,7 @@ def test_a_person_who_went_away_finds_the_table_as_it_is_with_the_cookie_alone(
 def test_time_that_runs_out_is_dealt_with_by_the_referee(
     person: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wish, "CLOCKS", (PersonClock("slow", "hardly any", "0.3+0/0.3"),))
+    monkeypatch.setattr(table_request, "CLOCKS", (PersonClock("slow", "hardly any", "0.3+0/0.3"),))
     table = sit_down(person, GAME)
     table.wait(lambda table: table.is_over)
     assert "out (timeout)" in table.text
@@ -404,7 +404,7 @@ def test_time_that_runs_out_is_dealt_with_by_the_referee(
 
 
 def test_a_person_who_was_too_slow_is_told(person: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wish, "CLOCKS", (PersonClock("slow", "little", "1000+0/2"),))
+    monkeypatch.setattr(table_request, "CLOCKS", (PersonClock("slow", "little", "1000+0/2"),))
     table = sit_down(person, "yunnan", 2)
     table.wait(lambda table: "Your time was up" in table.text or table.is_over)
     assert "1 of 3 times" in table.text
@@ -449,12 +449,12 @@ def test_a_table_whose_page_was_closed_is_cleared(
     most: int, home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ladder.http.people.play.MAX_WAITING", most)
-    monkeypatch.setattr(hall, "SWEEP_SECONDS", 0.1)
+    monkeypatch.setattr(open_tables, "SWEEP_SECONDS", 0.1)
     monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 0.1)
     person = browse(home, TABLES)
     table = sit_down(person, GAME)
     assert news(table, seen="earlier").status_code == 200  # its script has asked
-    monkeypatch.setattr(hall, "GONE_SECONDS", 2.0)  # not before: a table may take longer to be laid
+    monkeypatch.setattr(open_tables, "GONE_SECONDS", 2.0)  # not before: a table may take longer to be laid
     pids = children(os.getpid())
     assert pids
     until_gone(pids)
@@ -465,19 +465,19 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
-        monkeypatch.setattr("ladder.tables.hall.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("ladder.tables.open_tables.time.monotonic", lambda: self.now)
 
-    def clears(self, table: hall.Table, later: float) -> bool:
+    def clears(self, table: open_tables.Table, later: float) -> bool:
         """Let some seconds pass; tell whether the table is to be cleared then."""
         self.now += later
-        return hall.is_idle(table, self.now)
+        return open_tables.is_idle(table, self.now)
 
 
-def asked_until(deadline: float) -> hall.Table:
+def asked_until(deadline: float) -> open_tables.Table:
     """A table whose person has a decision to make."""
     process: Any = SimpleNamespace(returncode=None)
-    laid = wish.Wish(GAME, (wish.PERSON, "greedy"), {}, "60+0/60")
-    table = hall.Table("0" * 20, laid, 0, "", "192.0.2.1", process)
+    laid = table_request.TableRequest(GAME, (table_request.PERSON, "greedy"), {}, "60+0/60")
+    table = open_tables.Table("0" * 20, laid, 0, "", "192.0.2.1", process)
     table.view = replace(table.view, stage=Stage.ASKED, asking=Asking(1, "", [], deadline, 0.0, is_shared=False))
     return table
 
@@ -491,7 +491,7 @@ def test_a_table_stays_while_its_person_thinks_with_the_page_open(monkeypatch: p
     for _ in range(60):
         asyncio.run(table.until("", 0.0))
         assert not clock.clears(table, 60)
-    assert not clock.clears(table, hall.GONE_SECONDS - 60)
+    assert not clock.clears(table, open_tables.GONE_SECONDS - 60)
     assert clock.clears(table, 1)
 
 
@@ -501,17 +501,17 @@ def test_without_javascript_a_table_stays_until_the_page_should_have_looked_agai
     clock = Clock(monkeypatch)
     table = asked_until(clock.now + 1800)
     table.look()
-    assert not clock.clears(table, 1800 + hall.GONE_SECONDS)
+    assert not clock.clears(table, 1800 + open_tables.GONE_SECONDS)
     assert clock.clears(table, 1)
     table.look()  # that decision is over by the clock, and the page says so
-    assert not clock.clears(table, hall.GONE_SECONDS)
+    assert not clock.clears(table, open_tables.GONE_SECONDS)
     assert clock.clears(table, 1)
 
 
 def test_a_table_at_which_nobody_ever_looks_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
     table = asked_until(clock.now + 1800)
-    assert clock.clears(table, hall.GONE_SECONDS + 1)
+    assert clock.clears(table, open_tables.GONE_SECONDS + 1)
 
 
 def test_a_table_whose_process_dies_says_so(person: httpx.Client) -> None:
@@ -539,12 +539,12 @@ def test_a_table_that_cannot_go_on_says_so_and_the_journal_why(
 def test_matches_in_a_folder_that_took_the_place_of_another_are_left_alone(
     home: Home, person: httpx.Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hall, "SWEEP_SECONDS", 0.1)
+    monkeypatch.setattr(open_tables, "SWEEP_SECONDS", 0.1)
     earlier = sit_down(person, GAME)
     home.tables.rename(home.folder / "earlier")
     second = browse(home, TABLES)
     table = sit_down(second, GAME)
-    person.post(f"{earlier.path}/leave")  # its hall sweeps
+    person.post(f"{earlier.path}/leave")  # its tables are swept
     table.play_out()
     refused = person.post(f"/play/{GAME}", data={"seats": "2"})
     assert (refused.status_code, "was replaced" in refused.text) == (400, True)
@@ -580,7 +580,7 @@ def test_who_leaves_one_table_after_the_other_has_to_wait(
     home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each takes a processor until its match can begin, also one that is left at once."""
-    monkeypatch.setattr(hall, "LAID", Allowance("tables", 2, 1e9))
+    monkeypatch.setattr(open_tables, "LAID", Allowance("tables", 2, 1e9))
     client = browse(home, TABLES)
     for _ in range(2):
         laid = client.post(f"/play/{GAME}", data={"seats": "2"})
@@ -594,12 +594,14 @@ def test_who_leaves_one_table_after_the_other_has_to_wait(
 
 def test_there_are_no_more_tables_than_the_machine_bears(home: Home, browse: Browse) -> None:
     person = browse(home, Site(has_tables=True, tables=3, tables_per_address=2))
-    for _ in range(hall.MAX_OF_ONE):
+    for _ in range(open_tables.MAX_OF_ONE):
         sit_down(person, GAME)
     answer = person.post(f"/play/{GAME}", data={"seats": "2"})
     assert answer.status_code == 429
-    assert f"you are playing {hall.MAX_OF_ONE} matches already" in answer.text
-    assert sum("it is your turn" in item.text for item in soup(person.get("/play")).select("li")) == hall.MAX_OF_ONE
+    assert f"you are playing {open_tables.MAX_OF_ONE} matches already" in answer.text
+    assert (
+        sum("it is your turn" in item.text for item in soup(person.get("/play")).select("li")) == open_tables.MAX_OF_ONE
+    )
     with httpx.Client(base_url=person.base_url, timeout=patient(60)) as other:
         assert "2 matches are being played from your address" in other.post(f"/play/{GAME}", data={"seats": "2"}).text
 
@@ -626,7 +628,7 @@ def test_finished_matches_are_kept_for_some_days_and_not_too_many(
         assert kept.status_code == 200
         assert "person" in kept.text
         assert "you (seat" not in kept.text
-    monkeypatch.setattr(hall, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(open_tables, "KEPT_SECONDS", 0.0)
     with browsing(home, TABLES) as client:
         assert client.get(table.path).status_code == 404
         assert client.get(f"{table.path}/record.jsonl").status_code == 404

@@ -34,7 +34,7 @@ from ladder.operation.home import Home
 from ladder.operation.meter import Allowance
 from referee.registry import games
 from tests.cases import mostly_long
-from tests.ladder.told import LOUD, told_ladder
+from tests.ladder.real_ladder import LOUD, told_ladder
 from tests.patience import patient
 from tests.referee.test_wire import certificate
 from tests.web.conftest import Browse, new_ladder

@@ -9,7 +9,7 @@ import pytest
 
 from ladder.facts.store import Store
 from ladder.http.pages import standings as module
-from ladder.http.rendering import told
+from ladder.http.rendering import wording
 from ladder.http.requests.asked import BadQuestion, NoPage, Site
 from ladder.operation.home import Home
 from ladder.questions.caller import ANYBODY
@@ -20,7 +20,7 @@ from referee.registry import UnknownGame
 from tests.ladder.filled import filled
 from tests.ladder.made import CONDITION, GAME, OTHER
 from tests.web.conftest import Browse
-from tests.web.told import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
+from tests.web.hostile_ladder import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
 
 STANDINGS = "/games/{game}"
 UNDER = "/games/{game}/under/{slug}"
@@ -93,14 +93,14 @@ def test_places_that_are_not_told_apart_are_named(home: Home) -> None:
     ],
 )
 def test_places_are_said_in_words(spans: list[tuple[int, int]], words: str) -> None:
-    assert told.places([PlaceSpan(first=first, last=last) for first, last in spans]) == words
+    assert wording.places([PlaceSpan(first=first, last=last) for first, last in spans]) == words
 
 
 @pytest.mark.parametrize(
     ("share", "words"), [(0, "0"), (0.004, "under 1"), (0.5, "50"), (0.994, "over 99"), (0.99, "99"), (1, "100")]
 )
 def test_what_is_nearly_certain_is_not_called_certain(share: float, words: str) -> None:
-    assert told.percent(share) == f"{words}\N{NO-BREAK SPACE}%"
+    assert wording.percent(share) == f"{words}\N{NO-BREAK SPACE}%"
 
 
 def test_who_leads_and_how_sure_that_is_stands_above(home: Home) -> None:
@@ -121,7 +121,7 @@ def test_a_leader_that_is_rather_the_worse_one_is_not_called_the_better_one(
     """Skill is mu - 3 sigma: who is better known can lead with the lower estimate."""
     known = filled(StandingRow, bot="known", version=1, place=1, mu=35.8, sigma=1.5, low=31.3, matches=29)
     promising = filled(StandingRow, bot="promising", version=1, place=2, mu=41.3, sigma=3.5, low=30.8, matches=6)
-    monkeypatch.setattr(module, "lead_of", lambda _: told.lead_of([known, promising]))
+    monkeypatch.setattr(module, "lead_of", lambda _: wording.lead_of([known, promising]))
     lead = page(home, STANDINGS, game=GAME.name).select_one(".lead")
     assert lead is not None
     assert text_of(lead) == (
@@ -135,24 +135,24 @@ def test_a_leader_that_is_rather_the_worse_one_is_not_called_the_better_one(
     ("value", "digits", "words"), [(7.84, 1, "+7.8"), (-0.36, 1, "-0.4"), (-0.04, 1, "0.0"), (0.004, 2, "0.00")]
 )
 def test_a_change_that_rounds_to_nothing_has_no_sign(value: float, digits: int, words: str) -> None:
-    assert told.change(value, digits) == words
+    assert wording.change(value, digits) == words
 
 
 def test_a_lead_is_over_the_best_of_another_bot_and_sure_from_95_percent_on() -> None:
     def standing(bot: str, place: int, mu: float) -> StandingRow:
         return filled(StandingRow, bot=bot, place=place, mu=mu, sigma=1.0)
 
-    lead = told.lead_of([standing("a", 1, 30), standing("a", 2, 29), standing("b", 3, 25)])
+    lead = wording.lead_of([standing("a", 1, 30), standing("a", 2, 29), standing("b", 3, 25)])
     assert lead is not None
     assert lead.other is not None
     assert (lead.leader.bot, lead.other.place, lead.is_sure) == ("a", 3, True)
-    close = told.lead_of([standing("a", 1, 30), standing("b", 2, 28)])
+    close = wording.lead_of([standing("a", 1, 30), standing("b", 2, 28)])
     assert close is not None
     assert not close.is_sure
-    alone = told.lead_of([standing("a", 1, 30)])
+    alone = wording.lead_of([standing("a", 1, 30)])
     assert alone is not None
     assert alone.other is None
-    assert told.lead_of([filled(StandingRow, bot="new")]) is None
+    assert wording.lead_of([filled(StandingRow, bot="new")]) is None
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ from house_bots.greedy.venezia_outlook import (
     Outlook,
     View,
     gains,
-    kept,
     newborn,
     on_piazza,
     outlooks,
+    reserve_value,
     rounds_left,
     share_out,
     with_count,
@@ -89,7 +89,7 @@ def make_plan(view: View) -> list[Action]:
     for place in Place:
         liking = OWN_WAY * ((place * 3 + view.seat * 5 + seen.round) % 8)
         rows[place] = [gain + liking * (count > 0) for count, gain in enumerate(rows[place])]
-    _, (*mine, placed) = share_out(rows, reserve, cards, kept(view))
+    _, (*mine, placed) = share_out(rows, reserve, cards, reserve_value(view))
     chosen = [place for place in Place if mine[place]]
     plan: list[Action] = [act.FIRSTS[FirstCard.PIAZZA if placed else FirstCard.FEINT]]
     if seen.round > 1 and view.me.hand:
@@ -106,7 +106,7 @@ def make_plan(view: View) -> list[Action]:
 def piazza_gains(view: View, room: int) -> list[float]:
     """Return the gains of pigeons on the Piazza from their births."""
     there, rounds = on_piazza(view, view.seat), view.left + 1
-    value = LATE_BIRTH + sum(kept(view, passed) for passed in range(view.left))
+    value = LATE_BIRTH + sum(reserve_value(view, passed) for passed in range(view.left))
     found, supply = [0.0], float(view.me.supply)
     supply -= min(supply, BORN * there * rounds)
     for more in range(room):
@@ -121,7 +121,7 @@ def lay_feint(view: View) -> list[Action]:
     me, slots = view.me, cast("PlanView", view.seen.plan).slots
     looks, places = outlooks(view), slots[view.seen.slot - 1 :]
     rows = [gains(looks[place], me.first_count) for place in places]
-    _, counts = share_out(rows, me.first_count, len(places), kept(view))
+    _, counts = share_out(rows, me.first_count, len(places), reserve_value(view))
     needed = next((slot for slot in range(len(counts)) if sum(counts[: slot + 1]) == me.first_count), len(counts))
     return [act.FEINTS[count] for count in counts[: needed + 1]]
 
@@ -294,18 +294,18 @@ def promised(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int)
     if card is ActionCard.FEH:
         return sum(feud_gain(looks[place])[0] for place in feud_places(view))
     if card is ActionCard.MIC:
-        return view.me.cemetery * kept(view)
+        return view.me.cemetery * reserve_value(view)
     if card is ActionCard.WEI:
         return share_out(grey_rows(view, looks), view.board.grey_operations, len(Place), 0.0)[0] / view.weight
     pigeons = min(view.board.poisoned, len(view.seen.piazza) - on_piazza(view, view.seat))
-    return pigeons * BORN * kept(view) * min(view.left, HELD_ROUNDS) / (len(looks[0].counts) - 1)
+    return pigeons * BORN * reserve_value(view) * min(view.left, HELD_ROUNDS) / (len(looks[0].counts) - 1)
 
 
 def families(view: View, looks: Sequence[Outlook], _: int) -> Choices:
     """Rate a family meeting in each district; during planning, with the expected newborn."""
     plan = view.seen.phase is Phase.PLAN
     nests = [newborn(view, seat) if plan else has.nest for seat, has in enumerate(view.seen.seats)]
-    lost = kept(view) * (nests[view.seat] - (sum(nests) - nests[view.seat]) / (len(nests) - 1))
+    lost = reserve_value(view) * (nests[view.seat] - (sum(nests) - nests[view.seat]) / (len(nests) - 1))
     found: Choices = []
     for place in DISTRICTS:
         counts = tuple(map(int.__add__, looks[place].counts, nests))
@@ -323,7 +323,7 @@ def takeovers(view: View, looks: Sequence[Outlook], spare: int) -> Choices:
             moved = [-count for count in here]
             moved[view.seat] = min(out, spare)
             after = looks[place]._replace(counts=tuple(map(int.__add__, looks[place].counts, moved)))
-            paid = kept(view) * (min(out, spare) + out / (len(here) - 1))
+            paid = reserve_value(view) * (min(out, spare) + out / (len(here) - 1))
             found.append((worth(after) - worth(looks[place]) - paid, act.TAKEOVERS[place]))
     return found
 
@@ -338,7 +338,7 @@ def purges(view: View, looks: Sequence[Outlook], _: int) -> Choices:
     found: Choices = []
     for place, seat in product(DISTRICTS, range(len(view.seen.seats))):
         if count := view.seen.places[place].pigeons[seat]:
-            back = kept(view) * count * (1 if seat == view.seat else -1 / (len(view.seen.seats) - 1))
+            back = reserve_value(view) * count * (1 if seat == view.seat else -1 / (len(view.seen.seats) - 1))
             after = with_count(looks[place], seat, -count)
             found.append((worth(after) - worth(looks[place]) + back, act.PURGES[place][seat]))
     return found
@@ -357,7 +357,7 @@ def reinforce(view: View) -> list[Action]:
     """Reinforce with the number of pigeons that gain more at home than in the reserve; with all in the last round."""
     home = cast("Place", view.me.home)
     row = gains(outlooks(view)[home], view.me.nest)
-    _, [count] = share_out([row], view.me.nest, 1, kept(view))
+    _, [count] = share_out([row], view.me.nest, 1, reserve_value(view))
     return [act.REINFORCES[count if view.left else view.me.nest]]
 
 

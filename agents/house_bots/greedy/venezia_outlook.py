@@ -54,7 +54,7 @@ def rounds_left(setup: Setup, board: VeneziaBoard, seen: VeneziaObservation) -> 
     return left if setup.options["end_rule"] == "fixed4" else max(0, min(left, -(-missing // POINTS_A_ROUND) - 1))
 
 
-def kept(view: View, passed: int = 0) -> float:
+def reserve_value(view: View, passed: int = 0) -> float:
     """Return the points for a pigeon in the reserve after this round, or after `passed` more."""
     left = view.left - passed
     return KEPT_PIGEON + KEPT_ROUND * (left - 1) if left > 0 else 0.0

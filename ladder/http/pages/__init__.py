@@ -1,1 +1,1 @@
-"""A module for each page: a plain function that asks the desk and says what the template shows."""
+"""A module for each page: a plain function that asks the desk and returns the values for the template."""

@@ -1,4 +1,4 @@
-"""What the numbers mean."""
+"""The meaning of the numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ladder.model.schedule import NEW_BLOCKS
 
 
 def ratings(_: Asked) -> Page:
-    """Return the page that says what ratings and standings mean."""
+    """Return the page that explains ratings and standings."""
     return Page(
         "about_ratings.html",
         {

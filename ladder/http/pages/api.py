@@ -1,4 +1,4 @@
-"""What programs can ask, for people: the same as `/api/v1/openapi.json`."""
+"""The API for programs, described for people: the same content as `/api/v1/openapi.json`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from referee.registry import games
 
 
 def api(asked: Asked) -> Page:
-    """Return what can be asked, with the parameters and the fields of each answer."""
+    """Return the page with all questions, their parameters, and the fields of their answers."""
     questions = questions_by_path() | (changes_by_path() if asked.site.takes_bots else {})
     description = json.loads(json.dumps(openapi(questions, PREFIX)).replace("`", ""))
     schemas = description["components"]["schemas"]
@@ -54,14 +54,14 @@ def api(asked: Asked) -> Page:
 
 
 def _fields(operation: dict[str, Any]) -> list[dict[str, str]]:
-    """Return the fields of the JSON that a method takes."""
+    """Return the fields of a method's JSON request."""
     content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
     properties = content.get("schema", {}).get("properties", {})
     return [{"name": name, "description": one["description"], "in": "body"} for name, one in properties.items()]
 
 
 def _kind(schema: dict[str, object]) -> tuple[str, str]:
-    """Return of which type a field is, in words, and the message that it has, if any."""
+    """Return the type of a field in words, and its message type, if it has one."""
     one = schema
     choices = schema.get("anyOf")
     if isinstance(choices, list):

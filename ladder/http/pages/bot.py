@@ -1,4 +1,4 @@
-"""A bot: its versions, and how one of them has fared."""
+"""A bot: its versions, and the history of one of them."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from collections.abc import Sequence
 from typing import Any
 
 from ladder.http.pictures.charts import curve, curve_in_words
-from ladder.http.rendering.told import status_of
+from ladder.http.rendering.wording import status_of
 from ladder.http.requests.asked import Asked, Page
 from ladder.questions.bots import Performance, ShowRequest, VersionRow
 from ladder.questions.matches import MatchesRequest
 from ladder.questions.rows import MatchRow, SeatRow
 
 LAST = 15
-"""How many of its last matches are shown."""
+"""The number of its last matches on the page."""
 LAST_OUT = 10
-"""How many of the last matches in which it was out are shown."""
+"""The number of its last matches with a fault on the page."""
 MOST_VERSIONS = 20
-"""How many of its versions are listed."""
+"""The maximum number of its versions on the page."""
 MOST_CONDITIONS = 6
-"""Under how many conditions it is told how it has fared."""
+"""The maximum number of conditions on the page."""
 MOST_MET = 30
-"""How many opponents are listed under each condition."""
+"""The maximum number of opponents under each condition."""
 MOST_BLOCKS = 20
-"""How many blocks are listed below a curve."""
+"""The maximum number of blocks below a curve."""
 
 
 def bot(asked: Asked) -> Page:
-    """Return the page of a bot, with its newest version that has played, or the one that the query names.
+    """Return the page of a bot, with the version in the query, or else the newest one that has played.
 
     Raises:
-        LadderError: if there is no such bot, or version.
+        LadderError: if there is no such bot or version.
     """
     name = asked.names["bot"]
     every = asked.desk.ask(ShowRequest(bot=name))
@@ -67,13 +67,13 @@ def bot(asked: Asked) -> Page:
 
 
 def _last_played(versions: Sequence[VersionRow]) -> int:
-    """Return the number of the newest version that has matches; of the newest, if none has."""
+    """Return the number of the newest version with matches; if none has any, of the newest version."""
     played = [one.version for one in versions if any(standing.matches for standing in one.standings)]
     return (played or [versions[-1].version])[-1]
 
 
 def _fared(fared: Performance) -> dict[str, Any]:
-    """Return what the template shows of how a version has fared under a condition."""
+    """Return the template's values for a version under a condition."""
     history = fared.history
     return {
         "standing": fared.standing,
@@ -91,13 +91,13 @@ def _fared(fared: Performance) -> dict[str, Any]:
 
 
 def _seats(match: MatchRow, bot: str, version: int) -> tuple[SeatRow, list[SeatRow]]:
-    """Return the seat of a version in a match, and those of the others by their places."""
+    """Return the seat of a version in a match, and the other seats sorted by place."""
     own = next(seat for seat in match.seats if (seat.bot, seat.version) == (bot, version))
     return own, sorted((seat for seat in match.seats if seat is not own), key=lambda seat: (seat.rank, seat.seat))
 
 
 def _reproducing(asked: Asked, label: str, bot: str, version: int) -> Sequence[str]:
-    """Return the commands that ask a bot again what it was asked in the last match that it lost; none if it lost none."""
+    """Return the commands that repeat a bot's questions from the last match that it lost; none if it lost none."""
     lost = asked.desk.ask(MatchesRequest(bot=label, lost=True, limit=1)).matches
     if not lost:
         return ()

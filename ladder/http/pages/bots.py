@@ -1,10 +1,10 @@
-"""All bots, and those with a text in their names."""
+"""The list of bots, also of those with a certain text in their names."""
 
 from __future__ import annotations
 
 from ladder.facts.standings import Status
 from ladder.http.pages.standings import MAX_QUERY, ROWS
-from ladder.http.rendering.told import status_of
+from ladder.http.rendering.wording import status_of
 from ladder.http.requests.asked import Asked, NoPage, Page
 from ladder.questions.bots import BotRow, BotsRequest
 from ladder.questions.rows import StandingRow
@@ -14,7 +14,7 @@ def bots(asked: Asked) -> Page:
     """Return the list of bots, by name.
 
     Raises:
-        NoPage: if it has no such page.
+        NoPage: if the list has no page of this number.
     """
     text = asked.query.get("q", "")[:MAX_QUERY].strip()
     found = asked.desk.ask(BotsRequest(called=text)).bots
@@ -36,5 +36,5 @@ def bots(asked: Asked) -> Page:
 
 
 def _tried(bot: BotRow) -> list[StandingRow]:
-    """Return where a bot stands, without the conditions under which it waits to qualify."""
+    """Return a bot's standings, except those of conditions under which it waits to qualify."""
     return [one for one in bot.standings if one.status != Status.UNTRIED.value]

@@ -10,11 +10,11 @@ from ladder.questions.rows import MatchRow
 
 _MAX_NAME = 80
 _MAX_OFFERED = 500
-"""How many names the form offers."""
+"""The maximum number of names in the form."""
 
 
 def compare(asked: Asked) -> Page:
-    """Return two bots side by side, or a form to choose them.
+    """Return the page with two bots side by side, or a form to choose them.
 
     Raises:
         LadderError: if there is no such bot, or both are the same version.

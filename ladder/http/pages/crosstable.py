@@ -1,4 +1,4 @@
-"""The best of a game against each other."""
+"""The best versions of a game against each other."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from ladder.http.requests.asked import Asked, Page
 from ladder.questions.comparing import CROSSED, CrosstableRequest, HeadToHead
 
 _CLEARLY = 0.6
-"""From this share on, a cell is shaded; below the rest to 1, the other way."""
+"""A cell is shaded from this share upwards, and in another shade from its complement downwards."""
 
 
 def crosstable(asked: Asked) -> Page:
-    """Return how the best versions of a game have fared against each other, under each condition.
+    """Return the page with the results of a game's best versions against each other, under each condition.
 
     Raises:
         UnknownGame: if there is no such game.

@@ -1,4 +1,4 @@
-"""How to enter a bot: ten lines, a try at home, and two ways to send it."""
+"""The steps for entering a bot: ten lines of code, a test at home, and two ways to submit it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def ten_lines() -> str:
 
 
 def enter(asked: Asked) -> Page:
-    """Return how to enter."""
+    """Return the page on entering a bot."""
     return Page(
         "enter.html",
         {"ten_lines": ten_lines(), "game": next(iter(games())), "url": asked.site.url or "URL"},

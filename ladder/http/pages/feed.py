@@ -1,4 +1,4 @@
-"""What is new, as an Atom feed (RFC 4287): of the ladder, and of each bot."""
+"""Atom feeds (RFC 4287) with the news of the ladder, and of each bot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEDIA_TYPE = "application/atom+xml; charset=utf-8"
 
 
 def feed(asked: Asked) -> Page:
-    """Return the news of the ladder, or of the bot that the path names.
+    """Return the feed of the ladder, or of the bot in the path.
 
     Raises:
         NotFound: if there is no such bot.
@@ -35,7 +35,7 @@ def feed(asked: Asked) -> Page:
 
 
 def _name(asked: Asked) -> str:
-    """Return what names the ladder for all times: what belongs to its key."""
+    """Return a permanent id of the ladder, derived from its key."""
     try:
         return asked.desk.ask(KeyRequest()).fingerprint.replace(":", "").replace("/", "-")
     except NotFound:
@@ -60,5 +60,5 @@ def _title(one: NewsItem) -> str:
 
 
 def _place(one: NewsItem) -> str:
-    """Return the path of the page that tells more."""
+    """Return the path of the page with details."""
     return f"matches/{one.match.match}" if one.match is not None else f"bots/{one.bot}"

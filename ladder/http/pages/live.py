@@ -1,4 +1,4 @@
-"""The matches that are being played."""
+"""The running matches."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from ladder.questions.matches import PlayingRequest
 
 
 def live(asked: Asked) -> Page:
-    """Return the list of what is being played."""
+    """Return the list of running matches."""
     return Page("live.html", {"matches": asked.desk.ask(PlayingRequest()).matches})

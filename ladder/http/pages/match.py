@@ -1,4 +1,4 @@
-"""A match: who won and why, what everybody's points, times and faults were, and how to look further."""
+"""A match: the winner and the reasons, all points, times and faults, and links to more."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from ladder.archive.retention import KEPT, by_retention
 from ladder.http.rendering.sentence import sentence
-from ladder.http.rendering.told import clock_in_words
+from ladder.http.rendering.wording import clock_in_words
 from ladder.http.requests.asked import Asked, Page
 from ladder.operation.errors import Forbidden, NotFound
 from ladder.questions.match import MatchRequest, SeatAccount
@@ -15,16 +15,16 @@ from ladder.questions.matches import MatchesRequest, PlayingRequest
 from referee.terminal import visible
 
 MAX_LEGAL = 30
-"""How many legal actions of a lost decision are listed."""
+"""The maximum number of legal actions in the list for a lost decision."""
 
 RECENT = 50
-"""Among how many of the last matches one is looked for whose steps cannot be seen yet."""
+"""The number of the latest matches in which to search for one with hidden steps."""
 OTHERS = 3
-"""To how many running matches its page leads."""
+"""The number of running matches that its page links to."""
 
 
 def match(asked: Asked) -> Page:
-    """Return the page of a match; one that says when it can be seen, if it cannot be seen yet.
+    """Return the page of a match; while its steps are hidden, a page that says when they will be visible.
 
     Raises:
         LadderError: if there is no such match, or several.
@@ -70,13 +70,13 @@ def match(asked: Asked) -> Page:
 
 
 def named(label: str) -> tuple[str, str | None]:
-    """Return the name and the version of a bot that is called like this in a record; None if it says no version."""
+    """Return the name and the version of a bot from its name in a record; None if that has no version."""
     bot, _, version = label.rpartition(" v")
     return (bot, version) if bot and version.isdigit() else (label, None)
 
 
 def sources(seats: Sequence[SeatAccount]) -> list[tuple[str, list[int]]]:
-    """Return what points were for, with the points of each seat; without what nobody has got points for."""
+    """Return the sources of points with the points of each seat; leave out sources without points."""
     rows: dict[str, list[int]] = {}
     for at, one in enumerate(seats):
         for points in one.breakdown:

@@ -7,17 +7,17 @@ from ladder.questions.matches import MatchesRequest
 from referee.registry import find
 
 LISTED = 25
-"""How many matches are shown on a page."""
+"""The number of matches on a page."""
 _FLAGS = {"": False, "1": True}
 
 
 def matches(asked: Asked) -> Page:
-    """Return matches of a game that count.
+    """Return a page of the counted matches of a game.
 
     Raises:
         UnknownGame: if there is no such game.
-        LadderError: if there is no such bot, or no such match to begin before or after.
-        BadQuestion: if they cannot be listed so.
+        LadderError: if there is no such bot, or no such match to start from.
+        BadQuestion: if the parameters are wrong.
     """
     game = find(asked.names["game"]).name
     bot = asked.query.get("bot", "").strip()

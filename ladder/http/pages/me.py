@@ -1,4 +1,4 @@
-"""What an author sees of their own bots: how they stand, what went wrong lately, what they wrote."""
+"""The pages of an author's own bots: their standings, their recent faults, their logs."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ladder.questions.matches import MatchesRequest
 from referee.match.result import Outcome
 
 MAX_BOTS = 20
-"""For how many bots of an author it is looked up what went wrong lately."""
+"""The number of an author's bots whose recent faults are looked up."""
 MAX_FAULTS = 5
-"""How many faults of each of them are shown."""
+"""The number of faults of each of them on the page."""
 TAIL_LINES = 60
-"""How many lines of a log are shown beside something else."""
+"""The number of lines of a log on other pages."""
 MAX_LOG_LINES = 2000
-"""How many lines of a log a page has."""
+"""The maximum number of lines on the page of a log."""
 _STOPPED = (Status.FAILED.value, Status.SUSPENDED.value)
 _WORDS = {Status.ACTIVE.value: "plays", Status.UNTRIED.value: "qualifies now, or as soon as the ladder plays"}
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """How a bot was put out of a match."""
+class FaultRow:
+    """A fault of a bot in a match."""
 
     label: str
     match: str
@@ -40,27 +40,27 @@ class Fault:
 
 
 def me(asked: Asked, left: int) -> Page:
-    """Return the page of the author who looks; `left` says how many bots they may send now."""
+    """Return the author's own page; `left` is the number of bots that they may submit now."""
     bots = [one for one in asked.desk.ask(BotsRequest()).bots if one.author == asked.caller.author]
     faults = [fault for one in bots[:MAX_BOTS] for fault in _faults(asked, f"{one.bot} v{one.version}")]
     faults.sort(key=lambda fault: fault.finished_at, reverse=True)
     return Page("me.html", {"bots": bots, "faults": faults, "left": max(left, 0), "words": _WORDS})
 
 
-def _faults(asked: Asked, label: str) -> Iterator[Fault]:
-    """Yield the last faults of a version: those since it was submitted."""
+def _faults(asked: Asked, label: str) -> Iterator[FaultRow]:
+    """Yield the latest faults of a version."""
     for match in asked.desk.ask(MatchesRequest(bot=label, out=True, limit=MAX_FAULTS)).matches:
         for seat in match.seats:
             if f"{seat.bot} v{seat.version}" == label and seat.outcome != Outcome.PLAYED.value:
-                yield Fault(label, match.match, match.game, match.finished_at, seat.seat, seat.outcome, seat.detail)
+                yield FaultRow(label, match.match, match.game, match.finished_at, seat.seat, seat.outcome, seat.detail)
 
 
 def my_bot(asked: Asked) -> Page:
-    """Return the page of one of the author's bots: whether it qualifies, and why not.
+    """Return the page of one of the author's bots, with its qualification.
 
     Raises:
         NotFound: if there is no such bot.
-        Forbidden: if it is another author's.
+        Forbidden: if it belongs to another author.
     """
     found = asked.desk.ask(ShowRequest(bot=asked.names["bot"]))
     if found.author != asked.caller.author:
@@ -93,16 +93,16 @@ def my_bot(asked: Asked) -> Page:
 
 
 def _sent(text: str) -> str:
-    """Return what was sent, `new` or an earlier version such as `v2`; a link that says anything else says nothing."""
+    """Return the submitted version from the link, `new` or an earlier one such as `v2`; ignore any other text."""
     return text if re.fullmatch(r"new|v[0-9]{1,9}", text, re.ASCII) else ""
 
 
 def my_log(asked: Asked) -> Page:
-    """Return what the author's bots wrote: in a match (`what`, and perhaps `seat`), or a bot in its last match.
+    """Return the logs of the author's bots in a match (`what`, and perhaps `seat`), or of a bot in its last match.
 
     Raises:
-        BadQuestion: if nothing is named.
-        LadderError: if there is no such log that they may read.
+        BadQuestion: if neither is named.
+        LadderError: if there is no such log, or the author may not read it.
     """
     what, seat = asked.query.get("what", ""), asked.query.get("seat", "")
     if not what:

@@ -8,15 +8,15 @@ from math import inf
 
 from ladder.facts.standings import Status
 from ladder.http.pictures.charts import axis_of, bar, scale, spark
-from ladder.http.rendering.told import clock_in_words, lead_of, places, status_of
+from ladder.http.rendering.wording import clock_in_words, lead_of, places, status_of
 from ladder.http.requests.asked import Asked, NoPage, Page
 from ladder.questions.rows import StandingRow
 from ladder.questions.standings import StandingsTable, TopRequest
 
 ROWS = 100
-"""How many versions are shown on a page."""
+"""The number of versions on a page."""
 MAX_QUERY = 80
-"""How many characters of a text are looked for."""
+"""The maximum length of a search text."""
 _STOPPED = (Status.FAILED.value, Status.SUSPENDED.value, Status.RETIRED.value)
 _STATUSES: dict[str, tuple[str, Callable[[StandingRow], bool]]] = {
     "any": ("any status", lambda one: True),
@@ -39,12 +39,12 @@ _SORTS: dict[str, Callable[[StandingRow], tuple[float | str, ...]]] = {
 
 
 def standings(asked: Asked) -> Page:
-    """Return the standings of a game, under the condition under which most was played or the one that the path names.
+    """Return the standings of a game, under the condition in the path, or else the one with the most matches.
 
     Raises:
         UnknownGame: if there is no such game.
-        NoPage: if nothing was run under such a condition.
-        BadQuestion: if they cannot be shown so.
+        NoPage: if there are no standings under such a condition.
+        BadQuestion: if the parameters are wrong.
     """
     tables = asked.desk.ask(TopRequest(game=asked.names["game"])).tables
     table = table_of(asked, tables)
@@ -90,25 +90,25 @@ def standings(asked: Asked) -> Page:
 
 
 def first_share(one: StandingRow) -> float:
-    """Return in which part of its matches a version was first."""
+    """Return the share of a version's matches in which it was first."""
     return one.wins / one.matches if one.matches else 0.0
 
 
 def main_table(tables: Sequence[StandingsTable]) -> StandingsTable:
-    """Return the table of a game under which most was played; the oldest of several."""
+    """Return the table of a game with the most matches; the oldest of several."""
     return max(tables, key=lambda one: one.blocks)
 
 
 def under_path(game: str, tables: Sequence[StandingsTable], table: StandingsTable) -> str:
-    """Return the path of the standings of a game under a condition."""
+    """Return the path of a game's standings under a condition."""
     return f"games/{game}" if table is main_table(tables) else f"games/{game}/under/{table.condition.slug}"
 
 
 def table_of(asked: Asked, tables: Sequence[StandingsTable]) -> StandingsTable:
-    """Return the table that the path names.
+    """Return the table in the path.
 
     Raises:
-        NoPage: if nothing was run under such a condition.
+        NoPage: if there are no standings under such a condition.
     """
     slug = asked.names.get("slug")
     if slug is None:

@@ -1,19 +1,19 @@
-"""The start page: who leads in each game, what is being played, what was played last, how to take part."""
+"""The start page: the leaders in each game, running matches, the latest matches, how to take part."""
 
 from __future__ import annotations
 
 from ladder.http.pages.standings import first_share, main_table
-from ladder.http.pictures.boards import shown_match
+from ladder.http.pictures.boards import visible_match
 from ladder.http.pictures.charts import axis_of, bar, scale
-from ladder.http.rendering.told import lead_of
+from ladder.http.rendering.wording import lead_of
 from ladder.http.requests.asked import Asked, Page
 from ladder.questions.matches import MatchesRequest, PlayingRequest
 from ladder.questions.standings import StandingsTable, TopRequest
 
 TOP = 5
-"""How many of the best are shown of each game."""
+"""The number of the best versions of each game on the page."""
 LAST = 8
-"""How many of the last matches are shown."""
+"""The number of the latest matches on the page."""
 
 
 def start(asked: Asked) -> Page:
@@ -33,7 +33,7 @@ def start(asked: Asked) -> Page:
                 "scale": scale(axis),
                 "bots": len(rated),
                 "lead": lead_of(rated),
-                "shown": shown_match(asked, table.condition.game) if rated else None,
+                "shown": visible_match(asked, table.condition.game) if rated else None,
             }
         )
     return Page(

@@ -1,4 +1,4 @@
-"""The form by which authors send a bot."""
+"""The form for submitting a bot."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ def submit(asked: Asked, left: int, *, bot: str = "", reason: str = "", status: 
     """Return the form.
 
     Args:
-        asked: what was asked for.
-        left: how many bots the author may send now.
-        bot: the name that was typed before.
-        reason: why the last one was refused; empty if none was.
+        asked: the request.
+        left: the number of bots that the author may submit now.
+        bot: the name that was entered before.
+        reason: the reason for refusing the previous submission; empty without one.
         status: the HTTP status.
     """
     return Page(

@@ -1,1 +1,1 @@
-"""What people do in a browser: authors' pages, tables."""
+"""Pages for authors and for people at tables."""

@@ -1,7 +1,7 @@
-"""What authors do with a browser: log in, send a bot, take it out, let it qualify once more.
+"""Actions of authors in a browser: log in, submit a bot, retire it, requalify it.
 
-The cookie holds the author's token itself (`docs/decisions/0030-the-token-in-a-cookie.md`). Whatever changes
-something is a POST that comes from one of our own pages, and goes through the desk as it does for everybody else.
+The cookie holds the author's token itself (`docs/decisions/0030-the-token-in-a-cookie.md`). Each change is a POST from one of
+our own pages, and goes through the desk, as all changes do.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from referee.bots.files import MAX_BYTES
 from referee.errors import DoganaError
 
 MAX_LOOKUPS = 2
-"""For how many it is looked up at a time who they are."""
+"""The number of concurrent authentications."""
 PROGRAMS = (b"\x7fELF", b"#!")
-"""How a file begins that can be run as it is; browsers do not say whether one is executable."""
+"""The first bytes of a file that can run as it is; browsers do not send the permission to execute."""
 MAGIC_BYTES = max(map(len, PROGRAMS))
 YES = "yes"
-"""What a form says for consent."""
+"""The value of a form's field for consent."""
 _ODD = re.compile(r"[^A-Za-z0-9._+-]", re.ASCII)
 Show = Callable[[Request, PageFunction], Any]
 
 
 class Author:
-    """Answers what authors ask for and do."""
+    """Handles the requests of authors."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Author:
         refusals: Refusals,
         show: Show,
     ) -> None:
-        """Prepare for one ladder; `show` makes an answer of a page for the one who asks."""
+        """Prepare for one ladder; `show` renders a page for the caller of a request."""
         self._home = home
         self._site = site
         self._limits = limits
@@ -76,7 +76,7 @@ class Author:
         self._refusals = refusals
 
     def routes(self) -> list[Route]:
-        """Return what is answered where."""
+        """Return the routes."""
         return [
             Route("/login", self._page(login)),
             Route("/login", self._log_in, methods=["POST"]),
@@ -139,11 +139,11 @@ class Author:
         return answer
 
     async def _caller(self, request: Request) -> Caller:
-        """Return the author who changes something.
+        """Return the author of a change.
 
         Raises:
-            Forbidden: if another site has made their browser do it.
-            Unauthenticated: if nobody is logged in.
+            Forbidden: if the request comes from a page of another site.
+            Unauthenticated: if the browser is not logged in.
         """
         check_same_origin(self._site, request)
         caller = await self._lookups.run(visitor, self._tokens, self._site, request)
@@ -213,18 +213,18 @@ class Author:
         length: int,
         sent: dict[str, str],
     ) -> SubmitAnswer:
-        """Read the form; take in its file.
+        """Read the form, and accept its file.
 
         Args:
-            desk: the ladder's, for who asks.
+            desk: the desk of the author.
             caller: the author.
-            request: it has the form.
-            stream: what comes of it.
-            length: how much of it is to come, in bytes.
-            sent: is given the other fields of the form.
+            request: the request with the form.
+            stream: the body of the request.
+            length: the size of the body, in bytes.
+            sent: receives the other fields of the form.
 
         Raises:
-            DoganaError: if the form is not ours, or the bot is refused.
+            DoganaError: if it is not our form, or the bot is refused.
         """
         form = Multipart(request.headers.get("content-type", ""))
         upload: Upload[SubmitAnswer] | None = None
@@ -257,12 +257,12 @@ class Author:
 
 
 def login(asked: Asked, reason: str = "") -> Page:
-    """Return the page where authors log in; `reason` says why they must."""
+    """Return the page for logging in; `reason` explains why that is needed."""
     return Page("login.html", {"reason": reason}, status=401 if reason else 200)
 
 
 def _for_authors(function: PageFunction) -> PageFunction:
-    """Return a page that asks those to log in who have not."""
+    """Wrap a page for authors: others get the page for logging in."""
 
     def page(asked: Asked) -> Page:
         if not asked.caller.author and function is not login:
@@ -273,7 +273,7 @@ def _for_authors(function: PageFunction) -> PageFunction:
 
 
 def _submission(bot: str, file: str, at_tables: bool) -> Submission:
-    """Return what is announced of a file that a browser sends.
+    """Return the announcement of a file from a browser.
 
     Raises:
         BadBot: if no file was chosen.
@@ -285,7 +285,7 @@ def _submission(bot: str, file: str, at_tables: bool) -> Submission:
 
 
 def _led_to(request: Request, path: str, query: dict[str, str] | None = None) -> RedirectResponse:
-    """Return an answer that leads to another page, wherever these pages lie."""
+    """Return a redirection to another page, relative to the present one."""
     here = str(request.scope["path"]).removeprefix("/")
     answer = RedirectResponse(link(here, path, query=query), 303)
     answer.headers["cache-control"] = "no-store"
@@ -295,7 +295,7 @@ def _led_to(request: Request, path: str, query: dict[str, str] | None = None) ->
 def routes(
     home: Home, site: Site, limits: Limits, tokens: Tokens, changes: Changes, refusals: Refusals, show: Show
 ) -> list[Route]:
-    """Return what is answered where; what authors do is not there for pages that only show."""
+    """Return the routes; read-only pages have none for authors."""
     if site.takes_bots:
         return Author(home, site, limits, tokens, changes, refusals, show).routes()
 

@@ -1,4 +1,4 @@
-"""The pages at which a person plays. They are no pages of the ladder: each is for one person, and forms change something."""
+"""The pages at which a person plays. Each is for one person, and its forms change the match, so they are not among the ladder's pages."""
 
 from __future__ import annotations
 
@@ -20,65 +20,65 @@ from ladder.operation.errors import Forbidden, LadderError, NotFound
 from ladder.operation.home import Home
 from ladder.operation.journal import note
 from ladder.operation.threads import Threads
-from ladder.tables.hall import Answer, Hall, Stale, Table, is_id
 from ladder.tables.hosts import Hosts, labels
+from ladder.tables.open_tables import OpenTables, PersonAnswer, Stale, Table, is_id
 from ladder.tables.process import RECORD, REPLAY
+from ladder.tables.table_request import CLOCKS, RANDOM_SEAT, BadTableRequest, opponents, read_table_request, values_of
 from ladder.tables.view import Stage, View
-from ladder.tables.wish import CLOCKS, RANDOM_SEAT, BadWish, opponents, read_wish, values_of
 from referee.files import in_words
 from referee.game import Game
 from referee.registry import find, games
 
 COOKIE = "dogana-table-"
-"""How the name of the cookie begins that holds the key of a table; then comes its id. Browsers send it to the pages of tables alone."""
+"""The prefix of the cookie with the key of a table; the table's id follows. Browsers send it only to the pages of tables."""
 ENCRYPTED_COOKIE = "__Host-dogana-table-"
-"""The same where the pages are encrypted: browsers take it from this very host alone, and send it to all of its pages, by TLS alone."""
+"""The same for encrypted pages: browsers accept it only from this very host, and send it to all its pages, but only over TLS."""
 KEY_SECONDS = 7 * 86_400
 SETTLE_SECONDS = 0.8
-"""How long an answer waits for what others do: less than the server waits for what is under way when it is to stop."""
+"""The time that an answer waits for the moves of others: less than a stopping server waits for open requests."""
 NEWS_SECONDS = 0.8
-"""How long a question for news may wait; less than that, too."""
+"""The maximum time of a request for news; also less than that."""
 MAX_WAITING = 32
-"""How many such questions may wait at a time; others are answered at once."""
+"""The maximum number of waiting requests for news; others are answered at once."""
 REPLAY_POLICY = "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
-"""The page of a match says itself what it may load, and has its script inside."""
+"""The policy for the page of a match, which contains its script and sets the rest of its policy itself."""
 
 Show = Callable[[Request, Page], Awaitable[Response]]
 
 
 class Play:
-    """Answers requests for the pages of tables."""
+    """Handles the requests for the pages of tables."""
 
     def __init__(self, home: Home, site: Site, show: Show) -> None:
-        """`show` makes a page for who asks."""
+        """Prepare for one ladder; `show` renders a page for the caller of a request."""
         self._home = home
         self._site = site
         self._show = show
-        self._hall: Hall | None = None
+        self._tables: OpenTables | None = None
         self._closed = "the tables are being laid; come back in a moment"
         self._waiting = 0
         self._hosts = None if site.walls is None else Hosts(home, site.walls)
         self._looking = Threads(1)
 
     @asynccontextmanager
-    async def hall(self, _: object = None) -> AsyncIterator[None]:
-        """Keep tables meanwhile. If there can be none, their pages say why."""
+    async def open(self, _: object = None) -> AsyncIterator[None]:
+        """Provide tables in this context. If that fails, their pages give the reason."""
         try:
-            async with self._new_hall() as self._hall:
+            async with self._new_tables() as self._tables:
                 yield
         except (LadderError, OSError) as error:
-            if self._hall is not None:
+            if self._tables is not None:
                 raise
             self._closed = "nobody can play here at the moment; the organiser finds the reason in the log"
             note("tables", 40, text=f"nobody can play: {in_words(error)}")
             yield
 
-    def _new_hall(self) -> Hall:
+    def _new_tables(self) -> OpenTables:
         site = self._site
-        return Hall(self._home.tables, self._hosts, tables=site.tables, of_address=site.tables_per_address)
+        return OpenTables(self._home.tables, self._hosts, tables=site.tables, of_address=site.tables_per_address)
 
     def routes(self) -> list[Route]:
-        """Return which address is answered by what."""
+        """Return the routes."""
         return [
             Route("/play", self._games),
             Route("/play/{game}", self._form),
@@ -91,10 +91,10 @@ class Play:
         ]
 
     @property
-    def _open(self) -> Hall:
-        if self._hall is None:
+    def _open(self) -> OpenTables:
+        if self._tables is None:
             raise LadderError(self._closed)
-        return self._hall
+        return self._tables
 
     # before a match
 
@@ -110,38 +110,38 @@ class Play:
         )
 
     async def _willing(self, game: Game) -> dict[str, Version]:
-        """Return the bots of authors that people may play against, by label."""
+        """Return the bots of consenting authors, by label."""
         return {} if self._hosts is None else await self._looking.run(self._hosts.willing, game.name)
 
     async def _lay(self, request: Request) -> Response:
         check_same_origin(self._site, request)
-        hall, game = self._open, find(request.path_params["game"])
+        tables, game = self._open, find(request.path_params["game"])
         fields = await read_fields(request)
         try:
             willing = await self._willing(game)
-            wish = read_wish(game, fields, willing)
-        except BadWish as error:
+            wanted = read_table_request(game, fields, willing)
+        except BadTableRequest as error:
             return await self._show(request, _form_page(game, willing, fields, error.problems, 422))
         keys = self._keys(request)
-        table, key = await hall.lay(wish, keys, address_of(request), labels(wish.bots, willing))
+        table, key = await tables.lay(wanted, keys, address_of(request), labels(wanted.bots, willing))
         await table.settled(SETTLE_SECONDS)
         answer = RedirectResponse(f"table/{table.id}", 303)
         self._keep(request, answer, table.id, key, KEY_SECONDS)
         for name in keys:
-            if hall.table(name) is None:  # or they would become too many
+            if tables.table(name) is None:  # or they would become too many
                 self._keep(request, answer, name, "", 0)
         return answer
 
     def _keep(self, request: Request, answer: Response, table: str, key: str, seconds: int) -> None:
-        """Let the browser keep the key of a table for so long."""
+        """Set the cookie with the key of a table for this time."""
         secure = is_encrypted(self._site, request)
-        # Without a path: browsers take the folder of this address, which may be below another one than we know.
+        # Without a path, browsers take the folder of this address, whatever prefix a proxy has added to it.
         path = "/" if secure else None
         name = (ENCRYPTED_COOKIE if secure else COOKIE) + table
         answer.set_cookie(name, key, seconds, path=path, secure=secure, httponly=True, samesite="lax")
 
     def _keys(self, request: Request) -> dict[str, str]:
-        """Return the keys that a browser has, by the ids of their tables."""
+        """Return a browser's keys by the ids of their tables."""
         beginning = ENCRYPTED_COOKIE if is_encrypted(self._site, request) else COOKIE
         return {
             name.removeprefix(beginning): key
@@ -150,7 +150,7 @@ class Play:
         }
 
     def _is_of(self, request: Request, table: Table) -> bool:
-        """Tell whether a browser has the key of a table."""
+        """Return True if a browser has the key of a table."""
         return table.is_of(self._keys(request).get(table.id, ""))
 
     # at a table
@@ -186,9 +186,9 @@ class Play:
         return RedirectResponse("../../../play", 303)
 
     async def _has_news(self, request: Request, table: Table) -> bool:
-        """Wait a while until something else is asked than `asked`; return whether a table is no longer as `seen` says.
+        """Wait a while for a question other than `asked`; return True if the view of the table has changed since `seen`.
 
-        So the person hears at once of a question, and of what others do meanwhile all together. If too many wait, nobody else does.
+        So a person sees a new question at once, and the moves of others together with it. If too many requests wait, this one does not.
         """
         table.heard()
         query = request.query_params
@@ -196,7 +196,7 @@ class Play:
             self._waiting += 1
             end = time.monotonic() + NEWS_SECONDS
             try:
-                while asked_of(table.view) == query.get("asked") and (left := end - time.monotonic()) > 0:
+                while question_key(table.view) == query.get("asked") and (left := end - time.monotonic()) > 0:
                     await table.until(table.revision, left)
             finally:
                 self._waiting -= 1
@@ -206,8 +206,8 @@ class Play:
         """Return the table of an address.
 
         Raises:
-            NotFound: if there is none, or its match is over.
-            Forbidden: if it is somebody else's.
+            NotFound: if there is no such table, or it has been cleared.
+            Forbidden: if another person plays there.
         """
         table = self._open.table(request.path_params["table"])
         if table is None:
@@ -235,7 +235,7 @@ class Play:
 def _form_page(
     game: Game, willing: Mapping[str, Version], fields: dict[str, str], problems: list[str], status: int
 ) -> Page:
-    """Return the form for a table, as it was filled in."""
+    """Return the form for a table, with the values that were entered."""
     seats = fields.get("seats", "")
     count = next((count for count in game.seat_counts if str(count) == seats), game.seat_counts.start)
     options = [
@@ -261,25 +261,25 @@ def _table_page(name: str, view: View, *, table: Table | None = None, refusal: s
 
     Args:
         name: its id.
-        view: what is shown.
-        table: the table, for its person; None for somebody who looks at a finished match.
-        refusal: why what was sent has changed nothing.
+        view: the view to show.
+        table: the table, for its person; None for other viewers of a finished match.
+        refusal: the reason why the form has changed nothing, if so.
         status: the HTTP status.
     """
     asking = view.asking
     again: dict[str, Any] = {}
     if table is not None:
-        wish = table.wish
-        again = {"seats": len(wish.bots), "clock": next((c.name for c in CLOCKS if c.control == wish.clock), "")}
-        others = [bot for seat, bot in enumerate(wish.bots) if seat != wish.seat]
+        wanted = table.request
+        again = {"seats": len(wanted.bots), "clock": next((c.name for c in CLOCKS if c.control == wanted.clock), "")}
+        others = [bot for seat, bot in enumerate(wanted.bots) if seat != wanted.seat]
         again |= {f"bot{place}": bot for place, bot in enumerate(others, 1)}
-        again |= {f"option.{name}": str(value).lower() for name, value in wish.options.items()}
+        again |= {f"option.{name}": str(value).lower() for name, value in wanted.options.items()}
     values = {
         "id": name,
         "view": view,
         "mine": table is not None,
         "revision": "" if table is None else table.revision,
-        "question": asked_of(view),
+        "question": question_key(view),
         "left": None if asking is None else max(0.0, asking.deadline - time.monotonic()),
         "is_going_on": view.stage not in (Stage.OVER, Stage.VOID),
         "again": again,
@@ -288,17 +288,17 @@ def _table_page(name: str, view: View, *, table: Table | None = None, refusal: s
     return Page("table.html", values, status)
 
 
-def asked_of(view: View) -> str:
-    """Return what stands for that which a person is asked, and for the time that is left for it."""
+def question_key(view: View) -> str:
+    """Return a text that identifies the person's open question with its deadline."""
     asking = view.asking
     return view.stage.value if asking is None else f"{asking.number} {asking.digest} {asking.deadline:.3f}"
 
 
-def _read_answer(fields: dict[str, str]) -> Answer:
+def _read_answer(fields: dict[str, str]) -> PersonAnswer:
     def number(name: str) -> int:
         text = fields.get(name, "")
         if not (text.isascii() and text.isdigit() and len(text) <= 9):
             raise BadQuestion(f"{name} must be a number that the form offers")
         return int(text)
 
-    return Answer(number("decision"), fields.get("digest", ""), number("choice"))
+    return PersonAnswer(number("decision"), fields.get("digest", ""), number("choice"))

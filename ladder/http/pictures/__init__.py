@@ -1,1 +1,1 @@
-"""Matches to look at: viewers, boards, live matches, charts."""
+"""Pictures of matches: viewers, boards, live matches, charts."""

@@ -1,6 +1,6 @@
-"""The last position of a match as a picture of its own, for pages that show several matches.
+"""The last position of a match as a single picture, for pages that show several matches.
 
-It takes half a second, since the record is played again; all pictures of the viewer take up to a minute.
+That takes half a second, because the record is played again; all pictures of the viewer take up to a minute.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from ladder.questions.match import RecordRequest
 from ladder.questions.matches import MatchesRequest
 from ladder.questions.rows import MatchRow
 from referee.records.record import RecordError
-from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.records.viewpoint import Viewpoint
 from referee.registry import find
 
 MAX_KEPT = 64
-"""How many pictures are kept."""
+"""The number of cached pictures."""
 RECENT = 8
-"""Among how many of the last matches of a game one is chosen to be shown."""
+"""The number of a game's latest matches from which one is chosen."""
 
 
 class Boards:
-    """Answers requests for such pictures, one after the other."""
+    """Handles the requests for such pictures, one at a time."""
 
     def __init__(self, ask: Callable[[Request], Asked], limits: Limits) -> None:
-        """`ask` says what a request asks for."""
+        """Prepare; `ask` parses a request."""
         self._ask = ask
         self._limits = limits
         self._threads = Threads(1)
         self._kept: OrderedDict[tuple[str, bytes], Kept] = OrderedDict()
 
     def routes(self) -> list[Route]:
-        """Return where they are asked for."""
+        """Return the routes."""
         return [Route("/matches/{match}/board.svg", self.board)]
 
     async def board(self, request: Request) -> Response:
-        """Send the last position of a match that anybody may see."""
+        """Send the last position of a public match."""
         asked = await self._threads.run(self._ask, request)
         self._limits.requests.take(name_of(asked.caller, request))
         drawn = await self._threads.run(self._drawn, asked)
@@ -58,7 +58,7 @@ class Boards:
         return drawn.sent(request, headers, "image/svg+xml")
 
     def _drawn(self, asked: Asked) -> Kept:
-        match, record = whole_record(asked.desk, asked.names["match"])  # whoever asks must be one who may have it
+        match, record = whole_record(asked.desk, asked.names["match"])  # fails if the caller may not see it
         key = match, hashlib.sha256(record).digest()
         if key not in self._kept:
             self._kept[key] = Kept.of(last_picture(match, record).encode(), 200)
@@ -69,18 +69,18 @@ class Boards:
 
 
 def last_picture(match: str, record: bytes) -> str:
-    """Draw the last position of a match, as spectators saw it.
+    """Draw the last position of a match, as spectators see it.
 
     Args:
         match: the id of the match.
         record: its record, compressed or not.
 
     Raises:
-        NoPage: if its record does not hold.
+        NoPage: if the record does not hold.
     """
     try:
         replay = Replay(Path(match), find, data=record)
-        shown = Shown(replay, None)
+        shown = Viewpoint(replay, None)
         for step in replay:
             shown.follow(step)
     except RecordError:
@@ -88,17 +88,17 @@ def last_picture(match: str, record: bytes) -> str:
     return shown.draw()
 
 
-def shown_match(asked: Asked, game: str) -> MatchRow | None:
-    """Return one of the last matches of a game that has such a picture; None if there is none.
+def visible_match(asked: Asked, game: str) -> MatchRow | None:
+    """Return one of the latest matches of a game with a public record; None if there is none.
 
-    It is not always the last one: on a ladder that plays fast, everybody would look at another picture. So it is the one whose
-    number has the most twos in it, which stays for about as many matches as are looked at.
+    It is not always the latest one: on a fast ladder, every visitor would then need a new picture. Instead it is the match whose
+    number is divisible by the highest power of two, which remains the choice for about `RECENT` matches.
     """
     found = asked.desk.ask(MatchesRequest(game=game, limit=RECENT)).matches
     for match in sorted(found, key=lambda one: one.number & -one.number, reverse=True):
         try:
             asked.desk.ask(RecordRequest(match=match.match))
             return match
-        except LadderError:  # others from its seed are not over; or the record is gone
+        except LadderError:  # other matches from its seed are unfinished, or the record is gone
             continue
     return None

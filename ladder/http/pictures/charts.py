@@ -1,4 +1,4 @@
-"""Bars and curves of ratings as SVG. Colours are those of the style sheet; what they show is said in words beside them, too."""
+"""Bars and curves of ratings as SVG. The style sheet has their colours, and the pages repeat their content in words."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from markupsafe import Markup
 from ladder.questions.rows import BlockRating, StandingRow
 
 BARS = 2
-"""Bars and bands reach from mu - 2 sigma to mu + 2 sigma: about 95 %."""
+"""Bars and bands extend from mu - 2 sigma to mu + 2 sigma: about 95 %."""
 _BAR = 160, 14
 """Width and height of a bar."""
 _SPARK = 60, 16
 _CURVE = 640, 200
 _MARGIN = 34
-"""What a curve leaves for its numbers, at the left and below."""
+"""The margin of a curve for its numbers, at the left and at the bottom."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What the bars of a table have in common."""
+    """The common axis of the bars in a table."""
 
     low: float
     high: float
 
     def x(self, value: float, width: int) -> float:
-        """Return how far from the left a value is drawn; what is beyond the end is drawn at the end."""
+        """Return the distance of a value from the left; values beyond the end are drawn at the end."""
         return round(min(1.0, max(0.0, (value - self.low) / (self.high - self.low))) * width, 1)
 
 
 def axis_of(standings: Iterable[StandingRow]) -> Axis:
-    """Return the axis on which the bars of all rated versions have room."""
+    """Return the axis that covers the bars of all rated versions."""
     rated = [one.rating for one in standings if one.rating is not None]
     low = min((one.mu - BARS * one.sigma for one in rated), default=0.0)
     high = max((one.mu + BARS * one.sigma for one in rated), default=1.0)
@@ -42,7 +42,7 @@ def axis_of(standings: Iterable[StandingRow]) -> Axis:
 
 
 def bar(one: StandingRow, axis: Axis) -> Markup:
-    """Return the estimate of a version as a bar with its middle marked; nothing if it is not rated."""
+    """Return the rating of a version as a bar with a mark in the middle; an empty text if it is not rated."""
     rating = one.rating
     if rating is None:
         return Markup("")
@@ -77,7 +77,7 @@ def scale(axis: Axis) -> Markup:
 
 
 def spark(trend: Sequence[BlockRating]) -> Markup:
-    """Return how an estimate went, as a line without numbers; nothing for fewer than two."""
+    """Return the history of a rating as a line without numbers; an empty text for fewer than two points."""
     if len(trend) < 2:
         return Markup("")
     width, height = _SPARK
@@ -92,7 +92,7 @@ def spark(trend: Sequence[BlockRating]) -> Markup:
 
 
 def curve(history: Sequence[BlockRating]) -> Markup:
-    """Return how the estimates of the versions of a bot went, block by block, with their bands; nothing for fewer than two."""
+    """Return the ratings of a bot's versions after each block as curves with bands; an empty text for fewer than two points."""
     if len(history) < 2:
         return Markup("")
     width, height = _CURVE
@@ -144,7 +144,7 @@ def curve(history: Sequence[BlockRating]) -> Markup:
 
 
 def curve_in_words(history: Sequence[BlockRating]) -> str:
-    """Return what a curve shows, in words."""
+    """Describe a curve in words."""
     first, last = history[0], history[-1]
     return (
         f"From {first.mu:.1f} ± {BARS * first.sigma:.1f} (v{first.version}, block {first.block})"

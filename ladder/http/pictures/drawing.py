@@ -1,7 +1,8 @@
-"""Draw the page of a match in a process of its own, with the record on standard input.
+"""Draw the page of a match in a separate process, with the record on standard input.
 
-It is `python -m ladder.http.pictures.drawing FOLDER NAME [NICENESS]`, and tells on standard output how far it is: lines of two numbers, pictures drawn and pictures in all; at last `!` with what went
-wrong, if something did. However many processes ask for pages in one folder, one at a time draws.
+The command is `python -m ladder.http.pictures.drawing FOLDER NAME [NICENESS]`. On standard output it prints its progress, in lines of
+two numbers: drawn pictures and all pictures. If it fails, the last line is `!` with the reason. Of all such processes for one folder,
+one draws at a time.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from referee.records.record import RecordError
 from referee.registry import find
 
 MAX_BYTES = 512 * 1024 * 1024
-"""How much all pages in the folder may take; those that nobody has looked at for longest are removed first."""
+"""The maximum size of all pages in the folder; the least recently viewed ones are removed first."""
 PREVIEW_WIDTH = 1200
 
 
 def main() -> None:
-    """Draw a page, unless it is there by then."""
+    """Draw a page, unless it exists by the time of this process's turn."""
     folder, name = Path(sys.argv[1]), sys.argv[2]
     os.nice(int(*sys.argv[3:]))
     record = sys.stdin.buffer.read()
     try:
         try:
             _draw_alone(folder, name, record)
-        except (FileNotFoundError, RecordError) as error:  # somebody may remove the folder, and what is in it
+        except (FileNotFoundError, RecordError) as error:  # the folder may be removed at any time
             if isinstance(error, RecordError) and folder.exists():
                 raise
             _draw_alone(folder, name, record)
@@ -53,7 +54,7 @@ def _draw_alone(folder: Path, name: str, record: bytes) -> None:
 
 def _draw(folder: Path, record: bytes, page: Path) -> None:
     source = folder / "drawn.record"
-    source.unlink(missing_ok=True)  # of a process that was killed
+    source.unlink(missing_ok=True)  # left by a killed process
     with open_private(source) as file:
         write_all(file, record)
     made = make_page(source, find, lambda done, of: _tell(f"{done} {of}"), workers=1)
@@ -66,7 +67,7 @@ def _draw(folder: Path, record: bytes, page: Path) -> None:
 
 
 def preview_of(picture: str) -> bytes:
-    """Return a picture as PNG, as other sites show it beside a link; nothing without the extra `preview`."""
+    """Return a picture as PNG for previews of links on other sites; empty without the extra `preview`."""
     if find_spec("resvg_py") is None:
         return b""
     import resvg_py
@@ -86,11 +87,11 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
 
 
 def prune(folder: Path, max_bytes: int) -> None:
-    """Remove what killed processes have left, and the pages that were not looked at for longest, until there is room.
+    """Remove the files of killed processes, and the least recently viewed pages until there is room.
 
     Args:
-        folder: where the pages are; nobody else writes there meanwhile.
-        max_bytes: how much the rest may take.
+        folder: the folder of the pages; no other process may write to it meanwhile.
+        max_bytes: the maximum size of the remaining pages.
     """
     for part in folder.glob("*.part"):
         part.unlink(missing_ok=True)
@@ -104,7 +105,7 @@ def prune(folder: Path, max_bytes: int) -> None:
 
 
 def _tell(text: str) -> None:
-    """Tell the process that has started us; if it has ended, end with it."""
+    """Print a line for the parent process; exit if that has ended."""
     try:
         os.write(1, f"{text}\n".encode())
     except BrokenPipeError:

@@ -1,7 +1,8 @@
-"""The pages of matches that are drawn, kept by what is in their records. Nobody waits for a drawing in a request.
+"""The drawn pages of matches, stored by the content of their records. No request waits for a drawing.
 
-A page takes some seconds of a processor to draw. So it is asked for again and again, until it is there: see `Drawings.ask`.
-Somebody waits for it, so it is drawn beside matches, not after them: on a machine that plays around the clock, that would take minutes.
+Drawing a page takes some seconds of processor time, so clients repeat their request until it is there: see `Drawings.ask`.
+A person is waiting, so pages are drawn beside matches, not after them: on a machine that plays around the clock, that would take
+minutes.
 """
 
 from __future__ import annotations
@@ -26,31 +27,31 @@ from referee.files import private_folder
 from referee.version import installed_version
 
 MAX_WAITING = 16
-"""How many pages may wait to be drawn."""
+"""The maximum number of waiting pages."""
 MAX_WAITING_OF_ONE = 4
-"""How many of them may wait for one who asks."""
+"""The maximum number of a caller's waiting pages."""
 LEFT_SECONDS = 10.0
-"""Who has not asked again for so long waits no more: browsers ask every 3 s. All others come first."""
+"""A caller who has not repeated the request for this time, though browsers do so every 3 s, counts as gone, and comes last."""
 MAX_SECONDS = 900
-"""How long a page may take to be drawn."""
+"""The time limit for drawing a page."""
 RETRY_SECONDS = 60.0
-"""How long nothing is done about a page that could not be drawn."""
+"""The time after a failure before a page is drawn again."""
 _PROGRESS = re.compile(r"([0-9]{1,9}) ([0-9]{1,9})", re.ASCII)
-"""How a process tells how far it is."""
+"""A line of progress of a drawing process."""
 _MAX_WORDS = 500
-"""How many characters are kept of what went wrong."""
+"""The maximum length of an error message."""
 
 
 @dataclass(slots=True)
 class Drawing:
-    """How far the page of a match is.
+    """The progress of a match's page.
 
     Attributes:
-        page: the file; None while it is not drawn.
-        done: how many pictures are drawn.
-        of: how many there will be; 0 if it is not known yet.
-        ahead: how many pages are drawn before this one.
-        problem: why it cannot be drawn; empty if it can, or nobody knows yet.
+        page: the file; None until it is drawn.
+        done: the number of drawn pictures.
+        of: the number of all pictures; 0 if unknown yet.
+        ahead: the number of pages to draw before this one.
+        problem: the reason why it cannot be drawn; empty without a problem so far.
     """
 
     page: Path | None = None
@@ -70,7 +71,7 @@ class _Job:
 
 
 def pages_folder(home: Home) -> Path:
-    """Return the folder for the drawn pages of a ladder: its own, or one of this user if that cannot be written."""
+    """Return the folder for the drawn pages of a ladder: in the ladder, or a folder of this user if that is not writable."""
     folder = home.folder.absolute() / "pages"
     try:
         private_folder(folder)
@@ -85,35 +86,35 @@ def pages_folder(home: Home) -> Path:
 
 
 class Drawings:
-    """Pages that are drawn one at a time, in the order in which they were asked for; use it as a context manager.
+    """Pages drawn one at a time, in the order of the requests; use it as a context manager.
 
-    Those for which nobody waits any more come last. It may be called from any thread.
+    Pages that no caller waits for any more come last. Any thread may call its methods.
     """
 
     def __init__(self, folder: Path, niceness: int = 0) -> None:
-        """Keep pages in a folder, which other processes may use in the same way.
+        """Store pages in a folder, which other processes may use in the same way.
 
         Args:
-            folder: where they are kept.
-            niceness: how far what draws gives way to what else this machine does, beyond the thread that enters.
+            folder: the folder.
+            niceness: the niceness of drawing processes, in addition to that of the thread that enters the context.
         """
         self._folder = folder
         self._niceness = niceness
         self._jobs: OrderedDict[str, _Job] = OrderedDict()
         self._change = threading.Condition()
         self._drawn = ""
-        """The name of the page that is being drawn; empty for none."""
+        """The name of the page in progress; empty for none."""
         self._is_closed = False
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._work, name="drawings", daemon=True)
 
     def __enter__(self) -> Drawings:
-        """Begin to draw."""
+        """Start drawing."""
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Draw no more; what is half drawn is given up."""
+        """Stop drawing, and drop an unfinished page."""
         with self._change:
             self._is_closed = True
             self._change.notify()
@@ -122,23 +123,23 @@ class Drawings:
         self._thread.join()
 
     def find(self, record: bytes) -> Path | None:
-        """Return the page of a record, if it is drawn."""
+        """Return the drawn page of a record; None if there is none."""
         page = self._folder / f"{name_of(record)}.html"
         try:
-            os.utime(page)  # it was looked at
+            os.utime(page)  # its last view, for `prune`
         except FileNotFoundError:
             return None
         return page
 
     def ask(self, record: bytes, who: str = "") -> Drawing:
-        """Have the page of a record drawn, if it is not; return how far it is.
+        """Request the page of a record, and return its progress.
 
         Args:
             record: the record, compressed or not.
-            who: for whom it is counted how many pages wait; empty for ourselves.
+            who: the caller by whom waiting pages are counted; empty for the ladder itself.
 
         Raises:
-            TooMuch: if too many others wait.
+            TooMuch: if too many pages are waiting.
         """
         if page := self.find(record):
             return Drawing(page)
@@ -185,7 +186,7 @@ class Drawings:
                     del self._jobs[name]
 
     def _next(self) -> list[tuple[str, _Job]]:
-        """Return what is to be drawn, in its order; the one that is being drawn comes first."""
+        """Return the pages to draw in their order, beginning with the one in progress."""
         now = _now()
         left = [(name, job) for name, job in self._jobs.items() if not job.failed_at]
         return sorted(left, key=lambda one: (one[0] != self._drawn, now - one[1].asked_at > LEFT_SECONDS))
@@ -208,7 +209,7 @@ class Drawings:
         )
 
     def _follow(self, process: subprocess.Popen[bytes], job: _Job) -> str:
-        """Note how far a process is until it ends; return why it has no page, empty if it has one."""
+        """Follow the progress of a process to its end; return the reason if it has failed, otherwise an empty text."""
         problem = ""
         late = threading.Timer(MAX_SECONDS, process.kill)
         late.daemon = True
@@ -217,14 +218,14 @@ class Drawings:
             with process:
                 assert process.stdin is not None  # noqa: S101 it is a pipe, and so is the other one
                 assert process.stdout is not None  # noqa: S101
-                with contextlib.suppress(OSError):  # it was killed; its status tells
+                with contextlib.suppress(OSError):  # it was killed, as its status shows
                     process.stdin.write(job.record)
                     process.stdin.close()
                 for line in process.stdout:
                     text = line.decode(errors="replace").strip()
                     if text.startswith("!"):
                         problem = text[1:][:_MAX_WORDS]
-                    elif found := _PROGRESS.fullmatch(text):  # what a library prints is none
+                    elif found := _PROGRESS.fullmatch(text):  # other output is a library's
                         job.drawing.done, job.drawing.of = int(found[1]), int(found[2])
         finally:
             late.cancel()
@@ -234,7 +235,7 @@ class Drawings:
 
 
 def name_of(record: bytes) -> str:
-    """Return what the page of a record is called: equal records, drawn by equal programs, have equal pages."""
+    """Return the name of a record's page: equal records, drawn by the same program, have the same page."""
     return hashlib.sha256(installed_version().encode() + b"\n" + record).hexdigest()
 
 

@@ -1,7 +1,7 @@
-"""Matches that are being played, as browsers follow them: one spectator a match, however many people look on.
+"""Running matches for browsers: one spectator for each match, for any number of viewers.
 
-Events say that something has changed; the browser then fetches the picture, which is made once for all.
-The referee tells spectators nothing that not everybody may know, so nothing of it is held back here.
+Events announce changes; browsers then fetch the picture, which is drawn once for all of them.
+The referee sends spectators only public information, so all of it is passed on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ladder.operation.journal import note, traceback_of
 from ladder.play.playing import playing
 from ladder.questions.match import SeatAccount
 from referee.game import Game, Observation, Scene, Setup
-from referee.live.matches.telling import told
+from referee.live.matches.telling import actions_in_words
 from referee.live.messages import wire
 from referee.live.messages.codec import codec
 from referee.match.effects import Happened, SeatNow
@@ -41,31 +41,31 @@ from referee.registry import find, shipped_board
 from referee.terminal import visible
 
 PICTURE_SECONDS = 0.5
-"""A match is drawn no more often."""
+"""The minimum interval between two pictures of a match."""
 BEAT_SECONDS = 15.0
-"""How long nothing is sent at most: proxies close connections that are silent."""
+"""The maximum time without any data: proxies close silent connections."""
 LINGER_SECONDS = 30.0
-"""How long a match is followed after the last one has looked."""
+"""The time for which a match is followed after its last viewer."""
 LAST_SECONDS = 10.0
-"""How long the last picture of a match stays, for browsers that were told of it."""
+"""The time for which the last picture of a match stays, for browsers that have had its event."""
 FIRST_SECONDS = 10.0
-"""How long is waited for the first picture of a match."""
+"""The time limit for the first picture of a match."""
 MAX_MATCHES = 64
-"""How many matches are followed at a time."""
+"""The maximum number of followed matches."""
 MAX_LINES = 200
-"""How many of the last actions are told to who comes."""
+"""The number of the latest actions for a new viewer."""
 MAX_LINE = 300
-"""How many characters of a line are shown."""
+"""The maximum length of a line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """What was done, in words.
+class ActionLine:
+    """An action in words.
 
     Attributes:
-        number: its place among all actions that spectators are told of, from 1.
-        seat: who did it.
-        text: what it was, and what came of it.
+        number: its number among all actions that spectators learn of, from 1.
+        seat: the seat that played it.
+        text: the action with its consequences.
     """
 
     number: int
@@ -75,38 +75,38 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a match stands.
+    """The state of a match for its viewers.
 
     Attributes:
-        step: how many actions spectators have been told of.
-        heading: how far the match is, such as `Round 5`; empty if the game has no rounds.
+        step: the number of actions that spectators have learnt of.
+        heading: the progress of the match, such as `Round 5`; empty if the game has no rounds.
         picture: the drawing, as SVG.
-        lines: the last actions, the oldest first.
-        seats: how each seat stands.
-        revision: counts the changes, from 1.
+        lines: the latest actions, oldest first.
+        seats: the standing of each seat.
+        revision: the number of the change, from 1.
     """
 
     step: int
     heading: str
     picture: str
-    lines: Sequence[Line]
+    lines: Sequence[ActionLine]
     seats: Sequence[SeatNow]
     revision: int
 
 
 class Live:
-    """What is being played on a ladder, for those who look on. All of it happens in one event loop."""
+    """The running matches of a ladder, for viewers. All its methods belong to one event loop."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self._matches: dict[str, _Followed] = {}
 
     async def look(self, match_id: str) -> Look:
-        """Return how a match stands now.
+        """Return the present state of a match.
 
         Raises:
-            NotFound: if it is not being played.
-            TooMuch: if too many others are looked at.
+            NotFound: if it is not running.
+            TooMuch: if too many other matches are followed.
         """
         followed = await self._follow(match_id)
         with followed.looked_at():
@@ -120,7 +120,7 @@ class Live:
             return followed.look
 
     def fragment(self, match_id: str) -> Kept:
-        """Return the part of the page of a match that changes, as HTML.
+        """Return the changing part of a match's page, as HTML.
 
         Raises:
             NotFound: if the match is not followed, or has no picture yet.
@@ -131,14 +131,14 @@ class Live:
         return followed.fragment
 
     async def events(self, match_id: str) -> AsyncGenerator[bytes]:
-        """Yield what happens in a match from now on, as server-sent events: `changed` with a revision, at last `over`.
+        """Yield the later server-sent events of a match: `changed` with a revision, and at the end `over`.
 
-        A slow reader misses revisions, but not the last one. Now and then an empty event comes, so that something is sent.
-        Without `over` the reader is to come back.
+        A slow reader misses revisions, but not the last one. Empty events keep the connection alive. If the events end without
+        `over`, the reader should reconnect.
 
         Raises:
-            NotFound: if it is not being played.
-            TooMuch: if too many others are looked at.
+            NotFound: if it is not running.
+            TooMuch: if too many other matches are followed.
         """
         followed = await self._follow(match_id)
         with followed.looked_at():
@@ -167,7 +167,7 @@ class Live:
         return self._matches[match_id]
 
     def _find(self, match_id: str) -> tuple[str, Match]:
-        """Return where a match is played, and what it is."""
+        """Return the address of a running match, and its entry in the schedule."""
         addresses = [one.address for one in playing(self._home) if one.match_id == match_id]
         with Store(self._home.database, create=False) as chronicle:
             match = chronicle.schedule.match(match_id) if addresses else None
@@ -176,7 +176,7 @@ class Live:
         return addresses[0], match
 
     async def close(self) -> None:
-        """Follow nothing any more."""
+        """Stop following all matches."""
         tasks = [followed.task for followed in self._matches.values() if followed.task is not None]
         for task in tasks:
             task.cancel()
@@ -184,16 +184,16 @@ class Live:
 
 
 class _Followed:
-    """A match that is followed.
+    """A followed match.
 
     Attributes:
-        task: what follows it.
-        begun: set when there is something to look at, or nothing will come.
-        look: how it stands; None before the first picture.
+        task: the task that follows it.
+        begun: set with the first picture, or when there will be none.
+        look: its state; None before the first picture.
         fragment: the same as HTML.
-        change: set with the next change; another one takes its place then.
-        over: the `result` in words, or the `reason` why there is none; None before.
-        has_ended: whether nothing will change any more.
+        change: set at the next change, and replaced by a new one then.
+        over: the `result` in words, or the `reason` why there is none; None until the end.
+        has_ended: True if there will be no more changes.
     """
 
     def __init__(self, match: Match) -> None:
@@ -211,14 +211,14 @@ class _Followed:
         self._scene = Scene(bots=tuple(match.labels))
         self._seen: Observation | None = None
         self._now: Happened | None = None
-        self._lines: deque[Line] = deque(maxlen=MAX_LINES)
+        self._lines: deque[ActionLine] = deque(maxlen=MAX_LINES)
         self._news = asyncio.Event()
         self._looked_on = 0
         self._looked_at = 0.0
 
     @contextlib.contextmanager
     def looked_at(self) -> Any:
-        """Note that somebody looks on meanwhile."""
+        """Count a viewer in this context."""
         self._looked_on += 1
         try:
             yield
@@ -227,7 +227,7 @@ class _Followed:
             self._looked_at = asyncio.get_running_loop().time()
 
     async def run(self, address: str) -> None:
-        """Follow the match until it is over, or nobody has looked for a while."""
+        """Follow the match until it is over, or has had no viewers for a while."""
         watching = asyncio.create_task(self._watch(address))
         drawing = asyncio.create_task(self._draw())
         idling = asyncio.create_task(self._idle())
@@ -239,7 +239,7 @@ class _Followed:
                 await drawing
             elif drawing in done:
                 drawing.result()
-        except (ValueError, LookupError) as error:  # what the referee says cannot be read or drawn
+        except (ValueError, LookupError) as error:  # a message of the referee cannot be read or drawn
             note("live_failed", logging.ERROR, match=self._match.match_id, traceback=traceback_of(error))
         finally:
             for task in (watching, drawing, idling):
@@ -258,7 +258,7 @@ class _Followed:
             await asyncio.sleep(LINGER_SECONDS / 10)
 
     async def _watch(self, address: str) -> dict[str, str]:
-        """Note what the referee shows; return the `result` in words, or the `reason` why there is none."""
+        """Take the referee's messages; return the `result` in words, or the `reason` why there is none."""
         read = codec(self._game)
         async with grpc.aio.insecure_channel(address) as channel:
             try:
@@ -271,8 +271,8 @@ class _Followed:
         return {"reason": "The match was broken off; it will be played again."}
 
     def _note(self, now: Happened) -> None:
-        for number, seat, said in told(self._game, self._setup, self._scene.bots, self._seen, now):
-            self._lines.append(Line(number, seat, visible("; ".join(said), MAX_LINE)))
+        for number, seat, said in actions_in_words(self._game, self._setup, self._scene.bots, self._seen, now):
+            self._lines.append(ActionLine(number, seat, visible("; ".join(said), MAX_LINE)))
         if now.played:
             seat, action = now.played[-1]
             self._scene = replace(self._scene, step=now.told, before=self._seen or now.seen, seat=seat, action=action)
@@ -282,13 +282,13 @@ class _Followed:
         self._news.set()
 
     async def _draw(self) -> None:
-        """Draw what is new, and tell those who look on, until the match is over."""
+        """Draw each change, and notify the viewers, until the match is over."""
         for revision in count(1):
             await self._news.wait()
             self._news.clear()
             is_last = self.over is not None
             now = self._now
-            if now is None:  # it was broken off before it began
+            if now is None:  # it ended before it began
                 return
             lines, heading = tuple(self._lines), round_of(now.seen).capitalize()
             picture = await asyncio.to_thread(self._game.draw, self._setup, now.seen, self._scene)
@@ -305,8 +305,8 @@ class _Followed:
         return Kept.of(fragment("live_look.html", {"look": look, "bots": self._match.labels}).encode(), 200)
 
     def _won(self, result: pb.GameOver) -> str:
-        """Say how the match was won."""
-        told = [
+        """Describe the result of the match."""
+        actions_in_words = [
             SeatAccount(
                 seat=one.seat,
                 bot=self._match.labels[one.seat],
@@ -316,7 +316,7 @@ class _Followed:
             )
             for one in result.seats
         ]
-        return sentence(told)
+        return sentence(actions_in_words)
 
     def _publish(self) -> None:
         self.change.set()
@@ -324,7 +324,7 @@ class _Followed:
 
 
 async def _happens(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for an event, at most n seconds; tell whether it has happened."""
+    """Wait for an event for a number of seconds; return True if it is set."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             return await event.wait()

@@ -1,4 +1,4 @@
-"""What belongs to a match and is no page of words: its record, its viewer, and what happens in it while it is played."""
+"""The record, the viewer and the live events of a match."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ from referee.pages.match import policy_of
 from referee.records.record import unpacked
 
 MAX_STREAMS = 256
-"""How many browsers may follow matches at a time."""
+"""The maximum number of browsers that follow matches."""
 MAX_STREAMS_OF_ONE = 128
-"""How many of them may have one address: that of a lecture hall, or of a proxy."""
+"""The maximum number of them at one address, such as that of a lecture hall or a proxy."""
 MAX_RECORDS = 4
-"""How many records are read at a time."""
+"""The number of records that are read at a time."""
 SLOW_SECONDS = 10.0
-"""A browser that leaves what it was sent unread for longer is dropped."""
+"""A browser that leaves data unread for longer is disconnected."""
 WAIT_SECONDS = 3
-"""How soon a browser asks again for a viewer that is being drawn."""
+"""The interval at which a browser asks again for a viewer in progress."""
 EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no"}
 
 LAST_SECONDS = 0.5
-"""How long the end of a stream may take when the pages are to stop."""
+"""The time that a stream has to end when the pages stop."""
 _END = {"type": "http.response.body", "body": b""}
 
 Ask = Callable[[Request], Asked]
 
 
 class Matches:
-    """What answers such requests."""
+    """Handles the requests for them."""
 
     def __init__(self, home: Home, ask: Ask, limits: Limits, niceness: int = 0) -> None:
-        """`ask` says what a request asks for; viewers are drawn with this niceness."""
+        """Prepare; `ask` parses a request, and viewers are drawn with this niceness."""
         self._ask = ask
         self._limits = limits
         self._drawings = Drawings(pages_folder(home), niceness)
@@ -67,7 +67,7 @@ class Matches:
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Draw, and follow matches, meanwhile."""
+        """Draw viewers and follow matches in this context."""
         with self._drawings:
             try:
                 yield
@@ -75,7 +75,7 @@ class Matches:
                 await self._live.close()
 
     def routes(self) -> list[Route]:
-        """Return where they are asked for."""
+        """Return the routes."""
         return [
             Route("/matches/{match}/record.jsonl", self.record),
             Route("/matches/{match}/replay.html", self.viewer),
@@ -86,26 +86,26 @@ class Matches:
         ]
 
     async def record(self, request: Request) -> Response:
-        """Send the record of a match, as it was written or with its seed."""
+        """Send the record of a match, decompressed."""
         _, name, data = await self._record(request, FILE_REQUESTS)
         data = await self._threads.run(unpacked, Path(name), data)
         headers = {"content-disposition": f'attachment; filename="{name}.jsonl"', "cache-control": "no-cache"}
         return Response(data, headers=headers, media_type="application/jsonl")
 
     async def viewer(self, request: Request) -> Response:
-        """Send the page that shows a match step by step; while it is drawn, one that says how far it is."""
+        """Send the viewer of a match; while it is being drawn, a page with the progress."""
         asked, _, record = await self._record(request, 1)
         try:
             drawing = await self._threads.run(self._drawings.ask, record, name_of(asked.caller, request))
-        except TooMuch:  # the browser asks again, so its turn comes
+        except TooMuch:  # its turn comes, because the browser asks again
             drawing = Drawing(ahead=MAX_WAITING)
         if drawing.page is None:
             page = Page("drawing.html", {"drawing": drawing, "seconds": WAIT_SECONDS})
-            return self._shown(page, asked, 409 if drawing.problem else 202)
+            return self._response(page, asked, 409 if drawing.problem else 202)
         return await self._threads.run(_sent, drawing.page, request)
 
     async def preview(self, request: Request) -> Response:
-        """Send the last picture of a match, as PNG; it is drawn together with the viewer."""
+        """Send the last picture of a match as PNG; it is drawn together with the viewer."""
         asked, _, record = await self._record(request, 1)
         drawing = await self._threads.run(self._drawings.ask, record, name_of(asked.caller, request))
         if drawing.page is None and not drawing.problem:
@@ -119,7 +119,7 @@ class Matches:
         return Response(data, headers={"cache-control": "no-cache"}, media_type="image/png")
 
     async def live(self, request: Request) -> Response:
-        """Send the page of a match that is being played; of another one, lead to its page."""
+        """Send the page of a running match; redirect to the page of any other match."""
         asked = await self._threads.run(self._ask, request)
         match_id = asked.names["match"]
         playing = await self._threads.run(asked.desk.ask, PlayingRequest())
@@ -129,33 +129,33 @@ class Matches:
         look = None
         with contextlib.suppress(NotFound):
             look = await self._live.look(match_id)
-        return self._shown(Page("live_match.html", {"match": match, "bots": match.bots, "look": look}), asked, 200)
+        return self._response(Page("live_match.html", {"match": match, "bots": match.bots, "look": look}), asked, 200)
 
     async def look(self, request: Request) -> Response:
-        """Send the part of that page that changes: the picture, the standing and the last actions."""
+        """Send the changing part of that page: the picture, the standing and the latest actions."""
         kept = self._live.fragment(request.path_params["match"])
         return kept.sent(
             request, {"cache-control": "no-cache", "vary": "Accept-Encoding", "etag": kept.tag}, "text/html"
         )
 
     async def events(self, request: Request) -> Response:
-        """Send what happens in a match, as server-sent events; 204 tells a browser that there is no more."""
+        """Send the server-sent events of a match; 204 means that there are no more."""
         who = address_of(request)
         self._limits.requests.take(who)
         if request.method == "HEAD":
             return Response(headers=EVENTS)
         return _Events(self._live.events(request.path_params["match"]), self._streams, who)
 
-    def _shown(self, page: Page, asked: Asked, status: int) -> Response:
-        """Return a page that is another one in a moment."""
+    def _response(self, page: Page, asked: Asked, status: int) -> Response:
+        """Return a page that must not be cached, because it changes soon."""
         return Response(rendered(page, asked), status, {"cache-control": "no-store"}, media_type="text/html")
 
     async def _record(self, request: Request, requests: int) -> tuple[Asked, str, bytes]:
-        """Return what is asked for: the id of a match, and its record as it is kept. It counts as so many requests.
+        """Return the parsed request, the id of its match, and the stored record; charge the caller a number of requests.
 
         Raises:
-            TooMuch: if that is more than who asks has left.
-            LadderError: if there is no such match, or it has no record; or if its block is not over.
+            TooMuch: if the caller has too few requests left.
+            LadderError: if there is no such match, it has no record, or its block is unfinished.
         """
         asked = await self._threads.run(self._ask, request)
         self._limits.requests.take(name_of(asked.caller, request), requests)
@@ -164,7 +164,7 @@ class Matches:
 
 
 class _Events(Response):
-    """A stream of events, as long as the browser reads them."""
+    """A stream of events, for as long as the browser reads them."""
 
     def __init__(self, events: AsyncGenerator[bytes], streams: AtATime, who: str) -> None:
         self._events = events
@@ -173,7 +173,7 @@ class _Events(Response):
         self._has_begun = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send events until there are no more, or the browser goes or reads too slowly.
+        """Send events until there are no more, or the browser disconnects or reads too slowly.
 
         Raises:
             TooMuch: if too many streams are open.
@@ -182,9 +182,9 @@ class _Events(Response):
         try:
             with self._streams.one(self._who):
                 await _unless(leaving, self._send(scope, receive, send))
-            if self._has_begun:  # whoever reads slowly has no place any more, but reads the end when it likes
+            if self._has_begun:  # a slow reader has lost its place, but may still read the end
                 await _unless(leaving, send(_END))
-        except asyncio.CancelledError:  # the pages are to stop
+        except asyncio.CancelledError:  # the pages are stopping
             if not self._has_begun:
                 raise
             with contextlib.suppress(TimeoutError):
@@ -198,7 +198,7 @@ class _Events(Response):
             try:
                 first = await anext(events, b"")
             except NotFound:
-                await Response(status_code=204)(scope, receive, send)  # a browser does not come back then
+                await Response(status_code=204)(scope, receive, send)  # with this status, a browser does not reconnect
                 return
             headers = [(name.encode(), value.encode()) for name, value in EVENTS.items()]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -210,7 +210,7 @@ class _Events(Response):
 
 
 async def _unless(leaving: asyncio.Task[None], doing: Awaitable[None]) -> None:
-    """Do something, unless the browser leaves before it is done."""
+    """Await something until the browser disconnects."""
     done = asyncio.ensure_future(doing)
     try:
         await asyncio.wait([done, leaving], return_when=asyncio.FIRST_COMPLETED)
@@ -237,23 +237,23 @@ async def _left(receive: Receive) -> None:
 
 
 def whole_record(desk: Desk, match: str) -> tuple[str, bytes]:
-    """Return the id of a match whose id begins so, and its record as it is kept.
+    """Return the full id of a match from the beginning of its id, and its stored record.
 
     Raises:
-        LadderError: if there is no such match, or it has no record; or if its block is not over.
+        LadderError: if there is no such match, it has no record, or its block is unfinished.
     """
     file = desk.ask(RecordRequest(match=match))
     return file.name.partition(".")[0], b"".join(file.pieces)
 
 
 def _sent(path: Path, request: Request) -> Response:
-    """Return a viewer; one that the browser has already is not sent again."""
+    """Return a viewer, or status 304 if the browser has it."""
     headers = {"etag": f'"{path.stem}"', "cache-control": "no-cache"}
     if headers["etag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     try:
         data = path.read_bytes()
-    except FileNotFoundError:  # it has made room for others at this moment
+    except FileNotFoundError:  # it was removed at this moment to make room
         return Response(status_code=503, headers={"retry-after": "1"})
     headers["content-security-policy"] = f"{policy_of(data)}; frame-ancestors 'self'"
     return Response(data, headers=headers, media_type="text/html")

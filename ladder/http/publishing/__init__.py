@@ -1,1 +1,1 @@
-"""How pages get out: served by a process of their own, or written to files."""
+"""Publishing the pages: by a process of their own, or as files."""

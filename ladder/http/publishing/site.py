@@ -1,6 +1,6 @@
 """The pages of a ladder as files, for any web host: `dogana ladder site`.
 
-The real pages run in this process, as for a browser; what they answer is written, from the start page on, link by link.
+The real pages run in this process, as for a browser; their answers are written to files, from the start page on, link by link.
 """
 
 from __future__ import annotations
@@ -36,44 +36,44 @@ from referee.files import read_file, replacing
 from referee.registry import games
 
 CONTENTS = "dogana-site.json"
-"""The file that lists all files of a site; a folder without it is no site of ours."""
+"""The file that lists all files of a site; a folder without it is not treated as a site."""
 LOOK_SECONDS = 0.1
-"""How often it is looked whether a replay is drawn."""
+"""The interval of the checks for a viewer that is being drawn."""
 _MAX_CONTENTS = 64 * 1024**2
 
 _NO_LIMIT = Allowance("requests", 1_000_000_000, 1.0)
 _ALERT = re.compile(r'role="alert">([^<]*)<')
 
 Progress = Callable[[int, int], None]
-"""Told how many files are written, and how many are known until now."""
+"""Called with the number of written files, and of all that are known so far."""
 
 NICENESS = 19
-"""Nobody waits for the viewers of a site: bots and their referees come first."""
+"""No person waits for the viewers of a site, so bots and their referees come first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written."""
+    """The written site."""
 
     pages: int
     matches: int
-    """How many matches have a page."""
+    """The number of matches with a page."""
 
 
 def write_site(home: Home, folder: Path, most: int, progress: Progress) -> Written:
-    """Write the pages that anybody may see.
+    """Write the public pages.
 
-    Each file takes the place of an earlier one when it is complete; what an earlier site had besides is removed at the end.
+    Each complete file replaces an earlier one; at the end, other files of an earlier site are removed.
 
     Args:
         home: the ladder.
-        folder: where the site goes; new, empty, or an earlier site.
-        most: how many of the last matches of each game have a page.
-        progress: told how far it is.
+        folder: the folder of the site; new, empty, or an earlier site.
+        most: the number of the latest matches of each game with a page.
+        progress: called as the work advances.
 
     Raises:
-        LadderError: if there is no ladder, or something else in the folder.
-        OSError: if it cannot be written.
+        LadderError: if there is no ladder, or the folder contains other files.
+        OSError: if the folder cannot be written.
     """
     with Store(home.database, create=False) as chronicle:
         return _write(home, Desk(home, ANYBODY, chronicle), folder, most, progress)
@@ -85,7 +85,7 @@ def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress) 
     site = Site(is_static=True, matches=matches)
     folder.mkdir(parents=True, exist_ok=True)
     app = application(home, site, limits=Limits(requests=Meter(_NO_LIMIT)), viewer_niceness=NICENESS)
-    first = {"index.html", *(f"matches/{match}.html" for match in matches)}  # pages list the newest matches alone
+    first = {"index.html", *(f"matches/{match}.html" for match in matches)}  # the pages link only to the newest matches
     files = asyncio.run(_written(app, first, folder, earlier, progress))
     for path in set(earlier) - files:
         (folder / path).unlink(missing_ok=True)
@@ -94,7 +94,7 @@ def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress) 
 
 
 async def _written(app: ASGIApp, first: set[str], folder: Path, earlier: list[str], progress: Progress) -> set[str]:
-    headers = {"accept": "text/plain"}  # for errors; a page is HTML whatever is accepted
+    headers = {"accept": "text/plain"}  # of errors; pages are HTML in any case
     async with (
         _open(app),
         AsyncClient(transport=ASGITransport(app), base_url="http://localhost", headers=headers) as client,
@@ -110,7 +110,7 @@ async def _open(app: ASGIApp) -> AsyncIterator[None]:
     running = asyncio.ensure_future(app({"type": "lifespan"}, received.get, sent.put))
     await received.put({"type": "lifespan.startup"})
     if (await sent.get())["type"] != "lifespan.startup.complete":
-        await running  # raises what went wrong
+        await running  # raises the error of the start
     try:
         yield
     finally:
@@ -119,11 +119,11 @@ async def _open(app: ASGIApp) -> AsyncIterator[None]:
 
 
 async def _walk(client: AsyncClient, first: set[str], folder: Path, earlier: list[str], progress: Progress) -> set[str]:
-    """Write the first files and all that links lead to, link by link; return the files."""
+    """Write the first files and all files that they link to, directly or not; return their paths."""
     written: set[str] = set()
     known = next_ones = first
     while next_ones:
-        _list(folder, {*earlier, *known})  # first, so that it is known what is ours if this is killed
+        _list(folder, {*earlier, *known})  # first, so that the list is complete if this process is killed
         links: set[str] = set()
         for path in sorted(next_ones):
             progress(len(written), len(known))
@@ -142,10 +142,10 @@ async def _walk(client: AsyncClient, first: set[str], folder: Path, earlier: lis
 
 
 async def _fetched(client: AsyncClient, path: str) -> bytes | None:
-    """Return what stands at the address of a file; None if a match has no such file: its record is lost, or does not hold.
+    """Return the content for a file; None if a match has no such file, because its record is lost or does not hold.
 
     Raises:
-        LadderError: if the pages cannot make it.
+        LadderError: if the pages answer with an error.
     """
     address = f"/{quote(address_of(path))}"
     while (answer := await client.get(address)).status_code == HTTPStatus.ACCEPTED:  # it is being drawn
@@ -167,7 +167,7 @@ def contents(folder: Path) -> list[str]:
     """Return the files of the site that is in a folder.
 
     Raises:
-        LadderError: if there is something else.
+        LadderError: if the folder contains other files.
     """
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
@@ -181,13 +181,13 @@ def contents(folder: Path) -> list[str]:
 
 
 def _last_matches(desk: Desk, most: int) -> Iterator[str]:
-    """Yield the last matches of each game that anybody may see."""
+    """Yield the latest public matches of each game."""
     for game in games():
         yield from islice(_matches(desk, game), most)
 
 
 def _matches(desk: Desk, game: str) -> Iterator[str]:
-    """Yield the matches of a game that anybody may see, newest first."""
+    """Yield the public matches of a game, newest first."""
     before: str | None = ""
     while before is not None:
         answer = desk.ask(MatchesRequest(game=game, limit=100, before=before))
@@ -198,11 +198,11 @@ def _matches(desk: Desk, game: str) -> Iterator[str]:
 
 
 def _is_public(desk: Desk, match: str) -> bool:
-    """Tell whether anybody may see a match: others from its seed may not be over."""
+    """Return True if a match is public: all matches from its seed are over."""
     try:
         desk.ask(RecordRequest(match=match))
     except Forbidden:
         return False
-    except LadderError:  # its record is pruned, or lost; its page says so
+    except LadderError:  # its record is pruned or lost, and its page says so
         return True
     return True

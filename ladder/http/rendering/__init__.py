@@ -1,1 +1,1 @@
-"""How pages are made of answers: templates, links, words."""
+"""Rendering answers as pages: templates, links, words."""

@@ -1,4 +1,4 @@
-"""Style sheets and scripts, under names that change with their content: a browser may keep them for ever."""
+"""Style sheets and scripts under names that change with their content, so that browsers may cache them for ever."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A file that pages need."""
+    """A style sheet or script."""
 
     path: str
-    """Where it is, such as `static/dogana-0123456789ab.css`."""
+    """Its path, such as `static/dogana-0123456789ab.css`."""
     content: bytes
     media_type: str
 
@@ -34,5 +34,5 @@ def assets() -> dict[str, Asset]:
 
 @cache
 def assets_by_path() -> dict[str, Asset]:
-    """Return the same by path."""
+    """Return all files of `static/` by path."""
     return {asset.path: asset for asset in assets().values()}

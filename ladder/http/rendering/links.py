@@ -1,4 +1,4 @@
-"""Links from page to page. They are relative, so the pages can lie below any address, and on a disk."""
+"""Links from page to page. They are relative, so the pages work below any address and as files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 
 _SAFE = "/+,=:@"
 _FILE = re.compile(r"static/.*|matches/[^/]+/.*|.*feed\.xml")
-"""What is a file, and no page: their names say so, but the name of a bot may end like that, too."""
+"""The paths of files that are not pages. A suffix is not enough: the name of a bot may end in the same way."""
 _LINK = re.compile(r' (?:href|src)="([^"]*)"')
 
 
@@ -20,9 +20,9 @@ def link(
     Args:
         here: the path of the page that has the link, such as `games/yunnan`.
         there: the path of the other page; empty for the start page.
-        is_static: whether the pages are files.
+        is_static: True if the pages are files.
         fragment: a place on the other page.
-        query: what is asked of it; entries without a value are left out.
+        query: the query of the link; entries without a value are left out.
     """
     target = there
     if is_static and not is_file(there):
@@ -33,12 +33,12 @@ def link(
 
 
 def is_file(path: str) -> bool:
-    """Tell whether a path is that of a file, and not of a page."""
+    """Return True for the path of a file that is not a page."""
     return _FILE.fullmatch(path) is not None
 
 
 def address_of(path: str) -> str:
-    """Return the address of the page that static links call by the path of a file, such as `games/yunnan.html`."""
+    """Return the served address for the path of a static page, such as `games/yunnan.html`."""
     if path == "index.html":
         return ""
     return path if is_file(path) else path.removesuffix(".html")
@@ -49,7 +49,7 @@ def links_of(path: str, html: str) -> set[str]:
 
     Args:
         path: the file of the page.
-        html: what stands in it.
+        html: its content.
     """
     links = {urljoin(path, unescape(found)) for found in _LINK.findall(html)}
     parts = [urlsplit(one) for one in links]

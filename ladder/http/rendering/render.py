@@ -1,4 +1,4 @@
-"""From a page's values to HTML. Everything is escaped; text of strangers is made visible first."""
+"""Render the values of a page as HTML. All values are escaped, after hidden characters in them are made visible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jinja2.runtime import Context
 
 from ladder.http.rendering.assets import assets
 from ladder.http.rendering.links import link
-from ladder.http.rendering.told import change, percent
+from ladder.http.rendering.wording import change, percent
 from ladder.http.requests.asked import Asked, Page
 from referee.registry import games
 from referee.terminal import visible
@@ -52,20 +52,20 @@ def _asset(context: Context, name: str) -> str:
 
 
 def _lasting(milliseconds: float) -> str:
-    """Return how long something took, as short as it can be said."""
+    """Return a duration as a short text."""
     if milliseconds < 1:
         return "under 1 ms"
     return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
 
 
 def _clock(seconds: float) -> str:
-    """Write what is left on a clock: `1:05`, and from an hour on `1:00:05`."""
+    """Return the time on a clock as text: `1:05`, and from an hour on `1:00:05`."""
     minutes, left = divmod(int(seconds), 60)
     return f"{minutes}:{left:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{left:02}"
 
 
 def title_of(game: str) -> str:
-    """Return what people call a game. A ladder may have played games that are not installed any more."""
+    """Return the title of a game; the name of one that is no longer installed."""
     known = games().get(game)
     return game if known is None else known.title
 

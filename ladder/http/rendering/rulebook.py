@@ -1,4 +1,4 @@
-"""The rules of a game as HTML: each numbered rule has an anchor by its number, and each mention of one leads there."""
+"""The rules of a game as HTML, with an anchor for each numbered rule and links to it from all mentions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from markupsafe import Markup
 from referee.game import Game
 
 _RULE = re.compile(r"([A-Z]\d+(?:\.\d+)?[a-z]?)(?=[.:]? |[.:]?$)")
-"""How a line begins that is a rule, a ruling or an example: `C3.4 ...`, `S2. ...`."""
+"""The start of a rule, a ruling or an example: `C3.4 ...`, `S2. ...`."""
 _CITED = re.compile(r"(?<![A-Za-z0-9_.])[A-Z]\d+(?:\.\d+)?[a-z]?(?![0-9A-Za-z_])")
 _SECTION = re.compile(r"([A-Z]?\d+(?:\.\d+)*)")
 _CONTENTS = ("h2", "h3")
@@ -26,7 +26,7 @@ _REACHABLE = {
     "</table>": "</table></div>",
     '<th scope="col"></th>': "<td></td>",
 }
-"""What can be scrolled can be reached by keyboard; a cell without words heads nothing."""
+"""Scrollable elements get the keyboard focus; an empty cell is not a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class Heading:
 
     Attributes:
         level: 2 or 3.
-        anchor: where it leads.
-        title: what it says, as text.
+        anchor: its target.
+        title: its text.
     """
 
     level: int
@@ -51,7 +51,7 @@ class Rules:
     Attributes:
         html: the text, without its title.
         contents: its headings.
-        numbers: every rule that has an anchor.
+        numbers: the numbers of all rules with an anchor.
     """
 
     html: Markup
@@ -61,12 +61,12 @@ class Rules:
 
 @cache
 def rules_of(game: Game) -> Rules:
-    """Return the rules that ship with a game."""
+    """Return the rules of an installed game."""
     return rules_from(resources.files(type(game).__module__).joinpath("RULES.md").read_text(encoding="utf-8"))
 
 
 def rules_from(text: str) -> Rules:
-    """Return rules that are written in Markdown."""
+    """Return rules from Markdown."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = [*_without_title(parser.parse(text))]
     contents = tuple(_headed(tokens))
@@ -96,7 +96,7 @@ def _without_title(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _headed(tokens: Sequence[Token]) -> Iterator[Heading]:
-    """Give the headings anchors."""
+    """Add anchors to the headings; yield the entries of the table of contents."""
     taken: set[str] = set()
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
@@ -114,7 +114,7 @@ def _headed(tokens: Sequence[Token]) -> Iterator[Heading]:
 
 
 def _anchored(children: Sequence[Token], numbers: set[str]) -> Iterator[Token]:
-    """Give each rule that begins here an anchor; note its number."""
+    """Add an anchor to each rule that begins here, and its number to `numbers`."""
     begins = True
     for child in children:
         found = _RULE.match(child.content) if begins and child.type == "text" else None
@@ -130,7 +130,7 @@ def _anchored(children: Sequence[Token], numbers: set[str]) -> Iterator[Token]:
 
 
 def _linked(children: Sequence[Token], numbers: set[str]) -> Iterator[Token]:
-    """Turn what names a rule into a link to it."""
+    """Turn the mentions of rules into links."""
     inside = 0
     for child in children:
         inside += child.nesting if child.type.startswith("link") else 0

@@ -1,4 +1,4 @@
-"""How a match was won, in one sentence."""
+"""A sentence on how a match was won."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from referee.terminal import visible
 
 
 def sentence(seats: Sequence[SeatAccount], lead: Lead | None = None) -> str:
-    """Say how a match was won: by how much, and since when the winner led; empty if it has no result."""
+    """Describe a win: its margin, and the start of the winner's lead; empty for a match without a result."""
     if not seats:
         return ""
     winners = [one for one in seats if one.rank == 1]
@@ -44,7 +44,7 @@ def _since(lead: Lead | None) -> str:
 
 
 def _mainly(winner: SeatAccount) -> str:
-    """Say what the winner has most of its points for."""
+    """Name the main source of the winner's points."""
     most = max(winner.breakdown, key=lambda one: one.points, default=None)
     if most is None or not 0 < most.points < winner.score:
         return ""

@@ -9,8 +9,8 @@ from typing import Any
 from ladder.operation.errors import LadderError
 from ladder.questions.caller import Caller
 from ladder.questions.desk import Desk
-from ladder.tables.hall import TABLES
-from ladder.tables.hosts import Walls
+from ladder.tables.hosts import Isolation
+from ladder.tables.open_tables import TABLES
 
 
 class BadQuestion(LadderError):
@@ -41,7 +41,7 @@ class Site:
     """How many matches people may play at a time."""
     tables_per_address: int | None = None
     """How many of them from one address; None for all."""
-    walls: Walls | None = None
+    walls: Isolation | None = None
     """What surrounds bots of authors at tables; None if people play against house bots alone."""
     is_static: bool = False
     """Whether the pages are files: nothing can be asked of them, and nothing changes."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from referee.game import Seat
 from referee.games.venezia.board import VeneziaBoard
-from referee.games.venezia.drawing_style import GOLD, SEAT_COLOURS, Shown, house, pigeon, plan_card
+from referee.games.venezia.drawing_style import GOLD, SEAT_COLOURS, PlanCard, house, pigeon, plan_card
 from referee.games.venezia.drawing_words import CARD_NAMES, next_score, on_piazza
 from referee.games.venezia.names import CARDS, ActionCard, Phase, Place, Step
 from referee.games.venezia.observation import PlanView, SeatView, VeneziaObservation
@@ -173,44 +173,46 @@ def _on_card(board: VeneziaBoard, place: Place) -> str:
     return board.place_names[place] if board.district_cards <= 4 else place.name
 
 
-def _own_cards(board: VeneziaBoard, plan: PlanView) -> list[Shown]:
+def _own_cards(board: VeneziaBoard, plan: PlanView) -> list[PlanCard]:
     """Return the cards of the viewer's own unfinished plan."""
     laying = len(plan.counts) if plan.step is Step.COUNT else -1
     counts = [*plan.counts, *[None] * (1 + len(plan.chosen))]
     choosing = plan.step is Step.FIRST
     first = "" if plan.first is None else plan.first.name.title()
     shown = [
-        Shown("first", first, counts[0], "down" if first else "none", choosing or laying == 0),
-        Shown("action", "", None, "none", plan.step is Step.ACTION)
+        PlanCard("first", first, counts[0], "down" if first else "none", choosing or laying == 0),
+        PlanCard("action", "", None, "none", plan.step is Step.ACTION)
         if plan.action in (None, ActionCard.NONE)
-        else Shown("action", CARD_NAMES[plan.action], None, "down"),
+        else PlanCard("action", CARD_NAMES[plan.action], None, "down"),
     ]
     for at, place in enumerate(plan.chosen, 1):
-        shown.append(Shown(str(at), _on_card(board, place), counts[at], "down", laying == at))
+        shown.append(PlanCard(str(at), _on_card(board, place), counts[at], "down", laying == at))
     if plan.step is Step.DISTRICTS:
-        shown.append(Shown(str(len(plan.chosen) + 1), "", None, "none", now=True))
+        shown.append(PlanCard(str(len(plan.chosen) + 1), "", None, "none", now=True))
     return shown
 
 
-def _cards(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, own: PlanView | None) -> list[Shown]:
+def _cards(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, own: PlanView | None) -> list[PlanCard]:
     """Return the cards of a seat's plan once all have committed; viewers also see their own face-down cards."""
     has = seen.seats[seat]
     placing = seat == seen.seat and seen.phase in (Phase.FEINT, Phase.PLACE)
     first = has.first if own is None else own.first
     turned = "down" if has.first is None else "up"
     left = has.first_count if placing or has.first is None or has.first_count else None
-    shown = [Shown("first", "" if first is None else first.name.title(), left, turned, placing and not seen.slot)]
+    shown = [PlanCard("first", "" if first is None else first.name.title(), left, turned, placing and not seen.slot)]
     if not has.card_planned:
-        shown.append(Shown("action", "", None, "none"))
+        shown.append(PlanCard("action", "", None, "none"))
     else:
         action = has.action if own is None else own.action
         name = "" if action is None else CARD_NAMES[action]
-        shown.append(Shown("action", name, None, "down" if has.action is None else "up"))
+        shown.append(PlanCard("action", name, None, "down" if has.action is None else "up"))
     slots = has.pile_places or (() if own is None else own.slots)
     for at, count in enumerate(has.piles):
         name = _on_card(board, slots[at]) if at < len(slots) else ""
         now = placing and seen.slot == at + 1
         shown.append(
-            Shown(str(at + 1), name, None, "up") if has.pile_places else Shown(str(at + 1), name, count, "down", now)
+            PlanCard(str(at + 1), name, None, "up")
+            if has.pile_places
+            else PlanCard(str(at + 1), name, count, "down", now)
         )
     return shown

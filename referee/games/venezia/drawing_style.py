@@ -163,7 +163,7 @@ def flock(pigeons: Sequence[int], before: Sequence[int], y: float, leads: Seat |
 # --- cards ----------------------------------------------------------------------------------------
 
 
-class Shown(NamedTuple):
+class PlanCard(NamedTuple):
     """A card of a plan as it is drawn."""
 
     label: str
@@ -177,7 +177,7 @@ class Shown(NamedTuple):
     """True if it is part of the open decision."""
 
 
-def plan_card(seat: Seat, width: float, height: float, card: Shown) -> str:
+def plan_card(seat: Seat, width: float, height: float, card: PlanCard) -> str:
     """Draw a card of a plan as a line: light if face up, dark if face down."""
     up, there = card.face == "up", card.face != "none"
     fill, ink, faint = (STONE, DARK, "#5d5646") if up else (DEEP, INK, FADED)

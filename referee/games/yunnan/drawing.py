@@ -13,7 +13,7 @@ from typing import cast
 from referee.game import Scene, Seat
 from referee.games.yunnan.board import YunnanBoard
 from referee.games.yunnan.breakdown import breakdown
-from referee.games.yunnan.drawing_changes import has_other_holdings, told
+from referee.games.yunnan.drawing_changes import has_other_holdings, in_words
 from referee.games.yunnan.drawing_end import final_table
 from referee.games.yunnan.drawing_land import MAP_HEIGHT, MAP_WIDTH
 from referee.games.yunnan.drawing_map import draw_map
@@ -136,7 +136,7 @@ def happened(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> Strip
         return Strip(scene.step, scene.steps, scene.bots, scene.seat, what, [])
     found = gains(breakdown(board, before), breakdown(board, seen))
     gained = [gain for gain in found if gain.source != "money"]  # money counts at the end
-    return Strip(scene.step, scene.steps, scene.bots, scene.seat, told(board, before, scene.action, seen), gained)
+    return Strip(scene.step, scene.steps, scene.bots, scene.seat, in_words(board, before, scene.action, seen), gained)
 
 
 def _mark(seen: YunnanObservation, seat: Seat) -> str:

@@ -32,7 +32,7 @@ def walks(before: YunnanObservation, seen: YunnanObservation) -> list[Walk]:
     return found
 
 
-def told(board: YunnanBoard, before: YunnanObservation, action: Action, seen: YunnanObservation) -> str:
+def in_words(board: YunnanBoard, before: YunnanObservation, action: Action, seen: YunnanObservation) -> str:
     """Describe an action and its most important consequences: `bids 7 in the Horse Market`."""
     acted = before.acting_colour
     said = _action(board, before, action) + _followed(board, before, seen)

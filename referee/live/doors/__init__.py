@@ -1,1 +1,1 @@
-"""Where agents connect: sockets, HTTP/2, gRPC's server, and who is let in."""
+"""The entrances for agents: sockets, HTTP/2, gRPC's server, and the check of tokens."""

@@ -1,4 +1,4 @@
-"""The calls of gRPC on a connection of HTTP/2 (PROTOCOL-HTTP2.md of gRPC): messages both ways, and how it ends."""
+"""gRPC calls on an HTTP/2 connection (PROTOCOL-HTTP2.md of gRPC): messages in both directions, and the final status."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from referee.live.doors.frames import (
 )
 
 if TYPE_CHECKING:
-    from referee.live.doors.http2 import Connection
+    from referee.live.doors.http2 import Http2Connection
 
 WHOLE_BYTES = 1024
-"""A frame of a message that is not complete yet has at least so many bytes, or it is useless."""
+"""A frame that does not complete a message counts as useless unless it has at least this many bytes."""
 COMPRESSED_COST = 4
-"""A compressed message costs as much as this number of useless frames, which is what each message to the peer earns."""
+"""The price of a compressed message in useless frames; each message to the peer earns as much."""
 _PREFIX = struct.Struct(">BI")
-"""What stands before a message: whether it is compressed, and its size."""
+"""The prefix of a message: a flag for compression, and its size."""
 
 
 class Broken(Exception):
-    """The peer does not keep to HTTP/2: what it is told at the end of the connection."""
+    """The peer has broken the rules of HTTP/2. The code and the text go into the final frame of the connection."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -47,23 +47,23 @@ class Broken(Exception):
 
 
 class Aborted(Exception):
-    """A call was ended by who serves it."""
+    """The handler of a call has ended it."""
 
 
-class Call:
+class Http2Call:
     """A call with messages both ways, until it is ended.
 
     Attributes:
-        cancel: called once if the peer has ended the call, or is gone.
+        cancel: called once when the peer has cancelled the call or has disconnected.
         when_free: called when `is_free` has become True.
         number: the number of its stream.
-        is_over: whether its end was said, or cannot be said any more.
+        is_over: True when the final status has been sent, or cannot be sent any more.
         timeout_seconds: the time that the peer gives the call (`grpc-timeout`); None if it sets no limit.
     """
 
     def __init__(
         self,
-        connection: Connection,
+        connection: Http2Connection,
         number: int,
         window: int,
         encoding: bytes = b"identity",
@@ -76,7 +76,7 @@ class Call:
         self._encoding = encoding
         self._connection = connection
         self._listener: Callable[[bytes | None], object] | None = None
-        # As they came, with their flags: a compressed message is small while it waits, and may be large in plain.
+        # As they arrived, with their flags: a compressed message is small while it waits, and may be large afterwards.
         self._messages: deque[tuple[int, bytes]] = deque()
         self._reader: asyncio.Future[None] | None = None
         self._partial = bytearray()
@@ -90,19 +90,19 @@ class Call:
         self.is_over = False
         self._drained: asyncio.Future[None] | None = None
 
-    # for who serves it
+    # for the handler
 
     def peer(self) -> str:
-        """Return who calls, as gRPC would call it."""
+        """Return the caller's address in gRPC's form."""
         return "unix:"
 
     @property
     def is_free(self) -> bool:
-        """Whether all messages are on their way: the next one would be, too."""
+        """True if the transport has taken all messages, so it would take the next one at once."""
         return not self._unsent
 
     def send(self, message: bytes) -> None:
-        """Send a message, as far as the peer reads; what it has no room for waits."""
+        """Send a message. The part that exceeds the peer's window waits."""
         if self._trailers is None and not self.is_over:
             self._connection.service.earn()
             self._unsent += _PREFIX.pack(0, len(message)) + message
@@ -116,12 +116,12 @@ class Call:
             await self._drained
 
     async def write(self, message: bytes) -> None:
-        """Send a message, and wait until it is on its way."""
+        """Send a message, and wait until the transport has taken it."""
         self.send(message)
         await self.drained()
 
     async def read(self) -> bytes | None:
-        """Return the next message, None if the peer has said its last; only one at a time may read."""
+        """Return the next message, or None after the peer's last one. Only one reader may wait at a time."""
         while not self._messages:
             if self._is_half_closed or self.is_over:
                 return None
@@ -134,7 +134,11 @@ class Call:
         return plain
 
     def listen(self, receive: Callable[[bytes | None], object]) -> Callable[[], object]:
-        """Give away each message at once, and None after the last; return how to stop, after which messages are of no use."""
+        """Pass each message to `receive` as it arrives, and None after the last.
+
+        Returns:
+            A function that stops this; messages that arrive later are dropped.
+        """
         self._listener = receive
         while self._messages:
             self._deliver(*self._messages.popleft())
@@ -157,20 +161,20 @@ class Call:
         raise Aborted
 
     def end(self, code: grpc.StatusCode, text: str) -> None:
-        """Say how the call has ended, once all messages are on their way; nothing more is heard of the peer."""
+        """Send the final status after all waiting messages; drop whatever the peer still sends."""
         if self._trailers is None and not self.is_over:
             self._trailers = frames.trailers(code, text)
             self._listener = _drop
             self._pump()
 
     def forget(self) -> None:
-        """Give its place free: it is not served any more."""
+        """Release the call's place on the connection: its handler has returned."""
         self._connection.forget(self)
 
     # for the connection
 
     def take(self, flags: int, data: bytes, size: int) -> None:
-        """Deal with the data of a frame whose `size` counts against the window."""
+        """Handle the data of a frame whose `size` counts against the window."""
         if self._is_half_closed:
             self.reset(STREAM_CLOSED)
             return
@@ -179,7 +183,7 @@ class Call:
             raise Broken(FLOW_CONTROL_ERROR, "more was sent than there is room for")
         is_heard = self._listener is not _drop
         is_useless = len(data) < WHOLE_BYTES or not is_heard
-        # One message in a frame is what clients send, and of what nobody listens to yet, one message in all: Join.
+        # Clients send one message in a frame. Before anyone listens, they send one message in all: Join.
         free = 0 if self._listener is None and self._has_spoken else 1
         if is_heard:
             self._partial += data
@@ -212,14 +216,14 @@ class Call:
             self._make_room()
 
     def half_close(self) -> None:
-        """Note that the peer has said its last."""
+        """Note that the peer will send no more messages."""
         self._is_half_closed = True
         if self._listener is not None:
             self._listener(None)
         self._wake(self._reader)
 
     def make_window(self, more: int) -> None:
-        """Note that the peer has made room."""
+        """Enlarge the window after an update from the peer; a negative number shrinks it."""
         self._window += more
         if self._window > MOST:
             self.reset(FLOW_CONTROL_ERROR)
@@ -227,29 +231,29 @@ class Call:
             self.resume()
 
     def expire(self) -> None:
-        """End the call because the time that the peer gave it is over."""
+        """End the call because the time limit set by the peer has passed."""
         if not self.is_over:
             self._trailers = None  # if an end waits to be sent, this one takes its place
             self._refuse(grpc.StatusCode.DEADLINE_EXCEEDED, f"more than the {self.timeout_seconds:g} s of grpc-timeout")
 
     def reset(self, code: int) -> None:
-        """End the call because the peer does not keep to HTTP/2."""
+        """End the call because the peer has broken the rules of HTTP/2."""
         self._connection.transport.write(frames.reset(self.number, code))
         self.lose()
 
     def refuse(self, status: int) -> None:
-        """Answer a request that is no call of gRPC with a status of HTTP."""
+        """Answer a request that is not a gRPC call with an HTTP status."""
         self._connection.transport.write(frames.http_status(self.number, status) + self._stop_frame())
         self._close()
 
     def lose(self) -> None:
-        """End the call because nothing can be said any more."""
+        """End the call without a final status: the peer cannot be reached any more."""
         if not self.is_over:
             self._close()
             self.cancel()
 
     def resume(self) -> None:
-        """Send what waits, as far as there is room."""
+        """Send waiting data, as far as the windows allow."""
         if self._unsent:
             self._pump()
             if not self._unsent:
@@ -266,7 +270,7 @@ class Call:
             self._listener(plain)
 
     def _decompressed(self, message: bytes) -> bytes | None:
-        """Return a message in plain; None if it cannot be read, which ends the call."""
+        """Return the decompressed message; if it cannot be read, end the call and return None."""
         try:
             return decompress(self._encoding, message, self._connection.service.max_message_bytes)
         except CannotDecompress as error:
@@ -274,19 +278,19 @@ class Call:
             return None
 
     def _make_room(self) -> None:
-        """Let the peer send more; not before what has arrived was read, so that no more than a window is kept."""
+        """Let the peer send more, but only after its earlier data has been read: so at most one window is in memory."""
         if self._room < WINDOW // 2 and not self._is_half_closed and self._trailers is None and not self.is_over:
             self._connection.transport.write(frames.window_update(self.number, WINDOW - self._room))
             self._room = WINDOW
 
     def _refuse(self, code: grpc.StatusCode, text: str) -> None:
-        """End the call for what the peer has sent, whatever else was to be said."""
+        """End the call because of the peer's data, and drop any messages that wait to be sent."""
         self._unsent = b""
         self.end(code, text)
         self.cancel()
 
     def _pump(self) -> None:
-        """Send what waits, as far as the peer has room for it and reads."""
+        """Send waiting data, as far as the windows and the transport allow, then the final status."""
         connection = self._connection
         while self._unsent:
             room = min(self._window, connection.window, connection.frame_bytes)
@@ -323,4 +327,4 @@ class Call:
 
 
 def _drop(_: bytes | None) -> None:
-    """Listen to nothing any more: what comes is not even read."""
+    """Stand for the listener of a call that has stopped listening; messages are not even parsed."""

@@ -1,4 +1,4 @@
-"""Compressed messages of gRPC (compression.md of gRPC): a door reads them, and sends none."""
+"""Compressed gRPC messages (compression.md of gRPC): a door accepts them, but does not send any."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import zlib
 import grpc
 
 _WINDOW_BITS = {b"deflate": zlib.MAX_WBITS, b"gzip": zlib.MAX_WBITS | 16}
-"""How zlib is to read each encoding."""
+"""The window size of each encoding for zlib."""
 ENCODINGS = (b"identity", *_WINDOW_BITS)
 """The values of `grpc-encoding` that are supported."""
 
@@ -25,12 +25,12 @@ class CannotDecompress(Exception):
 
 
 def decompress(encoding: bytes, data: bytes, max_bytes: int) -> bytes:
-    """Decompress a message; no more than one byte beyond `max_bytes` is ever held of it.
+    """Decompress a message. Its output in memory never exceeds `max_bytes` by more than one byte.
 
     Args:
         encoding: one of `ENCODINGS`.
         data: the compressed message.
-        max_bytes: the size that the message may have in plain.
+        max_bytes: the maximum size of the decompressed message.
 
     Raises:
         CannotDecompress: if the message is damaged or too large, or the call has no encoding.

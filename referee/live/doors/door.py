@@ -1,4 +1,4 @@
-"""The doors by which agents come in: the service Play, tokens, and a socket for a single seat."""
+"""Doors for agents: the service Play, tokens, and a socket for a single seat."""
 
 from __future__ import annotations
 
@@ -20,27 +20,30 @@ SERVICE = "dogana.v1.Referee"
 MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES
 """A larger message is not even read: the call ends."""
 IDLE_MILLISECONDS = 10_000
-"""How long a connection may have no call. Each takes a file, and gRPC cannot limit how many a peer has; agents call at once."""
+"""The maximum time of a connection without a call.
+
+Each connection takes a file, and gRPC cannot limit their number for a peer; agents call at once.
+"""
 STOP_SECONDS = 0.5
-"""How long calls may go on when the server stops; the last messages of a match are still on their way then."""
+"""The time that calls have to end when the server stops, because the last messages of a match may still be in transit."""
 CANCEL_SECONDS = 5.0
-"""How long calls that were cancelled then may take to end."""
+"""The time that cancelled calls have to end after that."""
 MAX_STREAMS_AT_A_SEAT = 8
-"""How many calls one connection may have open where there is a single seat."""
+"""The maximum number of open calls on a connection to a single seat."""
 OPTIONS = (
     ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
     ("grpc.server_handshake_timeout_ms", 10_000),
     ("grpc.max_connection_idle_ms", IDLE_MILLISECONDS),
     ("grpc.so_reuseport", 0),
-    # Agents ping every 30 s. The default would be five minutes while no data goes to and fro, as when others think.
+    # Agents ping every 30 s. Without data, as while others think, the default would be one ping in five minutes.
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
     ("grpc.http2.max_ping_strikes", 4),
 )
-"""What holds for every gRPC server of the referee."""
+"""The options of all gRPC servers of the referee."""
 
 
 class Doorkeeper:
-    """Lets agents take the seats whose tokens they show."""
+    """Admits agents to seats by their tokens."""
 
     def __init__(self, lobby: Lobby | None = None) -> None:
         """Let nobody in yet; `lobby` is where streams wait until their Join has come."""
@@ -56,7 +59,7 @@ class Doorkeeper:
         self._seats.pop(seat.token, None)
 
     async def play(self, call: Call) -> None:
-        """Serve a call of Play: it must show the token of a seat."""
+        """Serve a call of Play; its Join must have the token of a seat."""
         join = await self._read_join(call)
         seat = self._seats.get(join.token)
         if seat is None:
@@ -85,9 +88,9 @@ class Doorkeeper:
 
 
 class Calls(grpc.aio.ServerInterceptor):
-    """The calls that are served, of every service.
+    """Tracks the open calls of all services.
 
-    Who ends the event loop while a call has not quite ended makes gRPC print a traceback, and anybody may open one.
+    gRPC prints a traceback if the event loop ends before a call does, and anybody may open a call.
     """
 
     def __init__(self) -> None:
@@ -102,7 +105,7 @@ class Calls(grpc.aio.ServerInterceptor):
         return await continuation(handler_call_details)
 
     async def end(self) -> None:
-        """Wait until all calls of a server that has stopped have ended: it cancels them, which takes them a moment."""
+        """Wait for the end of all calls after the server has stopped: it cancels them, which takes a moment."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CANCEL_SECONDS)
 
@@ -122,7 +125,7 @@ class Door:
         self._listener: Listener | None = None
 
     def serve(self, play: Play) -> None:
-        """Let calls come in."""
+        """Start accepting calls."""
         self._listener = Listener(
             self.socket,
             f"/{SERVICE}/Play",
@@ -134,7 +137,7 @@ class Door:
         )
 
     async def close(self, seconds: float = STOP_SECONDS) -> None:
-        """End what calls there are when they have had some seconds to end by themselves, and remove the socket."""
+        """Give open calls some seconds to end, then cancel them, and remove the socket."""
         listener, self._listener = self._listener, None
         try:
             if listener is not None:
@@ -144,10 +147,10 @@ class Door:
 
 
 class SeatDoor(Door):
-    """A door that leads to one seat: no other seat, no spectators. A box shows it to its agent under another name."""
+    """A door to one seat, and to no other seat or view for spectators. A box shows it to its agent under another name."""
 
     def open(self, seat: AgentSeat) -> None:
-        """Let the agent of a seat come in."""
+        """Start accepting calls of the seat's agent."""
         doorkeeper = Doorkeeper()
         doorkeeper.add(seat)
         self.serve(doorkeeper.play)
@@ -155,9 +158,9 @@ class SeatDoor(Door):
         seat.joined.add_done_callback(self._shut)
 
     def _shut(self, _: object) -> None:
-        """Let nobody in any more: an agent that has joined needs no other connection, and each takes a file of the referee.
+        """Accept no more connections: an agent that has joined needs no other, and each takes a file of the referee.
 
-        Who connects must be allowed to write to the socket, its owner as well; see unix(7). What is open stays open.
+        Connecting requires write permission on the socket, even for its owner; see unix(7). Open connections stay open.
         """
         with contextlib.suppress(FileNotFoundError):  # it has been closed meanwhile
             self.socket.chmod(0)

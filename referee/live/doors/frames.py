@@ -1,4 +1,4 @@
-"""Frames of HTTP/2 (RFC 9113) and headers of gRPC (PROTOCOL-HTTP2.md of gRPC), as bytes."""
+"""HTTP/2 frames (RFC 9113) and gRPC headers (PROTOCOL-HTTP2.md of gRPC) as bytes."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from referee.live.doors.compression import ENCODINGS
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
-"""Types of frames (RFC 9113, 6)."""
+"""Frame types (RFC 9113, 6)."""
 ACK = END_STREAM = 0x1
 END_HEADERS, PADDED, HAS_PRIORITY = 0x4, 0x8, 0x20
-"""Flags of frames."""
+"""Frame flags."""
 ENABLE_PUSH, MAX_CONCURRENT_STREAMS, INITIAL_WINDOW_SIZE, MAX_FRAME_SIZE, MAX_HEADER_LIST_SIZE = 2, 3, 4, 5, 6
 """Settings (RFC 9113, 6.5.2)."""
 NO_ERROR, PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR, REFUSED_STREAM = 0, 1, 3, 5, 6, 7
 COMPRESSION_ERROR, ENHANCE_YOUR_CALM = 9, 11
 """Error codes (RFC 9113, 7)."""
 WINDOW = 65_535
-"""How many bytes may be on their way before the other side has made room again, unless it says otherwise."""
+"""The default window: the maximum number of bytes in transit before the receiver sends an update."""
 FRAME_BYTES = 16_384
-"""The largest frame, unless the other side says otherwise."""
+"""The default maximum size of a frame."""
 MOST = (1 << 31) - 1
-"""The largest window, and the largest number of a stream."""
+"""The largest window, and the highest stream number."""
 MAX_DETAILS_CHARACTERS = 1000
-"""How much is said of how a call has ended: escaped it must fit into a frame."""
+"""The maximum length of the text in a final status: after escaping, it must fit into a frame."""
 HEAD = struct.Struct(">HBBBI")
-"""The head of a frame: two bytes and one of its size, its type, its flags, its stream."""
+"""The head of a frame: its size as two bytes and one, its type, its flags, its stream."""
 WORD = struct.Struct(">I")
 SETTING = struct.Struct(">HI")
 _TIMEOUT = re.compile(rb"([0-9]{1,8})([HMSmun])")
 _UNIT_SECONDS = {b"H": 3600.0, b"M": 60.0, b"S": 1.0, b"m": 1e-3, b"u": 1e-6, b"n": 1e-9}
 """Units of `grpc-timeout`."""
 _AS_IS = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
-"""What may stand in a message of gRPC unescaped."""
+"""The characters that need no escape in `grpc-message`."""
 
 
 def frame(kind: int, flags: int, number: int, payload: bytes = b"") -> bytes:
@@ -52,17 +52,17 @@ def reset(number: int, code: int) -> bytes:
 
 
 def window_update(number: int, more: int) -> bytes:
-    """Return the frame that lets the other side send so many bytes more."""
+    """Return the frame that lets the other side send `more` bytes."""
     return frame(WINDOW_UPDATE, 0, number, WORD.pack(more))
 
 
 def field(name: bytes, value: bytes) -> bytes:
-    """Return a header, written out (RFC 7541, 6.2.2)."""
+    """Return a header as a literal (RFC 7541, 6.2.2)."""
     return b"\0" + _string(name) + _string(value)
 
 
 def _string(text: bytes) -> bytes:
-    """Return a string, as it is (RFC 7541, 5)."""
+    """Return a string literal without Huffman coding (RFC 7541, 5.2)."""
     size = len(text)
     if size < 127:
         return bytes((size,)) + text
@@ -74,23 +74,23 @@ def _string(text: bytes) -> bytes:
 
 
 NO_TABLE = b"\x20"
-"""That no table of headers is kept: each block of headers stands alone, and a peer that has made its table smaller waits for it."""
+"""Sets the size of the header table to 0: each block stands alone. A peer that has shrunk its table waits for this."""
 BEGIN = (
     NO_TABLE
     + b"\x88"
     + field(b"content-type", b"application/grpc")
     + field(b"grpc-accept-encoding", b",".join(ENCODINGS))
 )
-"""The headers of all answers: status 200 (RFC 7541, appendix A), and how messages may be compressed."""
+"""The headers of all answers: status 200 (RFC 7541, appendix A), and the supported encodings."""
 
 
 def http_status(number: int, status: int) -> bytes:
-    """Return the frame that answers a request with nothing but a status of HTTP."""
+    """Return the frame that answers a request with an HTTP status alone."""
     return frame(HEADERS, END_HEADERS | END_STREAM, number, NO_TABLE + field(b":status", str(status).encode()))
 
 
 def trailers(code: grpc.StatusCode, text: str) -> bytes:
-    """Return the headers that say how a call has ended, without those before them."""
+    """Return the block of the final status, without the headers that precede it."""
     status = field(b"grpc-status", str(code.value[0]).encode())
     if not text:
         return status

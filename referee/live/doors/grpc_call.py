@@ -1,4 +1,4 @@
-"""A call of Play that gRPC's library serves, as seats see calls: agents elsewhere, over TCP."""
+"""A call of Play that gRPC's library serves, for remote agents over TCP."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from grpc.aio import ServicerContext
 
 
 class GrpcCall:
-    """A call (`referee.live.seats.agent.Call`); it is written to without tasks, driven by what gRPC calls back.
+    """A call (`referee.live.seats.agent.Call`). Writing takes no task: gRPC's callbacks drive it.
 
     Attributes:
         when_free: called when `is_free` has become True.
-        is_over: whether nothing can be sent any more.
+        is_over: True when nothing more can be sent.
     """
 
     def __init__(self, context: ServicerContext[bytes, bytes]) -> None:
@@ -27,16 +27,16 @@ class GrpcCall:
         self._is_written.set()
 
     def peer(self) -> str:
-        """Return who calls."""
+        """Return the caller's address in gRPC's form."""
         return self._context.peer()
 
     async def read(self) -> bytes | None:
-        """Return the next message, None if there are no more."""
+        """Return the next message, or None after the last."""
         data = await self._context.read()
         return data if isinstance(data, bytes) else None  # grpc.aio.EOF
 
     def listen(self, receive: Callable[[bytes | None], object]) -> Callable[[], object]:
-        """Give away each message as soon as it is there, and None after the last; return how to stop."""
+        """Pass each message to `receive` as it arrives, and None after the last; return a function that stops this."""
 
         async def read_on() -> None:
             while (data := await self.read()) is not None:
@@ -47,7 +47,7 @@ class GrpcCall:
 
     @property
     def is_free(self) -> bool:
-        """Whether all that was sent is on its way."""
+        """True if gRPC has taken all messages."""
         return self._write is None
 
     def send(self, message: bytes) -> None:
@@ -70,7 +70,7 @@ class GrpcCall:
         await self._context.abort(code, text)
 
     def _go_on(self) -> None:
-        """Let a write go on until it waits for gRPC again, or is done."""
+        """Continue a write until it waits for gRPC again, or is done."""
         assert self._write is not None  # noqa: S101 it is called for one
         try:
             waited_for: asyncio.Future[None] = self._write.send(None)

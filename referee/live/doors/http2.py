@@ -14,7 +14,7 @@ import grpc
 from hpack import Decoder, HPACKError, OversizedHeaderListError
 
 from referee.live.doors import frames
-from referee.live.doors.call import Broken, Call
+from referee.live.doors.call import Broken, Http2Call
 from referee.live.doors.compression import ENCODINGS
 from referee.live.doors.frames import (
     ACK,
@@ -55,26 +55,26 @@ from referee.live.doors.frames import (
 from referee.terminal import visible
 
 MAX_HEADER_BYTES = 16_384
-"""How large the headers of a call may be, by the measure of RFC 9113: 32 bytes are added for each of them."""
+"""The maximum size of a call's headers, as RFC 9113 measures it: with 32 extra bytes for each header."""
 MAX_BLOCK_BYTES = 32_768
-"""Headers larger than this, packed or unpacked, end the connection: they are not read, so those after them cannot be."""
+"""Headers larger than this, packed or unpacked, end the connection: if they are not read, later ones cannot be."""
 MAX_TABLE_SIZE_UPDATES = 2
-"""How often a block of headers may change the size of the table, at its beginning (RFC 7541, 4.2); each takes a byte and is slow."""
+"""The maximum number of changes to the table's size at the start of a block (RFC 7541, 4.2): each takes one byte, but is slow."""
 CALL_COST, HEADERS_COST_BYTES = 5, 32
-"""A call costs as much as so many useless frames, and its headers one more for so many bytes."""
+"""The price of a call in useless frames, and the number of header bytes that cost one frame."""
 
 _TABLE_SIZE_UPDATES = bytes(range(0x20, 0x40))
 _NEEDED = {b":method", b":scheme", b":path"}
 _PSEUDO = _NEEDED | {b":authority"}
 _OF_CONNECTIONS = {b"connection", b"proxy-connection", b"keep-alive", b"transfer-encoding", b"upgrade"}
-"""Headers of HTTP/1.1, which have no meaning here."""
+"""Headers of HTTP/1.1 that HTTP/2 forbids (RFC 9113, 8.2.2)."""
 
 
 class Transport(Protocol):
-    """What carries the bytes of a connection.
+    """Carries the bytes of a connection.
 
     Attributes:
-        is_clear: whether nothing waits to be sent. Once it is so again, `Connection.cleared` is called.
+        is_clear: True while no data waits to be sent. When it becomes True again, `Http2Connection.cleared` is called.
     """
 
     is_clear: bool
@@ -84,42 +84,42 @@ class Transport(Protocol):
         ...
 
     def close(self) -> None:
-        """End the connection, after which `Connection.lost` was called."""
+        """End the connection; calls `Http2Connection.lost`."""
         ...
 
 
 class Service(Protocol):
-    """What is behind a connection, and what connections have in common."""
+    """Handles the calls of connections, and bounds them together."""
 
     max_message_bytes: int
     max_calls: int
-    """How many calls a connection may have open."""
+    """The maximum number of open calls on a connection."""
 
-    def begin(self, call: Call) -> None:
-        """Begin to serve a call, to `Call.end`; when that is done, `Call.forget` it."""
+    def begin(self, call: Http2Call) -> None:
+        """Start the handler of a call. It ends with `Http2Call.end`, then `Http2Call.forget`."""
         ...
 
     def serves(self, method: str) -> bool:
-        """Tell whether there is a method, such as `/dogana.v1.Referee/Play`."""
+        """Return True if there is such a method, such as `/dogana.v1.Referee/Play`."""
         ...
 
     def spend(self, frames: int) -> bool:
-        """Note that a peer has sent as much as so many useless frames; False if that is too much."""
+        """Charge for useless frames; return False once the allowance is spent."""
         ...
 
     def earn(self) -> None:
-        """Note that a message goes to a peer: it may make room, and measure how fast the connection is."""
+        """Earn frames for a message to a peer, which answers with updates of its window and with pings."""
         ...
 
 
-class Connection:
-    """A connection of a peer: give it what arrives by `receive`.
+class Http2Connection:
+    """A peer's connection; `receive` takes the bytes that arrive.
 
     Attributes:
-        service: what is behind it.
-        transport: what carries its bytes.
-        window: how many bytes of messages may be sent on all calls.
-        frame_bytes: the largest frame that may be sent.
+        service: handles its calls.
+        transport: carries its bytes.
+        window: the number of message bytes that may be sent on all calls together.
+        frame_bytes: the maximum size of a frame to the peer.
     """
 
     def __init__(self, service: Service, transport: Transport) -> None:
@@ -127,7 +127,7 @@ class Connection:
         self.transport = transport
         self.window = WINDOW
         self.frame_bytes = FRAME_BYTES
-        self._calls: dict[int, Call] = {}
+        self._calls: dict[int, Http2Call] = {}
         self._newest = 0
         self._decoder = Decoder(max_header_list_size=MAX_BLOCK_BYTES)
         self._unread = b""
@@ -145,11 +145,11 @@ class Connection:
 
     @property
     def has_calls(self) -> bool:
-        """Whether a call is being served."""
+        """True while a call is being served."""
         return bool(self._calls)
 
     def receive(self, data: bytes) -> None:
-        """Deal with what has arrived; no bytes make this fail."""
+        """Handle bytes from the peer; none of them can make this fail."""
         if self._is_over:
             return
         try:
@@ -158,21 +158,25 @@ class Connection:
             self.end(error.code, str(error))
 
     def spend(self, frames: int = 1) -> None:
-        """Note useless frames."""
+        """Charge for useless frames.
+
+        Raises:
+            Broken: if the allowance is spent.
+        """
         if not self.service.spend(frames):
             raise Broken(ENHANCE_YOUR_CALM, "too many frames of no use")
 
     def cleared(self) -> None:
-        """Go on to send: nothing waits in the transport any more."""
+        """Continue sending: the transport has sent everything."""
         for call in list(self._calls.values()):
             call.resume()
 
-    def forget(self, call: Call) -> None:
-        """Give the place of a call free that has ended, and is not served any more."""
+    def forget(self, call: Http2Call) -> None:
+        """Release the place of a call whose handler has returned."""
         self._calls.pop(call.number, None)
 
     def end(self, code: int, text: str) -> None:
-        """Tell the peer why nothing more comes, and end the connection."""
+        """Send the peer the reason, and end the connection."""
         if not self._is_over:
             self.transport.write(frame(GOAWAY, 0, 0, WORD.pack(self._newest) + WORD.pack(code) + text.encode()))
             self.transport.close()
@@ -206,7 +210,7 @@ class Connection:
         self._unread = b"" if self._is_over else data[at:]
 
     def _take(self, kind: int, flags: int, number: int, payload: bytes) -> None:
-        """Deal with a frame."""
+        """Handle a frame."""
         if self._wanted is not None and kind != self._wanted:
             raise Broken(PROTOCOL_ERROR, f"frame {kind} where frame {self._wanted} must come")
         if kind == DATA:
@@ -242,7 +246,7 @@ class Connection:
         data = _unpadded(payload, flags)
         call = self._open(number)
         if call is None:
-            self.spend()  # it was on its way when the call ended
+            self.spend()  # it was in transit when the call ended
         else:
             call.take(flags, data, len(payload))
 
@@ -285,7 +289,7 @@ class Connection:
                 call.reset(PROTOCOL_ERROR)
 
     def _unpacked(self, block: bytes) -> list[tuple[bytes, bytes]]:
-        """Return the fields of a block of headers."""
+        """Decode a block of headers."""
         if len(block) - len(block.lstrip(_TABLE_SIZE_UPDATES)) > MAX_TABLE_SIZE_UPDATES:
             raise Broken(COMPRESSION_ERROR, "headers that change the size of their table again and again")
         try:
@@ -302,7 +306,7 @@ class Connection:
             return
         fields = dict(headers)
         timeout = frames.timeout_seconds(fields.get(b"grpc-timeout", b""))
-        call = Call(self, number, self._first_window, fields.get(b"grpc-encoding", b"identity"), timeout)
+        call = Http2Call(self, number, self._first_window, fields.get(b"grpc-encoding", b"identity"), timeout)
         if flags & END_STREAM:
             call.half_close()
         if _is_malformed(headers):
@@ -319,7 +323,7 @@ class Connection:
     def _refusal(
         self, headers: Sequence[tuple[bytes, bytes]], fields: Mapping[bytes, bytes]
     ) -> tuple[grpc.StatusCode, str] | None:
-        """Return the status and the reason for a call that cannot be served; None for any other."""
+        """Return the status and the reason if a call cannot be served; None if it can."""
         size = sum(len(name) + len(value) + 32 for name, value in headers)  # as RFC 9113 measures it (6.5.2)
         if size > MAX_HEADER_BYTES:
             return grpc.StatusCode.RESOURCE_EXHAUSTED, f"headers of {size} bytes; at most {MAX_HEADER_BYTES} are read"
@@ -394,7 +398,7 @@ class Connection:
         if not flags & ACK:
             self.transport.write(frame(PING, ACK, 0, payload))
 
-    def _open(self, number: int) -> Call | None:
+    def _open(self, number: int) -> Http2Call | None:
         """Return the call of a stream; None if it has ended.
 
         Raises:
@@ -407,7 +411,7 @@ class Connection:
 
 
 def _is_malformed(headers: Sequence[tuple[bytes, bytes]]) -> bool:
-    """Tell whether the headers of a request are none of HTTP/2 (RFC 9113, 8.2 and 8.3)."""
+    """Return True if the headers of a request break the rules of HTTP/2 (RFC 9113, 8.2 and 8.3)."""
     names = [name for name, _ in headers]
     pseudo = [name for name in names if name.startswith(b":")]
     return (
@@ -421,7 +425,7 @@ def _is_malformed(headers: Sequence[tuple[bytes, bytes]]) -> bool:
 
 
 def _http_refusal(fields: Mapping[bytes, bytes]) -> int | None:
-    """Return the HTTP status for a request that is no call of gRPC, as gRPC's servers answer it; None for a call."""
+    """Return the HTTP status for a request that is not a gRPC call, as gRPC's servers do; None for a gRPC call."""
     if fields[b":method"] != b"POST":
         return 405  # Method Not Allowed
     if not fields.get(b"content-type", b"").startswith(b"application/grpc"):

@@ -1,6 +1,6 @@
-"""A Unix domain socket where calls of gRPC come in, served by the event loop: no thread, and no library, stands in between.
+"""A Unix domain socket that accepts gRPC calls. The event loop serves it by itself, without a thread or a library.
 
-One peer is behind it, or a few: it bounds what all of them together can make the referee do.
+It expects one peer, or a few, and bounds the work that all of them together can cause.
 """
 
 from __future__ import annotations
@@ -13,28 +13,31 @@ from pathlib import Path
 
 import grpc
 
-from referee.live.doors.call import Aborted, Call
+from referee.live.doors.call import Aborted, Http2Call
 from referee.live.doors.frames import ENHANCE_YOUR_CALM, NO_ERROR
-from referee.live.doors.http2 import Connection
+from referee.live.doors.http2 import Http2Connection
 
 _log = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 8
-"""How many connections there may be at a time; for one more, the oldest that has no call must go."""
+"""The maximum number of connections. A further one replaces the oldest without a call."""
 MAX_UNSENT_BYTES = 256 * 1024
-"""Who leaves so much unread besides what the kernel keeps loses the connection. Messages wait elsewhere: see `Call.is_free`."""
+"""A peer that leaves more than this unread, besides the kernel's buffers, loses the connection.
+
+Messages wait elsewhere: see `Http2Call.is_free`.
+"""
 ALLOWANCE, ALLOWANCE_SECONDS = 5000, 10.0
-"""How many frames that are of no use may come within so many seconds, on all connections."""
+"""The number of useless frames that are accepted in this time, on all connections together."""
 EARNED = 4
-"""How many more for each message that was sent: clients make room, and measure the connection by pings."""
+"""The number of frames that a message to a peer earns: clients update their windows, and measure the connection by pings."""
 CONNECTION_COST = 10
-"""A connection costs as much as so many useless frames."""
+"""The price of a connection in useless frames."""
 PAUSE_SECONDS = 1.0
-"""How long no connection is accepted when there are too many, or no more files."""
+"""The time without new connections after too many of them, or when there are no more files."""
 _CHUNK = 65_536
 
-Play = Callable[[Call], Awaitable[None]]
-"""What serves a call, to its end."""
+Play = Callable[[Http2Call], Awaitable[None]]
+"""Serves a call to its end."""
 
 
 class Listener:
@@ -42,7 +45,7 @@ class Listener:
 
     Attributes:
         max_message_bytes: a larger message is not even read: the call ends.
-        max_calls: how many calls a connection may have open.
+        max_calls: the maximum number of open calls on a connection.
     """
 
     def __init__(
@@ -60,12 +63,12 @@ class Listener:
         """Listen in the running event loop.
 
         Args:
-            path: of the socket; there is none yet.
-            method: such as `/dogana.v1.Referee/Play`.
-            play: serves its calls; when it returns, the call has ended.
+            path: the path of the socket, which must not exist yet.
+            method: its path, such as `/dogana.v1.Referee/Play`.
+            play: serves a call; the call ends when it returns.
             max_message_bytes: see the attribute.
             max_calls: see the attribute.
-            idle_seconds: how long a connection may have no call.
+            idle_seconds: the maximum time of a connection without a call.
             allowance: see `ALLOWANCE`.
             pause_seconds: see `PAUSE_SECONDS`.
         """
@@ -94,11 +97,11 @@ class Listener:
         self._loop.add_reader(self._socket, self._accept)
 
     async def stop(self, seconds: float, cancel_seconds: float) -> None:
-        """Accept no call any more, and end every connection.
+        """Accept no more calls, and end every connection.
 
         Args:
-            seconds: how long calls may go on.
-            cancel_seconds: how long they may take to end when they are cancelled then.
+            seconds: the time that open calls have to end.
+            cancel_seconds: the time that they have after they have been cancelled.
         """
         self._is_open = False
         if self._pause is not None:
@@ -116,10 +119,10 @@ class Listener:
             for wire in list(self._wires):
                 wire.connection.end(NO_ERROR, "the referee has stopped")
 
-    # what connections ask for (`referee.live.doors.http2.Service`)
+    # the side of the connections (`referee.live.doors.http2.Service`)
 
-    def begin(self, call: Call) -> None:
-        """Begin to serve a call; refuse it if this is stopping."""
+    def begin(self, call: Http2Call) -> None:
+        """Start the handler of a call; refuse the call if the listener is stopping."""
         if not self._is_open:
             call.end(grpc.StatusCode.UNAVAILABLE, "the referee is stopping")
             call.forget()
@@ -139,11 +142,11 @@ class Listener:
         task.add_done_callback(ended)
 
     def serves(self, method: str) -> bool:
-        """Tell whether there is a method."""
+        """Return True if there is such a method."""
         return method == self._method
 
     def spend(self, frames: int) -> bool:
-        """Note that a peer has sent as much as so many useless frames; False if that is too much."""
+        """Charge for useless frames; return False once the allowance is spent."""
         self._left -= frames
         if self._left < 0:
             now = self._loop.time()
@@ -153,7 +156,7 @@ class Listener:
         return True
 
     def earn(self) -> None:
-        """Note that a message goes to a peer."""
+        """Earn frames for a message to a peer."""
         self._left = min(self._allowance, self._left + EARNED)
 
     # connections
@@ -181,11 +184,11 @@ class Listener:
         self._wires[wire] = None
 
     def _rest(self) -> None:
-        """Accept nothing for a while; who connects has to wait."""
+        """Accept no connections for a while; new ones wait."""
         self._loop.remove_reader(self._socket)
         self._pause = self._loop.call_later(self._pause_seconds, self._loop.add_reader, self._socket, self._accept)
 
-    async def _serve(self, call: Call) -> None:
+    async def _serve(self, call: Http2Call) -> None:
         try:
             await self._play(call)
             call.end(grpc.StatusCode.OK, "")
@@ -194,15 +197,15 @@ class Listener:
         except Exception:  # a fault of ours
             _log.exception("a call has failed")
             call.end(grpc.StatusCode.UNKNOWN, "the referee has failed")
-        await call.drained()  # who is not served any more cannot make room
+        await call.drained()  # once the call is forgotten, updates of its window are ignored
 
 
 class _Wire:
     """The socket of a connection.
 
     Attributes:
-        is_clear: whether nothing waits to be sent.
-        connection: what is spoken on it.
+        is_clear: True while no data waits to be sent.
+        connection: the HTTP/2 connection on it.
     """
 
     def __init__(
@@ -216,12 +219,12 @@ class _Wire:
         self._loop = asyncio.get_running_loop()
         self._idle_seconds = idle_seconds
         self._was_idle = True
-        self.connection = Connection(listener, self)
+        self.connection = Http2Connection(listener, self)
         self._loop.add_reader(connected, self._read)
         self._look = self._loop.call_later(idle_seconds, self._look_whether_idle)
 
     def write(self, data: bytes) -> None:
-        """Send bytes; those that cannot be sent now wait."""
+        """Send bytes; the rest waits if the socket does not take all of them."""
         if self._is_closed:
             return
         if self.is_clear:
@@ -230,7 +233,7 @@ class _Wire:
             except BlockingIOError:
                 sent = 0
             except OSError:
-                return  # the peer is gone; reading finds out, after what it has said last
+                return  # the peer is gone; the reader finds out, after its last data
             if sent == len(data):
                 return
             data = data[sent:]

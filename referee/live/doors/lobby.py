@@ -1,4 +1,4 @@
-"""Where streams wait until their Join has come, and the places of callers that are no agents."""
+"""Streams that have not joined yet, and a limit for long calls of other callers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ import grpc
 from referee.live.seats.agent import Call
 
 JOIN_SECONDS = 10.0
-"""How long a stream may stay without a Join."""
+"""The time that a stream has to send its Join."""
 MAX_WAITING_PER_PEER = 128
-"""How many streams of one peer may wait for their Join."""
+"""The maximum number of a peer's streams without a Join."""
 MAX_WAITING = 512
-"""How many streams of all peers may wait for their Join."""
+"""The maximum number of all peers' streams without a Join."""
 
 
 class Lobby:
-    """Streams whose Join has not come yet; they take nothing from the seats.
+    """Streams without a Join yet; they take nothing from the seats.
 
-    A newcomer always gets in. If there is no room, the stream that has waited longest must go: of the same peer if that has
-    too many, else of the peer that has most. Agents send their Join at once, so whoever waits long is not one.
+    A newcomer always gets in. If there is no room, the oldest stream is ended: that of the same peer if it has too many,
+    otherwise that of the peer with the most. Agents send their Join at once, so a stream that waits long is not an agent's.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Lobby:
         return sum(map(len, self._waiting.values()))
 
     async def first_message(self, call: Call) -> bytes:
-        """Return what a new stream sends first; a stream that sends nothing in time, or has to make room, is ended."""
+        """Return the first message of a new stream; end a stream that is silent for too long, or has to make room."""
         peer = host_of(call.peer())
         self._make_room(peer)
         reading = asyncio.ensure_future(call.read())
@@ -91,9 +91,9 @@ class Lobby:
 
 
 def host_of(address: str) -> str:
-    """Return who is behind a gRPC address: an IPv4 host, the /64 of an IPv6 host, or all of this machine for a Unix socket.
+    """Return the host of a gRPC address: an IPv4 host, the /64 of an IPv6 host, or `unix` for a Unix socket.
 
-    Who has one address of a /64 mostly has all of it.
+    The owner of one address of a /64 mostly has the whole /64.
     """
     if address.startswith("unix:"):
         return "unix"
@@ -107,11 +107,17 @@ def host_of(address: str) -> str:
     return str(ip.ipv4_mapped or IPv6Network((ip.packed[:8] + bytes(8), 64)))
 
 
-class Places:
-    """A number of places for callers that may stay as long as they like."""
+class CallLimit:
+    """A concurrency limit for calls that may last, per caller and overall."""
 
     def __init__(self, count: int, who: str, of_one: int | None = None) -> None:
-        """Provide `count` places, of which one caller may have `of_one`; `who` is what a refusal calls those who take them."""
+        """Set the limit.
+
+        Args:
+            count: the maximum number of calls.
+            who: the word for them in a refusal, such as `spectators`.
+            of_one: the maximum for one caller; `count` if None.
+        """
         self._count = count
         self._who = who
         self._of_one = count if of_one is None else of_one
@@ -119,7 +125,7 @@ class Places:
 
     @contextlib.asynccontextmanager
     async def one(self, context: Any, caller: str = "") -> AsyncIterator[None]:
-        """Take a place for a caller; where none is left, the call is ended."""
+        """Hold a place for a caller; abort the call if there is none left."""
         if self._taken[caller] >= self._of_one:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"more than {self._of_one} {self._who} of yours")
         if self._taken.total() >= self._count:

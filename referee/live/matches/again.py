@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from referee.game import Action, Seat
 from referee.live.matches.driver import MatchVoid
-from referee.live.matches.play import Command, StartFailed, Table, start_agent, watch_process
+from referee.live.matches.play import AgentSeats, Command, StartFailed, start_agent, watch_process
 from referee.live.messages.codec import Codec, codec
 from referee.live.seats.agent import AgentSeat
 from referee.live.seats.command import GRACE_SECONDS, AgentLog, AgentProcess
@@ -23,7 +23,7 @@ from referee.match.judging import Refused, judge, why_dropped
 from referee.match.machine import STRIKES_ALLOWED
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
-from referee.records.asked import Asked, Ending
+from referee.records.past_decisions import DecisionEnd, PastDecision
 
 LONG_SECONDS = 1_000_000.0
 """The time for a decision where there is no clock: eleven days."""
@@ -32,7 +32,7 @@ LATE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reaction:
     """An agent's reaction to a repeated question."""
 
     actions: Sequence[Action]
@@ -56,12 +56,12 @@ class Answer:
 async def ask_again(
     plan: MatchPlan,
     result: Result,
-    decisions: Sequence[Asked],
+    decisions: Sequence[PastDecision],
     player: Command,
     *,
     with_clock: bool,
     ready: Callable[[AgentProcess], Awaitable[None]],
-    tell: Callable[[Asked, Answer], None],
+    tell: Callable[[PastDecision, Reaction], None],
 ) -> str:
     """Start an agent, ask it decisions, and end it.
 
@@ -83,7 +83,7 @@ async def ask_again(
     """
     seat = decisions[0].question.seat
     place = AgentSeat(seat, may_come_back=False)
-    table = Table(seats={seat: place})
+    table = AgentSeats(seats={seat: place})
     try:
         await start_agent(table, place, player)
         if table.faults:
@@ -131,7 +131,7 @@ class _Questions:
         self._dropped = ""
         self._strikes = 0
 
-    async def put(self, asked: Asked) -> Answer:
+    async def put(self, asked: PastDecision) -> Reaction:
         """Ask a decision, and return the agent's reaction."""
         question = self._question(asked)
         limit = asked.limit if self._with_clock else LONG_SECONDS
@@ -174,9 +174,9 @@ class _Questions:
         log, self._process.log = self._process.log.text(), AgentLog()
         left = self._compare(asked, actions, refused)
         is_same = left is not None and not is_late and self._fault is None
-        return Answer(actions, refused, seconds, is_late, self._fault, log, is_same, is_same and bool(left))
+        return Reaction(actions, refused, seconds, is_late, self._fault, log, is_same, is_same and bool(left))
 
-    def _question(self, asked: Asked) -> Decision:
+    def _question(self, asked: PastDecision) -> Decision:
         """Return the decision in its present form."""
         question = copy.copy(asked.question)
         question.dropped, self._dropped = self._dropped, ""
@@ -195,7 +195,7 @@ class _Questions:
         left = max(0.0, self._sent_at + limit - self._loop.time())
         return Reject(self._place.seat, number, refused.refusal, refused.rule, refused.message, self._strikes, left)
 
-    def _compare(self, asked: Asked, actions: Sequence[Action], refused: Sequence[str]) -> int | None:
+    def _compare(self, asked: PastDecision, actions: Sequence[Action], refused: Sequence[str]) -> int | None:
         """Compare an answer with that of the match, action by action; note the actions that the match would have dropped.
 
         Returns:
@@ -203,7 +203,7 @@ class _Questions:
         """
         if list(refused) != asked.refused:
             return None
-        if asked.ending is not Ending.ANSWERED:
+        if asked.ending is not DecisionEnd.ANSWERED:
             is_out_again = asked.fault is not None and asked.fault.outcome is Outcome.ILLEGAL and not actions
             return 0 if is_out_again else None
         if not actions:
@@ -251,13 +251,13 @@ class _Questions:
     def back(self, seat: Seat) -> None:
         """Do nothing: a local agent does not reconnect."""
 
-    def is_asked(self, seat: Seat) -> bool:
+    def is_deciding(self, seat: Seat) -> bool:
         """Return True if a question is open."""
         return self._open is not None and not self._said.done()
 
     def is_open(self, seat: Seat, number: int) -> bool:
         """Return True if this question is open."""
-        return self.is_asked(seat) and self._open is not None and self._open.number == number
+        return self.is_deciding(seat) and self._open is not None and self._open.number == number
 
     def is_out(self, seat: Seat) -> bool:
         """Return True after a fault of the agent."""

@@ -14,24 +14,24 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from referee.errors import DoganaError
-from referee.live.matches import luggage
+from referee.live.matches import bundle
 from referee.live.matches.cluster import MAX_LOST, Crew, Job, Unfit, forget_main, joined, share
 from referee.live.matches.play import Command
 from referee.live.matches.series import (
     MAX_DEATHS,
-    Played,
+    FinishedMatch,
     Series,
     SeriesEnd,
     SeriesError,
     SeriesWorker,
     keep,
     recorded,
-    unkept,
+    unsaved,
 )
 from referee.live.matches.worker import undisturbed
 from referee.live.seats.scratch import Scratch
-from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
+from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build
 from referee.version import installed_version
 
 
@@ -40,8 +40,8 @@ class Party:
     """The files and limits of players that are commands, to start them in sandboxes on other machines."""
 
     files: bytes
-    """Their working folder, packed; see `luggage.pack`."""
-    limits: Limits
+    """Their working folder, packed; see `bundle.pack`."""
+    limits: ResourceLimits
     """The limits of each player."""
     runtimes: Sequence[Path]
     """Runtimes that they need; a machine must have them in the same folders."""
@@ -89,7 +89,7 @@ class SeriesSlot:
     def _take(self, party: Party) -> list[str]:
         """Get ready to start commands; return the limits that the sandbox cannot enforce."""
         sandbox = build(party.limits, party.runtimes)
-        folder = luggage.unpack(party.files, self._scratch.folder)
+        folder = bundle.unpack(party.files, self._scratch.folder)
         players = [
             replace(player, folder=folder / (player.folder or "."), sandbox=sandbox)
             if isinstance(player, Command)
@@ -131,7 +131,7 @@ class SeriesSlot:
 
 def play_on_cluster(
     series: Series, address: str, workers: int | None, tell: Callable[[str], None], party: Party | None = None
-) -> Generator[Played, None, None]:
+) -> Generator[FinishedMatch, None, None]:
     """Play a series on the machines of a cluster; yield its matches in their order, as `play_series` does.
 
     Args:
@@ -145,7 +145,7 @@ def play_on_cluster(
         ClusterError: if the cluster cannot be joined, or cannot play.
         SeriesError: if a match cannot be played or written, or an existing record is not of this series.
     """
-    ends = dict[int, Played]()
+    ends = dict[int, FinishedMatch]()
     yielded = 0
 
     def jobs() -> Iterator[Job[int] | None]:
@@ -156,7 +156,7 @@ def play_on_cluster(
                 yield None
             if (path := _recorded_at(series, number)) is not None:
                 plan = series.plan(number)
-                ends[number] = Played(number, plan, path.stem, recorded(path, plan), path, {}, is_earlier=True)
+                ends[number] = FinishedMatch(number, plan, path.stem, recorded(path, plan), path, {}, is_earlier=True)
             else:
                 yield Job(number, (number,), None)
 
@@ -187,7 +187,7 @@ def _recorded_at(series: Series, number: int) -> Path | None:
     return path if path.exists() and path.stat().st_size else None
 
 
-def _settle(series: Series, number: int, answer: object) -> Played:
+def _settle(series: Series, number: int, answer: object) -> FinishedMatch:
     """Write the record of a match, and return the match.
 
     Raises:
@@ -202,7 +202,7 @@ def _settle(series: Series, number: int, answer: object) -> Played:
     plan = series.plan(number)
     name, path = series.name(number, plan), None
     if series.records is not None:
-        written = series.records / unkept(name, os.getpid())
+        written = series.records / unsaved(name, os.getpid())
         try:
             written.write_bytes(answer.record)
             with undisturbed():
@@ -211,4 +211,4 @@ def _settle(series: Series, number: int, answer: object) -> Played:
             raise SeriesError(f"{error.filename}: {error.strerror}") from error
         finally:
             written.unlink(missing_ok=True)
-    return Played(number, plan, name if path is None else path.stem, answer.end.result, path, answer.end.logs)
+    return FinishedMatch(number, plan, name if path is None else path.stem, answer.end.result, path, answer.end.logs)

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 import grpc
 
 from dogana.v1 import referee_pb2 as pb
-from referee.live.doors.call import Call
+from referee.live.doors.call import Http2Call
 from referee.live.doors.door import STOP_SECONDS, Door
 from referee.live.matches.play import Command, start_process
 from referee.live.seats.command import AgentProcess
@@ -47,7 +47,7 @@ class Conversation:
         self._inbox: deque[bytes | None] = deque()
         """The received messages; None is the end of the stream."""
         self._news: asyncio.Future[None] | None = None
-        self._call: Call | None = None
+        self._call: Http2Call | None = None
         self._status: asyncio.Future[tuple[grpc.StatusCode, str]] = asyncio.get_running_loop().create_future()
         self._door = Door()
         self._is_open = True
@@ -81,7 +81,7 @@ class Conversation:
             self._is_open = False
             await self._door.close(seconds)
 
-    async def _serve(self, call: Call) -> None:
+    async def _serve(self, call: Http2Call) -> None:
         self.streams += 1
         if self._call is not None:
             await call.abort(grpc.StatusCode.UNAUTHENTICATED, "the token was used up")

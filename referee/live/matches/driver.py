@@ -2,7 +2,7 @@
 
 Its duties, in the order of each effect list (`referee/match/effects.py`):
 
-1. `Store`: all lines of the list are in the record file before any other effect is carried out.
+1. `AppendLine`: all lines of the list are in the record file before any other effect is carried out.
 2. `Ask`, `Reject`, `Withdraw`, `NewDeadline`, `Dismiss`: passed to the seat. The seat calls `MatchDriver.sent` when it passes
    a question to the transport: from then on the agent's time runs.
 3. `Show`: spectators get each action and observation that is new to them.
@@ -28,9 +28,10 @@ from referee.game import Action, Observation, Seat, State
 from referee.kit.chance import LiveChance
 from referee.live.messages.codec import Codec, codec
 from referee.live.seats.house import HouseBotFailed
-from referee.live.seats.lateness import Lateness, Sample
+from referee.live.seats.lateness import Lateness, ThreadTimes
 from referee.match.clock import TRANSIT_SECONDS
 from referee.match.effects import (
+    AppendLine,
     Ask,
     Decision,
     Dismiss,
@@ -41,11 +42,10 @@ from referee.match.effects import (
     Played,
     Reject,
     Show,
-    Store,
     Withdraw,
 )
 from referee.match.house import HouseBot
-from referee.match.machine import Match
+from referee.match.machine import MatchMachine
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Result
 from referee.records.record import RecordWriter, header
@@ -60,7 +60,7 @@ class MatchVoid(DoganaError):
     """The referee failed; the match has no result and must be played again."""
 
 
-class Connection(Protocol):
+class AgentConnection(Protocol):
     """The connection to an agent outside of the referee's process. No method blocks.
 
     Attributes:
@@ -120,7 +120,7 @@ class MatchDriver:
         chance: LiveChance,
         state: State,
         house: Mapping[Seat, HouseBot],
-        connections: Mapping[Seat, Connection],
+        connections: Mapping[Seat, AgentConnection],
         record: RecordWriter | None,
         position_file: Path | None = None,
     ) -> None:
@@ -139,7 +139,7 @@ class MatchDriver:
         self.codec: Codec = codec(plan.game)
         self._loop = asyncio.get_running_loop()
         self.done: asyncio.Future[Result] = self._loop.create_future()
-        self._match = Match(plan, state, chance, transit=TRANSIT_SECONDS)
+        self._match = MatchMachine(plan, state, chance, transit=TRANSIT_SECONDS)
         self._house = house
         self._connections = connections
         self._record = record
@@ -151,7 +151,7 @@ class MatchDriver:
         self._timer: asyncio.TimerHandle | None = None
         self._last_reading: asyncio.TimerHandle | None = None
         self._lateness: Lateness | None = None
-        self._heard: dict[Seat, Sample] = {}  # of each seat's last question or judged message
+        self._heard: dict[Seat, ThreadTimes] = {}  # of each seat's last question or judged message
 
     # events
 
@@ -198,13 +198,13 @@ class MatchDriver:
         """Ask a remote seat again after it has reconnected."""
         self._handle(lambda now: self._match.back(seat))
 
-    def is_asked(self, seat: Seat) -> bool:
+    def is_deciding(self, seat: Seat) -> bool:
         """Return True if a seat has an open decision."""
-        return self._match.is_asked(seat)
+        return self._match.is_deciding(seat)
 
     def is_open(self, seat: Seat, number: int) -> bool:
         """Return True if the seat's open decision has this number."""
-        return self._match.is_asked(seat, number)
+        return self._match.is_deciding(seat, number)
 
     def is_out(self, seat: Seat) -> bool:
         """Return True if a seat is out."""
@@ -265,7 +265,7 @@ class MatchDriver:
     def _carry_out(self, effects: list[Effect]) -> None:
         # All lines at once, before any other effect.
         if self._record is not None:
-            self._record.append(*(effect.line for effect in effects if isinstance(effect, Store)))
+            self._record.append(*(effect.line for effect in effects if isinstance(effect, AppendLine)))
         shown: list[Show] = []
         for effect in effects:
             match effect:

@@ -14,7 +14,7 @@ from referee.game import Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.live.doors.door import SeatDoor
-from referee.live.matches.driver import Connection, MatchDriver, MatchVoid
+from referee.live.matches.driver import AgentConnection, MatchDriver, MatchVoid
 from referee.live.matches.server import RefereeServer
 from referee.live.matches.spectators import Showing
 from referee.live.seats.agent import AgentSeat, Driver
@@ -22,7 +22,7 @@ from referee.live.seats.command import GRACE_SECONDS, AgentProcess, CannotStart
 from referee.live.seats.last_words import why_it_ended
 from referee.live.seats.pondering import NoPondering
 from referee.live.seats.starvation import Watched
-from referee.live.seats.telemetry import Series
+from referee.live.seats.telemetry import KeyValues
 from referee.match.house import HouseBot
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
@@ -68,7 +68,7 @@ class Remote:
     """The time for it to join."""
 
 
-class InProcess(Connection, Protocol):
+class InProcess(AgentConnection, Protocol):
     """A player in this process who takes their time, such as a person; the answers go to the driver."""
 
     def begin(self, driver: MatchDriver, seat: Seat) -> None:
@@ -90,7 +90,7 @@ class MatchReport:
     """The output of started agents; for their authors only."""
     usages: Mapping[Seat, Usage]
     """The resources that confined agents used."""
-    telemetry: Mapping[Seat, Mapping[str, Series]]
+    telemetry: Mapping[Seat, Mapping[str, KeyValues]]
     """The telemetry of started agents, and the network time of remote ones, by key; for their authors only."""
 
 
@@ -107,7 +107,7 @@ class StartFailed(DoganaError):
 
 
 @dataclass(slots=True)
-class Table:
+class AgentSeats:
     """The seats of one match outside of this process, and the processes behind them."""
 
     seats: dict[Seat, AgentSeat] = field(default_factory=dict)
@@ -174,7 +174,7 @@ async def play_match(
         if isinstance(player, House)
     }
     here = {seat: player for seat, player in enumerate(players) if not isinstance(player, House | Command | Remote)}
-    table = Table()
+    table = AgentSeats()
     writer = None
     showing = None if server is None else server.showing(plan)
     try:
@@ -216,7 +216,7 @@ def first_state(plan: MatchPlan, chance: LiveChance) -> State:
 
 
 async def _fill_seats(
-    table: Table,
+    table: AgentSeats,
     players: Sequence[Player],
     server: RefereeServer | None,
     announce: Callable[[Seat, str], None],
@@ -238,7 +238,7 @@ async def _fill_seats(
     await asyncio.gather(*joining)
 
 
-async def _wait_for_remote(table: Table, place: AgentSeat, player: Remote) -> None:
+async def _wait_for_remote(table: AgentSeats, place: AgentSeat, player: Remote) -> None:
     try:
         await asyncio.wait_for(asyncio.shield(place.joined), player.join_seconds)
     except TimeoutError:
@@ -263,7 +263,7 @@ async def start_process(player: Command, socket: Path, token: str) -> AgentProce
     return await AgentProcess.start(player.argv, {**player.environment, **seat}, player.folder)
 
 
-async def start_agent(table: Table, place: AgentSeat, player: Command) -> None:
+async def start_agent(table: AgentSeats, place: AgentSeat, player: Command) -> None:
     """Start an agent and wait until it has joined; if it does not, the table has its fault.
 
     Args:
@@ -317,7 +317,7 @@ async def start_agent(table: Table, place: AgentSeat, player: Command) -> None:
         )
 
 
-async def _drive(driver: MatchDriver, table: Table, showing: Showing | None) -> Result:
+async def _drive(driver: MatchDriver, table: AgentSeats, showing: Showing | None) -> Result:
     try:
         for seat, place in table.seats.items():
             process = table.processes.get(seat)
@@ -334,7 +334,7 @@ async def _drive(driver: MatchDriver, table: Table, showing: Showing | None) -> 
         driver.stop()
 
 
-def watch_process(driver: Driver, table: Table, place: AgentSeat, process: AgentProcess) -> None:
+def watch_process(driver: Driver, table: AgentSeats, place: AgentSeat, process: AgentProcess) -> None:
     """Turn the end of a started agent into its fault, and the end of its seat into the end of its process."""
     seat = place.seat
 

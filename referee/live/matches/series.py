@@ -95,7 +95,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class FinishedMatch:
     """A finished match of a series."""
 
     number: int
@@ -123,7 +123,7 @@ class SeriesEnd:
     """True if an earlier command played the match."""
 
 
-def play_series(series: Series, workers: int) -> Generator[Played, None, None]:
+def play_series(series: Series, workers: int) -> Generator[FinishedMatch, None, None]:
     """Play a series; yield its matches in order, each as soon as it and all matches before it are over.
 
     The others begin after the end of the first match: if its bots do not start, the series ends. A match whose worker dies is
@@ -140,7 +140,7 @@ def play_series(series: Series, workers: int) -> Generator[Played, None, None]:
     busy: list[SeriesWorker] = []
     waiting = deque([0])
     next_new, deaths = 1, dict[int, int]()
-    ends = dict[int, Played]()
+    ends = dict[int, FinishedMatch]()
     yielded = 0
     idle: list[SeriesWorker] = []
     try:
@@ -167,7 +167,7 @@ def play_series(series: Series, workers: int) -> Generator[Played, None, None]:
                     raise SeriesError(end.error)
                 plan = series.plan(number)
                 name = series.name(number, plan) if end.record is None else end.record.stem
-                ends[number] = Played(number, plan, name, end.result, end.record, end.logs, end.is_earlier)
+                ends[number] = FinishedMatch(number, plan, name, end.result, end.record, end.logs, end.is_earlier)
                 while next_new < series.count and len(waiting) + len(busy) < workers:
                     waiting.append(next_new)
                     next_new += 1
@@ -220,7 +220,7 @@ class SeriesWorker:
         """Remove the unfinished records of a worker that has ended before its record had its final name."""
         if series.records is not None:
             name = series.name(self.number, series.plan(self.number))
-            for left in series.records.glob(f"{unkept(name, self.process.pid)}*"):
+            for left in series.records.glob(f"{unsaved(name, self.process.pid)}*"):
                 left.unlink(missing_ok=True)
 
     def stop(self) -> None:
@@ -287,7 +287,7 @@ async def _play(series: Series, number: int, server: RefereeServer) -> SeriesEnd
     path = series.records / f"{name}.jsonl"
     if series.resumes and path.exists() and path.stat().st_size:
         return SeriesEnd(recorded(path, plan), path, {}, "", is_earlier=True)
-    written = series.records / unkept(name, os.getpid())
+    written = series.records / unsaved(name, os.getpid())
     report = await play_match(plan, series.seated(number), server=server, record=written, all_must_start=number == 0)
     with undisturbed():  # a worker that must end now names the record first, or leaves an empty one
         kept = written.replace(path) if series.resumes else keep(written, name)
@@ -314,7 +314,7 @@ def recorded(path: Path, plan: MatchPlan) -> Result:
     return found.result
 
 
-def unkept(name: str, pid: int | None) -> str:
+def unsaved(name: str, pid: int | None) -> str:
     """Return the name of a record in a folder while a process writes it."""
     return f"{name}.{pid}"
 

@@ -22,7 +22,7 @@ from dogana.v1 import referee_pb2 as pb
 from referee.errors import DoganaError
 from referee.live.doors.door import OPTIONS, SERVICE, STOP_SECONDS, Calls, Doorkeeper
 from referee.live.doors.grpc_call import GrpcCall
-from referee.live.doors.lobby import Lobby, Places
+from referee.live.doors.lobby import CallLimit, Lobby
 from referee.live.matches.spectators import Showing
 from referee.live.seats.agent import AgentSeat
 from referee.match.plan import MatchPlan
@@ -102,7 +102,7 @@ class RefereeServer:
         self._doorkeeper = Doorkeeper(lobby)
         self._showings: dict[str, Showing] = {}
         self._watching: set[asyncio.Task[None]] = set()
-        self._watchers = Places(MAX_WATCHERS, "spectators")
+        self._watchers = CallLimit(MAX_WATCHERS, "spectators")
         self._calls = Calls()
         self._folder: SocketFolder | None = None
         self._server: grpc.aio.Server | None = None
@@ -218,7 +218,7 @@ class Health(health.aio.HealthServicer):  # type: ignore[misc]  # the package ha
 
     def __init__(self) -> None:
         super().__init__()
-        self._places = Places(MAX_WATCHERS, "calls that watch the health")
+        self._places = CallLimit(MAX_WATCHERS, "calls that watch the health")
 
     @override
     async def Watch(self, request: health_pb2.HealthCheckRequest, context: Any) -> None:
@@ -231,7 +231,7 @@ class _Reflection(reflection.aio.ReflectionServicer):  # type: ignore[misc]  # t
 
     def __init__(self, services: Sequence[str]) -> None:
         super().__init__(services)
-        self._places = Places(MAX_WATCHERS, "calls that reflect")
+        self._places = CallLimit(MAX_WATCHERS, "calls that reflect")
 
     @override
     async def ServerReflectionInfo(

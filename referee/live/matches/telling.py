@@ -10,7 +10,7 @@ from referee.game import Game, Observation, Scene, Seat, Setup, label
 from referee.match.effects import Happened
 
 
-class Told(NamedTuple):
+class ActionInWords(NamedTuple):
     """An action in words."""
 
     number: int
@@ -20,7 +20,9 @@ class Told(NamedTuple):
     """The action, in words that continue from a name; then the scores for it."""
 
 
-def told(game: Game, setup: Setup, bots: Sequence[str], before: Observation | None, now: Happened) -> list[Told]:
+def actions_in_words(
+    game: Game, setup: Setup, bots: Sequence[str], before: Observation | None, now: Happened
+) -> list[ActionInWords]:
     """Return the actions since the spectators' last message.
 
     A referee shows one action at a time. Of several in one message, only the consequences of the last one are known.
@@ -38,7 +40,7 @@ def told(game: Game, setup: Setup, bots: Sequence[str], before: Observation | No
         if number == now.told:
             scene = Scene(bots=tuple(bots), step=number, before=before or now.seen, seat=seat, action=action)
             said = game.tell(setup, now.seen, scene)
-        found.append(Told(number, seat, said))
+        found.append(ActionInWords(number, seat, said))
     return found
 
 

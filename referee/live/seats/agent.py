@@ -16,7 +16,7 @@ from referee.game import Action, Seat
 from referee.live.messages import wire
 from referee.live.messages.codec import Codec
 from referee.live.seats.pondering import NoPondering
-from referee.live.seats.telemetry import Series
+from referee.live.seats.telemetry import KeyValues
 from referee.match.effects import Decision, Reject, Withdraw
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
@@ -107,7 +107,7 @@ class Driver(Protocol):
         """Ask a remote seat again after it has reconnected."""
         ...
 
-    def is_asked(self, seat: Seat) -> bool:
+    def is_deciding(self, seat: Seat) -> bool:
         """Return True if a seat has an open decision."""
         ...
 
@@ -146,7 +146,7 @@ class AgentSeat:
         self.when_lost: Callable[[], None] = lambda: None
         self.when_out: Callable[[], None] = lambda: None
         self.no_pondering: NoPondering | None = None
-        self.network: Series | None = None
+        self.network: KeyValues | None = None
         self.early_fault: Fault | None = None
         self._asked_at = 0.0
         self._driver: Driver | None = None
@@ -161,9 +161,9 @@ class AgentSeat:
         else:
             self._stream.send(self._welcome(driver))
             self._stream.flush()
-        self._rest_unless_asked()
+        self._rest_unless_deciding()
 
-    # calls of the driver (`referee.live.matches.driver.Connection`)
+    # calls of the driver (`referee.live.matches.driver.AgentConnection`)
 
     def ask(self, decision: Decision) -> None:
         """Send a decision."""
@@ -172,7 +172,7 @@ class AgentSeat:
         if self._stream is None or driver is None:
             return  # it gets the decision when it comes back
         if self.no_pondering is not None:
-            self.no_pondering.asked()
+            self.no_pondering.wake()
         now = asyncio.get_running_loop().time() if decision.is_sent else decision.asked_at
         data = wire.decide(driver.codec, decision, self._stream.labels, now)
         self._stream.send(data, lambda: self._sent(driver, decision))
@@ -221,8 +221,8 @@ class AgentSeat:
     def _welcome(self, driver: Driver) -> bytes:
         return wire.welcome(driver.plan, self.seat, no_pondering=self.no_pondering is not None)
 
-    def _rest_unless_asked(self) -> None:
-        if self.no_pondering is not None and self._driver is not None and not self._driver.is_asked(self.seat):
+    def _rest_unless_deciding(self) -> None:
+        if self.no_pondering is not None and self._driver is not None and not self._driver.is_deciding(self.seat):
             self.no_pondering.idle()
 
     def _end(self, code: grpc.StatusCode, text: str) -> None:
@@ -288,13 +288,13 @@ class AgentSeat:
                     self._note_network(message.choose.thought_ms)
                 choice = wire.read_choice(driver.codec, message.choose)
             driver.answer(self.seat, number, choice)
-            self._rest_unless_asked()
+            self._rest_unless_deciding()
 
     def _note_network(self, thought_ms: float) -> None:
         took_ms = (asyncio.get_running_loop().time() - self._asked_at) * 1000
         if 0 <= thought_ms <= took_ms:  # an agent may report anything
-            known = self.network or Series(0, 0.0)
-            self.network = Series(known.count + 1, known.total + took_ms - thought_ms)
+            known = self.network or KeyValues(0, 0.0)
+            self.network = KeyValues(known.count + 1, known.total + took_ms - thought_ms)
 
     def break_off(self, detail: str) -> None:
         """End a connection that breaks the protocol."""

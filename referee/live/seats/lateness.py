@@ -39,7 +39,7 @@ class NoStatistics(DoganaError):
     """This kernel lacks the statistics that the referee needs to tell its own time from an agent's."""
 
 
-class Sample(NamedTuple):
+class ThreadTimes(NamedTuple):
     """The time that the threads had used at some moment, in seconds."""
 
     at: float
@@ -85,18 +85,18 @@ class Lateness:
         self._idle = self.sample()
         self._beat = self._loop.call_at(self._due, self._on_beat)
 
-    def sample(self) -> Sample:
+    def sample(self) -> ThreadTimes:
         """Return the time that the threads have used up to now."""
         if not self._counts_waits:
             now = self._loop.time()
-            return Sample(now, time.process_time() + self._was_late + max(0.0, now - self._due))
+            return ThreadTimes(now, time.process_time() + self._was_late + max(0.0, now - self._due))
         used = 0
         for file in self._files:
             running, waiting, _ = os.pread(file, 100, 0).split()
             used += int(running) + int(waiting)
-        return Sample(self._loop.time(), used / 1e9)
+        return ThreadTimes(self._loop.time(), used / 1e9)
 
-    def waited(self, now: Sample, since: Sample) -> float:
+    def waited(self, now: ThreadTimes, since: ThreadTimes) -> float:
         """Return the longest time that a message read `now` can have waited, in seconds, if it arrived after `since`."""
         since = max(since, self._idle)
         return max(0.0, min(now.at - since.at, now.used - since.used))

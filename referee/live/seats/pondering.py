@@ -22,7 +22,7 @@ class NoPondering:
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
 
-    def asked(self) -> None:
+    def wake(self) -> None:
         """Wake the agent before a decision is sent, and its time runs."""
         if self._timer is not None:
             self._timer.cancel()
@@ -38,7 +38,7 @@ class NoPondering:
 
     def over(self) -> None:
         """Let the agent run, and never stop it again."""
-        self.asked()
+        self.wake()
         self._box.release()
 
     def _stop(self) -> None:

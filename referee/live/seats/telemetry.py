@@ -18,7 +18,7 @@ _PAIR = re.compile(rb"([a-z][a-z0-9_]{0,31})=([-+0-9.eE]{1,32})")
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class KeyValues:
     """The values of one key in one match."""
 
     count: int
@@ -36,7 +36,7 @@ class Telemetry:
     def __init__(self) -> None:
         self._line = bytearray()
         self._is_too_long = False
-        self._series: dict[str, Series] = {}
+        self._series: dict[str, KeyValues] = {}
 
     def add(self, output: bytes) -> int:
         """Parse more output; return the number of its bytes in lines of telemetry."""
@@ -72,12 +72,12 @@ class Telemetry:
 
     def _note(self, line: bytes) -> None:
         for key, value in _pairs(line.removeprefix(BEGINNING)):
-            known = self._series.get(key, Series(0, 0.0))
+            known = self._series.get(key, KeyValues(0, 0.0))
             total = known.total + value
             if math.isfinite(total) and (known.count or len(self._series) < MAX_KEYS):
-                self._series[key] = Series(known.count + 1, total)
+                self._series[key] = KeyValues(known.count + 1, total)
 
-    def series(self) -> Mapping[str, Series]:
+    def series(self) -> Mapping[str, KeyValues]:
         """Return the values of whole lines, by key."""
         return dict(self._series)
 

@@ -17,7 +17,7 @@ from ladder.play.running import count
 from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.desk import Desk
 from tests.ladder.made import CONDITION, GAME, OTHER, next_matches, result_of
-from tests.ladder.told import told_ladder
+from tests.ladder.real_ladder import told_ladder
 
 PLAYED = 40
 MARKUP = "<svg onload=alert(1)>"

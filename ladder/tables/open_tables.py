@@ -1,8 +1,8 @@
-"""All tables at which people play here: a process for each, what their people are shown, and how they end.
+"""All tables of this server: their processes, the views of their people, and their ends.
 
-A table has a random id that may be passed on, and a random key that only the browser of its person gets, when the table is laid.
-Only the key plays and sees what the seat sees. No key that a browser brings is ever taken for a new table: somebody else could have
-put it there. A finished match is for everybody who has its id, for some days.
+A table has a random id, which may be passed on, and a random key, which only the person's browser gets when the table is made.
+Only the key gives access to the seat. A new table never takes a key from the browser, because somebody else could have put it
+there. For some days, a finished match is open to everybody who has its id.
 """
 
 from __future__ import annotations
@@ -30,32 +30,34 @@ from ladder.operation.journal import note
 from ladder.operation.meter import Allowance, Meter
 from ladder.tables.hosts import Hosts
 from ladder.tables.process import VIEW
+from ladder.tables.table_request import TableRequest
 from ladder.tables.view import Stage, View
-from ladder.tables.wish import Wish
 from referee.files import in_words, private_folder, read_file
 from referee.live.seats.orphans import kill_below
 
 TABLES = 32
-"""How many matches people may play at a time, unless the organiser says another number: a class. Each takes 40 MB."""
+"""The default number of concurrent tables: enough for a class. Each takes 40 MB."""
 MAX_HOSTED = 4
-"""How many bots of authors may sit at them: each may use as much memory as on the ladder."""
+"""The maximum number of authors' bots at all tables: each may use as much memory as on the ladder."""
 MAX_OF_ONE = 2
-"""How many of them one person may play. From one address all may be played, unless the organiser says otherwise: a class has one."""
+"""The maximum number of a person's tables. By default, one address may have all tables, because a class shares one."""
 LAID = Allowance("tables", 120, 600)
-"""How many may be laid for one address: each takes a processor for some time, also if it is left at once."""
+"""The new tables of an address: each takes processor time, even if the person leaves at once."""
 GONE_SECONDS = 180.0
-"""A table is cleared of whose page nothing was heard for so long: it was closed. Browsers let a page that nobody sees speak once a
-minute."""
+"""The time without a request from its page after which a table is cleared: the page must have been closed.
+
+Browsers let a hidden page send a request once a minute.
+"""
 KEPT_SECONDS = 7 * 86_400.0
-"""How long a finished match is kept,"""
+"""The time for which a finished match is stored."""
 MAX_KEPT = 200
-"""and how many are."""
+"""The maximum number of stored matches."""
 SWEEP_SECONDS = 30.0
-"""How often it is looked what is to be cleared."""
+"""The interval of the search for tables to clear."""
 STOP_SECONDS = 2.0
-"""How long the process of a table may take to end."""
+"""The time that the process of a table has to end."""
 MAX_VIEW_BYTES = 4 * 1024 * 1024
-"""How long a view may be; it is mostly the picture, of less than 100 kB."""
+"""The maximum size of a view; most of it is the picture, of less than 100 kB."""
 _ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
 
 
@@ -64,12 +66,12 @@ class Stale(LadderError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a person has chosen."""
+class PersonAnswer:
+    """A person's choice."""
 
     decision: int
     digest: str
-    """`Asking.digest` of what the person was shown."""
+    """The `Asking.digest` of the person's page."""
     index: int
 
 
@@ -77,49 +79,55 @@ class Table:
     """A match that a person plays.
 
     Attributes:
-        id: names the table.
-        wish: what was asked for.
-        hosted: how many bots of authors sit at it.
-        view: what the person sees now.
-        key_hash: what is known of its key.
-        address: from where the table was asked for.
-        process: plays the match; it ends when nothing more will come of it.
-        awaited: until when the page of the person need not say anything, by `time.monotonic`.
+        id: its id.
+        request: the request for it.
+        hosted: the number of authors' bots at it.
+        view: the person's present view.
+        key_hash: the hash of its key.
+        address: the address of the request.
+        process: plays the match, and ends after it.
+        awaited: the time (`time.monotonic`) until which the person's page may be silent.
     """
 
     def __init__(
-        self, table: str, wish: Wish, hosted: int, key_hash: str, address: str, process: asyncio.subprocess.Process
+        self,
+        table: str,
+        request: TableRequest,
+        hosted: int,
+        key_hash: str,
+        address: str,
+        process: asyncio.subprocess.Process,
     ) -> None:
         self.id = table
-        self.wish = wish
+        self.request = request
         self.hosted = hosted
-        self.view = View(Stage.LAID, wish.game, wish.seat, wish.clock)
+        self.view = View(Stage.LAID, request.game, request.seat, request.clock)
         self.address = address
         self.process = process
         self.key_hash = key_hash
-        self._last: Answer | None = None
+        self._last: PersonAnswer | None = None
         self._changed = asyncio.Condition()
         self._revision = 0
         self._speaks = False
-        """Whether the page asks for news all the time, which it does by its script."""
+        """True if the page polls for news, which its script does."""
         self.awaited = time.monotonic()
 
     @property
     def revision(self) -> str:
-        """Stands for what the person sees now."""
+        """Identifies the person's present view."""
         return str(self._revision)
 
     def is_of(self, key: str) -> bool:
-        """Tell whether a key is that of the table."""
+        """Return True for the key of the table."""
         return secrets.compare_digest(_hash_of(key), self.key_hash)
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process has."""
+        """True if its process has ended."""
         return self.process.returncode is not None
 
     def look(self) -> View:
-        """Return what the person sees, who is there."""
+        """Return the view, and note that the person is there."""
         self.awaited = time.monotonic()
         if (
             self.view.asking is not None and not self._speaks
@@ -128,24 +136,24 @@ class Table:
         return self.view
 
     async def show(self, view: View) -> None:
-        """Take a new view."""
+        """Set a new view."""
         async with self._changed:
             self.view = view
             self._revision += 1
             self._changed.notify_all()
 
     def heard(self) -> None:
-        """Note that the page of the person is open, and that its script asks for news."""
+        """Note that the person's page is open, and that its script polls for news."""
         self._speaks, self.awaited = True, time.monotonic()
 
     async def until(self, seen: str, seconds: float) -> None:
-        """Wait until the view is another one than `seen`, at most so long; by this the page of the person says that it is open."""
+        """Wait for a view other than `seen`, for at most some seconds; this also notes that the person's page is open."""
         self.heard()
         await self._until(lambda: self.revision != seen, seconds)
         self.awaited = time.monotonic()
 
     async def settled(self, seconds: float) -> None:
-        """Wait until the person is asked or the match is over, at most so long."""
+        """Wait for the person's next decision or the end of the match, for at most some seconds."""
         await self._until(lambda: self.view.stage not in (Stage.LAID, Stage.WAITS), seconds)
 
     async def _until(self, happened: Callable[[], bool], seconds: float) -> None:
@@ -153,11 +161,11 @@ class Table:
             async with asyncio.timeout(seconds), self._changed:
                 await self._changed.wait_for(happened)
 
-    async def answer(self, answer: Answer) -> None:
-        """Play what the person has chosen; the same once more changes nothing.
+    async def answer(self, answer: PersonAnswer) -> None:
+        """Play the person's choice; repeating it changes nothing.
 
         Raises:
-            Stale: if that decision is not open any more, or offers nothing of that number.
+            Stale: if that decision is no longer open, or has no action of that number.
         """
         self.awaited = time.monotonic()
         if answer == self._last:
@@ -178,7 +186,7 @@ class Table:
             await pipe.drain()
 
 
-class Hall:
+class OpenTables:
     """The tables of one ladder; use it as an asynchronous context manager."""
 
     def __init__(
@@ -187,10 +195,10 @@ class Hall:
         """Prepare.
 
         Args:
-            folder: where finished matches are kept.
-            hosts: lets bots of authors sit at the tables; None if there are only house bots.
-            tables: how many matches may be played at a time.
-            of_address: how many of them from one address; None for all.
+            folder: the folder for finished matches.
+            hosts: seats authors' bots; None if there are only house bots.
+            tables: the maximum number of tables.
+            of_address: the maximum number of tables for an address; None for all.
         """
         self._most = tables
         self._of_address = tables if of_address is None else of_address
@@ -203,10 +211,10 @@ class Hall:
         self._lock: int | None = None
 
     async def __aenter__(self) -> Self:
-        """Take the folder.
+        """Lock the folder.
 
         Raises:
-            LadderError: if another program has it.
+            LadderError: if another program has locked it.
             OSError: if it cannot be made.
         """
         self._lock = _take(self._folder)
@@ -232,24 +240,28 @@ class Hall:
     # for people
 
     async def lay(
-        self, wish: Wish, keys: Mapping[str, str], address: str, versions: Mapping[str, Version] | None = None
+        self,
+        request: TableRequest,
+        keys: Mapping[str, str],
+        address: str,
+        versions: Mapping[str, Version] | None = None,
     ) -> tuple[Table, str]:
-        """Lay a table; return it and its key.
+        """Make a table; return it with its key.
 
         Args:
-            wish: what is played.
-            keys: those of the tables at which the person sits already, by their ids.
-            address: where it is.
-            versions: the bots of authors that are wished for, by label.
+            request: the request.
+            keys: the keys of the person's other tables, by their ids.
+            address: the address of the person.
+            versions: the requested bots of authors, by label.
 
         Raises:
-            TooMuch: if there are too many.
-            LadderError: if the folder is not the one that was taken, or the files of a bot are damaged.
+            TooMuch: if there are too many tables.
+            LadderError: if the folder was replaced, or the files of a bot are damaged.
         """
         if not self._is_ours():
             raise LadderError("the folder of the tables was replaced; nobody can play until the pages begin anew")
         async with self._laying:
-            hosted = 0 if not versions else sum(bot in versions for bot in wish.bots)
+            hosted = 0 if not versions else sum(bot in versions for bot in request.bots)
             taken = [table for table in self._tables.values() if not table.has_ended]
             if sum(table.is_of(keys.get(table.id, "")) for table in taken) >= MAX_OF_ONE:
                 raise TooMuch(f"you are playing {MAX_OF_ONE} matches already; end one of them first")
@@ -278,23 +290,23 @@ class Hall:
             except OSError as error:
                 raise TooMuch(f"no table can be laid at the moment: {error.strerror}") from error
             key = secrets.token_urlsafe(32)
-            table = self._tables[name] = Table(name, wish, hosted, _hash_of(key), address, process)
+            table = self._tables[name] = Table(name, request, hosted, _hash_of(key), address, process)
         assert process.stdin is not None  # noqa: S101 it was started so
-        first = {"folder": str(self._folder / name), "table": name, "wish": asdict(wish), "orders": orders}
+        first = {"folder": str(self._folder / name), "table": name, "request": asdict(request), "orders": orders}
         process.stdin.write(json.dumps(first).encode() + b"\n")
         self._begin(self._follow(table))
         return table, key
 
     def table(self, table: str) -> Table | None:
-        """Return a table whose match goes on, or has just ended."""
+        """Return a table with a running match, or one that has just ended."""
         return self._tables.get(table)
 
     def tables_of(self, keys: Mapping[str, str]) -> list[Table]:
-        """Return the tables of a person who has these keys, by the ids of their tables."""
+        """Return the tables of the person with these keys."""
         return [table for table in self._tables.values() if table.is_of(keys.get(table.id, ""))]
 
     def finished(self, table: str) -> View:
-        """Return how a finished match ended.
+        """Return the last view of a finished match.
 
         Raises:
             NotFound: if there is none, or not any more.
@@ -321,13 +333,13 @@ class Hall:
             raise NotFound("that file is not there any more") from None
 
     async def leave(self, table: Table) -> None:
-        """End a match without a result, because its person wants that."""
+        """End a match without a result at its person's request."""
         await self._clear(table)
 
     # the processes
 
     async def _follow(self, table: Table) -> None:
-        """Take what the process of a table shows, until it ends."""
+        """Take the views from the process of a table until it ends."""
         pipe = table.process.stdout
         assert pipe is not None  # noqa: S101
         try:
@@ -339,10 +351,12 @@ class Hall:
         if table.id in self._tables and not (self._folder / table.id / VIEW).exists():
             why = table.view.why_void or f"its process ended with status {status}"
             note("table", logging.WARNING, table=table.id, text=f"a match of a person is void: {why}")
-            await table.show(View(Stage.VOID, table.wish.game, table.wish.seat, table.wish.clock, why_void=why))
+            await table.show(
+                View(Stage.VOID, table.request.game, table.request.seat, table.request.clock, why_void=why)
+            )
 
     async def _clear(self, table: Table) -> None:
-        """End the process of a table; what is finished stays in its folder."""
+        """End the process of a table; a finished match stays in its folder."""
         self._tables.pop(table.id, None)
         process = table.process
         if process.stdin is not None:
@@ -368,11 +382,11 @@ class Hall:
                 note("tables", logging.WARNING, text=f"old matches of people cannot be removed: {in_words(error)}")
 
     def _is_ours(self) -> bool:
-        """Tell whether the folder is the one that was taken: somebody may have put another one there."""
+        """Return True if the folder is the locked one: another program may have replaced it."""
         return self._lock is not None and os.path.samestat(os.fstat(self._lock), self._folder.stat())
 
     def _sweep(self) -> None:
-        """Remove what matches have left that did not end, and those that have been kept long enough."""
+        """Remove the files of unfinished matches, and expired ones of finished matches."""
         if not self._is_ours():
             return
         kept = []
@@ -390,22 +404,22 @@ class Hall:
 
 
 def is_idle(table: Table, now: float) -> bool:
-    """Tell whether a table is to be cleared: its person has gone, or its match is over and its process has ended."""
+    """Return True if a table can be cleared: its person has gone, or its match is over and its process has ended."""
     return now - table.awaited > (SWEEP_SECONDS if table.has_ended else GONE_SECONDS)
 
 
 def check_free(folder: Path) -> None:
-    """Check that people could play at a folder.
+    """Check that a folder can be used for tables.
 
     Raises:
-        LadderError: if another program has it.
+        LadderError: if another program has locked it.
         OSError: if it cannot be made.
     """
     os.close(_take(folder.absolute()))
 
 
 def _take(folder: Path) -> int:
-    """Return a descriptor that keeps a folder for this process, as long as it is open."""
+    """Lock a folder for this process; return the descriptor that holds the lock."""
     private_folder(folder)
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -417,10 +431,10 @@ def _take(folder: Path) -> int:
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a text can be the id of a table."""
+    """Return True if a text has the form of a table's id."""
     return _ID.fullmatch(text) is not None
 
 
 def _hash_of(key: str) -> str:
-    """Return what is kept of a key."""
+    """Return the hash of a key."""
     return hashlib.sha256(key.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What somebody who wants to play asks for, read from a form: its words are a stranger's."""
+"""A person's request for a table, read from a form; its content comes from a stranger."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from referee.game import Game, Option, OptionValue, Seat, SetupError
 from referee.registry import house_bots, shipped_board
 
 PERSON = "person"
-"""What the person's seat is called in the record."""
+"""The name of the person's seat in the record."""
 RANDOM_SEAT = "random"
 DEFAULT = ""
-"""How the form leaves an option as it is."""
+"""The value in the form for an unchanged option."""
 MAX_CHOICES = 24
-"""An option with more values is written, not chosen from a list."""
+"""An option with more values is a text field, not a list."""
 
 
 class PersonClock(NamedTuple):
@@ -35,11 +35,11 @@ CLOCKS = (
     PersonClock("medium", "10 minutes, and 10 seconds more for each decision", "600+10/600"),
     PersonClock("fast", "2 minutes, and 5 seconds more for each decision", "120+5/60"),
 )
-"""Every one has an end, and none lets a table wait for more than half an hour at a time."""
+"""Each of them ends, and none lets a table wait for more than half an hour at a time."""
 
 
-class BadWish(LadderError):
-    """A table cannot be laid as it was asked for; `problems` has a line for each mistake."""
+class BadTableRequest(LadderError):
+    """A request for a table is wrong; `problems` has a line for each mistake."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("; ".join(problems))
@@ -47,16 +47,16 @@ class BadWish(LadderError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A table that can be laid."""
+class TableRequest:
+    """A valid request for a table."""
 
     game: str
     bots: tuple[str, ...]
-    """Who sits in each seat: `PERSON` once, house bots, and versions of authors by their labels."""
+    """The player in each seat: `PERSON` once, house bots, and versions of authors by label."""
     options: dict[str, OptionValue]
-    """The options that are not at their defaults."""
+    """The options that differ from their defaults."""
     clock: str
-    """As `TimeControl` reads it."""
+    """The clock in the form of `TimeControl`."""
 
     @property
     def seat(self) -> Seat:
@@ -65,12 +65,12 @@ class Wish:
 
 
 def opponents(game: Game) -> list[str]:
-    """Return the house bots that play a game, the best first as far as their names tell: `greedy` before `random`."""
+    """Return the house bots that play a game, `greedy` before `random`."""
     return [name for name, bot in house_bots().items() if bot.plays(game)]
 
 
 def values_of(option: Option) -> list[str]:
-    """Return the values of an option to choose from, as text; none if it has too many."""
+    """Return the values of an option for a list, as text; none if there are too many."""
     found: list[str] = []
     for choice in option.values:
         if isinstance(choice, range):
@@ -82,22 +82,22 @@ def values_of(option: Option) -> list[str]:
     return found if len(found) <= MAX_CHOICES else []
 
 
-def read_wish(game: Game, fields: Mapping[str, str], willing: Collection[str] = ()) -> Wish:
-    """Read a form: `seats`, `seat`, `bot1` and so on for the others in their order, `clock`, and `option.NAME`.
+def read_table_request(game: Game, fields: Mapping[str, str], willing: Collection[str] = ()) -> TableRequest:
+    """Read a form with `seats`, `seat`, `bot1` and so on for the others in their order, `clock`, and `option.NAME`.
 
     Args:
         game: the game.
         fields: the form.
-        willing: the labels of the bots of authors that people may play against.
+        willing: the labels of the bots of consenting authors.
 
     Raises:
-        BadWish: if that is no table of this game.
+        BadTableRequest: if the game has no such table.
     """
     problems: list[str] = []
     low, high = game.seat_counts.start, game.seat_counts.stop - 1
     seats = _number(fields.get("seats", str(low)))
     if seats not in game.seat_counts:
-        raise BadWish([f"{game.title} is for {low} to {high} seats"])
+        raise BadTableRequest([f"{game.title} is for {low} to {high} seats"])
     known = opponents(game)
     others = [fields.get(f"bot{place}", known[0]) for place in range(1, seats)]
     problems += [
@@ -124,10 +124,10 @@ def read_wish(game: Game, fields: Mapping[str, str], willing: Collection[str] = 
     except SetupError as error:
         problems += error.problems
     if problems:
-        raise BadWish(problems)
-    return Wish(game.name, (*others[:seat], PERSON, *others[seat:]), options, clocks[clock])
+        raise BadTableRequest(problems)
+    return TableRequest(game.name, (*others[:seat], PERSON, *others[seat:]), options, clocks[clock])
 
 
 def _number(text: str) -> int:
-    """Read a small number; -1 if it is none."""
+    """Read a small number; -1 for any other text."""
     return int(text) if re.fullmatch(r"\d{1,3}", text, re.ASCII) else -1

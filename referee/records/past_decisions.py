@@ -20,11 +20,22 @@ from typing import Any
 from referee.game import Action, Game, Seat, State
 from referee.kit.chance import ChanceError, Draw, GivenStream, ReplayChance
 from referee.match.clock import TRANSIT_SECONDS
-from referee.match.effects import Ask, Decider, Decision, Dismiss, Effect, Refusal, Reject, Store, Withdraw, Withdrawal
-from referee.match.machine import Match
+from referee.match.effects import (
+    AppendLine,
+    Ask,
+    Decider,
+    Decision,
+    Dismiss,
+    Effect,
+    Refusal,
+    Reject,
+    Withdraw,
+    Withdrawal,
+)
+from referee.match.machine import MatchMachine
 from referee.match.result import Fault, Outcome
-from referee.records.record import Line, RecordError
-from referee.records.verify import Replay, Step
+from referee.records.record import RecordError, RecordLine
+from referee.records.verify import Replay, ReplayStep
 
 _EVENTS = ("action", "strike", "out", "withdrawn")
 _COMPARED = ("type", "n", "seat", "action", "by", "reason")
@@ -33,7 +44,7 @@ _PAST = -1e6
 """A time before all others, in seconds: a decision with this deadline has certainly expired."""
 
 
-class Ending(Enum):
+class DecisionEnd(Enum):
     """The end of a decision; the values are the words of `dogana replay --bot --json`."""
 
     ANSWERED = "answered"
@@ -46,14 +57,14 @@ class Ending(Enum):
 
 
 _WITHDRAWALS = {
-    Withdrawal.TIMEOUT: Ending.TIMEOUT,
-    Withdrawal.WINDOW: Ending.WINDOW,
-    Withdrawal.OVERTAKEN: Ending.OVERTAKEN,
+    Withdrawal.TIMEOUT: DecisionEnd.TIMEOUT,
+    Withdrawal.WINDOW: DecisionEnd.WINDOW,
+    Withdrawal.OVERTAKEN: DecisionEnd.OVERTAKEN,
 }
 
 
 @dataclass(slots=True)
-class Asked:
+class PastDecision:
     """A decision that a seat had to make, and its consequences."""
 
     question: Decision
@@ -66,10 +77,10 @@ class Asked:
     """The number of the seat's strikes at that time."""
     limit: float
     """The longest time for it, in seconds: its budget, or less if a window closed earlier."""
-    ending: Ending | None = None
+    ending: DecisionEnd | None = None
     refused: list[str] = field(default_factory=list)
     """The reasons for refusing answers to it."""
-    played: list[Step] = field(default_factory=list)
+    played: list[ReplayStep] = field(default_factory=list)
     """The seat's resulting actions: an answer with the forced actions in and after it, or the rules' default."""
     seconds: float | None = None
     """The time charged for it, if the record has it."""
@@ -84,7 +95,7 @@ class Asked:
         return self.played[0].n if self.played else self.at + 1
 
 
-def decisions_asked(path: Path, find_game: Callable[[str], Game], seat: Seat) -> tuple[Replay, list[Asked]]:
+def past_decisions(path: Path, find_game: Callable[[str], Game], seat: Seat) -> tuple[Replay, list[PastDecision]]:
     """Verify a record, and return it with all decisions of a seat, in order.
 
     Args:
@@ -104,7 +115,7 @@ def decisions_asked(path: Path, find_game: Callable[[str], Game], seat: Seat) ->
 class _RecordedChance:
     """A source of chance that repeats the draws of a record."""
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    def __init__(self, steps: Sequence[ReplayStep]) -> None:
         self.draws: list[tuple[str, Draw]] = []  # nobody writes a record
         self._given = ReplayChance(None)  # they have been checked against the seed
         self._given.draws = deque(draw for step in steps for draw in step.draws)
@@ -116,14 +127,14 @@ class _RecordedChance:
 class _Again:
     """A recorded match that the machine plays again."""
 
-    def __init__(self, record: Replay, start: State, steps: Sequence[Step], seat: Seat) -> None:
+    def __init__(self, record: Replay, start: State, steps: Sequence[ReplayStep], seat: Seat) -> None:
         self._path = record.path
         self._lines = [line for line in record.lines if line.data.get("type") in _EVENTS]
         self._steps = steps
         self._seat = seat
         self._at = 0
         self._played = 0
-        self._match = Match(record.plan, start, _RecordedChance(steps), transit=TRANSIT_SECONDS)
+        self._match = MatchMachine(record.plan, start, _RecordedChance(steps), transit=TRANSIT_SECONDS)
         self._open: dict[Seat, Decision] = {}
         self._put_at: dict[Seat, float] = {}  # the original times; those of the decisions change
         self._now = 0.0
@@ -131,10 +142,10 @@ class _Again:
         for line in self._lines:
             if "ms" in line.data:
                 self._closings[line.data["seat"]].append(line.data)
-        self._current: Asked | None = None
-        self._asked: list[Asked] = []
+        self._current: PastDecision | None = None
+        self._asked: list[PastDecision] = []
 
-    def play(self) -> list[Asked]:
+    def play(self) -> list[PastDecision]:
         """Play the whole match; return the seat's decisions."""
         absent: dict[Seat, Fault] = {}
         for line in self._lines:
@@ -156,7 +167,7 @@ class _Again:
 
     # events, from the record to the machine
 
-    def _event(self, line: Line) -> list[Effect]:
+    def _event(self, line: RecordLine) -> list[Effect]:
         """Pass the event behind a line to the machine; return its effects."""
         data = line.data
         kind, seat = data["type"], data["seat"]
@@ -188,7 +199,7 @@ class _Again:
 
         Forced actions are included; an answer may name them.
         """
-        answer: list[Step] = []
+        answer: list[ReplayStep] = []
         for line in self._lines[self._at :]:
             if line.data["type"] != "action" or ("ms" in line.data and answer):
                 break
@@ -242,7 +253,7 @@ class _Again:
         """Compare the machine's lines with the record, and note the effects on the seat."""
         for effect in effects:
             match effect:
-                case Store(line):
+                case AppendLine(line):
                     self._compare(line)
                 case Ask(decision):
                     self._open[decision.seat] = decision
@@ -260,8 +271,8 @@ class _Again:
                 case Dismiss(seat, fault):
                     self._open.pop(seat, None)
                     if seat == self._seat and self._current is not None:
-                        self._current.ending, self._current.fault = Ending.OUT, fault
-        for seat in [seat for seat in self._open if not self._match.is_asked(seat)]:
+                        self._current.ending, self._current.fault = DecisionEnd.OUT, fault
+        for seat in [seat for seat in self._open if not self._match.is_deciding(seat)]:
             del self._open[seat]
         if self._seat not in self._open:
             self._end_current()
@@ -287,11 +298,11 @@ class _Again:
             current.seconds = line["ms"] / 1000
         if line["type"] == "action":
             current.played.append(self._steps[self._played - 1])
-            current.ending = current.ending or Ending.ANSWERED
+            current.ending = current.ending or DecisionEnd.ANSWERED
 
     def _begin(self, decision: Decision) -> None:
         _ = decision.observation  # before the state goes on
-        self._current = Asked(
+        self._current = PastDecision(
             copy.copy(decision),
             self._match.state.clone(),
             self._played,
@@ -305,7 +316,7 @@ class _Again:
             current.after = self._match.state.clone()
             self._asked.append(current)
 
-    def _fail(self, line: Line) -> RecordError:
+    def _fail(self, line: RecordLine) -> RecordError:
         return RecordError(
             self._path, line.number, "does not follow from what the seats were asked, so they cannot be asked again"
         )

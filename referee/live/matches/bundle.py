@@ -22,7 +22,7 @@ MAX_ENTRIES = 10_000
 """The maximum size of a folder, and number of its files, folders and links: each slot of each machine gets a copy."""
 
 
-class BadLuggage(DoganaError):
+class BadBundle(DoganaError):
     """A folder cannot be sent to other machines; the text says why and what to do."""
 
 
@@ -35,7 +35,7 @@ def pack(folder: Path, without: Path | None = None, max_entries: int = MAX_ENTRI
         max_entries: the maximum number of files, folders and links.
 
     Raises:
-        BadLuggage: if the folder has too much, a link leads out of it, or a file cannot be read.
+        BadBundle: if the folder has too much, a link leads out of it, or a file cannot be read.
     """
     packed = io.BytesIO()
     count = size = 0
@@ -47,12 +47,12 @@ def pack(folder: Path, without: Path | None = None, max_entries: int = MAX_ENTRI
                     continue  # a socket, a pipe
                 count, size = count + 1, size + path.lstat().st_size
                 if count > max_entries or size > MAX_BYTES:
-                    raise BadLuggage(
+                    raise BadBundle(
                         f"{folder} has more than {max_entries} files or {MAX_BYTES >> 20} MiB, which is too much to send to other"
                         " machines; give the command in a folder that has the bots alone"
                     )
                 if info.issym() and not _stays_inside(path, folder):
-                    raise BadLuggage(
+                    raise BadBundle(
                         f"{path} is a link that leads out of {folder}; what is behind it would not go along"
                     )
                 if info.islnk():  # the second name of a file
@@ -66,7 +66,7 @@ def pack(folder: Path, without: Path | None = None, max_entries: int = MAX_ENTRI
                 else:
                     archive.addfile(info)
     except OSError as error:
-        raise BadLuggage(f"{error.filename or folder} cannot be sent to other machines: {error.strerror}") from error
+        raise BadBundle(f"{error.filename or folder} cannot be sent to other machines: {error.strerror}") from error
     return packed.getvalue()
 
 
@@ -91,7 +91,7 @@ def unpack(packed: bytes, place: Path) -> Path:
     """Unpack an archive into a folder that several processes share, unless one of them has; return the archive's folder there.
 
     Raises:
-        BadLuggage: if it cannot be unpacked.
+        BadBundle: if it cannot be unpacked.
     """
     folder = place / hashlib.sha256(packed).hexdigest()
     try:
@@ -106,5 +106,5 @@ def unpack(packed: bytes, place: Path) -> Path:
                 scratch.rename(folder)
             shutil.rmtree(scratch, ignore_errors=True)
     except (OSError, tarfile.TarError) as error:
-        raise BadLuggage(f"the folder with the bots cannot be unpacked there: {error}") from error
+        raise BadBundle(f"the folder with the bots cannot be unpacked there: {error}") from error
     return folder

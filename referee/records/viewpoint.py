@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from referee.game import Observation, Scene, Seat
-from referee.records.verify import Replay, Step
+from referee.records.verify import Replay, ReplayStep
 
 
-class Shown:
+class Viewpoint:
     """A viewer's knowledge of a replayed match.
 
     Attributes:
@@ -33,7 +33,7 @@ class Shown:
             bots=tuple(record.plan.bots), steps=record.actions_in_all, clocks=tuple(record.seconds_left())
         )
 
-    def follow(self, step: Step) -> bool:
+    def follow(self, step: ReplayStep) -> bool:
         """Follow the last step; return True if the viewer learns its action at once."""
         known = step.seat == self._viewer or self._before.is_public(step.seat, step.action)
         self._before = self._record.state.clone()

@@ -16,7 +16,7 @@ from typing import Any
 from referee.sandbox.box import SUPERVISOR, Box, CannotIsolate, Sandbox, find_bubblewrap
 from referee.sandbox.cgroup import Groups, Usage
 from referee.sandbox.filter import ALLOW, bpf
-from referee.sandbox.limits import Limits, in_words
+from referee.sandbox.limits import ResourceLimits, in_words
 from referee.sandbox.runtimes import Runtimes, compile_sdk
 from referee.sandbox.socket_folder import SocketFolder, sweep
 from referee.sandbox.system import HOW_TO_GET_LINUX, IS_LINUX, NAME
@@ -27,7 +27,7 @@ _DELEGATE = "run as root, or below a control group that was handed over to you"
 _DELEGATE_LINE = "systemd-run --user --scope -p Delegate=yes dogana ladder run"
 _WRITABLE = "let root make control groups: in a container, /sys/fs/cgroup must be writable"
 _REPORT = "report this as a fault of Dogana, with the output of this command"
-_NO_BOX = "there are no walls at all: a bot can read your files, use the network, and do whatever you can"
+_NO_BOX = "there is no sandbox at all: a bot can read your files, use the network, and do whatever you can"
 _IN_A_CONTAINER = (
     "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
     " --security-opt systempaths=unconfined IMAGE"
@@ -35,7 +35,7 @@ _IN_A_CONTAINER = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wall:
+class Measure:
     """One isolation measure, and whether it works on this machine."""
 
     name: str
@@ -62,7 +62,7 @@ class Ran:
     usage: Usage
 
 
-def build(limits: Limits, runtimes: Sequence[Path] = ()) -> Sandbox:
+def build(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> Sandbox:
     """Return the sandbox for agents on this machine, after testing it.
 
     Args:
@@ -73,34 +73,34 @@ def build(limits: Limits, runtimes: Sequence[Path] = ()) -> Sandbox:
         CannotIsolate: if a measure that a ladder needs does not work; the text names it and says what to do.
         NoRuntime: if a folder is not a runtime.
     """
-    sandbox, walls = inspect(limits, runtimes)
-    missing = next((wall for wall in walls if wall.is_needed and not wall.stands), None)
+    sandbox, measures = inspect(limits, runtimes)
+    missing = next((measure for measure in measures if measure.is_needed and not measure.stands), None)
     if sandbox is None or missing is not None:
-        assert missing is not None  # noqa: S101 without a sandbox, a wall is missing
+        assert missing is not None  # noqa: S101 without a sandbox, a measure is missing
         mend = ": ".join((missing.mend, *missing.commands[:1]))
         raise CannotIsolate(f"bots cannot be isolated here ({missing.name}: {missing.says}); {mend}")
     return sandbox
 
 
-def inspect(limits: Limits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | None, list[Wall]]:
+def inspect(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | None, list[Measure]]:
     """Test every isolation measure. The sandbox is None if no box can be built at all.
 
     Raises:
         NoRuntime: if a folder is not a runtime.
     """
     if not IS_LINUX:
-        return None, [Wall("Linux", False, f"walls around bots need it, and this is {NAME}", HOW_TO_GET_LINUX)]
+        return None, [Measure("Linux", False, f"the sandbox needs it, and this is {NAME}", HOW_TO_GET_LINUX)]
     found = Runtimes.find(runtimes)
     compile_sdk()
     groups = Groups.look()
     groups.sweep()
     sweep()
-    walls: list[Wall] = []
+    measures: list[Measure] = []
     try:
         bubblewrap = find_bubblewrap()
     except CannotIsolate:
-        walls.append(
-            Wall(
+        measures.append(
+            Measure(
                 "bubblewrap",
                 False,
                 "is not installed",
@@ -109,24 +109,26 @@ def inspect(limits: Limits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | No
                 commands=("apt-get install bubblewrap",),
             )
         )
-        return None, [*walls, *_of_groups(groups, limits)]
-    walls.append(Wall("bubblewrap", True, bubblewrap))
+        return None, [*measures, *_of_groups(groups, limits)]
+    measures.append(Measure("bubblewrap", True, bubblewrap))
     sandbox = Sandbox(limits, found, groups, bpf(ALLOW), bubblewrap)
     try:
         ran = run(sandbox, [sys.executable, "-I", "-S", str(_PROBE)], Path(__file__).parent)
     except CannotIsolate as error:
         what, _, mend = str(error).partition("; ")
-        walls.append(Wall("box", False, what, mend, means=_NO_BOX))
-        return None, [*walls, *_of_groups(groups, limits)]
+        measures.append(Measure("box", False, what, mend, means=_NO_BOX))
+        return None, [*measures, *_of_groups(groups, limits)]
     try:
         seen = json.loads(ran.output)
     except ValueError:
         last = ran.output.strip().splitlines()[-1:] or [f"its status was {ran.status}"]
         mend, commands = why_no_box(last[0])
-        walls.append(Wall("box", False, f"no box could be built: {last[0]}", mend, means=_NO_BOX, commands=commands))
-        return None, [*walls, *_of_groups(groups, limits)]
-    walls += _of_box(seen)
-    return sandbox, [*walls, *_of_groups(groups, limits)]
+        measures.append(
+            Measure("box", False, f"no box could be built: {last[0]}", mend, means=_NO_BOX, commands=commands)
+        )
+        return None, [*measures, *_of_groups(groups, limits)]
+    measures += _of_box(seen)
+    return sandbox, [*measures, *_of_groups(groups, limits)]
 
 
 def run(sandbox: Sandbox, argv: Sequence[str], folder: Path) -> Ran:
@@ -169,10 +171,10 @@ def _run(box: Box) -> Ran:
         box.end()
 
 
-def _of_box(seen: dict[str, Any]) -> Iterator[Wall]:
+def _of_box(seen: dict[str, Any]) -> Iterator[Measure]:
     """Judge the report of a program that ran in the box."""
     alone = seen["user"] != 0
-    yield Wall(
+    yield Measure(
         "user",
         alone,
         f"agents are user {seen['user']}" + (", another one each" if os.geteuid() == 0 else ", as you are"),
@@ -180,7 +182,7 @@ def _of_box(seen: dict[str, Any]) -> Iterator[Wall]:
         means="agents would be root for the kernel",
     )
     kept = not seen["can_change_kernel"] and seen["capabilities"] == 0 and seen["no_new_privileges"]
-    yield Wall(
+    yield Measure(
         "privileges",
         kept,
         "no capabilities, no new privileges; the kernel's switches are out of reach"
@@ -189,7 +191,7 @@ def _of_box(seen: dict[str, Any]) -> Iterator[Wall]:
         _REPORT,
         means="a bot could change what the kernel does, for everybody on this machine",
     )
-    yield Wall(
+    yield Measure(
         "files",
         not seen["writable"] and seen["descriptors"] == [0, 1, 2],
         "only the usual programs and the agent's own files can be seen, nothing can be changed"
@@ -198,28 +200,28 @@ def _of_box(seen: dict[str, Any]) -> Iterator[Wall]:
         _REPORT,
         means="a bot could read or change files that are not its own",
     )
-    yield Wall(
+    yield Measure(
         "room",
         0 < seen["tmp_bytes"] < 1 << 40 and 0 < seen["shm_bytes"] <= 1 << 20,
         f"{in_words(seen['tmp_bytes'])} in /tmp, gone with the match",
         _REPORT,
         means="a bot could fill the memory with files",
     )
-    yield Wall(
+    yield Measure(
         "processes",
         len(seen["processes"]) <= 3 and seen["environment_of_first"] == 0,
         "an agent sees only its own",
         _REPORT,
         means="a bot could see the processes of others",
     )
-    yield Wall(
+    yield Measure(
         "network",
         seen["networks"] == ["lo"],
         "none but the socket of its seat",
         _REPORT,
         means="a bot could call other machines, and other bots",
     )
-    yield Wall(
+    yield Measure(
         "system calls",
         seen["has_filter"],
         "only those that runtimes need" if seen["has_filter"] else "all can be made",
@@ -228,7 +230,7 @@ def _of_box(seen: dict[str, Any]) -> Iterator[Wall]:
     )
 
 
-def _of_groups(groups: Groups, limits: Limits) -> Iterator[Wall]:
+def _of_groups(groups: Groups, limits: ResourceLimits) -> Iterator[Measure]:
     """Return which limits can be enforced for all processes of an agent together."""
     memory = in_words(limits.memory_bytes)
     is_root = os.geteuid() == 0
@@ -247,7 +249,7 @@ def _of_groups(groups: Groups, limits: Limits) -> Iterator[Wall]:
         says = f"{held} (control groups, version {one.version})" if one else lost
         mend, commands = (_WRITABLE, ()) if is_root else (_DELEGATE, (_DELEGATE_LINE,))
         is_needed = controller == "freezer" and not limits.ponders
-        yield Wall(name, one is not None, says, mend, is_needed, means, commands)
+        yield Measure(name, one is not None, says, mend, is_needed, means, commands)
 
 
 def why_no_box(said: str, switches: Path = Path("/proc/sys")) -> tuple[str, tuple[str, ...]]:

@@ -92,7 +92,7 @@ def places(game: Game, control: TimeControl) -> Places:
     return Places(single, largest, widest, longest[1:])
 
 
-class Table:
+class RehearsalMatch:
     """A state with one seat for a bot.
 
     Attributes:

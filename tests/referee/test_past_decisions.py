@@ -1,4 +1,4 @@
-"""The decisions of a record, made again: the same bytes as in the match, whatever happened in it (`referee/records/asked.py`)."""
+"""The decisions of a record, made again: the same bytes as in the match, whatever happened in it (`referee/records/past_decisions.py`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from referee.match.clock import TRANSIT_SECONDS, TimeControl
 from referee.match.effects import Ask, Decision, Effect
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome
-from referee.records.asked import Asked, Ending, decisions_asked
+from referee.records.past_decisions import DecisionEnd, PastDecision, past_decisions
 from referee.records.record import RecordError, RecordWriter, header
 from referee.registry import find, games
 from tests.cases import mostly_long
@@ -90,7 +90,7 @@ def rough(plan: MatchPlan, dice: random.Random, trouble: float, most: int = 4) -
     table = Noting(plan, absent)
     while table.match.result is None:
         pass_time(table, dice.random() * 0.2)
-        waiting = [seat for seat in table.open if table.match.is_asked(seat)]
+        waiting = [seat for seat in table.open if table.match.is_deciding(seat)]
         if not waiting:
             break
         seat = dice.choice(waiting)
@@ -126,11 +126,11 @@ def make_trouble(table: Table, dice: random.Random, seat: Seat) -> None:
             pass_time(table, 12)
 
 
-def check(table: Noting, path: Path) -> list[Asked]:
+def check(table: Noting, path: Path) -> list[PastDecision]:
     """Compare what was sent to each seat with what is made from the record; return all of it."""
     everything = []
     for seat in range(table.match.plan.setup.seats):
-        _, asked = decisions_asked(path, found, seat)
+        _, asked = past_decisions(path, found, seat)
         again = [sent(table, one.question) for one in asked]
         assert [without_times(message) for message in again] == [without_times(one) for one in table.sent[seat]]
         for ours, theirs in zip(again, table.sent[seat], strict=True):
@@ -162,7 +162,7 @@ def test_questions_under_a_sand_timer_are_made_again(tmp_path: Path) -> None:
     dice = random.Random("timer 0.03")
     table = rough(rough_plan(find("valparaiso"), dice, expert_timer=True, timer_seconds=1), dice, 0.03)
     asked = check(table, written(table, tmp_path / "match.jsonl"))
-    assert any(one.ending is Ending.WINDOW for one in asked)
+    assert any(one.ending is DecisionEnd.WINDOW for one in asked)
 
 
 def test_whatever_can_happen_to_a_question_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +173,7 @@ def test_whatever_can_happen_to_a_question_is_made_again(tmp_path: Path, monkeyp
     def fewer_after_commits(state: SealedState, seat: Seat) -> list[Action]:
         return legal(state, seat)[-2:] if sum(state.committed) >= commits else legal(state, seat)
 
-    everything: list[Asked] = []
+    everything: list[PastDecision] = []
     for seed in range(40):
         dice = random.Random(f"sealed {seed}")
         with monkeypatch.context() as patch:
@@ -183,7 +183,7 @@ def test_whatever_can_happen_to_a_question_is_made_again(tmp_path: Path, monkeyp
             plan = rough_plan(SEALED, dice, timer=dice.choice(["off", 1, 5, 20]))
             table = rough(plan, dice, dice.choice([0.0, 0.1, 0.4]), most=1 if commits else 4)
             everything += check(table, written(table, tmp_path / f"{seed}.jsonl"))
-    assert {one.ending for one in everything} == {*Ending}
+    assert {one.ending for one in everything} == {*DecisionEnd}
     faults = {one.fault.outcome for one in everything if one.fault is not None}
     assert faults == {Outcome.CRASH, Outcome.DISCONNECT, Outcome.ILLEGAL}
     assert any(one.refused for one in everything)
@@ -193,15 +193,15 @@ def test_whatever_can_happen_to_a_question_is_made_again(tmp_path: Path, monkeyp
 def test_a_seat_that_never_answers_is_asked_until_it_is_out(tmp_path: Path) -> None:
     table = Noting(plan_of("cargo_noir", options={"first_player": 0}))
     while not table.match.is_out(0):
-        seat = next(seat for seat in table.open if table.match.is_asked(seat))
+        seat = next(seat for seat in table.open if table.match.is_deciding(seat))
         if seat == 0:
             pass_time(table, 11)
         else:
             table.answer(seat, 0)
     table.play_out()
     check(table, written(table, tmp_path / "match.jsonl"))
-    _, asked = decisions_asked(tmp_path / "match.jsonl", found, 0)
-    assert [one.ending for one in asked] == [Ending.TIMEOUT, Ending.TIMEOUT, Ending.OUT]
+    _, asked = past_decisions(tmp_path / "match.jsonl", found, 0)
+    assert [one.ending for one in asked] == [DecisionEnd.TIMEOUT, DecisionEnd.TIMEOUT, DecisionEnd.OUT]
     assert asked[-1].fault is not None
     assert asked[-1].fault.outcome is Outcome.TIMEOUT
 
@@ -226,7 +226,7 @@ def rough_state(game: Game, dice: random.Random) -> State:
 def test_what_was_told_of_the_seed_is_known_while_the_seed_is_not(tmp_path: Path) -> None:
     plan = replace(plan_of("cargo_noir"), reveals_seed=False)
     table = rough(plan, random.Random(2), 0.0)
-    record, _ = decisions_asked(written(table, tmp_path / "match.jsonl"), find, 0)
+    record, _ = past_decisions(written(table, tmp_path / "match.jsonl"), find, 0)
     assert record.plan.seed == -1
     assert record.plan.seed_commitment == plan.seed_commitment
     check(table, tmp_path / "match.jsonl")
@@ -239,7 +239,7 @@ def test_a_record_that_the_machine_could_not_have_written_is_refused_with_its_li
     table.play_out()
     path = written(table, tmp_path / "match.jsonl")
     with pytest.raises(RecordError, match=r"line 3: does not follow from what the seats were asked"):
-        decisions_asked(path, find, 0)
+        past_decisions(path, find, 0)
 
 
 def test_a_record_that_does_not_hold_is_refused(tmp_path: Path) -> None:
@@ -247,4 +247,4 @@ def test_a_record_that_does_not_hold_is_refused(tmp_path: Path) -> None:
     table.play_out()
     table.lines[-1]["seed"] = 2
     with pytest.raises(RecordError, match="the seed at the end is not the one that was committed to"):
-        decisions_asked(written(table, tmp_path / "match.jsonl"), find, 0)
+        past_decisions(written(table, tmp_path / "match.jsonl"), find, 0)

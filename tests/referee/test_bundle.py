@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.live.matches.luggage import MAX_BYTES, BadLuggage, pack, unpack
+from referee.live.matches.bundle import MAX_BYTES, BadBundle, pack, unpack
 
 
 def folder(path: Path) -> Path:
@@ -59,14 +59,14 @@ def test_too_many_files_are_refused(tmp_path: Path) -> None:
         (here / str(number)).mkdir(parents=True)
         (here / str(number) / "file").touch()
     assert pack(here, max_entries=6)
-    with pytest.raises(BadLuggage, match=r"more than 5 files.* give the command in a folder that has the bots alone"):
+    with pytest.raises(BadBundle, match=r"more than 5 files.* give the command in a folder that has the bots alone"):
         pack(here, max_entries=5)
 
 
 def test_files_that_are_too_large_are_refused(tmp_path: Path) -> None:
     (tmp_path / "large").touch()
     os.truncate(tmp_path / "large", MAX_BYTES + 1)
-    with pytest.raises(BadLuggage, match="or 64 MiB, which is too much to send"):
+    with pytest.raises(BadBundle, match="or 64 MiB, which is too much to send"):
         pack(tmp_path)
 
 
@@ -75,7 +75,7 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path, target: str) -> None:
     (tmp_path / "secret").write_text("secret")
     here = folder(tmp_path / "here")
     (here / "out").symlink_to(target)
-    with pytest.raises(BadLuggage, match="out is a link that leads out of"):
+    with pytest.raises(BadBundle, match="out is a link that leads out of"):
         pack(here)
 
 
@@ -94,5 +94,5 @@ def test_links_in_a_circle_and_to_nothing_go_along(tmp_path: Path) -> None:
 
 
 def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadLuggage, match="cannot be unpacked there"):
+    with pytest.raises(BadBundle, match="cannot be unpacked there"):
         unpack(b"nothing", tmp_path)
