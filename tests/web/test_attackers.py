@@ -18,8 +18,9 @@ import grpc
 import httpx
 import pytest
 
-from ladder.http.requests import connections, form
+from ladder.http.requests import form
 from ladder.http.requests.asked import Site
+from ladder.http.requests.connections import Connections
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.questions.info import InfoRequest
@@ -43,9 +44,8 @@ def home(tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def client(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> httpx.Client:
-    monkeypatch.setattr(connections, "ASK_SECONDS", 1.0)
-    return browse(home, SITE)
+def client(home: Home, browse: Browse) -> httpx.Client:
+    return browse(home, SITE, Connections(request_seconds=1.0))
 
 
 def address_of(client: httpx.Client) -> tuple[str, int]:
@@ -220,10 +220,8 @@ ATTACKS: list[Attack] = [
 def test_an_attacker_ends_and_others_are_answered(
     home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch, attack: Attack
 ) -> None:
-    monkeypatch.setattr(connections, "ASK_SECONDS", 1.0)
-    monkeypatch.setattr(connections, "BODY_SECONDS", 1.5)
     monkeypatch.setattr(form, "FORM_SECONDS", 1.0)
-    client = browse(home, SITE)
+    client = browse(home, SITE, Connections(request_seconds=1.0))
     failures: list[BaseException] = []
 
     def run() -> None:

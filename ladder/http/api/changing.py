@@ -15,7 +15,6 @@ from ladder.http.api.callers import Callers
 from ladder.http.api.openapi import SUBMISSIONS
 from ladder.http.api.reading import read_change, read_request
 from ladder.http.requests.changes import Changes, length_of, prompt_pieces
-from ladder.http.requests.connections import UNHURRIED
 from ladder.http.requests.form import drained, read_body
 from ladder.http.requests.limits import address_of
 from ladder.http.requests.refused import refused, told
@@ -86,7 +85,6 @@ class ChangesByPrograms:
         try:
             caller = await self._caller(request)
             check_is_author(caller)
-            request.scope[UNHURRIED] = True
             with self._limits.uploads.one(caller.author):
                 async with asyncio.timeout(UPLOAD_SECONDS):
                     answer = await self._receive(request, caller, stream)

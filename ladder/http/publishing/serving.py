@@ -30,7 +30,7 @@ from starlette.types import ASGIApp
 
 from ladder.http.app import application
 from ladder.http.requests.asked import Site
-from ladder.http.requests.connections import MAX_CONNECTIONS, Connection, Crowd
+from ladder.http.requests.connections import MAX_CONNECTIONS, Connection, Connections, counting_requests
 from ladder.intake.upload import sweep_uploads
 from ladder.operation import journal
 from ladder.operation.calls import CallFigures
@@ -51,6 +51,8 @@ FILES = MAX_CONNECTIONS + MAX_NEW + 68
 """How many files must be allowed: besides connections, for the database, records and what is drawn."""
 FILES_OF_TABLE = 3
 """How many files each table takes: two pipes, and its process."""
+UNREAD_SECONDS = 30.0
+"""The default time in which a client may leave an answer unread; a slow reader gets all of it."""
 STOP_SECONDS = 1.0
 """How long answers that are under way may take when the pages are to stop."""
 END_SECONDS = 1.0
@@ -63,8 +65,10 @@ NICENESS = 5
 """Pages wait when there is not enough of the processor for them and for matches."""
 
 
-def listening(address: str, tables: int = 0) -> socket.socket:
-    """Return a socket that listens at `host:port`, for pages with so many tables.
+def listening(address: str, tables: int = 0, unread_seconds: float = UNREAD_SECONDS) -> socket.socket:
+    """Return a socket that listens at `host:port`, for pages with this number of tables.
+
+    On Linux, the kernel ends a connection whose client takes no data for `unread_seconds`.
 
     Raises:
         PortInUse: if that is not possible.
@@ -82,11 +86,17 @@ def listening(address: str, tables: int = 0) -> socket.socket:
         [family, *_, found], *_ = socket.getaddrinfo(
             host.strip("[]"), int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        return socket.create_server((str(found[0]), int(port)), family=family, backlog=1024)
+        bound = socket.create_server((str(found[0]), int(port)), family=family, backlog=1024)
     except OSError as error:
         raise PortInUse(
             f"cannot show pages at {address}: {error.strerror}; is the address right, and no other program using it?"
         ) from error
+    # Connections inherit both. asyncio would set the first if Python said that this socket is TCP's; without it, Nagle's algorithm
+    # holds the body of each answer back for 40 ms.
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if sys.platform == "linux":
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(unread_seconds * 1000))
+    return bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +123,23 @@ def url_of(address: str, bound: socket.socket, certificate: Certificate | None =
     return f"{scheme}://{address.rpartition(':')[0]}:{bound.getsockname()[1]}/"
 
 
-def config_of(application: ASGIApp, certificate: Certificate | None = None, proxy: str = "") -> uvicorn.Config:
-    """Return how an application is served; `proxy` is as in `Site`."""
+def config_of(
+    application: ASGIApp,
+    certificate: Certificate | None = None,
+    proxy: str = "",
+    connections: Connections | None = None,
+) -> uvicorn.Config:
+    """Return how an application is served.
+
+    Args:
+        application: the pages.
+        certificate: what encrypts the connections, if anything does.
+        proxy: as in `Site`.
+        connections: the limits on connections; None for the default ones.
+    """
+    encryption = None if certificate is None else certificate.encryption()
     return uvicorn.Config(
-        application,
+        counting_requests(application),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -125,9 +148,7 @@ def config_of(application: ASGIApp, certificate: Certificate | None = None, prox
         ws="none",
         backlog=MAX_NEW,
         lifespan="on",
-        # Uvicorn would encrypt before anything of ours knows of the connection: who says nothing then has a place for a minute,
-        # with a third of a megabyte, as often as he likes.
-        http=partial(Connection, Crowd(proxy), None if certificate is None else certificate.encryption()),  # type: ignore[arg-type]  # it is called, no more
+        http=partial(Connection, connections or Connections(), encryption),  # type: ignore[arg-type]  # uvicorn only calls it
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=int(STOP_SECONDS),
     )
