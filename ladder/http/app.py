@@ -42,12 +42,12 @@ from ladder.http.pictures.matches import Matches
 from ladder.http.rendering.assets import assets_by_path
 from ladder.http.rendering.render import rendered
 from ladder.http.requests.asked import Asked, Gone, NoPage, Page, PageFunction, Site
+from ladder.http.requests.cache import FRESH_SECONDS, AnswerCache
 from ladder.http.requests.changes import Changes
 from ladder.http.requests.hosts import WrongHost, check_host
 from ladder.http.requests.kept import Kept
 from ladder.http.requests.limits import Limits, Turns, address_of
 from ladder.http.requests.refused import told
-from ladder.http.requests.shelf import Shelf
 from ladder.http.requests.visitor import cookie_of, visitor
 from ladder.intake.tokens import Tokens
 from ladder.operation.calls import CallFigures
@@ -110,10 +110,10 @@ _TITLES = {
 class Pages:
     """What answers the requests for the pages of one ladder."""
 
-    def __init__(self, home: Home, site: Site, limits: Limits) -> None:
+    def __init__(self, home: Home, site: Site, limits: Limits, cache: AnswerCache) -> None:
         self.home = home
         self.site = site
-        self.shelf = Shelf(home)
+        self._cache = cache
         self._threads = Threads(MAX_PAGES)
         self._turns = Turns(MAX_PAGES - 1)
         self._refusals = Refusals()
@@ -132,27 +132,25 @@ class Pages:
     async def _answer(self, request: Request, function: PageFunction) -> Response:
         is_private = cookie_of(self.site, request) in request.cookies
         key = _path(request), request.scope["query_string"].decode("latin-1")
-        kept = None if is_private else self.shelf.find(key, _match(request))
+        kept = None if is_private else self._cache.find(key)
         if kept is None:
-            kept = await self._made(request, function, None if is_private else key)
+            kept = await self._made(request, function)
+            if not is_private and kept.status == 200:
+                self._cache.put(key, kept)
         return sent(kept, request, is_private=is_private)
 
-    async def _made(self, request: Request, function: PageFunction, key: tuple[str, str] | None) -> Kept:
+    async def _made(self, request: Request, function: PageFunction) -> Kept:
         async with self._turns.one(address_of(request)):
-            return await self._threads.run(self._make, request, function, key)
+            return await self._threads.run(self._make, request, function)
 
-    def _make(self, request: Request, function: PageFunction, key: tuple[str, str] | None) -> Kept:
-        moment = self.shelf.moment(_match(request))
+    def _make(self, request: Request, function: PageFunction) -> Kept:
         with (
             Store(self.home.database, create=False) as chronicle,
             chronicle.reading(),
         ):  # all of a page is of one moment
             asked = self.asked(request, chronicle)
             page = function(asked)
-            kept = Kept.of(rendered(page, asked).encode(), page.status, tuple(page.headers.items()))
-        if key is not None and page.status == 200:
-            self.shelf.put(key, kept, moment)
-        return kept
+            return Kept.of(rendered(page, asked).encode(), page.status, tuple(page.headers.items()))
 
     async def show(self, request: Request, page: Page) -> Response:
         """Return a page that is for who asks alone."""
@@ -160,7 +158,7 @@ class Pages:
 
     async def answer_privately(self, request: Request, function: PageFunction) -> Response:
         """Return a page that is made for this request alone."""
-        return sent(await self._made(request, function, None), request, is_private=True)
+        return sent(await self._made(request, function), request, is_private=True)
 
     def asked(self, request: Request, chronicle: Store | None = None) -> Asked:
         """Return what a request asks for; a desk with this chronicle, if there is one."""
@@ -202,11 +200,6 @@ def sent(kept: Kept, request: Request, *, is_private: bool) -> Response:
     if not is_private:
         headers["etag"] = kept.tag
     return kept.sent(request, headers, "text/html")
-
-
-def _match(request: Request) -> str:
-    """Return the match from whose record a page is made, if it is the page of one."""
-    return str(request.path_params.get("match", ""))
 
 
 def _methods(request: Request) -> str:
@@ -258,6 +251,7 @@ def application(
     *,
     limits: Limits | None = None,
     viewer_niceness: int = 0,
+    fresh_seconds: float = FRESH_SECONDS,
 ) -> ASGIApp:
     """Return the pages of a ladder as an ASGI application.
 
@@ -268,11 +262,13 @@ def application(
         figures: counts the requests of programs.
         limits: what callers have left; None for those of a server.
         viewer_niceness: how far drawing viewers gives way after all, because nobody waits.
+        fresh_seconds: the time for which an answer that anybody may see is sent again.
     """
-    pages = Pages(home, site, limits or Limits())
+    cache = AnswerCache(fresh_seconds)
+    pages = Pages(home, site, limits or Limits(), cache)
     routes = [Route(path, pages.endpoint(function)) for path, function in PAGES.items()]
     callers = Callers(home, site, pages.limits, pages.tokens, figures or CallFigures())
-    routes += Api(callers, pages.shelf).routes()
+    routes += Api(callers, cache).routes()
     if site.takes_bots:
         routes += ChangesByPrograms(callers, pages.changes).routes()
     routes += author.routes(home, site, pages.limits, pages.tokens, pages.changes, pages.answer_privately)

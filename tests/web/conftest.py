@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 from ladder.facts.store import Store
 from ladder.http.publishing.serving import UNREAD_SECONDS
 from ladder.http.requests.asked import Site
+from ladder.http.requests.cache import FRESH_SECONDS
 from ladder.http.requests.connections import Connections
 from ladder.model.condition import agree
 from ladder.operation.home import Home
@@ -41,11 +42,15 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @contextmanager
 def browsing(
-    home: Home, site: Site | None = None, connections: Connections | None = None, unread_seconds: float = UNREAD_SECONDS
+    home: Home,
+    site: Site | None = None,
+    connections: Connections | None = None,
+    unread_seconds: float = UNREAD_SECONDS,
+    fresh_seconds: float = FRESH_SECONDS,
 ) -> Iterator[httpx.Client]:
-    """Serve the pages of a ladder meanwhile; yield what asks for them."""
+    """Serve the pages of a ladder meanwhile, with some limits; yield a client of theirs."""
     with (
-        serving_pages(home, site or Site(), connections=connections, unread_seconds=unread_seconds) as url,
+        serving_pages(home, site or Site(), None, connections, unread_seconds, fresh_seconds) as url,
         httpx.Client(base_url=url, timeout=patient(60)) as client,
     ):
         yield client

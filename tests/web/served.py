@@ -13,6 +13,7 @@ import uvicorn
 from ladder.http.app import application
 from ladder.http.publishing.serving import UNREAD_SECONDS, Certificate, config_of, listening, url_of
 from ladder.http.requests.asked import Site
+from ladder.http.requests.cache import FRESH_SECONDS
 from ladder.http.requests.connections import Connections
 from ladder.operation.home import Home
 
@@ -24,10 +25,12 @@ def serving_pages(
     certificate: Certificate | None = None,
     connections: Connections | None = None,
     unread_seconds: float = UNREAD_SECONDS,
+    fresh_seconds: float = FRESH_SECONDS,
 ) -> Iterator[str]:
     """Serve the pages meanwhile, as `dogana ladder web` does; yield their address."""
     with listening("127.0.0.1:0", unread_seconds=unread_seconds) as bound:
-        server = uvicorn.Server(config_of(application(home, site), certificate, site.proxy, connections))
+        pages = application(home, site, fresh_seconds=fresh_seconds)
+        server = uvicorn.Server(config_of(pages, certificate, site.proxy, connections))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([bound])), daemon=True)
         thread.start()
         while not server.started and thread.is_alive():

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ladder.http.requests import limits, shelf
+from ladder.http.requests import limits
+from ladder.http.requests.cache import AnswerCache
 from ladder.http.requests.kept import Kept
 from ladder.http.requests.limits import Turns
-from ladder.http.requests.shelf import Shelf
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
 from tests.web.conftest import Browse, new_ladder
@@ -58,20 +58,33 @@ def test_who_waits_too_long_or_too_often_is_told_so(monkeypatch: pytest.MonkeyPa
     asyncio.run(scene())
 
 
-def test_long_questions_fill_the_shelf_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shelf, "MAX_BYTES", 100_000)
-    kept = Shelf(new_ladder(tmp_path / "ladder"))
+def test_long_questions_fill_the_cache_as_well() -> None:
+    cache = AnswerCache(max_bytes=100_000)
     for number in range(10):
-        kept.put(("bots", f"{number}{'x' * 30_000}"), PAGE, kept.moment())
-    assert [number for number in range(10) if kept.find(("bots", f"{number}{'x' * 30_000}"))] == [7, 8, 9]
+        cache.put(("bots", f"{number}{'x' * 30_000}"), PAGE)
+    assert [number for number in range(10) if cache.find(("bots", f"{number}{'x' * 30_000}"))] == [7, 8, 9]
+
+
+def test_an_answer_that_is_larger_than_the_cache_is_not_in_it() -> None:
+    cache = AnswerCache(max_bytes=1000)
+    cache.put(("bots", ""), PAGE)
+    assert cache.find(("bots", "")) is None
+
+
+def test_an_answer_is_sent_again_for_a_second_at_most() -> None:
+    now = [100.0]
+    cache = AnswerCache(1.0, clock=lambda: now[0])
+    cache.put(("bots", ""), PAGE)
+    assert cache.find(("bots", "")) is PAGE
+    now[0] += 1.0
+    assert cache.find(("bots", "")) is None
 
 
 def test_pages_of_a_ladder_that_was_put_in_the_place_of_another_are_its_own(
-    tmp_path: Path, browse: Browse, played: Home, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, browse: Browse, played: Home
 ) -> None:
-    monkeypatch.setattr(shelf, "FRESH_SECONDS", 0.0)
     home = new_ladder(tmp_path / "ladder")
-    client = browse(home)
+    client = browse(home, fresh_seconds=0.0)
     assert "greedy" not in client.get("/bots").text
     copy = shutil.copy(played.database, tmp_path / "copy")
     for old in home.folder.glob("ladder.db-*"):
