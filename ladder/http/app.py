@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import ExitStack, asynccontextmanager, nullcontext, suppress
 from difflib import get_close_matches
 from urllib.parse import quote
 
@@ -46,7 +46,7 @@ from ladder.http.requests.cache import FRESH_SECONDS, AnswerCache
 from ladder.http.requests.changes import Changes
 from ladder.http.requests.hosts import WrongHost, check_host
 from ladder.http.requests.kept import Kept
-from ladder.http.requests.limits import Limits, Turns, address_of
+from ladder.http.requests.limits import CallerQueues, Limits, address_of
 from ladder.http.requests.refused import told
 from ladder.http.requests.visitor import cookie_of, visitor
 from ladder.intake.tokens import Tokens
@@ -115,7 +115,7 @@ class Pages:
         self.site = site
         self._cache = cache
         self._threads = Threads(MAX_PAGES)
-        self._turns = Turns(MAX_PAGES - 1)
+        self._queues = CallerQueues(MAX_PAGES - 1)
         self._refusals = Refusals()
         self.limits = limits
         self.changes = Changes()
@@ -140,7 +140,7 @@ class Pages:
         return sent(kept, request, is_private=is_private)
 
     async def _made(self, request: Request, function: PageFunction) -> Kept:
-        async with self._turns.one(address_of(request)):
+        async with self._queues.place(address_of(request)):
             return await self._threads.run(self._make, request, function)
 
     def _make(self, request: Request, function: PageFunction) -> Kept:
@@ -291,12 +291,12 @@ def application(
     answers = Starlette(routes=routes, lifespan=lifespan, exception_handlers=failed)
     answers.router.redirect_slashes = False  # it would lead to whatever host the request names
     return _Headers(
-        _OurHosts(answers, pages)
+        _Admitted(answers, pages)
     )  # around it all: what Starlette calls middleware does not see our failures
 
 
-class _OurHosts:
-    """Refuses whoever asks for another site."""
+class _Admitted:
+    """Refuses requests for another site, and those of callers with too many requests at a time."""
 
     def __init__(self, app: ASGIApp, pages: Pages) -> None:
         self._app = app
@@ -304,13 +304,15 @@ class _OurHosts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = self._app
-        if scope["type"] == "http":
-            request = Request(scope)
-            try:
-                check_host(self._pages.site, request)
-            except WrongHost as error:
-                app = await self._pages.failed(request, error)
-        await app(scope, receive, send)
+        with ExitStack() as stack:
+            if scope["type"] == "http":
+                request = Request(scope)
+                try:
+                    check_host(self._pages.site, request)
+                    stack.enter_context(self._pages.limits.open.one(address_of(request)))
+                except (WrongHost, TooMuch) as error:
+                    app = await self._pages.failed(request, error)
+            await app(scope, receive, send)
 
 
 class _Headers:

@@ -15,6 +15,7 @@ from ladder.http.publishing.serving import UNREAD_SECONDS, Certificate, config_o
 from ladder.http.requests.asked import Site
 from ladder.http.requests.cache import FRESH_SECONDS
 from ladder.http.requests.connections import Connections
+from ladder.http.requests.limits import Limits
 from ladder.operation.home import Home
 
 
@@ -26,10 +27,11 @@ def serving_pages(
     connections: Connections | None = None,
     unread_seconds: float = UNREAD_SECONDS,
     fresh_seconds: float = FRESH_SECONDS,
+    limits: Limits | None = None,
 ) -> Iterator[str]:
     """Serve the pages meanwhile, as `dogana ladder web` does; yield their address."""
     with listening("127.0.0.1:0", unread_seconds=unread_seconds) as bound:
-        pages = application(home, site, fresh_seconds=fresh_seconds)
+        pages = application(home, site, limits=limits, fresh_seconds=fresh_seconds)
         server = uvicorn.Server(config_of(pages, certificate, site.proxy, connections))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([bound])), daemon=True)
         thread.start()

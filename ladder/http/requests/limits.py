@@ -1,4 +1,4 @@
-"""How much those who look may ask for."""
+"""The limits on the requests of the callers of one server of pages, in one place."""
 
 from __future__ import annotations
 
@@ -18,18 +18,27 @@ from ladder.operation.threads import WAIT_SECONDS
 from ladder.questions.asker import Asker
 from referee.live.doors.lobby import host_of
 
-MAX_WAITING = 128
-"""How many pages may be asked for at a time from one address: that of a lecture hall, or of a proxy."""
+MAX_OPEN = 256
+"""The number of unanswered requests of one address: enough for a lecture hall behind one."""
 MAX_READERS = 32
 """The number of records and audit logs that are sent at a time: an audit log is a temporary file meanwhile."""
 MAX_READERS_OF_ONE = 4
 """The number of them for one caller."""
+MAX_STREAMS = 256
+"""The number of browsers that follow matches at a time."""
+MAX_STREAMS_OF_ONE = 128
+"""The number of them at one address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What those who ask one server of pages have left. What they ask over gRPC is counted there."""
+    """The remaining allowances of all callers, and what they do at the moment. Calls over gRPC are counted there."""
 
+    open: AtATime = field(
+        default_factory=lambda: AtATime(
+            MAX_OPEN, sys.maxsize, "too many requests come from your address at a time; come back in a minute", ""
+        )
+    )
     requests: Meter = field(default_factory=lambda: Meter(REQUESTS))
     guesses: Meter = field(default_factory=lambda: Meter(GUESSES))
     submissions: Meter = field(default_factory=lambda: Meter(SUBMISSIONS))
@@ -50,39 +59,46 @@ class Limits:
             "too many files are being sent at the moment; come back in a minute",
         )
     )
+    streams: AtATime = field(
+        default_factory=lambda: AtATime(
+            MAX_STREAMS_OF_ONE,
+            MAX_STREAMS,
+            f"more than {MAX_STREAMS_OF_ONE} matches are followed from your address; close one",
+            "too many people follow matches; come back in a minute",
+        )
+    )
 
     def submissions_left(self, author: str) -> int:
         """Return how many bots an author may send now."""
         return math.floor(self.submissions.change(author, 0))
 
 
-class Turns:
-    """Lets each address do some things at a time; what it asks for beyond that waits, and keeps only that address waiting."""
+class CallerQueues:
+    """Lets each caller do a few things at a time. Further ones wait, and delay only that caller."""
 
-    def __init__(self, of_one: int) -> None:
-        """Allow so many."""
+    def __init__(self, of_one: int, wait_seconds: float = WAIT_SECONDS) -> None:
+        """Let each caller do `of_one` things at a time, and wait for `wait_seconds`."""
         self._of_one = of_one
-        self._asked = AtATime(MAX_WAITING, sys.maxsize, "too many pages are asked for from your address", "")
-        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._wait_seconds = wait_seconds
+        self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def one(self, who: str) -> AsyncIterator[None]:
-        """Wait for a turn.
+    async def place(self, who: str) -> AsyncIterator[None]:
+        """Wait for a place, and have it while the context lasts.
 
         Raises:
-            TooMuch: if too many wait for one already, or it does not come in time.
+            TooMuch: if no place is free in time.
         """
-        turns = self._turns.setdefault(who, asyncio.Semaphore(self._of_one))
-        with self._asked.one(who):
-            try:
-                async with asyncio.timeout(WAIT_SECONDS):
-                    await turns.acquire()
-            except TimeoutError:
-                raise TooMuch("too many pages are asked for from your address; come back in a minute") from None
-            try:
-                yield
-            finally:
-                turns.release()
+        places = self._places.setdefault(who, asyncio.Semaphore(self._of_one))
+        try:
+            async with asyncio.timeout(self._wait_seconds):
+                await places.acquire()
+        except TimeoutError:
+            raise TooMuch("too many pages are asked for from your address; come back in a minute") from None
+        try:
+            yield
+        finally:
+            places.release()
 
 
 def network_of(host: str) -> str:
