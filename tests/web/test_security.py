@@ -566,6 +566,21 @@ def test_silent_connections_make_room_for_who_asks(home: Home, browse: Browse) -
         assert [read_all(one) for one in silent[:10]] == [b""] * 10  # the oldest had to go
 
 
+def test_a_request_under_way_stays_when_silent_connections_make_room(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(form, "FORM_SECONDS", 600.0)
+    client = browse(home, SITE, Connections(most=5, request_seconds=600.0))
+    with connected(client) as connection, contextlib.ExitStack() as stack:
+        connection.sendall(get("/login", "Content-Length: 11", method="POST") + b"token=")
+        assert client.get("/enter").status_code == 200  # by now the server has read the head of the form
+        for _ in range(20):
+            stack.enter_context(connected(client))
+        assert client.get("/enter").status_code == 200
+        connection.sendall(b"wrong")
+        assert status(read_all(connection)) == 401
+
+
 # --- TLS ----------------------------------------------------------------------------------------------------
 
 
