@@ -229,10 +229,6 @@ class Archive:
         )
         return [row["match"] for row in rows]
 
-    def stamp(self, match_id: str) -> object:
-        """Return a value that changes when the record of a match is added or removed."""
-        return self._rows("select id, at from records where match = ?", [match_id])
-
     # keeping less
 
     def sizes(self, table: str) -> Iterator[tuple[str, str, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import ExitStack, asynccontextmanager, nullcontext, suppress
 from difflib import get_close_matches
 from urllib.parse import quote
 
@@ -41,15 +41,16 @@ from ladder.http.pictures.matches import Matches
 from ladder.http.rendering.assets import assets_by_path
 from ladder.http.rendering.render import rendered
 from ladder.http.requests.asked import Asked, Gone, NoPage, Page, PageFunction, Site
+from ladder.http.requests.cache import FRESH_SECONDS, AnswerCache
 from ladder.http.requests.changes import Changes
 from ladder.http.requests.hosts import WrongHost, check_host
 from ladder.http.requests.kept import Kept
-from ladder.http.requests.limits import Turns, address_of
+from ladder.http.requests.limits import CallerQueues, address_of
 from ladder.http.requests.refused import refusal, refused
-from ladder.http.requests.shelf import Shelf
 from ladder.http.requests.visitor import cookie_of, visitor
 from ladder.intake.tokens import Tokens
 from ladder.operation.calls import CallFigures
+from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import of_this_call
 from ladder.operation.limits import Limits
@@ -109,12 +110,12 @@ _TITLES = {
 class Pages:
     """What answers the requests for the pages of one ladder."""
 
-    def __init__(self, home: Home, site: Site, limits: Limits, refusals: Refusals) -> None:
+    def __init__(self, home: Home, site: Site, limits: Limits, refusals: Refusals, cache: AnswerCache) -> None:
         self.home = home
         self.site = site
-        self.shelf = Shelf(home)
+        self._cache = cache
         self._threads = Threads(MAX_PAGES)
-        self._turns = Turns(MAX_PAGES - 1)
+        self._queues = CallerQueues(MAX_PAGES - 1)
         self._refusals = refusals
         self.limits = limits
         self.changes = Changes()
@@ -131,27 +132,25 @@ class Pages:
     async def _answer(self, request: Request, function: PageFunction) -> Response:
         is_private = cookie_of(self.site, request) in request.cookies
         key = _path(request), request.scope["query_string"].decode("latin-1")
-        kept = None if is_private else self.shelf.find(key, _match(request))
+        kept = None if is_private else self._cache.find(key)
         if kept is None:
-            kept = await self._made(request, function, None if is_private else key)
+            kept = await self._made(request, function)
+            if not is_private and kept.status == 200:
+                self._cache.put(key, kept)
         return sent(kept, request, is_private=is_private)
 
-    async def _made(self, request: Request, function: PageFunction, key: tuple[str, str] | None) -> Kept:
-        async with self._turns.one(address_of(request)):
-            return await self._threads.run(self._make, request, function, key)
+    async def _made(self, request: Request, function: PageFunction) -> Kept:
+        async with self._queues.place(address_of(request)):
+            return await self._threads.run(self._make, request, function)
 
-    def _make(self, request: Request, function: PageFunction, key: tuple[str, str] | None) -> Kept:
-        moment = self.shelf.moment(_match(request))
+    def _make(self, request: Request, function: PageFunction) -> Kept:
         with (
             Store(self.home.database, create=False) as chronicle,
             chronicle.reading(),
         ):  # all of a page is of one moment
             asked = self.asked(request, chronicle)
             page = function(asked)
-            kept = Kept.of(rendered(page, asked).encode(), page.status, tuple(page.headers.items()))
-        if key is not None and page.status == 200:
-            self.shelf.put(key, kept, moment)
-        return kept
+            return Kept.of(rendered(page, asked).encode(), page.status, tuple(page.headers.items()))
 
     async def show(self, request: Request, page: Page) -> Response:
         """Return a page that is for who asks alone."""
@@ -159,7 +158,7 @@ class Pages:
 
     async def answer_privately(self, request: Request, function: PageFunction) -> Response:
         """Return a page that is made for this request alone."""
-        return sent(await self._made(request, function, None), request, is_private=True)
+        return sent(await self._made(request, function), request, is_private=True)
 
     def asked(self, request: Request, chronicle: Store | None = None) -> Asked:
         """Return what a request asks for; a desk with this chronicle, if there is one."""
@@ -202,11 +201,6 @@ def sent(kept: Kept, request: Request, *, is_private: bool) -> Response:
     if not is_private:
         headers["etag"] = kept.tag
     return kept.sent(request, headers, "text/html")
-
-
-def _match(request: Request) -> str:
-    """Return the match from whose record a page is made, if it is the page of one."""
-    return str(request.path_params.get("match", ""))
 
 
 def _methods(request: Request) -> str:
@@ -258,6 +252,7 @@ def application(
     *,
     limits: Limits | None = None,
     viewer_niceness: int = 0,
+    fresh_seconds: float = FRESH_SECONDS,
 ) -> ASGIApp:
     """Return the pages of a ladder as an ASGI application.
 
@@ -268,12 +263,13 @@ def application(
         figures: counts the requests of programs.
         limits: what callers have left; None for those of a server.
         viewer_niceness: how far drawing viewers gives way after all, because nobody waits.
+        fresh_seconds: the time for which an answer that anybody may see is sent again.
     """
-    refusals = Refusals()
-    pages = Pages(home, site, limits or Limits(), refusals)
+    refusals, cache = Refusals(), AnswerCache(fresh_seconds)
+    pages = Pages(home, site, limits or Limits(), refusals, cache)
     routes = [Route(path, pages.endpoint(function)) for path, function in PAGES.items()]
     callers = Callers(home, site, pages.limits, pages.tokens, figures or CallFigures(), refusals)
-    routes += Api(callers, pages.shelf).routes()
+    routes += Api(callers, cache).routes()
     if site.takes_bots:
         routes += ChangesByPrograms(callers, pages.changes).routes()
     routes += author.routes(home, site, pages.limits, pages.tokens, pages.changes, refusals, pages.answer_privately)
@@ -296,12 +292,12 @@ def application(
     answers = Starlette(routes=routes, lifespan=lifespan, exception_handlers=failed)
     answers.router.redirect_slashes = False  # it would lead to whatever host the request names
     return _Headers(
-        _OurHosts(answers, pages)
+        _Admitted(answers, pages)
     )  # around it all: what Starlette calls middleware does not see our failures
 
 
-class _OurHosts:
-    """Refuses whoever asks for another site."""
+class _Admitted:
+    """Refuses requests for another site, and those of callers with too many requests at a time."""
 
     def __init__(self, app: ASGIApp, pages: Pages) -> None:
         self._app = app
@@ -309,13 +305,15 @@ class _OurHosts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = self._app
-        if scope["type"] == "http":
-            request = Request(scope)
-            try:
-                check_host(self._pages.site, request)
-            except WrongHost as error:
-                app = await self._pages.failed(request, error)
-        await app(scope, receive, send)
+        with ExitStack() as stack:
+            if scope["type"] == "http":
+                request = Request(scope)
+                try:
+                    check_host(self._pages.site, request)
+                    stack.enter_context(self._pages.limits.open.one(address_of(request)))
+                except (WrongHost, TooMuch) as error:
+                    app = await self._pages.failed(request, error)
+            await app(scope, receive, send)
 
 
 class _Headers:

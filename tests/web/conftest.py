@@ -11,7 +11,10 @@ import pytest
 from bs4 import BeautifulSoup
 
 from ladder.facts.store import Store
+from ladder.http.publishing.serving import UNREAD_SECONDS
 from ladder.http.requests.asked import Site
+from ladder.http.requests.cache import FRESH_SECONDS
+from ladder.http.requests.connections import Connections
 from ladder.model.condition import agree
 from ladder.operation.home import Home
 from ladder.play.running import RunPlan
@@ -38,9 +41,24 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 
 @contextmanager
-def browsing(home: Home, site: Site | None = None) -> Iterator[httpx.Client]:
-    """Serve the pages of a ladder meanwhile; yield what asks for them."""
-    with serving_pages(home, site or Site()) as url, httpx.Client(base_url=url, timeout=patient(60)) as client:
+def browsing(
+    home: Home,
+    site: Site | None = None,
+    connections: Connections | None = None,
+    unread_seconds: float = UNREAD_SECONDS,
+    fresh_seconds: float = FRESH_SECONDS,
+) -> Iterator[httpx.Client]:
+    """Serve the pages of a ladder meanwhile, with some limits; yield a client of theirs."""
+    with (
+        serving_pages(
+            home,
+            site or Site(),
+            connections=connections,
+            unread_seconds=unread_seconds,
+            fresh_seconds=fresh_seconds,
+        ) as url,
+        httpx.Client(base_url=url, timeout=patient(60)) as client,
+    ):
         yield client
 
 
@@ -48,7 +66,7 @@ def browsing(home: Home, site: Site | None = None) -> Iterator[httpx.Client]:
 def browse() -> Iterator[Browse]:
     """Serves the pages of a ladder until the end of the test, and returns what asks for them."""
     with ExitStack() as stack:
-        yield lambda home, site=None: stack.enter_context(browsing(home, site))
+        yield lambda *what, **limits: stack.enter_context(browsing(*what, **limits))
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,10 @@ from contextlib import contextmanager
 import uvicorn
 
 from ladder.http.app import application
-from ladder.http.publishing.serving import config_of, listening
+from ladder.http.publishing.serving import UNREAD_SECONDS, Certificate, config_of, listening, url_of
 from ladder.http.requests.asked import Site
+from ladder.http.requests.cache import FRESH_SECONDS
+from ladder.http.requests.connections import Connections
 from ladder.operation.calls import CallFigures
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits
@@ -20,17 +22,26 @@ from ladder.operation.limits import Limits
 
 @contextmanager
 def serving_pages(
-    home: Home, site: Site, limits: Limits | None = None, figures: CallFigures | None = None
+    home: Home,
+    site: Site,
+    limits: Limits | None = None,
+    figures: CallFigures | None = None,
+    *,
+    certificate: Certificate | None = None,
+    connections: Connections | None = None,
+    unread_seconds: float = UNREAD_SECONDS,
+    fresh_seconds: float = FRESH_SECONDS,
 ) -> Iterator[str]:
     """Serve the pages meanwhile, as `dogana ladder web` does; yield their address."""
-    with listening("127.0.0.1:0") as bound:
-        server = uvicorn.Server(config_of(application(home, site, figures=figures, limits=limits), proxy=site.proxy))
+    with listening("127.0.0.1:0", unread_seconds=unread_seconds) as bound:
+        pages = application(home, site, figures=figures, limits=limits, fresh_seconds=fresh_seconds)
+        server = uvicorn.Server(config_of(pages, certificate, site.proxy, connections))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([bound])), daemon=True)
         thread.start()
         while not server.started and thread.is_alive():
             time.sleep(0.01)
         try:
-            yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+            yield url_of("localhost:0" if certificate else "127.0.0.1:0", bound, certificate).rstrip("/")
         finally:
             server.should_exit = True
             thread.join()

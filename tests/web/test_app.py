@@ -44,12 +44,10 @@ def test_a_page_that_the_browser_has_already_is_not_sent_again(seen: httpx.Clien
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_a_page_changes_as_soon_as_the_ladder_does(
-    tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ladder.http.requests.shelf.FRESH_SECONDS", 0.0)
+def test_a_page_changes_as_soon_as_the_ladder_does(tmp_path: Path, browse: Browse) -> None:
+    """And the cache has no older one."""
     home = new_ladder(tmp_path / "ladder")
-    client = browse(home)
+    client = browse(home, fresh_seconds=0.0)
     assert "newcomer" not in client.get("/games/yunnan").text
     with Store(home.database, create=False) as store:
         store.roster.add_version("newcomer", "ann", "hash", ["./bot"], ["yunnan"])

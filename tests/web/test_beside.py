@@ -99,6 +99,13 @@ def is_there(pid: int) -> bool:
         return False
 
 
+def wait_for_end(processes: Sequence[int]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while any(map(is_there, processes)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 @pytest.mark.parametrize("words", [("web",), SERVE], ids=lambda words: words[0])
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda end: end.name)
 def test_nothing_is_left_when_it_is_ended(tmp_path: Path, words: tuple[str, ...], end: signal.Signals) -> None:
@@ -108,32 +115,44 @@ def test_nothing_is_left_when_it_is_ended(tmp_path: Path, words: tuple[str, ...]
         started = below(process.pid)
         process.send_signal(end)
         assert process.wait(SECONDS) == (-end if end is signal.SIGKILL else 128 + end)
-        deadline = time.monotonic() + SECONDS
-        while any(map(is_there, started)):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_for_end(started)
+
+
+def pages_of(pid: int) -> int:
+    """The process of the pages of a served ladder on which nothing is played."""
+    [pages] = [one for one in children(pid) if is_there(one) and "spawn_main" in command_of(one)]
+    return pages
 
 
 def test_pages_that_die_are_there_again_and_the_ladder_goes_on(tmp_path: Path) -> None:
     home = new_ladder(tmp_path / "ladder")
+    said = home.folder.with_name("said")
     with running(home.folder, *SERVE) as (process, address):
-        httpx.get(address, timeout=SECONDS)
-        [pages] = [one for keeper in children(process.pid) for one in children(keeper) if "spawn" in command_of(one)]
-        os.kill(pages, signal.SIGKILL)
-        assert httpx.get(address, timeout=SECONDS).status_code == 200  # the connection waited
+        for times in (1, 2):
+            httpx.get(address, timeout=SECONDS)
+            os.kill(pages_of(process.pid), signal.SIGKILL)
+            assert httpx.get(address, timeout=SECONDS).status_code == 200  # the connection waited
+            assert said.read_text().count("the pages have died") == times
+        assert "in 1 s" in said.read_text()
+        assert "in 2 s" in said.read_text(), "it waits longer each time"
         assert process.poll() is None
-    assert "pages_died" in home.folder.with_name("said").read_text()
+        started = below(process.pid)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(SECONDS) == 128 + signal.SIGTERM
+        wait_for_end(started)
 
 
 def test_pages_that_die_leave_nothing_of_their_tables(tmp_path: Path) -> None:
     home = new_ladder(tmp_path / "ladder")
     with running(home.folder, *SERVE) as (process, address):
         assert httpx.post(f"{address}/play/yunnan", data={"seats": "2"}, timeout=SECONDS).status_code == 303
-        keeper, pages = next((one, two) for one in children(process.pid) for two in children(one))
-        assert len(children(pages)) == 1
+        pages = pages_of(process.pid)
+        tables = below(pages)
+        assert any("ladder.tables.process" in command_of(one) for one in tables)
         os.kill(pages, signal.SIGKILL)
+        wait_for_end(tables)
         assert httpx.get(address, timeout=SECONDS).status_code == 200
-        assert len(children(keeper)) == 1
+        assert not below(pages_of(process.pid))
 
 
 def test_pages_that_die_leave_nothing_of_what_they_were_receiving(tmp_path: Path) -> None:
@@ -142,7 +161,7 @@ def test_pages_that_die_leave_nothing_of_what_they_were_receiving(tmp_path: Path
         token = authors.add("ann")
     with running(home.folder, *SERVE) as (process, address):
         httpx.get(address, timeout=SECONDS)
-        pages = next(two for one in children(process.pid) for two in children(one))
+        pages = pages_of(process.pid)
         url = httpx.URL(address)
         with socket.create_connection((url.host, url.port), SECONDS) as connection:
             connection.sendall(
@@ -174,64 +193,40 @@ def test_many_who_come_at_once_leave_files_to_open(tmp_path: Path) -> None:
     assert "Too many open files" not in home.folder.with_name("said").read_text()
 
 
-def test_a_keeper_that_is_killed_is_told_and_another_one_takes_its_place(tmp_path: Path) -> None:
-    home = new_ladder(tmp_path / "ladder")
-    with running(home.folder, *SERVE) as (process, address):
-        for times in (1, 2):
-            httpx.get(address, timeout=SECONDS)
-            [keeper] = [one for one in children(process.pid) for below in children(one) if "spawn" in command_of(below)]
-            os.kill(keeper, signal.SIGKILL)
-            assert httpx.get(address, timeout=SECONDS).status_code == 200  # the connection waited
-            told = home.folder.with_name("said").read_text()
-            assert told.count("the keeper of the pages was killed; another one begins") == times
-        assert "in 1 s" in told
-        assert "in 2 s" in told, "it waits longer each time"
-        assert process.poll() is None
-        started = below(process.pid)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(SECONDS) == 128 + signal.SIGTERM
-        deadline = time.monotonic() + SECONDS
-        while any(map(is_there, started)):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-
 class Full:
-    """What starts processes on a machine that has no room for the second one."""
+    """Starts processes on a machine that has no room for the second one."""
 
-    def __init__(self, keepers: list[BaseProcess]) -> None:
+    def __init__(self, started: list[BaseProcess]) -> None:
         self._context = multiprocessing.get_context("spawn")
-        self._keepers = keepers
+        self._started = started
 
     def Process(self, **what: Any) -> BaseProcess:  # noqa: N802 as its name is in a context
-        keeper = self._context.Process(**what)
-        self._keepers.append(keeper)
-        if len(self._keepers) == 2:
+        process = self._context.Process(**what)
+        self._started.append(process)
+        if len(self._started) == 2:
 
             def start() -> None:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
-            keeper.start = start  # type: ignore[method-assign]
-        return keeper
+            process.start = start  # type: ignore[method-assign]
+        return process
 
 
-def test_a_keeper_that_cannot_be_started_is_told_and_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_that_cannot_be_started_are_told_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = new_ladder(tmp_path / "ladder")
     told: list[str] = []
-    keepers: list[BaseProcess] = []
-    full = Full(keepers)
+    started: list[BaseProcess] = []
+    full = Full(started)
     monkeypatch.setattr(multiprocessing, "get_context", lambda _: full)
     monkeypatch.setattr(serving, "AGAIN_SECONDS", 0.1)
     monkeypatch.setattr(serving, "note", lambda *_, text, **__: told.append(text))
     with serving.pages_beside(home, Site(), "127.0.0.1:0", None) as url:
-        keepers[0].kill()
-        while len(keepers) < 3:
+        started[0].kill()
+        while len(started) < 3:
             time.sleep(0.05)
         assert httpx.get(url, timeout=SECONDS).status_code == 200
     assert [text for text in told if "temporarily unavailable; it is tried again in 0.2 s" in text]
-    assert not keepers[2].is_alive()
+    assert not started[2].is_alive()
 
 
 def test_a_port_that_is_taken_is_told_in_a_line(tmp_path: Path, dogana: Dogana) -> None:

@@ -392,11 +392,10 @@ def test_a_record_that_does_not_hold_is_told_in_red_and_not_shown_as_true(home: 
 
 
 def test_a_record_that_does_not_hold_any_more_is_told_though_the_ladder_has_not_changed(
-    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+    home: Home, browse: Browse
 ) -> None:
-    monkeypatch.setattr("ladder.http.requests.shelf.FRESH_SECONDS", 0.0)
     match = matches_of(home)[0].match
-    asking = browse(home)
+    asking = browse(home, fresh_seconds=0.0)
     for address in (f"/matches/{match}", f"/matches/{match[:12]}", f"/api/v1/matches/{match}"):
         assert "does not hold" not in asking.get(address).text
     change_record(home, match, lambda lines: lines[5].update(saet=lines[5].pop("seat")))

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 import shutil
 import socket
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from unittest.mock import Mock
 from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
-import uvicorn
 from bs4 import BeautifulSoup
 
 from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX
-from ladder.http.app import HEADERS, PAGES, application
-from ladder.http.publishing.serving import Certificate, config_of, listening
-from ladder.http.requests import connections, form
+from ladder.http.app import HEADERS, PAGES
+from ladder.http.publishing.serving import Certificate, listening
+from ladder.http.requests import form
 from ladder.http.requests.asked import Site
+from ladder.http.requests.connections import Connections
 from ladder.http.requests.hosts import names_of
 from ladder.http.requests.kept import Kept
-from ladder.http.requests.limits import network_of
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance
@@ -38,6 +36,7 @@ from tests.ladder.real_ladder import LOUD, told_ladder
 from tests.patience import patient
 from tests.referee.test_wire import certificate
 from tests.web.conftest import Browse, new_ladder
+from tests.web.served import serving_pages
 
 SITE = Site(takes_bots=True, url="https://ladder.example:8780")
 EVIL = "'\"><script>alert(1)</script><img src=x onerror=alert(2)>{{7717*7919}}"
@@ -412,12 +411,9 @@ def test_what_one_author_sees_is_kept_for_nobody_else(client: httpx.Client, home
     [b"", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"\r\n"],
     ids=["silent", "head", "header", "empty line"],
 )
-def test_who_does_not_finish_a_request_is_let_go(
-    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch, begin: bytes
-) -> None:
+def test_who_does_not_finish_a_request_is_let_go(home: Home, browse: Browse, begin: bytes) -> None:
     """Also who says a little from time to time."""
-    monkeypatch.setattr(connections, "ASK_SECONDS", 0.5)
-    client = browse(home, SITE)
+    client = browse(home, SITE, Connections(request_seconds=0.5))
     with connected(client) as connection:
         connection.sendall(begin)
         stop = threading.Event()
@@ -447,20 +443,9 @@ def test_a_form_that_comes_too_slowly_is_refused(home: Home, browse: Browse, mon
         assert b"did not arrive within" in answer
 
 
-def test_the_rest_of_a_request_that_nobody_else_limits_has_to_come_in_time(
-    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(form, "FORM_SECONDS", 600.0)
-    monkeypatch.setattr(connections, "BODY_SECONDS", 0.3)
-    client = browse(home, SITE)
-    with connected(client) as connection:
-        connection.sendall(get("/login", "Content-Length: 100000", method="POST"))
-        assert is_let_go(connection, b"x")
-
-
 def test_what_an_author_sends_may_take_longer(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "BODY_SECONDS", 0.3)
-    client = browse(home, SITE)
+    monkeypatch.setattr(form, "FORM_SECONDS", 0.3)
+    client = browse(home, SITE, Connections(request_seconds=0.3))
     with Authors(home.database, create=False) as authors:
         token = authors.add("ann")
     files = {"file": ("bot.py", b"print('not run')\n")}
@@ -506,14 +491,8 @@ def test_unfinished_forms_of_two_addresses_keep_nobody_out(
     home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither people elsewhere, nor those at the same address."""
-    for module, name, value in (
-        (form, "FORM_SECONDS", 600.0),
-        (connections, "BODY_SECONDS", 600.0),
-        (connections, "MAX_CONNECTIONS_OF_ONE", 12),
-        (connections, "MAX_CONNECTIONS", 20),
-    ):
-        monkeypatch.setattr(module, name, value)
-    client = browse(home, SITE)
+    monkeypatch.setattr(form, "FORM_SECONDS", 600.0)
+    client = browse(home, SITE, Connections(most=20))
     unfinished = get("/login", "Content-Length: 100", method="POST") + b"tok"
     with crowd(client, 15, TWO, unfinished):
         for source in (*TWO, "127.0.0.1") * 2:
@@ -527,31 +506,25 @@ def test_unfinished_forms_of_two_addresses_keep_nobody_out(
 def test_two_addresses_that_do_not_read_keep_nobody_out(
     home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "READ_SECONDS", 600.0)
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS_OF_ONE", 12)
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 20)
     monkeypatch.setattr("ladder.http.api.api._described", lambda *_: Kept(bytes(LARGE), b"", '"large"', 200, ()))
-    client = browse(home, SITE)
+    client = browse(home, SITE, Connections(most=20), unread_seconds=600.0)
     with crowd(client, 15, TWO, get("/api/v1/openapi.json")):
         for _ in range(3):
             with httpx.Client(base_url=client.base_url, timeout=patient(60)) as person:
                 assert person.get("/enter").status_code == 200
 
 
-def test_a_body_that_nobody_asked_for_does_not_keep_a_connection(
-    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_body_that_nobody_asked_for_does_not_keep_a_connection(home: Home, browse: Browse) -> None:
     """The answer has come; what follows is not read for ever."""
-    monkeypatch.setattr(connections, "ASK_SECONDS", 0.5)
-    client = browse(home, SITE)
+    client = browse(home, SITE, Connections(request_seconds=0.5))
     with connected(client) as connection:
         connection.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n")
         assert is_let_go(connection, b"x" * 100)
 
 
-def test_who_does_not_read_an_answer_is_let_go(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "READ_SECONDS", 0.3)
-    client = browse(home, SITE)
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends such connections")
+def test_who_does_not_read_an_answer_is_let_go(home: Home, browse: Browse) -> None:
+    client = browse(home, SITE, unread_seconds=0.3)
     url = client.base_url
     connection = socket.socket()
     with connection:
@@ -562,59 +535,72 @@ def test_who_does_not_read_an_answer_is_let_go(home: Home, browse: Browse, monke
     assert client.get("/").status_code == 200
 
 
+def test_no_connection_holds_the_end_of_an_answer_back_for_more() -> None:
+    """Nagle's algorithm would, for 40 ms on a connection with one request after the other."""
+    with listening("127.0.0.1:0") as bound, socket.create_connection(bound.getsockname()):
+        accepted, _ = bound.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_who_reads_slowly_gets_all(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "READ_SECONDS", 1.5)
     monkeypatch.setattr("ladder.http.api.api._described", lambda *_: Kept(bytes(LARGE), b"", '"large"', 200, ()))
-    client = browse(home, SITE)
+    client = browse(home, SITE, unread_seconds=1.5)
     with connected(client) as connection:
         connection.sendall(get("/api/v1/openapi.json"))
         began, length = time.monotonic(), 0
         while data := connection.recv(100_000):
             length += len(data)
-            if time.monotonic() - began < 2.5 * connections.READ_SECONDS:
+            if time.monotonic() - began < 2.5 * 1.5:
                 time.sleep(0.01)
     assert length > LARGE
 
 
-def test_silent_connections_make_room_for_who_asks(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More of them than there are places, of one address and of all."""
-    monkeypatch.setattr(connections, "ASK_SECONDS", 600.0)
-    for of_one, of_all in ((5, 100), (100, 5)):
-        monkeypatch.setattr(connections, "MAX_CONNECTIONS_OF_ONE", of_one)
-        monkeypatch.setattr(connections, "MAX_CONNECTIONS", of_all)
-        client = browse(home, SITE)
-        with contextlib.ExitStack() as stack:
-            silent = [stack.enter_context(connected(client)) for _ in range(20)]
-            for _ in range(3):
-                assert client.get("/").status_code == 200
-            assert [read_all(one) for one in silent[:10]] == [b""] * 10  # the oldest had to go
+def test_silent_connections_make_room_for_who_asks(home: Home, browse: Browse) -> None:
+    """More of them than there are places."""
+    client = browse(home, SITE, Connections(most=5, request_seconds=600.0))
+    with contextlib.ExitStack() as stack:
+        silent = [stack.enter_context(connected(client)) for _ in range(20)]
+        for _ in range(3):
+            assert client.get("/").status_code == 200
+        assert [read_all(one) for one in silent[:10]] == [b""] * 10  # the oldest had to go
+
+
+def test_a_request_under_way_stays_when_silent_connections_make_room(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(form, "FORM_SECONDS", 600.0)
+    client = browse(home, SITE, Connections(most=5, request_seconds=600.0))
+    with connected(client) as connection, contextlib.ExitStack() as stack:
+        connection.sendall(get("/login", "Content-Length: 11", method="POST") + b"token=")
+        assert client.get("/enter").status_code == 200  # by now the server has read the head of the form
+        for _ in range(20):
+            stack.enter_context(connected(client))
+        assert client.get("/enter").status_code == 200
+        connection.sendall(b"wrong")
+        assert status(read_all(connection)) == 401
 
 
 # --- TLS ----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def encrypted(home: Home, tmp_path: Path) -> Iterator[httpx.Client]:
-    """Asks for pages that are served by TLS."""
+def encrypt(home: Home, tmp_path: Path) -> Iterator[Browse]:
+    """Serves the pages by TLS, with some limits, until the end of the test; returns what asks for them."""
     certificate(tmp_path)
     chain = Certificate(tmp_path / "cert.pem", tmp_path / "key.pem")
     context = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
-    with listening("127.0.0.1:0") as bound:
-        server = uvicorn.Server(config_of(application(home, SITE), chain))
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve([bound])), daemon=True)
-        thread.start()
-        while not server.started and thread.is_alive():
-            time.sleep(0.01)
-        try:
-            url = f"https://localhost:{bound.getsockname()[1]}"
-            with httpx.Client(base_url=url, verify=context, timeout=patient(60)) as client:
-                yield client
-        finally:
-            server.should_exit = True
-            thread.join()
+    with contextlib.ExitStack() as stack:
+
+        def client(connections: Connections | None = None) -> httpx.Client:
+            url = stack.enter_context(serving_pages(home, SITE, certificate=chain, connections=connections))
+            return stack.enter_context(httpx.Client(base_url=url, verify=context, timeout=patient(60)))
+
+        yield client
 
 
-def test_pages_are_served_by_tls_and_the_cookie_stays_on_it(encrypted: httpx.Client, home: Home) -> None:
+def test_pages_are_served_by_tls_and_the_cookie_stays_on_it(encrypt: Browse, home: Home) -> None:
+    encrypted = encrypt()
     with Authors(home.database, create=False) as authors:
         token = authors.add("ann")
     answer = encrypted.post("/login", data={"token": token})
@@ -627,23 +613,17 @@ def test_pages_are_served_by_tls_and_the_cookie_stays_on_it(encrypted: httpx.Cli
 
 
 @pytest.mark.parametrize("begin", [b"", b"\x16\x03\x01\x02\x00\x01", b"GET / HTTP/1.1\r\n\r\n"])
-def test_who_does_not_come_to_speak_tls_is_let_go(
-    encrypted: httpx.Client, monkeypatch: pytest.MonkeyPatch, begin: bytes
-) -> None:
-    monkeypatch.setattr(connections, "ASK_SECONDS", 0.5)
-    with connected(encrypted) as connection:
+def test_who_does_not_come_to_speak_tls_is_let_go(encrypt: Browse, begin: bytes) -> None:
+    impatient, patient_one = encrypt(Connections(request_seconds=0.5)), encrypt()
+    with connected(impatient) as connection:
         connection.sendall(begin)
         assert not re.match(rb"HTTP", read_all(connection))
-    monkeypatch.undo()
-    assert encrypted.get("/enter").status_code == 200
+    assert patient_one.get("/enter").status_code == 200
 
 
-def test_silent_connections_make_room_before_they_are_encrypted(
-    encrypted: httpx.Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silent_connections_make_room_before_they_are_encrypted(encrypt: Browse) -> None:
     """Each takes a third of a megabyte: a few thousand of them would take all memory."""
-    monkeypatch.setattr(connections, "ASK_SECONDS", 600.0)
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 5)
+    encrypted = encrypt(Connections(most=5, request_seconds=600.0))
     with contextlib.ExitStack() as stack:
         silent = [stack.enter_context(connected(encrypted)) for _ in range(20)]
         assert encrypted.get("/enter").status_code == 200
@@ -665,13 +645,3 @@ def test_who_asks_is_whom_the_proxy_names_if_there_is_one(
         for address in ("198.51.100.1", "198.51.100.2")
     ]
     assert [answer.status_code for answer in asked] == statuses
-
-
-@pytest.mark.parametrize(("proxy", "remain"), [("::1", 3), ("127.0.0.1", 3), ("", 2), ("2001:db8::1", 2)])
-def test_a_proxy_may_have_all_connections(monkeypatch: pytest.MonkeyPatch, proxy: str, remain: int) -> None:
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS_OF_ONE", 2)
-    crowd = connections.Crowd(proxy)
-    those = [Mock(may_go=True) for _ in range(3)]
-    for one in those:
-        crowd.enter(one, network_of("127.0.0.1" if proxy == "127.0.0.1" else "::1"))
-    assert sum(not one.transport.abort.called for one in those) == remain

@@ -18,10 +18,10 @@ from ladder.http.api.callers import Callers
 from ladder.http.api.files import Files
 from ladder.http.api.openapi import ERRORS, openapi
 from ladder.http.api.reading import read_request
+from ladder.http.requests.cache import AnswerCache
 from ladder.http.requests.kept import Kept
 from ladder.http.requests.limits import name_of
 from ladder.http.requests.refused import refusal
-from ladder.http.requests.shelf import Shelf
 from ladder.operation.threads import Threads
 from ladder.questions.desk import Desk
 from ladder.questions.question import Question, all_questions, document
@@ -53,10 +53,10 @@ def changes_by_path() -> dict[str, Question]:
 class Api:
     """Answers the questions of programs about one ladder."""
 
-    def __init__(self, callers: Callers, shelf: Shelf) -> None:
-        """Keep what anybody may know on the shelf."""
+    def __init__(self, callers: Callers, cache: AnswerCache) -> None:
+        """Keep answers that anybody may see in a cache."""
         self._callers = callers
-        self._shelf = shelf
+        self._cache = cache
         self._threads = Threads(MAX_ANSWERS)
 
     def routes(self) -> list[Route]:
@@ -93,21 +93,18 @@ class Api:
         caller = await self._callers.caller(request)
         who = name_of(caller, request)
         key = str(request.scope["path"]), request.scope["query_string"].decode("latin-1")
-        match = str(request.path_params.get("match", ""))
         is_private = bool(caller.author)
-        if not is_private and (found := self._shelf.find(key, match)) is not None:
+        if not is_private and (found := self._cache.find(key)) is not None:
             return self._sent(found, request, is_private=False)
         wanted = read_request(request, asked.request)
 
         def ask() -> Kept:
-            moment = self._shelf.moment(match)
             answer = Desk(self._callers.home, caller, address=self._callers.site.address).ask(wanted)
-            kept = Kept.of(json.dumps(document(answer), allow_nan=False).encode() + b"\n", 200)
-            if not is_private:
-                self._shelf.put(key, kept, moment)
-            return kept
+            return Kept.of(json.dumps(document(answer), allow_nan=False).encode() + b"\n", 200)
 
         kept = await self._threads.run_charged(self._callers.limits.requests, who, ask)
+        if not is_private:
+            self._cache.put(key, kept)
         return self._sent(kept, request, is_private=is_private)
 
 

@@ -15,7 +15,6 @@ from ladder.http.api.callers import Callers, count_received
 from ladder.http.api.openapi import SUBMISSIONS
 from ladder.http.api.reading import read_change, read_request
 from ladder.http.requests.changes import Changes, length_of, prompt_pieces
-from ladder.http.requests.connections import UNHURRIED
 from ladder.http.requests.form import drained, read_body
 from ladder.intake.upload import UPLOAD_SECONDS, Submission, Upload
 from ladder.operation.journal import note, of_this_call
@@ -71,7 +70,6 @@ class ChangesByPrograms:
         try:
             caller = await self._callers.caller(request)
             check_is_author(caller)
-            request.scope[UNHURRIED] = True
             with self._limits.uploads.one(caller.author):
                 async with asyncio.timeout(UPLOAD_SECONDS):
                     answer = await self._receive(request, caller, stream)

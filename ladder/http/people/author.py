@@ -21,7 +21,6 @@ from ladder.http.pages.submit import submit
 from ladder.http.rendering.links import link
 from ladder.http.requests.asked import Asked, BadQuestion, NoPage, Page, PageFunction, Site
 from ladder.http.requests.changes import Changes, length_of, prompt_pieces
-from ladder.http.requests.connections import UNHURRIED
 from ladder.http.requests.form import MAX_FORM_BYTES, Multipart, Part, drained, read_fields
 from ladder.http.requests.limits import address_of, name_of
 from ladder.http.requests.refused import refused
@@ -181,7 +180,6 @@ class Author:
     async def _submit(self, request: Request) -> Response:
         caller = await self._caller(request)
         length = length_of(request, MAX_FORM_BYTES)
-        request.scope[UNHURRIED] = True
         sent: dict[str, str] = {}
         stream = prompt_pieces(request)
         try:

@@ -29,10 +29,6 @@ from ladder.questions.matches import PlayingRequest
 from referee.pages.match import policy_of
 from referee.records.record import unpacked
 
-MAX_STREAMS = 256
-"""The maximum number of browsers that follow matches."""
-MAX_STREAMS_OF_ONE = 128
-"""The maximum number of them at one address, such as that of a lecture hall or a proxy."""
 MAX_RECORDS = 4
 """The number of records that are read at a time."""
 SLOW_SECONDS = 10.0
@@ -58,12 +54,6 @@ class Matches:
         self._drawings = Drawings(pages_folder(home), niceness)
         self._live = Live(home)
         self._threads = Threads(MAX_RECORDS)
-        self._streams = AtATime(
-            MAX_STREAMS_OF_ONE,
-            MAX_STREAMS,
-            f"more than {MAX_STREAMS_OF_ONE} matches are followed from your address; close one",
-            "too many people follow matches; come back in a minute",
-        )
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -144,7 +134,7 @@ class Matches:
         self._limits.requests.take(who)
         if request.method == "HEAD":
             return Response(headers=EVENTS)
-        return _Events(self._live.events(request.path_params["match"]), self._streams, who)
+        return _Events(self._live.events(request.path_params["match"]), self._limits.streams, who)
 
     def _response(self, page: Page, asked: Asked, status: int) -> Response:
         """Return a page that must not be cached, because it changes soon."""

@@ -1,7 +1,7 @@
 """Serves the pages: in this process, or beside a ladder that is served, in a process of its own.
 
-A process of its own, because whoever looks at pages must not keep the ladder's own threads waiting: bots at home are charged for
-the time of their messages. It is begun anew if it dies, by a keeper that does nothing else.
+A process of its own, because the pages must not delay the ladder's own threads: bots at home are charged for the time of their
+messages. It is started again if it dies.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,7 +31,7 @@ from starlette.types import ASGIApp
 
 from ladder.http.app import application
 from ladder.http.requests.asked import Site
-from ladder.http.requests.connections import MAX_CONNECTIONS, Connection, Crowd
+from ladder.http.requests.connections import MAX_CONNECTIONS, Connection, Connections, counting_requests
 from ladder.intake.upload import sweep_uploads
 from ladder.operation import journal
 from ladder.operation.calls import CallFigures
@@ -41,7 +41,7 @@ from ladder.operation.journal import note
 from referee.files import in_words
 from referee.live.matches.server import Listen, PortInUse
 from referee.live.matches.worker import STOPPING, become_worker, undisturbed
-from referee.live.seats.orphans import kill_below, kill_children, own_ended, own_starting
+from referee.live.seats.orphans import kill_below, own_ended, own_starting
 from referee.sandbox.system import allow_files
 
 EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 who says so means it
@@ -54,20 +54,24 @@ FILES = MAX_CONNECTIONS + MAX_NEW + 68
 """How many files must be allowed: besides connections, for the database, records and what is drawn."""
 FILES_OF_TABLE = 3
 """How many files each table takes: two pipes, and its process."""
+UNREAD_SECONDS = 30.0
+"""The default time in which a client may leave an answer unread; a slow reader gets all of it."""
 STOP_SECONDS = 1.0
 """How long answers that are under way may take when the pages are to stop."""
 END_SECONDS = 1.0
 """How much longer a process may take to end."""
 AGAIN_SECONDS = 1.0
-"""How long it takes until pages that have died are there again."""
+"""The time until pages that have died are started again."""
 MOST_AGAIN_SECONDS = 60.0
-"""The same if their keeper is killed again and again; each time it is twice as long. A keeper that lives as long begins from the start."""
+"""The same if they die again and again: it doubles each time, until they have lived as long as this."""
 NICENESS = 5
 """Pages wait when there is not enough of the processor for them and for matches."""
 
 
-def listening(address: str, tables: int = 0) -> socket.socket:
-    """Return a socket that listens at `host:port`, for pages with so many tables.
+def listening(address: str, tables: int = 0, unread_seconds: float = UNREAD_SECONDS) -> socket.socket:
+    """Return a socket that listens at `host:port`, for pages with this number of tables.
+
+    On Linux, the kernel ends a connection whose client takes no data for `unread_seconds`.
 
     Raises:
         PortInUse: if that is not possible.
@@ -85,11 +89,17 @@ def listening(address: str, tables: int = 0) -> socket.socket:
         [family, *_, found], *_ = socket.getaddrinfo(
             host.strip("[]"), int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        return socket.create_server((str(found[0]), int(port)), family=family, backlog=1024)
+        bound = socket.create_server((str(found[0]), int(port)), family=family, backlog=1024)
     except OSError as error:
         raise PortInUse(
             f"cannot show pages at {address}: {error.strerror}; is the address right, and no other program using it?"
         ) from error
+    # Connections inherit both. asyncio would set the first if Python said that this socket is TCP's; without it, Nagle's algorithm
+    # holds the body of each answer back for 40 ms.
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if sys.platform == "linux":
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(unread_seconds * 1000))
+    return bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +126,23 @@ def url_of(address: str, bound: socket.socket, certificate: Certificate | None =
     return f"{scheme}://{address.rpartition(':')[0]}:{bound.getsockname()[1]}/"
 
 
-def config_of(application: ASGIApp, certificate: Certificate | None = None, proxy: str = "") -> uvicorn.Config:
-    """Return how an application is served; `proxy` is as in `Site`."""
+def config_of(
+    application: ASGIApp,
+    certificate: Certificate | None = None,
+    proxy: str = "",
+    connections: Connections | None = None,
+) -> uvicorn.Config:
+    """Return how an application is served.
+
+    Args:
+        application: the pages.
+        certificate: what encrypts the connections, if anything does.
+        proxy: as in `Site`.
+        connections: the limits on connections; None for the default ones.
+    """
+    encryption = None if certificate is None else certificate.encryption()
     return uvicorn.Config(
-        application,
+        counting_requests(application),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -128,9 +151,7 @@ def config_of(application: ASGIApp, certificate: Certificate | None = None, prox
         ws="none",
         backlog=MAX_NEW,
         lifespan="on",
-        # Uvicorn would encrypt before anything of ours knows of the connection: who says nothing then has a place for a minute,
-        # with a third of a megabyte, as often as he likes.
-        http=partial(Connection, Crowd(proxy), None if certificate is None else certificate.encryption()),  # type: ignore[arg-type]  # it is called, no more
+        http=partial(Connection, connections or Connections(), encryption),  # type: ignore[arg-type]  # uvicorn only calls it
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=int(STOP_SECONDS),
     )
@@ -167,7 +188,7 @@ def serve_pages(
 def pages_beside(
     home: Home, site: Site, address: str, certificate: Certificate | None, calls: socket.socket | None = None
 ) -> Iterator[str]:
-    """Serve the pages meanwhile, in processes of their own; yield their address.
+    """Serve the pages meanwhile, in a process of their own; yield their address.
 
     Enter it before anything that takes all processes below this one for leftovers. `calls` is as for `serve_pages`.
 
@@ -176,12 +197,13 @@ def pages_beside(
     """
     with listening(address, site.tables if site.has_tables else 0) as bound:
         site = replace(site, url=_for_commands(site, address, bound, certificate))
-        keepers = _Keepers(home, site, bound, certificate, calls)
+        arguments = (home, site, bound, certificate, calls, journal.form_of_this_process())
+        pages = _Restarted(partial(multiprocessing.get_context("spawn").Process, target=_serve, args=arguments))
         try:
-            keepers.begin()
+            pages.begin()
             yield url_of(address, bound, certificate)
         finally:
-            keepers.end()
+            pages.end()
 
 
 def _for_commands(site: Site, address: str, bound: socket.socket, certificate: Certificate | None) -> str:
@@ -192,118 +214,75 @@ def _for_commands(site: Site, address: str, bound: socket.socket, certificate: C
     return url_of(f"{gethostname()}:0" if is_everywhere else address, bound, certificate).rstrip("/")
 
 
-class _Keepers:
-    """The keeper of the pages, and those that take its place when somebody kills it."""
+class _Restarted:
+    """The process of the pages, and those that take its place when it dies. Browsers wait at the socket meanwhile."""
 
-    def __init__(
-        self,
-        home: Home,
-        site: Site,
-        bound: socket.socket,
-        certificate: Certificate | None,
-        calls: socket.socket | None,
-    ) -> None:
-        self._arguments = (home, site, bound, certificate, calls, journal.form_of_this_process())
-        self._context = multiprocessing.get_context("spawn")
+    def __init__(self, make_process: Callable[[], BaseProcess]) -> None:
+        self._make_process = make_process
         self._is_over = threading.Event()
         self._starting = threading.Lock()
-        self._keeper: BaseProcess | None = None
+        self._process: BaseProcess | None = None
         self._thread = threading.Thread(target=self._watch, name="pages", daemon=True)
 
     def begin(self) -> None:
-        """Start a keeper."""
+        """Start the process."""
         with undisturbed():
             self._start()
             self._thread.start()
 
     def end(self) -> None:
-        """Let the keeper end, and all below it; none takes its place."""
+        """End the process, and all below it; none takes its place."""
         self._is_over.set()
         with self._starting:
-            keeper = self._keeper
-        if keeper is not None:
-            _end(keeper, STOP_SECONDS + 2 * END_SECONDS)
+            process = self._process
+        if process is None or process.pid is None:
+            return
+        process.terminate()
+        process.join(STOP_SECONDS + END_SECONDS)
+        if process.is_alive():
+            kill_below(process.pid)
+        process.join()
 
     def _start(self) -> None:
-        """Start a keeper.
+        """Start a process.
 
         Raises:
             OSError: if the machine has no room for one.
         """
-        keeper = self._context.Process(target=_keep, args=self._arguments, name="pages")
         with self._starting:
             if self._is_over.is_set():
                 return
+            process = self._make_process()
             with own_starting() as started:  # whoever clears away what agents have left spares it
-                keeper.start()
-                started(keeper.pid)
-            self._keeper = keeper
+                process.start()
+                started(process.pid)
+            self._process = process
 
     def _watch(self) -> None:
-        """Put another keeper in the place of one that was killed. Browsers wait for it meanwhile."""
-        signal.pthread_sigmask(
-            signal.SIG_BLOCK, STOPPING
-        )  # as the processes that are started here, until they are workers
+        """Start another process whenever one dies."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)  # as in a process that is started here, until it is a worker
         seconds = AGAIN_SECONDS
-        while (keeper := self._keeper) is not None:
+        while (process := self._process) is not None:
             began = time.monotonic()
-            wait([keeper.sentinel])
+            wait([process.sentinel])
             if self._is_over.is_set():
                 return
-            keeper.join()
-            own_ended(keeper.pid)
-            lived = time.monotonic() - began
-            seconds = AGAIN_SECONDS if lived >= MOST_AGAIN_SECONDS else seconds
-            note(
-                "pages_died",
-                logging.ERROR,
-                status=keeper.exitcode,
-                text=f"the keeper of the pages was killed; another one begins in {seconds:g} s",
-            )
+            process.join()
+            own_ended(process.pid)
+            if time.monotonic() - began >= MOST_AGAIN_SECONDS:
+                seconds = AGAIN_SECONDS
+            _note_death(f"the pages have died; they begin again in {seconds:g} s", process.exitcode)
             while not self._is_over.wait(seconds):
                 seconds = min(2 * seconds, MOST_AGAIN_SECONDS)
-                if self._starts(seconds):
+                try:
+                    self._start()
                     break
-
-    def _starts(self, seconds: float) -> bool:
-        """Start a keeper; return whether that was possible. If not, it is tried again after so many seconds."""
-        try:
-            self._start()
-        except OSError as error:
-            note(
-                "pages_died",
-                logging.ERROR,
-                text=f"no keeper of the pages can be started: {in_words(error)}; it is tried again in {seconds:g} s",
-            )
-            return False
-        return True
+                except OSError as error:
+                    _note_death(f"the pages cannot be started: {in_words(error)}; it is tried again in {seconds:g} s")
 
 
-def _keep(
-    home: Home,
-    site: Site,
-    bound: socket.socket,
-    certificate: Certificate | None,
-    calls: socket.socket | None,
-    form: journal.Form | None,
-) -> None:
-    """Serve the pages in a process below this one, again and again."""
-    become_worker()
-    if form is not None:
-        journal.begin(form)
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit())
-    context = multiprocessing.get_context("spawn")
-    while True:
-        process = context.Process(target=_serve, args=(home, site, bound, certificate, calls, form), name="pages")
-        try:
-            with undisturbed():
-                process.start()
-            process.join()
-        finally:
-            _end(process, STOP_SECONDS + END_SECONDS)
-        kill_children(())  # what was below them, such as tables, has become ours
-        note("pages_died", logging.ERROR, status=process.exitcode, text="the pages have died, and begin anew")
-        time.sleep(AGAIN_SECONDS)
+def _note_death(text: str, status: int | None = None) -> None:
+    note("pages_died", logging.ERROR, status=status, text=text)
 
 
 def _serve(
@@ -320,14 +299,3 @@ def _serve(
     os.umask(0o077)
     sweep_uploads(home)
     serve_pages(home, site, bound, certificate, NICENESS, calls)
-
-
-def _end(process: BaseProcess, seconds: float) -> None:
-    """Let a process end, and all below it; kill it if it has not done so in time."""
-    if process.pid is None:
-        return
-    process.terminate()
-    process.join(seconds)
-    if process.is_alive():
-        kill_below(process.pid)
-    process.join()

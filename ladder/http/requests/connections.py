@@ -1,190 +1,153 @@
-"""Connections of browsers: who says nothing, too little or reads nothing keeps no place, and nobody has all of them."""
+"""Limits on the connections of browsers that uvicorn does not have (docs/decisions/0044-the-edge.md)."""
 
 from __future__ import annotations
 
 import asyncio
-import math
-from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ssl import SSLContext
 from typing import Any
 
+from starlette.types import ASGIApp, Receive, Scope, Send
 from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.protocols.utils import get_remote_addr
-
-from ladder.http.requests.limits import network_of
 
 MAX_CONNECTIONS = 480
-"""How many connections there are at a time."""
-MAX_CONNECTIONS_OF_ONE = 256
-"""How many of them are those of one address: enough for a lecture hall behind one."""
-ASK_SECONDS = 10.0
-"""How long the head of a request may take to come, or what nobody reads any more of one that was answered."""
-BODY_SECONDS = 12.0
-"""How long the rest of a request may take to come. Forms are refused in words before (`form.FORM_SECONDS`)."""
-UNHURRIED = "dogana.unhurried"
-"""In the scope of a request: that its body may take longer, since an author sends it."""
-READ_SECONDS = 30.0
-"""How long somebody may read nothing of an answer. Who reads slowly gets all of it."""
+"""The default number of connections at a time."""
+REQUEST_SECONDS = 10.0
+"""The default time in which the head of a request must arrive, including the TLS handshake of a new connection."""
+_CONNECTION = "dogana.connection"
+"""The key of a request's connection in the state of its scope."""
 
 
-class Crowd:
-    """The connections of one server, by address.
+class Connections:
+    """The open connections of one server. A newcomer to a full server takes the place of the oldest connection without a request."""
 
-    Who has not asked for anything yet, or not to the end, makes room for newcomers, the oldest first. Where there is no place left
-    for anybody, it is the address with the most connections that makes room, so one or two addresses never keep out all others.
+    def __init__(self, most: int = MAX_CONNECTIONS, request_seconds: float = REQUEST_SECONDS) -> None:
+        """Allow `most` connections at a time, and `request_seconds` for the head of a request."""
+        self.request_seconds = request_seconds
+        self._most = most
+        self._open: dict[Connection, None] = {}
+
+    def enter(self, newcomer: Connection) -> None:
+        """Count a connection. If the server is full, end the oldest one without a request, or else the oldest one."""
+        if len(self._open) >= self._most:
+            oldest = next((one for one in self._open if not one.requests), next(iter(self._open)))
+            self.leave(oldest)
+            oldest.transport.abort()
+        self._open[newcomer] = None
+
+    def leave(self, connection: Connection) -> None:
+        """Stop counting a connection."""
+        self._open.pop(connection, None)
+
+
+class Connection(asyncio.Protocol):
+    """A connection of a browser. It counts before its TLS handshake; uvicorn's own protocol handles its requests.
+
+    Attributes:
+        transport: the TCP connection, and after the handshake the TLS connection on it.
+        requests: the number of requests that are being answered.
     """
 
-    def __init__(self, proxy: str = "") -> None:
-        """`proxy` is an address that may have all of them."""
-        self._proxy = network_of(proxy) if proxy else ""
-        self._connections: dict[Connection, str] = {}
-        self._of: Counter[str] = Counter()
+    transport: asyncio.Transport
 
-    def enter(self, newcomer: Connection, address: str) -> None:
-        """Count a connection. If there are too many, end one: of its own address, or of the one that has most."""
-        self._connections[newcomer] = address
-        self._of[address] += 1
-        if self._of[address] > MAX_CONNECTIONS_OF_ONE and address != self._proxy:
-            self._make_room(address)
-        elif len(self._connections) > MAX_CONNECTIONS:
-            self._make_room(max(self._of, key=self._of.__getitem__))
-
-    def leave(self, one: Connection) -> None:
-        """Count a connection no more."""
-        address = self._connections.pop(one, None)
-        if address is not None:
-            self._of[address] -= 1
-            if not self._of[address]:
-                del self._of[address]
-
-    def _make_room(self, address: str) -> None:
-        """End the oldest connection of an address that is not being answered; if all are, the oldest."""
-        theirs = [one for one, its in self._connections.items() if its == address]
-        gone = next((one for one in theirs if one.may_go), theirs[0])
-        self.leave(gone)
-        gone.transport.abort()
-
-
-class Connection(H11Protocol):
-    """A connection of a browser. It has its place from the beginning, also while it is agreed how it is encrypted."""
-
-    def __init__(self, crowd: Crowd, encryption: SSLContext | None = None, **of_server: Any) -> None:
-        """`encryption` is by what it is encrypted; None if it is not."""
-        super().__init__(**of_server)
-        self._crowd = crowd
+    def __init__(self, connections: Connections, encryption: SSLContext | None = None, **of_server: Any) -> None:
+        """Prepare a connection; without `encryption` it is plain HTTP. uvicorn gives the other arguments."""
+        of_server["app_state"] = {**of_server["app_state"], _CONNECTION: self}
+        self._http = H11Protocol(**of_server)
+        self._connections = connections
         self._encryption = encryption
-        self._encrypting: asyncio.Task[None] | None = None
+        self._handshake: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._early = bytearray()
-        self._asks: asyncio.TimerHandle | None = None
-        self._reads: asyncio.TimerHandle | None = None
-        self._body: asyncio.TimerHandle | None = None
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is being answered."""
-        return self.cycle is None or self.cycle.response_complete
-
-    @property
-    def lacks_body(self) -> bool:
-        """Whether a request is to be answered that has not come to its end, though it should have."""
-        return not self.is_idle and self.cycle.more_body and UNHURRIED not in self.cycle.scope
-
-    @property
-    def may_go(self) -> bool:
-        """Whether it may be ended to make room."""
-        return self.is_idle or self.lacks_body
+        self.requests = 0
 
     @override
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as the base has it
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         self.transport = transport
-        client = get_remote_addr(transport)
-        self._crowd.enter(self, network_of(client[0] if client else ""))
-        self._watch()
+        self._connections.enter(self)
+        self._expect_request()
         if self._encryption is None:
-            super().connection_made(transport)
-        else:
+            self._http.connection_made(transport)
+        else:  # by asyncio's own server a handshake could take a minute, and would count nowhere
             transport.pause_reading()
-            self._encrypting = self.loop.create_task(self._encrypt(transport, self._encryption))
+            self._handshake = asyncio.get_running_loop().create_task(self._encrypt(transport, self._encryption))
 
     async def _encrypt(self, transport: asyncio.Transport, encryption: SSLContext) -> None:
-        """Agree on how the connection is encrypted; forget it if that fails, or takes too long."""
         try:
-            encrypted = await self.loop.start_tls(
-                transport, self, encryption, server_side=True, ssl_handshake_timeout=ASK_SECONDS
-            )
+            encrypted = await asyncio.get_running_loop().start_tls(transport, self, encryption, server_side=True)
         except OSError:
             encrypted = None
-        if encrypted is None:  # the browser has gone, or speaks another language
-            self._crowd.leave(self)
-            self._stop_asking_timer()
+        if encrypted is None:  # the client has gone, or does not speak TLS
+            self._leave()
             return
-        super().connection_made(encrypted)
+        self.transport = encrypted
+        self._handshake = None
+        self._http.connection_made(encrypted)
         if self._early:
             self.data_received(bytes(self._early))
 
     @override
     def data_received(self, data: bytes) -> None:
-        if self.flow is None:  # before `_encrypt` has heard that it is encrypted
+        if self._handshake is not None:  # the handshake is over, but `_encrypt` has not resumed yet
             self._early += data
             return
-        super().data_received(data)
-        self._watch()
+        self._http.data_received(data)
+        self._expect_request()
+
+    @override
+    def eof_received(self) -> None:
+        self._http.eof_received()
 
     @override
     def pause_writing(self) -> None:
-        super().pause_writing()
-        self._wait_for_reader()
+        self._http.pause_writing()
 
     @override
     def resume_writing(self) -> None:
-        super().resume_writing()
-        self._stop_reading_timer()
+        self._http.resume_writing()
 
     @override
     def connection_lost(self, exc: Exception | None) -> None:
-        self._crowd.leave(self)
-        self._stop_asking_timer()
-        self._stop_body_timer()
-        super().connection_lost(exc)
-        self._stop_reading_timer()
+        self._leave()
+        self._http.connection_lost(exc)
 
-    def _watch(self) -> None:
-        """Limit how long we wait for something that nobody can be answered without; what comes meanwhile gives no more time."""
-        if not self.lacks_body:
-            self._stop_body_timer()
-        elif self._body is None:
-            self._body = self.loop.call_later(BODY_SECONDS, self._end_without_body)
-        if not self.is_idle:
-            self._stop_asking_timer()
-        elif self._asks is None and not self.transport.is_closing():
-            self._asks = self.loop.call_later(ASK_SECONDS, self.transport.abort)
+    def _leave(self) -> None:
+        self._connections.leave(self)
+        self._stop_timer()
 
-    def _end_without_body(self) -> None:
-        """End the connection, unless the body has come, or has been given more time, or nobody waits for it any more."""
-        self._body = None
-        if self.lacks_body:
-            self.transport.abort()
+    def _expect_request(self) -> None:
+        """End the connection if no request begins in time; further bytes do not extend the time."""
+        if self._timer is None and not self.requests:
+            seconds = self._connections.request_seconds
+            self._timer = asyncio.get_running_loop().call_later(seconds, self.transport.abort)
 
-    def _wait_for_reader(self, before: float = math.inf) -> None:
-        """Go on as long as less is unread than before."""
-        unread = self.transport.get_write_buffer_size()
-        if unread < before:
-            self._reads = self.loop.call_later(READ_SECONDS, self._wait_for_reader, unread)
-        else:
-            self.transport.abort()
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-    def _stop_asking_timer(self) -> None:
-        if self._asks is not None:
-            self._asks.cancel()
-            self._asks = None
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Count a request while the context lasts."""
+        self.requests += 1
+        self._stop_timer()
+        try:
+            yield
+        finally:
+            self.requests -= 1
 
-    def _stop_body_timer(self) -> None:
-        if self._body is not None:
-            self._body.cancel()
-            self._body = None
 
-    def _stop_reading_timer(self) -> None:
-        if self._reads is not None:
-            self._reads.cancel()
-            self._reads = None
+def counting_requests(app: ASGIApp) -> ASGIApp:
+    """Return an application whose requests count for their connections."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        connection: Connection = scope["state"][_CONNECTION]
+        with connection.answering():
+            await app(scope, receive, send)
+
+    return answer

@@ -1,9 +1,8 @@
-"""How much those who look may ask for."""
+"""The limits on the requests of the callers of one server of pages, in one place."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
@@ -11,42 +10,37 @@ from weakref import WeakValueDictionary
 from starlette.requests import Request
 
 from ladder.operation.errors import TooMuch
-from ladder.operation.meter import AtATime
 from ladder.operation.threads import WAIT_SECONDS
 from ladder.questions.caller import Caller
 from referee.live.doors.lobby import host_of
 
-MAX_WAITING = 128
-"""How many pages may be asked for at a time from one address: that of a lecture hall, or of a proxy."""
 
+class CallerQueues:
+    """Lets each caller do a few things at a time. Further ones wait, and delay only that caller."""
 
-class Turns:
-    """Lets each address do some things at a time; what it asks for beyond that waits, and keeps only that address waiting."""
-
-    def __init__(self, of_one: int) -> None:
-        """Allow so many."""
+    def __init__(self, of_one: int, wait_seconds: float = WAIT_SECONDS) -> None:
+        """Let each caller do `of_one` things at a time, and wait for `wait_seconds`."""
         self._of_one = of_one
-        self._asked = AtATime(MAX_WAITING, sys.maxsize, "too many pages are asked for from your address", "")
-        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._wait_seconds = wait_seconds
+        self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def one(self, who: str) -> AsyncIterator[None]:
-        """Wait for a turn.
+    async def place(self, who: str) -> AsyncIterator[None]:
+        """Wait for a place, and have it while the context lasts.
 
         Raises:
-            TooMuch: if too many wait for one already, or it does not come in time.
+            TooMuch: if no place is free in time.
         """
-        turns = self._turns.setdefault(who, asyncio.Semaphore(self._of_one))
-        with self._asked.one(who):
-            try:
-                async with asyncio.timeout(WAIT_SECONDS):
-                    await turns.acquire()
-            except TimeoutError:
-                raise TooMuch("too many pages are asked for from your address; come back in a minute") from None
-            try:
-                yield
-            finally:
-                turns.release()
+        places = self._places.setdefault(who, asyncio.Semaphore(self._of_one))
+        try:
+            async with asyncio.timeout(self._wait_seconds):
+                await places.acquire()
+        except TimeoutError:
+            raise TooMuch("too many pages are asked for from your address; come back in a minute") from None
+        try:
+            yield
+        finally:
+            places.release()
 
 
 def network_of(host: str) -> str:

@@ -1,0 +1,47 @@
+"""A cache of the answers that anybody may see, so that many readers of a page cost no more than one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from cachetools import TTLCache
+
+from ladder.http.requests.kept import Kept
+
+MAX_BYTES = 32 * 1024**2
+"""The default size of a cache."""
+FRESH_SECONDS = 1.0
+"""The default time for which an answer is sent again, although something may have changed."""
+
+Key = tuple[str, str]
+"""The path and the query of a request."""
+
+
+class AnswerCache:
+    """The last answers of one server. Use it in one thread only."""
+
+    def __init__(
+        self,
+        fresh_seconds: float = FRESH_SECONDS,
+        max_bytes: int = MAX_BYTES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Keep up to `max_bytes` of answers for `fresh_seconds` each."""
+        self._answers = TTLCache[Key, tuple[Key, Kept]](max_bytes, fresh_seconds, timer=clock, getsizeof=_size)
+
+    def find(self, key: Key) -> Kept | None:
+        """Return a fresh answer, if there is one."""
+        found = self._answers.get(key)
+        return None if found is None else found[1]
+
+    def put(self, key: Key, answer: Kept) -> None:
+        """Add an answer, unless it is larger than the cache; the least recently used ones make room for it."""
+        entry = key, answer
+        if _size(entry) <= self._answers.maxsize:
+            self._answers[key] = entry
+
+
+def _size(entry: tuple[Key, Kept]) -> int:
+    key, answer = entry
+    return sum(map(len, key)) + len(answer.body) + len(answer.compressed) + 1000
