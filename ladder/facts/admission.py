@@ -10,6 +10,9 @@ from ladder.facts.roster import Roster
 from ladder.model.condition import Condition
 from ladder.operation.sqlite_file import SqliteFile, among_ids
 
+MAX_REASON_CHARACTERS = 2000
+"""The length to which the reason of a qualification is cut: a line of the log is bounded."""
+
 
 class Admission:
     """Who may play: qualifications, retirements, and trials."""
@@ -29,7 +32,10 @@ class Admission:
 
     def _note_qualification(self, version: int, condition: Condition, outcome: str, reason: str) -> None:
         label = self._roster.label(version)
-        self._log.append("qualification", {"version": label, **condition.fields, "outcome": outcome, "reason": reason})
+        self._log.append(
+            "qualification",
+            {"version": label, **condition.fields, "outcome": outcome, "reason": reason[:MAX_REASON_CHARACTERS]},
+        )
 
     def qualifications(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, tuple[bool, str]]:
         """Return for each version that has tried, and is not to try once more: whether it got through, and why not."""

@@ -41,7 +41,7 @@ from tests.cases import mostly_long
 from tests.commands.conftest import Dogana, dogana
 from tests.growth import grows_in_proportion
 from tests.ladder.archived import record_file
-from tests.ladder.made import differences, ladder, next_matches, play
+from tests.ladder.made import CONDITION, differences, ladder, next_matches, play
 from tests.ladder.told import play_really
 
 __all__ = ["dogana"]
@@ -143,6 +143,13 @@ def test_a_block_commits_to_its_seed_for_every_match_and_does_not_tell_it(home: 
             assert match["seed_commitment"] == commitment(found.match_id, found.seed)
             assert match["seats"] == found.labels
             assert str(found.seed) not in log.read_text()
+
+
+def test_a_reason_of_any_length_leaves_a_log_that_can_be_checked(home: Home, tmp_path: Path) -> None:
+    with Store(home.database, create=False) as store:
+        store.admission.qualify(1, CONDITION, passed=False, reason="x" * audit_logs.MAX_LINE_BYTES)
+        store.results.void(store.schedule.unfinished(CONDITION)[0], "x" * audit_logs.MAX_LINE_BYTES)
+    check(written(home, tmp_path / "log.jsonl"), key_of(home).public)
 
 
 def test_a_log_tells_where_a_match_stands(home: Home, log: Path) -> None:
