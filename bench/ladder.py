@@ -1,34 +1,36 @@
-"""Ladders with a long history, and what a run does between matches there.
-
-The history is made with SQL, and the tallies are derived from it as `dogana ladder recompute --repair` derives them.
-"""
+"""Ladders with a long history, and what a run does between matches there."""
 
 from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from hashlib import blake2b
 from itertools import cycle
 from pathlib import Path
 from time import process_time
+from unittest.mock import patch
 
-from sqlite_utils import Database
-
-from ladder.facts.entries import note
+from ladder.facts.entries import append
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.standings import standings
 from ladder.facts.store import Store
-from ladder.facts.tallies import DERIVED, derive
+from ladder.model import rating
+from ladder.model.condition import Condition
 from ladder.model.match import Match
+from ladder.model.rating import Rating
 from ladder.model.schedule import rotations
 from ladder.play.blocks import Blocks
 from ladder.play.running import count
+from referee.kit.chance import commitment
 from referee.match.result import Outcome, Result, SeatResult
 from referee.registry import find, games
 
 VERSIONS = 52
 CLOCK = "60+0.5/10"
+_SEED = 1
+"""That of each block."""
 
 
 def name_of(number: int) -> str:
@@ -37,98 +39,82 @@ def name_of(number: int) -> str:
 
 
 def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
-    """Make a ladder with a history of matches, one in a hundred of them given up, and all of it in its audit log.
+    """Make a ladder with a history of matches, one in a hundred of them given up, by adding their events.
 
-    All versions but the first were out in one of a hundred matches.
+    All versions but the first were out in one of a hundred matches. Ratings are drawn: to infer them would take most of the time.
     """
     game = next(iter(games().values()))
     path = folder / f"{matches}" / "ladder.db"
     path.parent.mkdir()
     with Store(path, create=True) as store:
+        condition = store.roster.condition(game.name, {}, CLOCK)
         for number in range(versions):
             version, _ = store.roster.add_version(
                 f"bot{number}", f"author{number}", f"{number}", ["./bot"], [game.name]
             )
-            store.admission.qualify(version.id, store.roster.condition(game.name, {}, CLOCK), passed=True, reason="")
-    connection = sqlite3.connect(path)
-    connection.execute("pragma synchronous = off")
-    connection.execute("pragma cache_size = -1000000")  # else a million matches take hours
+            store.admission.qualify(version.id, condition, passed=True, reason="")
     chance = random.Random(matches)
-    sizes = cycle(game.seat_counts)
-    block = made = 0
-    while made < matches or block % len(game.seat_counts):  # both ladders are about to play as many seats
-        block, seats = block + 1, next(sizes)
-        connection.execute(
-            """
-            insert into blocks
-                (id, condition, seats, seed, guests, round, schedule_seed, after_number, created_at, sealed_at)
-            values (?, 1, ?, 1, 0, 0, 0, 0, '', '')
-            """,
-            [block, seats],
-        )
-        for rotation, table in enumerate(rotations(chance.sample(range(1, versions + 1), seats))):
-            made += 1
-            out = len(table) - 1 if made % 25 == 0 and table[-1] != 1 else None
-            _add_match(connection, name_of(made), block, rotation, table, out, given_up=made % 100 == 0)
-            seated = sorted(table)
-        connection.executemany(
-            "insert into block_ratings (version, condition, block, mu, sigma) values (?, 1, ?, ?, ?)",
-            ((version, block, chance.gauss(25, 6), 1 + chance.random()) for version in seated),
-        )
-    connection.executemany(
-        "insert into ratings (condition, version, mu, sigma) values (1, ?, ?, ?)",
-        ((version, chance.gauss(25, 6), 1 + chance.random()) for version in range(1, versions + 1)),
-    )
-    db = Database(connection)
-    for table_name in DERIVED:
-        derive(db, table_name)
-    for kind, facts in {
-        "block": "select id from blocks",
-        "result": "select number from results",
-        "void": "select rowid from voids",
-        "seed": "select id from blocks",
-    }.items():
-        for [fact] in connection.execute(f"{facts} order by 1").fetchall():
-            note(db, kind, fact)
-    connection.commit()
-    connection.close()
+
+    def drawn(ratings: Sequence[Rating], _: Sequence[int]) -> list[Rating]:
+        return [Rating(chance.gauss(25, 6), 1 + chance.random()) for _ in ratings]
+
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection, patch.object(rating, "update", drawn):
+        connection.execute("pragma synchronous = off")
+        connection.execute("pragma cache_size = -1000000")  # else a million matches take hours
+        connection.execute("begin")
+        _add_blocks(connection, condition, matches, versions, chance)
+        connection.execute("commit")
     return Store(path, create=False)
 
 
-def _add_match(
-    connection: sqlite3.Connection,
-    match_id: str,
-    block: int,
-    rotation: int,
-    versions: list[int],
-    out: int | None,
-    *,
-    given_up: bool,
+def _add_blocks(
+    connection: sqlite3.Connection, condition: Condition, matches: int, versions: int, chance: random.Random
 ) -> None:
-    connection.execute("insert into matches (id, block, rotation) values (?, ?, ?)", [match_id, block, rotation])
-    connection.executemany(
-        "insert into seats (match, seat, version) values (?, ?, ?)",
-        ((match_id, seat, version) for seat, version in enumerate(versions)),
-    )
+    """Add blocks, in which all numbers of seats take turns, until there are enough matches."""
+    seat_counts = find(condition.game).seat_counts
+    sizes = cycle(seat_counts)
+    block = made = last_out = 0
+    while made < matches or block % len(seat_counts):  # both ladders are about to play as many seats
+        block, seats = block + 1, next(sizes)
+        tables = list(rotations(chance.sample(range(versions), seats)))
+        names = [name_of(made + 1 + number) for number in range(seats)]
+        planned = [
+            {"match": name, "seed_commitment": commitment(name, _SEED), "seats": [f"bot{one} v1" for one in table]}
+            for name, table in zip(names, tables, strict=True)
+        ]
+        drawn = {"guests": False, "round": 0, "schedule_seed": 0, "due": {}}
+        append(connection, "block", {"block": block, **condition.fields, **drawn, "matches": planned})
+        for name, table in zip(names, tables, strict=True):
+            made += 1
+            out = made >= last_out + 25 and made % 100 != 0 and table[-1] != 0  # the first version never is
+            last_out = made if out else last_out
+            _end_match(connection, name, len(table), out=out, given_up=made % 100 == 0)
+        append(connection, "seed", {"block": block, "seed": _SEED})
+
+
+def _end_match(connection: sqlite3.Connection, name: str, seats: int, *, out: bool, given_up: bool) -> None:
     if given_up:
-        connection.executemany(
-            "insert into voids (match, reason, at) values (?, 'the worker died', '')", [[match_id]] * MAX_VOIDS
-        )
+        for attempt in range(1, MAX_VOIDS + 1):
+            end = {"match": name, "attempt": attempt, "given_up": attempt == MAX_VOIDS, "reason": "the worker died"}
+            append(connection, "void", end)
         return
-    connection.execute(
-        "insert into results (match, digest, record_hash, decisions, finished_at) values (?, ?, '', 100, '')",
-        [match_id, match_id],
+    append(
+        connection,
+        "result",
+        {
+            "match": name,
+            "record": "",
+            "digest": name,
+            "all_decisions": 100,
+            "ranks": list(range(1, seats + 1)),
+            "scores": [0] * seats,
+            "outcomes": ["played"] * (seats - 1) + ["crash" if out else "played"],
+            "decisions": [20] * seats,
+            "think_ms": [1.0] * seats,
+            "details": [""] * seats,
+        },
     )
-    connection.executemany(
-        """
-        insert into seat_results (match, seat, rank, score, outcome, decisions, think_ms, detail)
-        values (?, ?, ?, 0, ?, 20, 1.0, '')
-        """,
-        ((match_id, seat, 1 + seat, "crash" if seat == out else "played") for seat in range(len(versions))),
-    )
-    connection.execute(
-        "insert into telemetry (match, seat, key, count, total) values (?, 0, 'nodes', 9, 9)", [match_id]
-    )
+    connection.execute("insert into telemetry (match, seat, key, count, total) values (?, 0, 'nodes', 9, 9)", [name])
 
 
 def _result(match: Match) -> Result:

@@ -15,7 +15,8 @@ from ladder.facts.entries import now
 from ladder.facts.store import Store
 from ladder.operation.home import Home
 from referee.files import check_regular, replacing
-from referee.records.audit_log import checkpoint_text, entries, must_begin_with
+from referee.records.audit_book import checkpoint_text
+from referee.records.audit_log import entries, must_begin_with
 from referee.records.chain import FIRST_HASH
 
 

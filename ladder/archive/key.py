@@ -10,7 +10,7 @@ from ladder.facts.store import Store
 from ladder.operation.errors import BadHome
 from ladder.operation.home import Home
 from referee.files import read_file, sync_folder, write_private
-from referee.records.audit_log import handover_text
+from referee.records.audit_book import handover_text
 from referee.records.signature import PublicKey, record_text, signature_line
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
-"""Verify every record, derive everything that follows from the facts again, and compare it with what the ladder keeps.
+"""Check the log, build the views again from its events, compare them with those of the ladder, and verify every record.
 
-The audit log is compared with the facts, too, but never repaired: others may have copies of it.
+The log is never repaired: others may have copies of it.
 
 To verify a record takes some hundredths of a second, so for a million of them some hours. Which records hold is noted meanwhile
 (`checked.py`); whoever is in a hurry has only a sample of them verified.
@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, count, islice
 from math import ceil
@@ -25,13 +25,15 @@ from pathlib import Path
 
 from ladder.archive.archive import Archive, NoRecord
 from ladder.archive.checked import Notes, fingerprint, noted, noting
+from ladder.facts.rebuilt import Rebuilt
+from ladder.facts.results import Results
 from ladder.facts.store import Store
 from ladder.model.condition import not_defaults
 from ladder.model.match import Match
-from ladder.model.rating import History, Rating
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from referee.match.result import milliseconds
+from referee.records.audit_log import AuditError
 from referee.records.record import OtherFormat, RecordError
 from referee.records.verify import Verified, verify
 from referee.registry import find, shipped_board
@@ -82,8 +84,6 @@ class Lines:
 class Comparison:
     """What came out of a comparison."""
 
-    history: History
-    """The ratings that follow from the matches."""
     matches: int = 0
     """How many matches count."""
     left_out: int = 0
@@ -91,7 +91,7 @@ class Comparison:
     verified_before: int = 0
     """How many records were verified by a comparison that was broken off, and have not changed since."""
     broken: Lines = field(default_factory=Lines)
-    """Records that are missing or do not hold; which matches these are is noted (`Derivation.broken`)."""
+    """Records that are missing or do not hold; which matches these are is noted (`Evidence.broken`)."""
     other_format: int = 0
     """How many more records this version does not read: those from before the first release of Dogana, or of a later one."""
     lost: Lines = field(default_factory=Lines)
@@ -101,9 +101,9 @@ class Comparison:
     contradicting: Lines = field(default_factory=Lines)
     """Records that hold, but are not what was counted."""
     differences: Lines = field(default_factory=Lines)
-    """Ratings and tallies that do not follow from the matches."""
+    """What the ladder has in its views and private tables, and does not follow from its events."""
     log: str = ""
-    """The first entry of the audit log that does not agree with the facts; empty if all do. It cannot be put right."""
+    """The first event that does not follow from those before it; empty if all do. It cannot be put right."""
     repaired: bool = False
     """Whether what differed has been put right."""
 
@@ -154,7 +154,8 @@ class Problem:
 def compare(home: Home, store: Store, sample: Sample | None = None) -> Comparison:
     """Compare everything as of one moment, on all cores; change nothing. A run may go on meanwhile; a pruning waits.
 
-    Ratings and tallies are always derived from all matches. A comparison of all records goes on where the last one was broken off.
+    All views are always built again. A comparison of all records goes on where the last one was broken off.
+    If the log is broken, nothing follows from it, and nothing else is compared.
 
     Args:
         home: the folder of the ladder.
@@ -162,67 +163,61 @@ def compare(home: Home, store: Store, sample: Sample | None = None) -> Compariso
         sample: of which matches the records are verified; None for all.
 
     Raises:
-        LadderError: if the ladder cannot be read, what it knows makes no sense, or a process that verifies records was killed.
+        LadderError: if the ladder cannot be read, there is no room for temporary files, or a process that verifies records
+            was killed.
     """
-    found = Comparison(History({}))
+    with Rebuilt(store.file) as rebuilt:
+        return _compare(home, store, rebuilt, sample)
 
-    def derived() -> Iterator[Match]:
-        is_repeated = _among(store.derivation.repeated())
-        is_chosen = _among(count(1) if sample is None else sample.numbers(store.results.count_of_matches()))
-        for match in store.results.counted():
-            assert match.count is not None  # noqa: S101 it counts
-            found.matches += 1
-            is_new = not is_repeated(match.count.number)
-            if is_new:
-                rated = match.rated(match.count.outcomes)
-                store.derivation.note_again(
-                    match, found.history.add(match.condition.id, match.versions, match.count.ranks, rated)
-                )
-            if match.count.rated != is_new:
-                found.differences.add(f"match {match.match_id}: {_NOT_RATED if is_new else _RATED_TWICE}")
-            if is_chosen(match.count.number):
-                yield match
-            else:
-                found.left_out += 1
 
-    noted_or_not = noting(home.checked) if sample is None else nullcontext()
-    with home.files_stay(), store.reading(), _readable(store) as found.log, noted_or_not as notes:
-        found.history = History({version.id: version.parent for version in store.roster.versions().values()})
-        store.derivation.begin_again()
-        for problem in _problems(home, derived(), found, notes):
-            if problem.holds:
-                found.contradicting.add(problem.text)
-            elif problem.is_missing and store.evidence.record_pruned_at(problem.match_id):
-                found.pruned += 1
-            elif lost_at := store.evidence.lost_at(problem.match_id):
-                found.lost.add(f"{problem.text} (noted on {lost_at[:10]})")
-            else:
-                if problem.is_unread:
-                    found.other_format += 1
-                else:
-                    found.broken.add(problem.text)
-                store.derivation.note_broken(problem.match_id)
-        for line in chain(
-            _differing_ratings(store, found.history), _differing_blocks(store), store.derivation.differences()
-        ):
-            found.differences.add(line)
+def _compare(home: Home, store: Store, rebuilt: Rebuilt, sample: Sample | None) -> Comparison:
+    found = Comparison()
+    try:
+        with home.files_stay(), store.reading():
+            rebuilt.take_events()
+            store.evidence.forget_broken()
+            with noting(home.checked) if sample is None else nullcontext() as notes:
+                chosen = _chosen(rebuilt.results, found, sample)
+                for problem in _problems(home, chosen, found, notes):
+                    _settle(problem, store, rebuilt, found)
+            for line in rebuilt.differences():
+                found.differences.add(line)
+    except AuditError as error:
+        found.log = str(error)
+    rebuilt.detach()
     return found
 
 
-@contextmanager
-def _readable(store: Store) -> Iterator[str]:
-    """Give the first entry of the audit log that does not agree with the facts; if these make no sense, say so in its words."""
-    disagreement = store.log.disagreement()
-    try:
-        yield disagreement
-    except (AssertionError, LookupError, TypeError, ValueError) as error:
-        if not disagreement:
-            raise
-        raise LadderError(f"{disagreement}; nothing follows from what is left: restore a backup") from error
+def _chosen(results: Results, found: Comparison, sample: Sample | None) -> Iterator[Match]:
+    """Yield the matches whose records are to be verified; count all matches."""
+    is_chosen = _among(count(1) if sample is None else sample.numbers(results.count_of_matches()))
+    for match in results.counted():
+        assert match.count is not None  # noqa: S101 it counts
+        found.matches += 1
+        if is_chosen(match.count.number):
+            yield match
+        else:
+            found.left_out += 1
+
+
+def _settle(problem: Problem, store: Store, rebuilt: Rebuilt, found: Comparison) -> None:
+    """Note what is wrong with the record of a match."""
+    if problem.holds:
+        found.contradicting.add(problem.text)
+    elif problem.is_missing and rebuilt.evidence.record_pruned_at(problem.match_id):
+        found.pruned += 1
+    elif lost_at := rebuilt.evidence.lost_at(problem.match_id):
+        found.lost.add(f"{problem.text} (noted on {lost_at[:10]})")
+    else:
+        if problem.is_unread:
+            found.other_format += 1
+        else:
+            found.broken.add(problem.text)
+        store.evidence.note_broken(problem.match_id)
 
 
 def _among(numbers: Iterator[int]) -> Callable[[int], bool]:
-    """Return what tells of ascending numbers whether they are among others, which ascend, too."""
+    """Return a function that tells of ascending numbers whether they are among others, which ascend, too."""
     waiting = next(numbers, None)
 
     def is_among(number: int) -> bool:
@@ -234,43 +229,26 @@ def _among(numbers: Iterator[int]) -> Callable[[int], bool]:
     return is_among
 
 
-def _differing_ratings(store: Store, history: History) -> Iterator[str]:
-    """Yield where the ratings that versions have now differ, a line each."""
-    for condition in store.roster.conditions().values():
-        known, ratings = store.results.ratings(condition), history.ratings.get(condition.id, {})
-        for version in sorted(ratings.keys() | known.keys()):
-            if known.get(version) != ratings.get(version):
-                yield (
-                    f"{condition.game} ({condition.terms}): version {version} has {_text(known.get(version))},"
-                    f" its matches give {_text(ratings.get(version))}"
-                )
-
-
-def _differing_blocks(store: Store) -> Iterator[str]:
-    """Yield where the ratings after blocks differ, a line each."""
-    for version, block, kept, again in store.derivation.differing_after_blocks():
-        yield f"block {block}: after it version {version} has {_text(kept)}, its matches give {_text(again)}"
-
-
 def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
-    """Compare, and put what follows from the matches in the place of what does not, if all records hold.
+    """Compare, and put the views that follow from the events in the place of those of the ladder, if all records hold.
 
     Args:
         home: the folder of the ladder.
         store: what it knows.
-        count_lost: whether records that are missing or do not hold are noted as lost for good. Their matches count on as
-            the ladder has them: if a match did not count without its record, whoever removes a record would undo a loss.
+        count_lost: whether records that are missing or do not hold are noted as lost for good. Their matches count on:
+            if a match did not count without its record, whoever removes a record would undo a loss.
 
     Raises:
         LadderError: if a run is going on, or as `compare` does.
     """
-    with home.only_run():
-        found = compare(home, store)
-        differs = found.differences.count or found.without_record
+    with home.only_run(), Rebuilt(store.file) as rebuilt:
+        found = _compare(home, store, rebuilt, None)
+        differs = not found.log and (found.differences.count or found.without_record)
         if differs and not found.contradicting.count and (count_lost or not found.without_record):
             with store.writing():
-                store.evidence.note_lost(store.derivation.broken())
-                store.derivation.repair(found.history)
+                store.evidence.note_lost(store.evidence.broken())
+                rebuilt.take_events()
+                rebuilt.replace_views()
             found.repaired = True
         return found
 
@@ -394,9 +372,3 @@ _UNREAD = (
     "are in a format that this version does not read, such as that from before the first release: their matches cannot be verified;"
     " to let them count on as the ladder has them, say --repair --count-lost"
 )
-_NOT_RATED = "it is not rated, though nothing like it was played before"
-_RATED_TWICE = "it is rated, though the same was played before"
-
-
-def _text(rating: Rating | None) -> str:
-    return "no rating" if rating is None else f"mu {rating.mu!r} sigma {rating.sigma!r}"

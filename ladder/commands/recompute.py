@@ -23,7 +23,7 @@ _STATUS_SAMPLE = 3
 def recompute(
     home: HomeOption,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Replace ratings and tallies that differ, if all records hold.")
+        bool, typer.Option("--repair", help="Replace what does not follow from the log, if all records hold.")
     ] = False,
     count_lost: Annotated[
         bool,
@@ -43,12 +43,12 @@ def recompute(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Verify all records, derive ratings again, and compare.
+    """Verify all records, build ratings again, and compare.
 
-    Like ratings, tallies are derived from the matches again. Nothing is changed without --repair, so a run may go on
-    meanwhile. The exit status is 0 only if everything agrees, to the last digit; with --repair it depends on the differences
-    found, not on those left. Records that are noted as lost are listed each time, but no longer count as a difference. After an
-    interruption, the next command continues from there.
+    Ratings, standings, schedule and results are built again from the audit log. Nothing is changed without --repair, so a
+    run may go on meanwhile. The exit status is 0 only if everything agrees, to the last digit; with --repair it depends on the
+    differences found, not on those left. Records that are noted as lost are listed each time, but no longer count as a
+    difference. After an interruption, the next command continues from there.
 
     With --sample all ratings and tallies are compared, but only some records verified. If those agree, the exit status is 3.
 
@@ -146,7 +146,7 @@ def _print(found: Comparison, *, tried: bool) -> None:
             "the audit log is never repaired, because others may have copies of it; restore a backup that agrees with it"
         )
     if found.repaired:
-        lines.append("repaired: ratings and tallies now follow from the matches")
+        lines.append("repaired: ratings, standings, schedule and results now follow from the log")
         if found.without_record:
             lines.append(
                 f"matches that count without a record from now on, as the ladder has them: {found.without_record}"

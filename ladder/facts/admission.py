@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ladder.facts.entries import now
+from ladder.facts.fold import AGAIN, FAILED, PASSED
+from ladder.facts.log import Log
+from ladder.facts.roster import Roster
 from ladder.model.condition import Condition
 from ladder.operation.sqlite_file import SqliteFile, among_ids
+
+MAX_REASON_CHARACTERS = 2000
+"""The length to which the reason of a qualification is cut: a line of the log is bounded."""
 
 
 class Admission:
     """Who may play: qualifications, retirements, and trials."""
 
-    def __init__(self, file: SqliteFile) -> None:
+    def __init__(self, file: SqliteFile, log: Log, roster: Roster) -> None:
         self._file = file
+        self._log = log
+        self._roster = roster
 
     def qualify(self, version: int, condition: Condition, *, passed: bool, reason: str) -> None:
         """Note whether a version got through its qualification."""
-        with self._file.writing():
-            self._note_qualification(version, condition, passed, reason)
+        self._note_qualification(version, condition, PASSED if passed else FAILED, reason)
 
     def let_qualify_again(self, version: int, condition: Condition) -> None:
         """Let a version try once more to qualify; the faults that it has had so far suspend it no more."""
-        with self._file.writing():
-            self._note_qualification(version, condition, None, "")
-            self._file.write(
-                "update tallies set faults_in_a_row = 0 where condition = ? and version = ?", [condition.id, version]
-            )
+        self._note_qualification(version, condition, AGAIN, "")
 
-    def _note_qualification(self, version: int, condition: Condition, passed: bool | None, reason: str) -> None:
-        self._file.write(
-            """
-            insert into qualifications (condition, version, passed, reason, at, after_number)
-            values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
-            """,
-            [condition.id, version, passed, reason, now()],
+    def _note_qualification(self, version: int, condition: Condition, outcome: str, reason: str) -> None:
+        label = self._roster.label(version)
+        self._log.append(
+            "qualification",
+            {"version": label, **condition.fields, "outcome": outcome, "reason": reason[:MAX_REASON_CHARACTERS]},
         )
 
     def qualifications(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, tuple[bool, str]]:
@@ -52,10 +52,7 @@ class Admission:
 
     def retire(self, version: int, *, retired: bool) -> None:
         """Note that a version is taken out, or brought back."""
-        with self._file.writing():
-            self._file.write(
-                "insert into retirements (version, retired, at) values (?, ?, ?)", [version, retired, now()]
-            )
+        self._log.append("retirement", {"version": self._roster.label(version), "retired": retired})
 
     def retired(self) -> set[int]:
         """Return the versions that are taken out."""
@@ -64,10 +61,7 @@ class Admission:
 
     def note_trial(self, cause: str, version: int, *, guilty: bool) -> None:
         """Note that a version was tried because the workers of a match had died."""
-        with self._file.writing():
-            self._file.write(
-                "insert into trials (cause, version, guilty, at) values (?, ?, ?, ?)", [cause, version, guilty, now()]
-            )
+        self._log.append("trial", {"match": cause, "version": self._roster.label(version), "guilty": guilty})
 
     def guilty(self) -> set[int]:
         """Return the versions that killed their workers in their last trial, and were not pardoned since."""
@@ -78,10 +72,7 @@ class Admission:
     def pardon(self, version: int) -> None:
         """Lift the suspension of a version that was found guilty: note its last trial again, with the other end."""
         with self._file.writing():
-            self._file.write(
-                """
-                insert into trials (cause, version, guilty, at)
-                select cause, version, 0, ? from trials where version = ? order by id desc limit 1
-                """,
-                [now(), version],
-            )
+            for row in self._file.rows(
+                "select cause from trials where version = ? order by id desc limit 1", [version]
+            ):
+                self.note_trial(row["cause"], version, guilty=False)

@@ -25,4 +25,4 @@ def open_file(path: Path, *, create: bool, outwaits: bool = False) -> SqliteFile
         raise BadHome(
             f"{path.parent} is not a ladder: there is no {path.name}; name its folder with --home, or submit a bot to make one"
         )
-    return SqliteFile(path, LAYOUT, create=create, outwaits=outwaits, begin=begin)
+    return SqliteFile(path, LAYOUT, create=create, outwaits=outwaits, begin=lambda db: begin(db.conn))

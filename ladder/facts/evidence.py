@@ -9,8 +9,8 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import TypeVar
 
-from ladder.facts.entries import note, now
-from ladder.facts.schedule import Schedule
+from ladder.facts.log import Log
+from ladder.facts.schedule import SEED, Schedule
 from ladder.model.match import seed_of
 from ladder.operation.sqlite_file import SqliteFile
 
@@ -39,8 +39,9 @@ _KEPT = """(
 class Evidence:
     """Which records there are: sealed, lost, and pruned."""
 
-    def __init__(self, file: SqliteFile, schedule: Schedule) -> None:
+    def __init__(self, file: SqliteFile, log: Log, schedule: Schedule) -> None:
         self._file = file
+        self._log = log
         self._schedule = schedule
 
     def blocks_to_seal(self) -> list[int]:
@@ -51,12 +52,12 @@ class Evidence:
     def records_of(self, block: int) -> list[tuple[str, int, str]]:
         """Return match id, seed and record hash of each match of a block that counts and has its record."""
         rows = self._file.rows(
-            """
-            select results.match, blocks.seed, matches.rotation, results.record_hash, versions.content_hash
+            f"""
+            select results.match, {SEED}, matches.rotation, results.record_hash, versions.content_hash
             from blocks join matches on matches.block = blocks.id join results on results.match = matches.id
             join seats on seats.match = matches.id join versions on versions.id = seats.version
             where blocks.id = ? and results.match not in (select match from lost_records) order by matches.rotation
-            """,
+            """,  # noqa: S608
             [block],
         )
         found = []
@@ -69,15 +70,28 @@ class Evidence:
     def note_sealed(self, block: int) -> None:
         """Note that the seed of a block has been revealed."""
         with self._file.writing():
-            self._file.write("update blocks set sealed_at = ? where id = ?", [now(), block])
-            note(self._file.db, "seed", block)
+            [row] = self._file.rows("select seed from seeds where block = ?", [block])
+            self._log.append("seed", {"block": block, "seed": row["seed"]})
+            self._file.write("delete from seeds where block = ?", [block])
 
     def note_lost(self, match_ids: Iterable[str]) -> None:
         """Note matches whose records are lost for good."""
         with self._file.writing():
-            self._file.write_each(
-                "insert into lost_records (match, at) values (?, ?)", ([match_id, now()] for match_id in match_ids)
-            )
+            for match_id in match_ids:
+                self._log.append("lost", {"match": match_id})
+
+    def forget_broken(self) -> None:
+        """Forget which records do not hold. They are noted in a temporary file of SQLite: there may be a million of them."""
+        self._file.write("create temp table if not exists broken (match text)")
+        self._file.write("delete from temp.broken")
+
+    def note_broken(self, match_id: str) -> None:
+        """Note that a match counts whose record is missing or does not hold, for as long as this file is open."""
+        self._file.write("insert into temp.broken (match) values (?)", [match_id])
+
+    def broken(self) -> Iterator[str]:
+        """Return the matches of which that was noted, in the order in which it was."""
+        return (row["match"] for row in self._file.each("select match from temp.broken order by rowid"))
 
     def lost_at(self, match_id: str) -> str:
         """Return when it was noted that the record of a match is lost, in ISO 8601, UTC; empty if it never was."""
@@ -86,11 +100,15 @@ class Evidence:
 
     def note_pruning(self, records_before: str | None, logs_before: str | None, kept: KeptRecords = NONE_KEPT) -> None:
         """Note that records and logs of matches that were over before a time are removed; None if they are kept."""
-        with self._file.writing():
-            self._file.write(
-                "insert into prunings (at, records_before, logs_before, kept_bots, one_block_of) values (?, ?, ?, ?, ?)",
-                [now(), records_before, logs_before, json.dumps(list(kept.bots)), kept.one_block_of],
-            )
+        self._log.append(
+            "pruning",
+            {
+                "records_before": records_before or "",
+                "logs_before": logs_before or "",
+                "kept_bots": list(kept.bots),
+                "one_block_of": kept.one_block_of,
+            },
+        )
 
     def record_pruned_at(self, match_id: str) -> str:
         """Return when the record of a match was pruned, in ISO 8601, UTC; empty if it never was."""

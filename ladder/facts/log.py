@@ -1,19 +1,29 @@
-"""The audit log of a ladder in its database, the keys that sign it, and who has changed what."""
+"""The log of a ladder: its events, the key that signs them, and who has changed what."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
-from ladder.facts.entries import disagreement, lines, note, now
+from ladder.facts.entries import append, lines
 from ladder.operation.sqlite_file import SqliteFile
 
 
 class Log:
-    """The audit log, the keys that sign it, and the list of who has changed what."""
+    """The events, the key that signs them, and the list of who has changed what."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
+
+    def append(self, kind: str, content: Mapping[str, Any]) -> None:
+        """Add an event, and all that follows from it; see `entries.append`."""
+        with self._file.writing():
+            append(self._file.db.conn, kind, content)
+
+    def lines(self, after: int = 0) -> Iterator[str]:
+        """Read the lines of all events after the one of a number; inside of `reading`, all of one moment."""
+        return lines(self._file.db.conn, after)
 
     def key(self) -> str:
         """Return the public key of the ladder; empty if it has none yet."""
@@ -27,19 +37,7 @@ class Log:
             key: the key.
             signature: that of the key before it; empty if there was none, or it is lost.
         """
-        with self._file.writing():
-            self._file.write("insert into keys (key, signature, at) values (?, ?, ?)", [key, signature, now()])
-            [row] = self._file.rows("select max(id) as id from keys")
-            note(self._file.db, "key", row["id"])
-
-    def lines(self) -> Iterator[str]:
-        """Read the lines of the audit log, in their order; inside of `reading`, all of one moment."""
-        return lines(self._file.db)
-
-    def disagreement(self) -> str:
-        """Return the first entry of the audit log that does not agree with the facts; empty if all do."""
-        with self._file.explained():
-            return disagreement(self._file.db)
+        self.append("key", {"key": key, "signature": signature})
 
     def note_act(self, who: str, did: str, about: str) -> None:
         """Note that somebody has changed something, in the transaction that changes it."""

@@ -1,13 +1,13 @@
-"""What came out of matches, and what follows from it at once: ratings and tallies."""
+"""The results of matches, and what follows from them at once: ratings and tallies."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby, permutations
+from itertools import groupby
 from operator import itemgetter
 
-from ladder.facts.entries import note, now
+from ladder.facts.log import Log
 from ladder.facts.roster import Roster
 from ladder.facts.schedule import MATCH, match_of
 from ladder.facts.schema import MAX_VOIDS
@@ -16,7 +16,10 @@ from ladder.model.match import Match
 from ladder.model.rating import Rating
 from ladder.operation.sqlite_file import SqliteFile, among_ids
 from referee.live.seats.telemetry import KeyValues
-from referee.match.result import Outcome, Result, milliseconds
+from referee.match.result import Result, milliseconds
+
+MAX_REASON_CHARACTERS = 500
+"""The length to which the reason of a void match is cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,11 @@ class Tally:
 
 
 class Results:
-    """What came out, and what follows from it at once."""
+    """The results of matches, with the ratings and tallies that follow."""
 
-    def __init__(self, file: SqliteFile, roster: Roster) -> None:
+    def __init__(self, file: SqliteFile, log: Log, roster: Roster) -> None:
         self._file = file
+        self._log = log
         self._roster = roster
 
     def count_of_matches(self) -> int:
@@ -60,119 +64,30 @@ class Results:
         """Return whether a match counts already."""
         return bool(self._file.rows("select 1 from results where match = ?", [match.match_id]))
 
-    def was_played(self, match: Match, digest: str) -> bool:
-        """Return whether the same was played before: digest, condition, and the version in each seat."""
-        rows = self._file.rows(
-            """
-            select results.match, seats.version
-            from results
-            join matches on matches.id = results.match
-            join blocks on blocks.id = matches.block
-            join seats on seats.match = results.match
-            where results.digest = ? and results.rated = 1 and blocks.condition = ?
-            order by results.match, seats.seat
-            """,
-            [digest, match.condition.id],
-        )
-        played = {tuple(row["version"] for row in seats) for _, seats in groupby(rows, key=itemgetter("match"))}
-        return match.versions in played
-
-    def count(self, match: Match, result: Result, record_hash: str, ratings: Mapping[int, Rating] | None) -> None:
-        """Make a match count.
+    def count(self, match: Match, result: Result, record_hash: str) -> None:
+        """Make a match count, and rate the versions in it.
 
         Args:
             match: a match that does not count yet.
-            result: what came out.
+            result: its result.
             record_hash: the hash of its record's result.
-            ratings: those that follow from it; None if it is not rated, because the same was played before.
         """
-        rated = ratings is not None
-        with self._file.writing():
-            self._file.write(
-                """
-                insert into results (match, digest, record_hash, decisions, finished_at, rated)
-                values (?, ?, ?, ?, ?, ?)
-                """,
-                [match.match_id, result.digest, record_hash, result.decisions, now(), rated],
-            )
-            self._file.write_each(
-                """
-                insert into seat_results (match, seat, rank, score, outcome, decisions, think_ms, detail)
-                values (?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-                (
-                    [
-                        match.match_id,
-                        seat.seat,
-                        seat.rank,
-                        seat.score,
-                        seat.outcome.value,
-                        seat.decisions,
-                        milliseconds(seat.think_seconds),
-                        seat.detail,
-                    ]
-                    for seat in result.seats
-                ),
-            )
-            self._file.write_each(
-                """
-                insert into appearances (version, condition, number, seat, lost, out)
-                values (?, ?, (select number from results where match = ?), ?, ?, ?)
-                """,
-                (
-                    [
-                        version,
-                        match.condition.id,
-                        match.match_id,
-                        seat.seat,
-                        seat.rank > 1,
-                        seat.outcome is not Outcome.PLAYED,
-                    ]
-                    for version, seat in zip(match.versions, result.seats, strict=True)
-                ),
-            )
-            self._file.write("delete from open_matches where match = ?", [match.match_id])
-            self._file.write_each(
-                """
-                update tallies set matches = matches + 1, different = different + ?1, wins = wins + ?2,
-                    faults = faults + ?3, faults_in_a_row = (faults_in_a_row + 1) * ?3
-                where condition = ?4 and version = ?5
-                """,
-                (
-                    [rated, seat.rank == 1, seat.outcome is not Outcome.PLAYED, match.condition.id, version]
-                    for version, seat in zip(match.versions, result.seats, strict=True)
-                ),
-            )
-            self._file.write_each(
-                """
-                insert into ratings (condition, version, mu, sigma) values (?, ?, ?, ?)
-                on conflict do update set mu = excluded.mu, sigma = excluded.sigma
-                """,
-                ([match.condition.id, version, rating.mu, rating.sigma] for version, rating in (ratings or {}).items()),
-            )
-            self._file.write_each(
-                """
-                insert into block_ratings (version, condition, block, mu, sigma) values (?, ?, ?, ?, ?)
-                on conflict do update set mu = excluded.mu, sigma = excluded.sigma
-                """,
-                (
-                    [version, match.condition.id, match.block, rating.mu, rating.sigma]
-                    for version, rating in (ratings or {}).items()
-                ),
-            )
-            self._file.write_each(
-                """
-                insert into scores (condition, one, other, matches, ahead, tied) values (?, ?, ?, 1, ?, ?)
-                on conflict do update set matches = matches + 1, ahead = ahead + excluded.ahead, tied = tied + excluded.tied
-                """,
-                (
-                    [match.condition.id, one, other, first.rank < second.rank, first.rank == second.rank]
-                    for (one, first), (other, second) in permutations(zip(match.versions, result.seats, strict=True), 2)
-                    if one < other
-                ),
-            )
-            [row] = self._file.rows("select number from results where match = ?", [match.match_id])
-            note(self._file.db, "result", row["number"])
+        seats = result.seats
+        self._log.append(
+            "result",
+            {
+                "match": match.match_id,
+                "record": record_hash,
+                "digest": result.digest,
+                "all_decisions": result.decisions,
+                "ranks": [seat.rank for seat in seats],
+                "scores": [seat.score for seat in seats],
+                "outcomes": [seat.outcome.value for seat in seats],
+                "decisions": [seat.decisions for seat in seats],
+                "think_ms": [milliseconds(seat.think_seconds) for seat in seats],
+                "details": [seat.detail for seat in seats],
+            },
+        )
 
     def note_telemetry(self, match: Match, telemetry: Mapping[int, Mapping[str, KeyValues]]) -> None:
         """Keep what bots said of their thinking in a match that counts, by seat and key."""
@@ -187,16 +102,13 @@ class Results:
             )
 
     def void(self, match: Match, reason: str) -> int:
-        """Note that an attempt at a match was void; return how often by now."""
+        """Note that an attempt at a match was void; return the number of its void attempts."""
         with self._file.writing():
-            self._file.write("insert into voids (match, reason, at) values (?, ?, ?)", [match.match_id, reason, now()])
-            [row] = self._file.rows(
-                "select count(*) as n, max(rowid) as id from voids where match = ?", [match.match_id]
-            )
-            note(self._file.db, "void", row["id"])
-            if row["n"] >= MAX_VOIDS:
-                self._file.write("delete from open_matches where match = ?", [match.match_id])
-            return int(row["n"])
+            [row] = self._file.rows("select 1 + count(*) as attempt from voids where match = ?", [match.match_id])
+            attempt = int(row["attempt"])
+            fields = {"match": match.match_id, "attempt": attempt, "given_up": attempt >= MAX_VOIDS}
+            self._log.append("void", {**fields, "reason": reason[:MAX_REASON_CHARACTERS]})
+            return attempt
 
     def give_up(self, match: Match, reason: str) -> None:
         """Note that a match cannot be played at all: it is not tried again."""

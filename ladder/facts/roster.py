@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from ladder.facts.entries import note, now
+from ladder.facts.entries import now
+from ladder.facts.log import Log
 from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, Version
 from ladder.model.names import looks_like
@@ -36,8 +38,9 @@ MAX_NAMED = 5
 class Roster:
     """Who takes part, where and under which conditions."""
 
-    def __init__(self, file: SqliteFile) -> None:
+    def __init__(self, file: SqliteFile, log: Log) -> None:
         self._file = file
+        self._log = log
         self._known: dict[int, Version] | None = None  # all versions, while one moment is read
 
     def add_version(
@@ -56,26 +59,45 @@ class Roster:
         """
         with self._file.writing():
             self._check_is_like_no_other(bot, author)
-            self._file.write(
-                "insert or ignore into bots (name, author, created_at) values (?, ?, ?)", [bot, author, now()]
-            )
-            [owner] = self._file.rows("select * from bots where name = ?", [bot])
-            if owner["author"] != author:
-                raise LadderError(f"bot {bot} belongs to {owner['author']}, not to {author}; choose another name")
-            key = [owner["id"], content_hash]
-            known = self._file.rows("select id from versions where bot = ? and content_hash = ?", key)
-            if not known:
-                self._file.write(
-                    """
-                    insert into versions (bot, number, content_hash, run, games, submitted_at, language)
-                    values (?1, 1 + (select count(*) from versions where bot = ?1), ?2, ?3, ?4, ?5, ?6)
-                    """,
-                    [*key, json.dumps(list(run)), json.dumps(list(games)), now(), language],
+            owners = [row["author"] for row in self._file.rows("select author from bots where name = ?", [bot])]
+            if owners and owners != [author]:
+                raise LadderError(f"bot {bot} belongs to {owners[0]}, not to {author}; choose another name")
+            known = self._version_with(bot, content_hash)
+            if known is None:
+                [row] = self._file.rows(
+                    "select 1 + count(*) as number from versions join bots on bots.id = versions.bot where name = ?",
+                    [bot],
                 )
-            [row] = self._file.rows("select id from versions where bot = ? and content_hash = ?", key)
-            if not known:
-                note(self._file.db, "version", row["id"])
-            return self.versions([row["id"]])[row["id"]], not known
+                command = json.dumps(list(run))
+                self._log.append(
+                    "version",
+                    {
+                        "bot": bot,
+                        "number": row["number"],
+                        "author": author,
+                        "content": content_hash,
+                        "run": hashlib.sha256(command.encode()).hexdigest(),
+                        "games": list(games),
+                        "language": language,
+                    },
+                )
+            version = self._version_with(bot, content_hash)
+            assert version is not None  # noqa: S101 it was added
+            if known is None:
+                self._file.write("insert into commands (version, run) values (?, ?)", [version, command])
+            return self.versions([version])[version], known is None
+
+    def _version_with(self, bot: str, content_hash: str) -> int | None:
+        """Return the id of the version of a bot that has these files; None if there is none."""
+        rows = self._file.rows(
+            "select versions.id from bots join versions on versions.bot = bots.id where name = ? and content_hash = ?",
+            [bot, content_hash],
+        )
+        return rows[0]["id"] if rows else None
+
+    def label(self, version: int) -> str:
+        """Return the label of a version, as in "mybot v2"."""
+        return self.versions([version])[version].label
 
     def _check_is_like_no_other(self, bot: str, author: str) -> None:
         """Check that a bot that is new, and its author, cannot be taken for others. House bots were there before."""
@@ -113,7 +135,8 @@ class Roster:
         which, ids = among_ids(among, "versions.bot in (select bot from versions where id in {})")
         for row in self._file.rows(
             f"""
-            select versions.*, bots.name, bots.author from versions join bots on bots.id = versions.bot
+            select versions.*, coalesce(commands.run, '[]') as run, bots.name, bots.author
+            from versions join bots on bots.id = versions.bot left join commands on commands.version = versions.id
             where {which} order by versions.id
             """,  # noqa: S608
             ids,
@@ -191,10 +214,7 @@ class Roster:
 
     def consent(self, bot: str, *, given: bool) -> None:
         """Note whether people may play against a bot at tables."""
-        with self._file.writing():
-            self._file.write(
-                "insert into consents (bot, given, at) select id, ?, ? from bots where name = ?", [given, now(), bot]
-            )
+        self._log.append("consent", {"bot": bot, "given": given})
 
     def at_tables(self) -> set[str]:
         """Return the names of the bots that people may play against at tables."""
@@ -213,7 +233,8 @@ class Roster:
         """
         with self._file.writing():
             key = [game, json.dumps(dict(options)), clock]
-            self._file.write("insert or ignore into conditions (game, options, clock) values (?, ?, ?)", key)
+            if not self._file.rows("select id from conditions where (game, options, clock) = (?, ?, ?)", key):
+                self._log.append("condition", {"game": game, "options": dict(options), "clock": clock})
             [row] = self._file.rows("select id from conditions where (game, options, clock) = (?, ?, ?)", key)
             return self.conditions()[row["id"]]
 

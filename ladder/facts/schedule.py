@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from itertools import groupby, permutations
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ladder.facts.entries import note, now
+from ladder.facts.log import Log
 from ladder.facts.roster import Roster
 from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, Count, Match, Version, seed_of
 from ladder.operation.sqlite_file import SqliteFile, among_ids
+from referee.kit.chance import commitment
 from referee.match.result import Outcome
 
 
 class Schedule:
     """What was scheduled, and what is still to be played."""
 
-    def __init__(self, file: SqliteFile, roster: Roster) -> None:
+    def __init__(self, file: SqliteFile, log: Log, roster: Roster) -> None:
         self._file = file
+        self._log = log
         self._roster = roster
 
     def add_block(
@@ -45,69 +47,26 @@ class Schedule:
             due: when the versions in it are due again, and those that have joined, for the first time.
             guests: whether bots at home are guests in it.
         """
-        first = next(iter(tables.values()))
+        found = self._roster.versions({*due, *(version for table in tables.values() for version in table)})
         with self._file.writing():
-            self._file.write(
-                """
-                insert into blocks (condition, seats, seed, created_at, schedule_seed, round, guests, after_number)
-                values (?, ?, ?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
-                """,
-                [condition.id, len(first), seed, now(), schedule_seed, lowest, guests],
+            [row] = self._file.rows("select 1 + coalesce(max(id), 0) as block from blocks")
+            block = row["block"]
+            self._log.append(
+                "block",
+                {
+                    "block": block,
+                    **condition.fields,
+                    "guests": guests,
+                    "round": lowest,
+                    "schedule_seed": schedule_seed,
+                    "due": {found[version].label: moment for version, moment in due.items()},
+                    "matches": [
+                        _planned(match_id, seed, rotation, [found[version] for version in table])
+                        for rotation, (match_id, table) in enumerate(tables.items())
+                    ],
+                },
             )
-            [row] = self._file.rows("select max(id) as id from blocks")
-            block = row["id"]
-            for rotation, (match_id, versions) in enumerate(tables.items()):
-                self._file.write(
-                    "insert into matches (id, block, rotation) values (?, ?, ?)", [match_id, block, rotation]
-                )
-                self._file.write("insert into open_matches (match, condition) values (?, ?)", [match_id, condition.id])
-                self._file.write_each(
-                    "insert into seats (match, seat, version) values (?, ?, ?)",
-                    ([match_id, seat, version] for seat, version in enumerate(versions)),
-                )
-            self._file.write_each(
-                """
-                insert into tallies (condition, version, last_block, blocks) values (?, ?, ?, 1)
-                on conflict do update set last_block = excluded.last_block, blocks = blocks + 1
-                """,
-                ([condition.id, version, block] for version in first),
-            )
-            self._file.write_each(
-                "insert into turns (block, version, due) values (?, ?, ?)",
-                ([block, version, moment] for version, moment in due.items()),
-            )
-            self._file.write_each(
-                """
-                insert into dues (condition, version, due) values (?, ?, ?)
-                on conflict do update set due = excluded.due
-                """,
-                ([condition.id, version, moment] for version, moment in due.items()),
-            )
-            self._file.write_each(
-                """
-                insert into meetings (condition, one, other, blocks) values (?, ?, ?, 1)
-                on conflict do update set blocks = blocks + 1
-                """,
-                ([condition.id, one, other] for one, other in permutations(first, 2) if one < other),
-            )
-            self._file.write(
-                """
-                insert into table_sizes (condition, seats, blocks) values (?, ?, 1)
-                on conflict do update set blocks = blocks + 1
-                """,
-                [condition.id, len(first)],
-            )
-            which, ids = among_ids(first, "versions.id in {}")
-            self._file.write(
-                f"""
-                insert into days (day, author, matches)
-                select distinct substr(blocks.created_at, 1, 10), bots.author, blocks.seats
-                from blocks, versions join bots on bots.id = versions.bot where blocks.id = ? and {which}
-                on conflict do update set matches = matches + excluded.matches
-                """,  # noqa: S608
-                [block, *ids],
-            )
-            note(self._file.db, "block", block)
+            self._file.write("insert into seeds (block, seed) values (?, ?)", [block, seed])
             return [match for match in self.unfinished(condition) if match.block == block]
 
     def unfinished(self, condition: Condition) -> list[Match]:
@@ -228,8 +187,17 @@ class Schedule:
         return {row["seats"]: row["blocks"] for row in rows}
 
 
-MATCH = "matches.id as match_id, matches.block, matches.rotation, blocks.condition, blocks.seed, blocks.guests"
+SEED = "coalesce(blocks.seed, (select seed from seeds where block = blocks.id)) as seed"
+"""The seed of a row of `blocks`, be it revealed or not."""
+MATCH = f"matches.id as match_id, matches.block, matches.rotation, blocks.condition, {SEED}, blocks.guests"
 """What `_match` needs of every row, beside the version in the seat."""
+
+
+def _planned(match_id: str, block_seed: int, rotation: int, seats: Sequence[Version]) -> dict[str, Any]:
+    """Return a match as the event of its block has it: it commits to its seed, and does not reveal it."""
+    seed = seed_of(block_seed, rotation, [version.content_hash for version in seats])
+    labels = [version.label for version in seats]
+    return {"match": match_id, "seed_commitment": commitment(match_id, seed), "seats": labels}
 
 
 def match_of(

@@ -1,38 +1,69 @@
 """The layout of `ladder.db`.
 
-Facts, which are only ever added:
+The facts are the events of the audit log, one row each, which are only ever added:
 
+events                  a line of JSON each, chained by hash; the lines of the published audit log (`entries.py`)
+
+The views follow from the events (`fold.py`). They change in the transaction that adds an event, so nothing reads the whole log,
+and can be dropped and built again (`rebuilt.py`):
+
+keys                    the public keys of the ladder; the last one counts (`key.py`)
 bots, versions          who takes part; a version is immutable and known by its content
 conditions              what is played and how: a game, options, a clock; everything below is of one of them
 qualifications          whether a version got through a first match, or may try once more; the last one counts
 retirements             versions that the organiser has taken out, or brought back; the last one counts
-blocks, matches, seats  what was scheduled: a block is one seed, played in every rotation of the seats
-turns                   when versions were due from a block on: those in it, and those that had joined; the last one counts
-results, seat_results   what came out; `results.number` is the order in which matches count
-voids                   attempts at a match that came to no result
+consents                bots that people may play against at tables, or may not any more; the last one counts
+blocks, matches, seats  the schedule: a block is one seed, played in every rotation of the seats
+results, seat_results   the results; `results.number` is the order in which matches count
+voids                   attempts at a match without a result
 trials                  versions that were tried because workers died (`trial.py`)
 lost_records            matches whose records are lost for good: they count all the same (`recompute.py`)
-prunings                from before which time records and logs were removed, when, and what was kept (`retention.py`)
-telemetry               what bots said of their thinking, summed for each match, seat and key
-authors, tokens         who may ask over the network, and by which tokens they are known
-consents                bots that people may play against at tables, or may not any more; the last one counts
-budgets                 how many matches a day an author may have; the last one counts (`budgets.py`)
-acts                    who has changed what: submitted, retired, given a token or a budget
-keys                    the public keys of the ladder; the last one counts (`key.py`)
-audit_log               an entry for each of these facts: versions, blocks, results, voids, revealed seeds, keys (`entries.py`)
+prunings                from before which time records and logs were removed, when, and which stay (`retention.py`)
+ratings                 the rating of each version under each condition (`rating.py`)
+block_ratings           the same after each block
+tallies                 for each condition and version: matches, wins, faults, ...
+meetings                for each pair of versions: in how many blocks both sat
+scores                  for each pair of versions: in how many matches both sat, and how often the first was ahead
+table_sizes             for each number of seats: how many blocks there were
+appearances             for each seat of a match that counts: who sat there, and whether it lost or was out
+open_matches            scheduled matches that do not count yet, and are not given up
+dues                    for each condition and version: when it is due (`schedule.py`)
+days                    for each day and author: how many matches were scheduled (`budgets.py`)
 
-The other tables are tallies, which follow from the facts (`tallies.py`), and one that lasts for a moment: `connections`, the bots at
-home that are connected.
+The private tables hold what must never be public. They decide no rating, and are not in the log:
+
+seeds                   the seeds of blocks that are not over; the log has their commitments
+commands                the command that starts each version; the log has its hash
+telemetry               what bots report of their thinking to their authors, summed for each match, seat and key
+authors, tokens         who may ask over the network, and by which tokens they are known
+budgets                 how many matches a day an author may have; the last one counts (`budgets.py`)
+quotas                  how many bytes the files of an author may have; the last one counts
+acts                    who has changed what: submitted, retired, given a token or a budget
+connections             the bots at home that are connected at this moment
 """
 
 from __future__ import annotations
 
+import re
+
 from ladder.operation.sqlite_file import Layout
-from referee.records.audit_log import MAX_ATTEMPTS
+from referee.records.audit_book import MAX_ATTEMPTS
 
 MAX_VOIDS = MAX_ATTEMPTS
 """A match that was void this often is given up: it is not played again, and does not count."""
-_TABLES = """
+_EVENTS = """
+create table events (
+    number integer primary key,
+    line text not null
+) strict;
+"""
+_VIEWS = """
+create table keys (
+    id integer primary key,
+    key text not null,
+    signature text not null,
+    at text not null
+) strict;
 create table bots (
     id integer primary key,
     name text not null unique,
@@ -44,10 +75,10 @@ create table versions (
     bot integer not null references bots (id),
     number integer not null,
     content_hash text not null,
-    run text not null,
+    run_hash text not null,
     games text not null,
     submitted_at text not null,
-    language text not null default '',
+    language text not null,
     unique (bot, number),
     unique (bot, content_hash)
 ) strict;
@@ -74,11 +105,17 @@ create table retirements (
     retired integer not null,
     at text not null
 ) strict;
+create table consents (
+    id integer primary key,
+    bot integer not null references bots (id),
+    given integer not null,
+    at text not null
+) strict;
 create table blocks (
     id integer primary key,
     condition integer not null references conditions (id),
     seats integer not null,
-    seed integer not null,
+    seed integer,
     guests integer not null,
     round integer not null,
     schedule_seed integer not null,
@@ -100,12 +137,6 @@ create table seats (
     version integer not null references versions (id),
     primary key (match, seat)
 ) strict;
-create table turns (
-    block integer not null references blocks (id),
-    version integer not null references versions (id),
-    due integer not null,
-    primary key (block, version)
-) strict, without rowid;
 create table results (
     number integer primary key,
     match text not null unique references matches (id),
@@ -113,7 +144,7 @@ create table results (
     record_hash text not null,
     decisions integer not null,
     finished_at text not null,
-    rated integer not null default 1
+    rated integer not null
 ) strict;
 create index results_rated on results (digest) where rated = 1;
 create table seat_results (
@@ -128,6 +159,7 @@ create table seat_results (
     primary key (match, seat)
 ) strict;
 create table voids (
+    id integer primary key,
     match text not null references matches (id),
     reason text not null,
     at text not null
@@ -151,71 +183,6 @@ create table prunings (
     logs_before text,
     kept_bots text not null,
     one_block_of integer not null
-) strict;
-create table telemetry (
-    match text not null references results (match),
-    seat integer not null,
-    key text not null,
-    count integer not null,
-    total real not null,
-    primary key (match, seat, key)
-) strict, without rowid;
-create table authors (
-    name text primary key,
-    created_at text not null
-) strict;
-create table tokens (
-    id text primary key,
-    author text not null references authors (name),
-    sha256 text not null,
-    created_at text not null,
-    expires_at text not null,
-    used_on text,
-    revoked_at text
-) strict;
-create table consents (
-    id integer primary key,
-    bot integer not null references bots (id),
-    given integer not null,
-    at text not null
-) strict;
-create table budgets (
-    id integer primary key,
-    author text not null,
-    matches integer,
-    at text not null
-) strict;
-create table quotas (
-    id integer primary key,
-    author text not null,
-    bytes integer,
-    at text not null
-) strict;
-create table acts (
-    id integer primary key,
-    at text not null,
-    who text not null,
-    did text not null,
-    about text not null
-) strict;
-create table keys (
-    id integer primary key,
-    key text not null,
-    signature text not null,
-    at text not null
-) strict;
-create table audit_log (
-    number integer primary key,
-    kind text not null,
-    subject integer not null,
-    line text not null,
-    unique (kind, subject)
-) strict;
-create table connections (
-    version integer primary key references versions (id),
-    matches integer not null,
-    leaving integer not null,
-    since text not null
 ) strict;
 create table ratings (
     condition integer not null references conditions (id),
@@ -296,4 +263,62 @@ create table days (
     primary key (day, author)
 ) strict, without rowid;
 """
-LAYOUT = Layout("a ladder", int.from_bytes(b"dogn"), 1, _TABLES)
+_PRIVATE = """
+create table seeds (
+    block integer primary key references blocks (id),
+    seed integer not null
+) strict;
+create table commands (
+    version integer primary key references versions (id),
+    run text not null
+) strict;
+create table telemetry (
+    match text not null references results (match),
+    seat integer not null,
+    key text not null,
+    count integer not null,
+    total real not null,
+    primary key (match, seat, key)
+) strict, without rowid;
+create table authors (
+    name text primary key,
+    created_at text not null
+) strict;
+create table tokens (
+    id text primary key,
+    author text not null references authors (name),
+    sha256 text not null,
+    created_at text not null,
+    expires_at text not null,
+    used_on text,
+    revoked_at text
+) strict;
+create table budgets (
+    id integer primary key,
+    author text not null,
+    matches integer,
+    at text not null
+) strict;
+create table quotas (
+    id integer primary key,
+    author text not null,
+    bytes integer,
+    at text not null
+) strict;
+create table acts (
+    id integer primary key,
+    at text not null,
+    who text not null,
+    did text not null,
+    about text not null
+) strict;
+create table connections (
+    version integer primary key references versions (id),
+    matches integer not null,
+    leaving integer not null,
+    since text not null
+) strict;
+"""
+VIEWS = tuple(re.findall(r"^create table (\w+)", _VIEWS, re.MULTILINE))
+"""The names of the views, each after those to which it refers."""
+LAYOUT = Layout("a ladder", int.from_bytes(b"dogn"), 2, _EVENTS + _VIEWS + _PRIVATE)

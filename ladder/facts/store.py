@@ -1,6 +1,6 @@
-"""What a ladder knows, in one SQLite file. `schema.py` says what is a fact, `tallies.py` what follows from facts.
+"""What a ladder knows, in one SQLite file: events, the views that follow from them, and private tables (`schema.py`).
 
-Whatever changes a fact changes all tallies that follow from it in the same transaction.
+Each part reads the views of its topic, and writes by adding an event (`entries.append`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Self
 from ladder.facts.admission import Admission
 from ladder.facts.budgets import Budgets
 from ladder.facts.database import open_file
-from ladder.facts.derivation import Derivation
 from ladder.facts.evidence import Evidence
 from ladder.facts.history import MatchHistory
 from ladder.facts.log import Log
@@ -27,14 +26,13 @@ class Store:
 
     Attributes:
         file: the SQLite file, with its transactions.
-        log: the audit log, and who has changed what.
+        log: the events, and who has changed what.
         budgets: what authors may have.
         roster: who takes part.
         admission: who may play.
         schedule: what was scheduled.
         results: what came out.
         evidence: which records there are.
-        derivation: what follows from the facts, derived again.
         history: what people ask about bots and matches.
     """
 
@@ -47,12 +45,11 @@ class Store:
         self.file = open_file(path, create=create, outwaits=outwaits)
         self.log = Log(self.file)
         self.budgets = Budgets(self.file)
-        self.roster = Roster(self.file)
-        self.admission = Admission(self.file)
-        self.schedule = Schedule(self.file, self.roster)
-        self.results = Results(self.file, self.roster)
-        self.evidence = Evidence(self.file, self.schedule)
-        self.derivation = Derivation(self.file)
+        self.roster = Roster(self.file, self.log)
+        self.admission = Admission(self.file, self.log, self.roster)
+        self.schedule = Schedule(self.file, self.log, self.roster)
+        self.results = Results(self.file, self.log, self.roster)
+        self.evidence = Evidence(self.file, self.log, self.schedule)
         self.history = MatchHistory(self.file, self.roster)
 
     def __enter__(self) -> Self:

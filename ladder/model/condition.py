@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import quote
 
 from google.protobuf.struct_pb2 import Struct
@@ -40,6 +41,11 @@ class Condition:
         options = Struct()
         options.update(dict(self.options))
         return options
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The game, options and clock, as events have them."""
+        return {"game": self.game, "options": dict(self.options), "clock": self.clock}
 
     @property
     def arguments(self) -> str:

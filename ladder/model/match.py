@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ladder.model.condition import Condition
@@ -77,7 +77,7 @@ class Match:
     seats: tuple[Version, ...]
     seed: int
     guests: bool = False
-    """True if bots at home are guests in it: see `rated`."""
+    """True if bots at home are guests in it: then it does not rate submitted bots."""
     voids: int = 0
     """The number of its void attempts."""
     count: Count | None = None
@@ -97,20 +97,6 @@ class Match:
     def at_home(self) -> list[Version]:
         """Its versions that run on their authors' machines."""
         return [version for version in self.seats if version.is_at_home]
-
-    def rated(self, outcomes: Sequence[Outcome]) -> set[int]:
-        """Return the ids of the versions whose ratings the match changes, from the outcome of each seat.
-
-        If bots at home did not come, these are only the absent ones: the others had no part in that. If bots at home are
-        guests, the ratings of submitted bots do not change.
-        """
-        seats = zip(self.seats, outcomes, strict=True)
-        absent = {version.id for version, outcome in seats if version.is_at_home and outcome is Outcome.START}
-        if absent:
-            return absent
-        if self.guests and self.at_home:
-            return {version.id for version in self.seats if version.is_at_home or version.is_house}
-        return {version.id for version in self.seats}
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,15 +121,15 @@ class SqliteFile:
                 file
             ).table_names()  # first: another process may be making the ladder, with all of these at once
             application, layout = _pragma(file, "application_id"), _pragma(file, "user_version")
-        if application == self._layout.application_id:
-            if layout > self._layout.version:
-                raise BadHome(f"{self._path} was made by a newer version of Dogana; update this one")
-        elif _OF_OLD_LAYOUTS in tables:
+        is_ours = application == self._layout.application_id
+        if is_ours and layout > self._layout.version:
+            raise BadHome(f"{self._path} was made by a newer version of Dogana; update this one")
+        if _OF_OLD_LAYOUTS in tables or (is_ours and layout < self._layout.version):
             raise BadHome(
                 f"{self._path} was made by a version of Dogana from before the first release, whose ladders this one cannot"
                 " read; go on with that version, or begin a new ladder in another folder"
             )
-        elif tables or not create:
+        if not is_ours and (tables or not create):
             raise BadHome(f"{self._path} is an SQLite file, but not {self._layout.what}")
 
     def _make_new(self) -> None:

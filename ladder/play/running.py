@@ -27,7 +27,6 @@ from ladder.facts.store import Store
 from ladder.intake.submission import Inspector
 from ladder.model.condition import Agreed, Condition
 from ladder.model.match import HOUSE, HOUSE_PREFIX, JOIN_SECONDS, Match, Version
-from ladder.model.rating import rate
 from ladder.model.trial import Trial
 from ladder.operation.errors import CannotPlay, LadderError, SealBroken, TooFew
 from ladder.operation.home import Home
@@ -575,18 +574,9 @@ class _Play:
 
 
 def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
-    """Count a match, in one transaction; return False if it counts already.
-
-    The versions in it are rated, unless an earlier match between them in the same seats had the same play: it is no new evidence.
-    """
+    """Count a match, in one transaction; return False if it counts already."""
     with store.writing():
         if store.results.is_counted(match):
             return False
-        ratings = None
-        if not store.results.was_played(match, result.digest):
-            parents = {version.id: version.parent for version in store.roster.versions(match.versions).values()}
-            ranks = [seat.rank for seat in result.seats]
-            rated = match.rated([seat.outcome for seat in result.seats])
-            ratings = rate(store.results.ratings(match.condition, parents), match.versions, ranks, parents, rated)
-        store.results.count(match, result, record_hash, ratings)
+        store.results.count(match, result, record_hash)
         return True

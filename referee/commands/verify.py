@@ -12,8 +12,9 @@ import typer
 from referee.commands.options import BadOption
 from referee.commands.output import out, print_json, styled
 from referee.match.plan import MatchPlan, canonical
-from referee.match.result import Result
-from referee.records.audit_log import ValidLog, check
+from referee.match.result import Result, milliseconds
+from referee.records.audit_book import ValidLog
+from referee.records.audit_log import check
 from referee.records.record import RecordError, read_lines
 from referee.records.signature import PublicKey, read_key
 from referee.records.verify import Replay
@@ -183,9 +184,13 @@ def _came_out(result: Result) -> dict[str, Any]:
     """Return the fields that the log's entry for the counted match must have."""
     return {
         "digest": result.digest,
+        "all_decisions": result.decisions,
         "ranks": [seat.rank for seat in result.seats],
         "scores": [seat.score for seat in result.seats],
         "outcomes": [seat.outcome.value for seat in result.seats],
+        "decisions": [seat.decisions for seat in result.seats],
+        "think_ms": [milliseconds(seat.think_seconds) for seat in result.seats],
+        "details": [seat.detail for seat in result.seats],
     }
 
 

@@ -10,7 +10,8 @@ import typer
 
 from referee.commands.options import KeyOption
 from referee.commands.output import out, print_json, styled
-from referee.records.audit_log import AuditError, ValidLog, check, compare
+from referee.records.audit_book import ValidLog
+from referee.records.audit_log import AuditError, check, compare
 from referee.records.signature import read_key
 
 MAX_NAMED = 20

@@ -1,70 +1,26 @@
-"""Audit logs: the actions of a ladder in their order, chained by hash and signed.
+"""Audit logs: the events of a ladder in their order, chained by hash and signed.
 
-A check reads a log line by line, and does not need the ladder. It keeps only open blocks and the versions of bots in memory;
-its time grows with the length of the log. `docs/audit_log.md` lists the entries.
+A check reads a log line by line, and does not need the ladder; its time grows with the length of the log.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from referee.errors import DoganaError
 from referee.files import check_regular
-from referee.kit.chance import commitment, rotation_seed
-from referee.kit.document import parse_json
-from referee.match.result import Outcome
+from referee.records.audit_book import ENTRIES, Book, ValidLog, Wrong, parsed
 from referee.records.chain import FIRST_HASH, ChainBroken, body, check_link
-from referee.records.signature import BadKey, PublicKey, is_signature, parse_key
+from referee.records.signature import PublicKey
 from referee.terminal import visible
 
-FORMAT = 3
-"""The version of the audit log format that this version of Dogana writes and reads."""
 MAX_LINE_BYTES = 256 * 1024
 """The maximum length of a line; a block with many seats has about 10 kB, any other entry less than 1 kB."""
-MAX_ATTEMPTS = 3
-"""The ladder gives up a match after exactly this number of void attempts: a ladder that chose when could undo a loss."""
 _CHECKPOINT = b'{"type":"checkpoint",'
 _MAX_REASON_CHARACTERS = 300
-_MAX_TIME_CHARACTERS = 40
-_MAX_SEED = 1 << 63
-ENTRIES: dict[str, dict[str, type]] = {
-    "begin": {"format": int, "dogana": str, "at": str},
-    "key": {"at": str, "key": str, "signature": str},
-    "version": {"at": str, "bot": str, "number": int, "author": str, "content": str, "run": str, "games": list},
-    "block": {
-        "at": str,
-        "block": int,
-        "game": str,
-        "options": dict,
-        "clock": str,
-        "guests": bool,
-        "matches": list,
-    },
-    "result": {
-        "at": str,
-        "match": str,
-        "record": str,
-        "digest": str,
-        "ranks": list,
-        "scores": list,
-        "outcomes": list,
-    },
-    "void": {"at": str, "match": str, "attempt": int, "given_up": bool, "reason": str},
-    "seed": {"at": str, "block": int, "seed": int},
-    "checkpoint": {"at": str, "entries": int, "hash": str, "signature": str},
-}
-"""The entries of a line of each type, besides its type and hash; `docs/audit_log.md` explains them."""
-OF_MATCH: dict[str, type] = {"match": str, "seed_commitment": str, "seats": list}
-"""The fields of each match in the entry of a block."""
-_OUTCOMES = [outcome.value for outcome in Outcome]
-_TIME = re.compile(r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}(\.[0-9]{1,6})?\+00:00", re.ASCII)
-"""ISO 8601, UTC."""
 
 
 class AuditError(DoganaError):
@@ -77,67 +33,6 @@ class AuditError(DoganaError):
         self.log = str(log)
         self.entry = entry
         self.reason = reason
-
-
-def checkpoint_text(entries: int, last_hash: str, at: str) -> str:
-    """Return the text that a ladder signs for a log: the number of entries, the last hash, and the time in ISO 8601."""
-    return f"dogana audit log\n{entries}\n{last_hash}\n{at}\n"
-
-
-def handover_text(old: PublicKey, new: PublicKey) -> str:
-    """Return the text that the old key of a ladder signs when a new one replaces it."""
-    return f"dogana next key\n{old.text}\n{new.text}\n"
-
-
-@dataclass(frozen=True, slots=True)
-class MatchEntries:
-    """The entries of a match in a log."""
-
-    scheduled: int
-    """The number of the entry that scheduled it, before it was played."""
-    plan: Mapping[str, Any]
-    """The fields of the match and of its block in that entry."""
-    counted: int = 0
-    """The number of the entry with its result; 0 if there is none."""
-    result: Mapping[str, Any] = field(default_factory=dict)
-    """The content of that entry."""
-
-
-@dataclass(slots=True)
-class ValidLog:
-    """The content of a valid log."""
-
-    entries: int = 0
-    at: str = ""
-    """The time of the signature, as the ladder claims it: ISO 8601."""
-    keys: list[PublicKey] = field(default_factory=list)
-    """The ladder's keys from the trusted one to the one that signed the log; each has signed the next."""
-    results: int = 0
-    voids: int = 0
-    """The number of attempts at matches without a result."""
-    given_up: int = 0
-    """The number of matches that were given up after too many void attempts."""
-    seeds: int = 0
-    """The number of blocks whose seed is revealed, and fits its commitments."""
-    unfinished: list[str] = field(default_factory=list)
-    """A line for each unfinished block: it has matches without an end, or its seed is not revealed."""
-    earlier: list[str] = field(default_factory=list)
-    """A line for each entry that is dated before an earlier entry: the clock was set back, or the time is false."""
-    standings: dict[str, MatchEntries] = field(default_factory=dict)
-    """The entries of the wanted matches, by match id."""
-
-
-@dataclass(slots=True)
-class _Block:
-    """A block whose seed is not revealed yet."""
-
-    entry: int
-    at: str
-    commitments: dict[str, str]
-    """By match id."""
-    seats: int
-    open: dict[str, int]
-    """The number of void attempts of each unfinished match, by match id."""
 
 
 def check(path: Path, trusted: PublicKey | None, wanted: Collection[str] = ()) -> ValidLog:
@@ -153,21 +48,67 @@ def check(path: Path, trusted: PublicKey | None, wanted: Collection[str] = ()) -
         AuditError: at the first entry that is not valid.
         OSError: if the file cannot be read, with its name.
     """
-    book = _Book(wanted)
-    number, previous = 0, FIRST_HASH
-    for number, line in _lines(path):
+    reader = Reader(str(path), wanted)
+    for _, line in _lines(path):
+        if line.startswith(_CHECKPOINT):
+            return reader.close(line, trusted)
+        reader.take(line)
+    raise AuditError(path, reader.number + 1, "is missing: the log is cut off (its signed checkpoint comes last)")
+
+
+class Reader:
+    """Checks a log line by line.
+
+    Attributes:
+        number: the number of the last entry, from 1.
+    """
+
+    def __init__(self, name: str, wanted: Collection[str] = ()) -> None:
+        """Begin before the first entry.
+
+        Args:
+            name: the name of the log in errors.
+            wanted: ids of the matches to look up.
+        """
+        self.number = 0
+        self._name = name
+        self._last_hash = FIRST_HASH
+        self._book = Book(wanted)
+
+    def take(self, line: bytes) -> dict[str, Any]:
+        """Check the next line; return its entry.
+
+        Raises:
+            AuditError: if it does not follow from the lines before it, or is not possible after them.
+        """
+        self.number += 1
         try:
-            if line.startswith(_CHECKPOINT):
-                data = _parsed(line, ("checkpoint",))
-                if (data["entries"], data["hash"]) != (number - 1, previous):
-                    raise _Wrong("the checkpoint is of another log: entries were left out or added after it was signed")
-                book.close(data, trusted)
-                return book.found
-            previous = check_link(previous, line)
-            book.take(number, _parsed(body(line), tuple(ENTRIES)[:-1]))
-        except (_Wrong, ChainBroken) as error:
-            raise AuditError(path, number, str(error)) from error
-    raise AuditError(path, number + 1, "is missing: the log is cut off (its signed checkpoint comes last)")
+            self._last_hash = check_link(self._last_hash, line)
+            entry = parsed(body(line), tuple(ENTRIES)[:-1])
+            self._book.take(self.number, entry)
+        except (Wrong, ChainBroken) as error:
+            raise AuditError(self._name, self.number, str(error)) from error
+        return entry
+
+    @property
+    def commitments(self) -> dict[int, Mapping[str, str]]:
+        """The commitment of each match of each block whose seed is not revealed, by block and match id."""
+        return self._book.commitments
+
+    def close(self, line: bytes, trusted: PublicKey | None) -> ValidLog:
+        """Check the line with the checkpoint; return the content of the log.
+
+        Raises:
+            AuditError: if it does not sign the lines before it.
+        """
+        try:
+            data = parsed(line, ("checkpoint",))
+            if (data["entries"], data["hash"]) != (self.number, self._last_hash):
+                raise Wrong("the checkpoint is of another log: entries were left out or added after it was signed")
+            self._book.close(data, trusted)
+        except Wrong as error:
+            raise AuditError(self._name, self.number + 1, str(error)) from error
+        return self._book.found
 
 
 def compare(old: Path, new: Path) -> int:
@@ -230,247 +171,3 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, line[:-1]
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-class _Wrong(Exception):
-    """An entry is not valid; the text says why."""
-
-
-def _parsed(data: bytes, kinds: tuple[str, ...]) -> dict[str, Any]:
-    """Parse the object of a line; it must be of one of these types, with exactly the fields of that type."""
-    try:
-        found = parse_json(data)
-    except ValueError as error:
-        raise _Wrong(f"is not JSON: {error}") from error
-    kind = found.get("type") if isinstance(found, dict) else None
-    if kind not in kinds:
-        raise _Wrong(f"is of type {kind!r}; an entry is of type {', '.join(kinds)}")
-    assert isinstance(found, dict)  # noqa: S101 or it had no type
-    _check_form({key: value for key, value in found.items() if key != "type"}, ENTRIES[kind], kind)
-    return found
-
-
-def _check_form(found: Any, form: dict[str, type], what: str) -> None:
-    if not isinstance(found, dict) or {key: type(value) for key, value in found.items()} != form:
-        wanted = ", ".join(f"{key} ({_JSON[value]})" for key, value in form.items())
-        raise _Wrong(f"does not have what belongs to {what}: {wanted}")
-
-
-def _time(text: str) -> datetime:
-    """Return the time of an entry.
-
-    Raises:
-        _Wrong: if the text is not a time in UTC.
-    """
-    try:
-        if _TIME.fullmatch(text):
-            return datetime.fromisoformat(text)
-    except ValueError:  # such as the thirtieth of February
-        pass
-    raise _Wrong(
-        f"its time is {visible(text, _MAX_TIME_CHARACTERS)!r}, which is no time in UTC such as 2026-01-31T12:00:00.000+00:00"
-    )
-
-
-_JSON = {int: "integer", str: "text", bool: "true or false", dict: "object", list: "list"}
-
-
-class _Book:
-    """The state of a ladder after the entries so far."""
-
-    def __init__(self, wanted: Collection[str]) -> None:
-        self.found = ValidLog()
-        self._wanted = wanted
-        self._versions: set[str] = set()
-        self._bots: dict[str, tuple[str, int]] = {}
-        """The author of each bot, and the number of its newest version."""
-        self._blocks: dict[int, _Block] = {}
-        self._block_of: dict[str, int] = {}
-        """The block of each match of `_blocks`."""
-        self._last_block = 0
-        self._latest = datetime.min.replace(tzinfo=UTC)
-        """The latest time so far."""
-        self._keys: list[tuple[PublicKey, bool]] = []
-        """Each key, with True if the previous one has signed it."""
-
-    def take(self, number: int, entry: dict[str, Any]) -> None:
-        """Apply an entry.
-
-        Raises:
-            _Wrong: if it is not possible at this place.
-        """
-        if (entry["type"] == "begin") != (number == 1):
-            raise _Wrong("a log has one entry of type begin, and it is the first")
-        self._note_time(number, entry["at"])
-        self.found.entries = number
-        match entry["type"]:
-            case "begin":
-                self._begin(entry)
-            case "key":
-                self._key(entry)
-            case "version":
-                self._version(entry)
-            case "block":
-                self._block(number, entry)
-            case "result":
-                self._result(number, entry)
-            case "void":
-                self._void(entry)
-            case "seed":
-                self._seed(entry)
-
-    def _note_time(self, number: int, text: str) -> None:
-        """Read the time of an entry, and note it if an earlier entry has a later time."""
-        at = _time(text)
-        if at < self._latest:
-            seconds = (self._latest - at).total_seconds()
-            self.found.earlier.append(f"entry {number}, at {text}, is {seconds:,.3f} s earlier than one before it")
-        self._latest = max(self._latest, at)
-
-    def _begin(self, entry: dict[str, Any]) -> None:
-        if entry["format"] != FORMAT:
-            older = entry["format"] < FORMAT
-            hint = "from before its first release, which no release reads" if older else "update this one"
-            raise _Wrong(f"is in format {entry['format']}, written by Dogana {entry['dogana']}; {hint}")
-
-    def _key(self, entry: dict[str, Any]) -> None:
-        try:
-            key = parse_key(entry["key"])
-        except BadKey as error:
-            raise _Wrong(f"its key {error}") from error
-        handed_over = bool(entry["signature"])
-        if handed_over:
-            old = self._keys[-1][0] if self._keys else key
-            text = handover_text(old, key)
-            if old == key or not is_signature(entry["signature"]) or not old.has_signed(text, entry["signature"]):
-                raise _Wrong("the key before it has not signed it")
-        self._keys.append((key, handed_over))
-
-    def _version(self, entry: dict[str, Any]) -> None:
-        bot, number = entry["bot"], entry["number"]
-        label = f"{bot} v{number}"
-        if label in self._versions:
-            raise _Wrong(f"{label} is taken in a second time")
-        author, newest = self._bots.get(bot, (entry["author"], 0))
-        if number != newest + 1:
-            raise _Wrong(f"{label} is taken in, but v{newest + 1} of that bot comes next")
-        if author != entry["author"]:
-            raise _Wrong(f"{label} is of author {entry['author']!r}, but the versions before it are of {author!r}")
-        self._bots[bot] = (author, number)
-        self._versions.add(label)
-
-    def _block(self, number: int, entry: dict[str, Any]) -> None:
-        if entry["block"] <= self._last_block:
-            raise _Wrong(f"block {entry['block']} is scheduled, but the last one was {self._last_block}")
-        self._last_block = entry["block"]
-        commitments = {}
-        seats = 0
-        for match in entry["matches"]:
-            _check_form(match, OF_MATCH, "a match")
-            strangers = [seat for seat in match["seats"] if not isinstance(seat, str) or seat not in self._versions]
-            if strangers:
-                raise _Wrong(f"match {match['match']} has {strangers[0]!r}, which was never taken in")
-            seats = seats or len(match["seats"])
-            if not seats or len(match["seats"]) != seats or match["match"] in self._block_of:
-                raise _Wrong(f"match {match['match']} is scheduled twice, or not with the seats of its block")
-            self._block_of[match["match"]] = entry["block"]
-            commitments[match["match"]] = match["seed_commitment"]
-            if match["match"] in self.found.standings:
-                raise _Wrong(f"match {match['match']} is scheduled a second time")
-            if match["match"] in self._wanted:
-                self.found.standings[match["match"]] = MatchEntries(number, {**entry, **match})
-        self._blocks[entry["block"]] = _Block(number, entry["at"], commitments, seats, dict.fromkeys(commitments, 0))
-
-    def _open_block(self, match_id: str) -> _Block:
-        block = self._blocks.get(self._block_of.get(match_id, 0))
-        if block is None or match_id not in block.open:
-            raise _Wrong(f"match {match_id} was not scheduled before, or is over")
-        return block
-
-    def _result(self, number: int, entry: dict[str, Any]) -> None:
-        block = self._open_block(entry["match"])
-        ranks = entry["ranks"]
-        if len(ranks) != block.seats or not all(type(rank) is int and 1 <= rank <= block.seats for rank in ranks):
-            raise _Wrong(f"match {entry['match']} has {block.seats} seats, and each needs a rank")
-        if ranks != [1 + sum(other < rank for other in ranks) for rank in ranks]:
-            raise _Wrong(f"match {entry['match']} has ranks that no match can have: {ranks}")
-        if [type(score) for score in entry["scores"]] != [int] * block.seats:
-            raise _Wrong(f"match {entry['match']} has {block.seats} seats, and each needs a score")
-        if len(entry["outcomes"]) != block.seats or not all(outcome in _OUTCOMES for outcome in entry["outcomes"]):
-            raise _Wrong(
-                f"match {entry['match']} has {block.seats} seats, and each needs an outcome: {', '.join(_OUTCOMES)}"
-            )
-        stayed = [
-            rank for rank, outcome in zip(ranks, entry["outcomes"], strict=True) if outcome == Outcome.PLAYED.value
-        ]
-        if stayed and max(stayed) > len(stayed):
-            raise _Wrong(f"match {entry['match']} ranks a seat that was out before one that played to the end")
-        del block.open[entry["match"]]
-        self.found.results += 1
-        known = self.found.standings.get(entry["match"])
-        if known is not None:
-            self.found.standings[entry["match"]] = replace(known, counted=number, result=entry)
-
-    def _void(self, entry: dict[str, Any]) -> None:
-        block = self._open_block(entry["match"])
-        block.open[entry["match"]] += 1
-        if entry["attempt"] != block.open[entry["match"]]:
-            raise _Wrong(f"is attempt {entry['attempt']}, but attempt {block.open[entry['match']]} comes here")
-        if entry["given_up"] != (entry["attempt"] >= MAX_ATTEMPTS):
-            raise _Wrong(
-                f"match {entry['match']} is given up after {MAX_ATTEMPTS} attempts that were void, no sooner and no later"
-            )
-        self.found.voids += 1
-        if entry["given_up"]:
-            del block.open[entry["match"]]
-            self.found.given_up += 1
-
-    def _seed(self, entry: dict[str, Any]) -> None:
-        block = self._blocks.get(entry["block"])
-        if block is None:
-            raise _Wrong(f"reveals the seed of block {entry['block']}, which was not scheduled, or has revealed it")
-        if block.open:
-            raise _Wrong(f"reveals the seed of block {entry['block']} while match {next(iter(block.open))} is not over")
-        if not 0 <= entry["seed"] < _MAX_SEED:
-            raise _Wrong("is no seed")
-        own = {match_id: rotation_seed(entry["seed"], number) for number, match_id in enumerate(block.commitments)}
-        if block.commitments != {match_id: commitment(match_id, seed) for match_id, seed in own.items()}:
-            for match_id, committed in block.commitments.items():
-                if commitment(match_id, entry["seed"]) != committed:
-                    raise _Wrong(f"is not the seed that entry {block.entry} committed to for match {match_id}")
-        for match_id in block.commitments:
-            del self._block_of[match_id]
-        del self._blocks[entry["block"]]
-        self.found.seeds += 1
-
-    def close(self, checkpoint: dict[str, Any], trusted: PublicKey | None) -> None:
-        """Check the signature of the log, and note unfinished blocks.
-
-        Raises:
-            _Wrong: if neither the trusted key has signed the log, nor one that it has handed over to.
-        """
-        if not self._keys:
-            raise _Wrong("the log names no key that could have signed it")
-        last = self._keys[-1][0]
-        signed = checkpoint_text(checkpoint["entries"], checkpoint["hash"], checkpoint["at"])
-        if not is_signature(checkpoint["signature"]) or not last.has_signed(signed, checkpoint["signature"]):
-            raise _Wrong(f"ladder {last.fingerprint}, whose log it claims to be, has not signed it")
-        chain: list[PublicKey] = []
-        for key, handed_over in self._keys:
-            if chain and handed_over:
-                chain.append(key)
-            else:
-                chain = [key] if key == (trusted or last) else []
-        if not chain:
-            assert trusted is not None  # noqa: S101 the last key is in the log
-            raise _Wrong(f"is signed by ladder {last.fingerprint}, not by {trusted.fingerprint}")
-        self.found.keys = chain
-        self._note_time(checkpoint["entries"] + 1, checkpoint["at"])
-        self.found.at = visible(checkpoint["at"], _MAX_TIME_CHARACTERS)
-        for number, block in self._blocks.items():
-            at = visible(block.at, _MAX_TIME_CHARACTERS)
-            if block.open:
-                text = f"{len(block.open)} of {len(block.commitments)} matches have neither a result nor been given up"
-            else:
-                text = "all matches are over, but its seed is not revealed"
-            self.found.unfinished.append(f"block {number}, scheduled at {at} (entry {block.entry}): {text}")

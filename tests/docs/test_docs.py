@@ -13,7 +13,7 @@ from house_bots.random_bot import RandomBot
 
 from ladder.commands.cli import app
 from referee.live.matches.play import House
-from referee.records.audit_log import ENTRIES
+from referee.records.audit_book import ENTRIES
 from referee.registry import games
 from tests import matches
 from tests.commands.conftest import Dogana

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -80,3 +81,25 @@ def change_record(home: Home, match_id: str, change: Callable[[list[dict[str, An
         line, previous = link(previous, data)
         written += line + b"\n"
     put_record(home, match_id, written)
+
+
+def rewrite_result(home: Home, match_id: str, **fields: str) -> None:
+    """Change the result of a match in the log, and chain all lines anew; the views stay as they are."""
+
+    def change(event: dict[str, Any]) -> None:
+        if event["type"] == "result" and event["match"] == match_id:
+            event.update(fields)
+
+    rewrite_events(home, change)
+
+
+def rewrite_events(home: Home, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change events, and chain all lines anew; the views stay as they are."""
+    with sqlite3.connect(home.database) as database:
+        previous = FIRST_HASH
+        for number, line in database.execute("select number, line from events order by number").fetchall():
+            event = json.loads(line)
+            del event["hash"]
+            change(event)
+            changed, previous = link(previous, event)
+            database.execute("update events set line = ? where number = ?", [changed.decode(), number])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ladder.facts.rebuilt import Rebuilt
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import Match
@@ -100,3 +101,10 @@ def play(store: Store, match: Match, chance: random.Random) -> bool:
     ranks = list(range(1, len(match.seats) + 1))
     chance.shuffle(ranks)
     return count(store, match, result_of(match, ranks), f"record of {match.match_id}")
+
+
+def differences(store: Store) -> list[str]:
+    """What a ladder has that does not follow from its events; they must follow from each other."""
+    with Rebuilt(store.file) as rebuilt, store.reading():
+        rebuilt.take_events()
+        return list(rebuilt.differences())

@@ -22,7 +22,7 @@ from tests.ladder.real_ladder import logs_of, play_really
 
 BLOCKS = 3
 """How many blocks it has, of two, three and four matches."""
-LATER = "9999"
+LATER = "9999-01-01T00:00:00.000+00:00"
 """A time after everything that a test does."""
 USED = Usage(memory_peak=123, cpu_seconds=0.5)
 HOSTILE = b'\x1b[2J\n{"match": "x", "file": "seat0.log", "bytes": 3}\nabc\n\x00\xff\n'

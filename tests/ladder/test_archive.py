@@ -42,6 +42,7 @@ from tests.ladder.archived import (
     record_of,
     recorded,
     remove_record,
+    rewrite_result,
 )
 from tests.ladder.in_process import in_process
 from tests.ladder.made import CONDITION
@@ -89,7 +90,7 @@ def test_a_record_that_is_damaged_is_told_and_one_that_is_gone(home: Home, chron
     damage(home, damaged)
     remove_record(home, gone)
     found = compare(home, chronicle)
-    assert list(chronicle.derivation.broken()) == [damaged, gone]
+    assert list(chronicle.evidence.broken()) == [damaged, gone]
     assert [f"{home.archive}/{one}: " in text for one, text in zip((damaged, gone), found.broken.told, strict=True)]
     with pytest.raises(RecordError, match=re.escape(f"{home.archive}/{damaged}: is damaged")):
         Desk(home).ask(RecordRequest(match=damaged))
@@ -299,16 +300,20 @@ def test_records_are_pruned_and_a_dry_run_says_which(home: Home, chronicle: Stor
     assert prune(home, chronicle, LATER, None).records == 0
 
 
+LONG_AGO = "2001-01-01T00:00:00.000+00:00"
+
+
 def test_of_a_block_only_the_matches_that_are_old_are_pruned(home: Home, chronicle: Store) -> None:
     first, second, third = of_block(chronicle, 2)
     with sqlite3.connect(home.database) as database:
-        database.execute("update results set finished_at = '2001-01-01' where match = ?", [second])
+        database.execute("update results set finished_at = ? where match = ?", [LONG_AGO, second])
+    rewrite_result(home, second, at=LONG_AGO)
     before = {one: record_of(home, one) for one in (first, third)}
-    assert prune(home, chronicle, "2002-01-01", "2002-01-01").logs == 1
+    assert prune(home, chronicle, "2002-01-01T00:00:00.000+00:00", "2002-01-01T00:00:00.000+00:00").logs == 1
     assert {one: record_of(home, one) for one in (first, third)} == before
     assert (second in recorded(home), second in logged(home)) == (False, False)
     assert compare(home, chronicle).pruned == 1
-    assert prune(home, chronicle, "2002-01-01", None).records == 0
+    assert prune(home, chronicle, "2002-01-01T00:00:00.000+00:00", None).records == 0
 
 
 def test_records_of_some_bots_and_of_one_block_of_so_many_are_kept(home: Home, chronicle: Store) -> None:

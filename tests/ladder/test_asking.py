@@ -575,11 +575,11 @@ COMMANDS = [
 def test_tables_can_be_read_at_80_columns(home: Home, words: list[str]) -> None:
     with Store(home.database, create=False) as chronicle:
         chronicle.file.write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])
+        failed, _ = chronicle.roster.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
+        chronicle.admission.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {LOUD}{'words ' * 30}")
         chronicle.file.write(
             "update conditions set options = ?", [json.dumps({"last_turn": 9, "option" * 9: f"{LOUD}words" * 9})]
         )
-        failed, _ = chronicle.roster.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
-        chronicle.admission.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {LOUD}{'words ' * 30}")
     lines = at_80(home, *words)
     check("\n".join(lines))
     parts = re.split(r"\n\s*\n", "\n".join(lines))

@@ -48,7 +48,7 @@ from referee.kit.chance import commitment, rotation_seed
 from referee.live.matches.server import Listen
 from referee.match.result import Outcome
 from tests.ladder.in_process import in_process
-from tests.ladder.made import CONDITION, GAME, ladder, result_of
+from tests.ladder.made import CONDITION, GAME, differences, ladder, result_of
 from tests.ladder.watching import watched
 from tests.patience import patient
 
@@ -124,7 +124,7 @@ def test_the_audit_log_commits_to_these_seeds(store: Store) -> None:
     text = "\n".join(store.log.lines())
     for match in matches:
         assert f'"seed_commitment":"{commitment(match.match_id, match.seed)}"' in text
-    assert store.log.disagreement() == ""
+    assert differences(store) == []
 
 
 @given(seed=st.integers(0, 2**62 - 1), rotation=st.integers(0, 4))

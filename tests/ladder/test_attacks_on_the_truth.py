@@ -25,7 +25,7 @@ from ladder.archive.audit_log import write
 from ladder.archive.key import ladder_key, read_private_key
 from ladder.archive.recompute import compare, repair
 from ladder.archive.sealing import seal_block
-from ladder.facts import entries as log_entries
+from ladder.facts.entries import begin
 from ladder.facts.store import Store
 from ladder.model import rating
 from ladder.operation.errors import LadderError
@@ -70,18 +70,14 @@ class Attacked:
     def rewrite(self, change: Callable[[Entries], object]) -> None:
         """Change the entries of the log, chain them anew, and put them into the database."""
         with sqlite3.connect(self.home.database) as file:
-            rows = file.execute("select kind, subject, line from audit_log order by number").fetchall()
-            entries = [{**json.loads(line), "subject": subject} for _, subject, line in rows]
+            entries = [json.loads(line) for [line] in file.execute("select line from events order by number")]
             change(entries)
-            file.execute("delete from audit_log")
+            file.execute("delete from events")
             previous = FIRST_HASH
             for number, entry in enumerate(entries, 1):
-                told = {name: value for name, value in entry.items() if name not in ("hash", "subject")}
+                told = {name: value for name, value in entry.items() if name != "hash"}
                 line, previous = link(previous, told)
-                file.execute(
-                    "insert into audit_log values (?, ?, ?, ?)",
-                    [number, entry["type"], entry["subject"], line.decode()],
-                )
+                file.execute("insert into events values (?, ?)", [number, line.decode()])
         file.close()
 
     def record(self, match_id: str, change: Callable[[list[dict[str, Any]]], object]) -> str:
@@ -188,7 +184,9 @@ def reverse_ranks_and_lose_the_record(the: Attacked) -> None:
     """The same, and the record is noted as lost, so that nothing contradicts it."""
     reverse_ranks(the)
     remove_record(the.home, the.ids[0])
-    the.sql("insert into lost_records (match, at) values (:one, '2026-01-01T00:00:00.000+00:00')")
+    at = "2126-01-01T00:00:00.000+00:00"
+    the.sql("insert into lost_records (match, at) values (:one, :at)", at=at)
+    the.rewrite(lambda entries: entries.append({"type": "lost", "at": at, "match": the.ids[0]}))
 
 
 def swap_records(the: Attacked) -> None:
@@ -253,15 +251,10 @@ def swap_the_key(the: Attacked) -> None:
 
 
 def forget_the_last_block(the: Attacked) -> None:
-    """The ladder forgets a block that went badly, log and tallies included, and goes on as if it had never been."""
+    """The ladder forgets a block that went badly, views included, and goes on as if it had never been."""
     the.sql(
-        "delete from audit_log where number > (select number from audit_log where kind = 'seed' order by number limit 1)",
-        "delete from seat_results where match in (select id from matches where block = 2)",
-        "delete from results where match in (select id from matches where block = 2)",
-        "delete from seats where match in (select id from matches where block = 2)",
-        "delete from matches where block = 2",
-        "delete from turns where block = 2",
-        "delete from blocks where id = 2",
+        """delete from events where number >
+            (select number from events where line like '{"type":"seed"%' order by number limit 1)"""
     )
     with Store(the.home.database, create=False) as store:
         repair(the.home, store)
@@ -269,10 +262,10 @@ def forget_the_last_block(the: Attacked) -> None:
 
 def begin_anew(the: Attacked) -> None:
     """The log is begun anew, and says nothing of what came before."""
-    the.sql("delete from audit_log")
+    the.sql("delete from events", "delete from keys")
     with Store(the.home.database, create=False) as store, store.writing():
-        log_entries.begin(store.file.db)
-        log_entries.note(store.file.db, "key", 1)
+        begin(store.file.db.conn)
+        store.log.add_key(read_key(str(the.home.public_key)).text, "")
 
 
 def guests_after_the_fact(the: Attacked) -> None:
@@ -289,7 +282,10 @@ def guests_after_the_fact(the: Attacked) -> None:
 
 def other_content(the: Attacked) -> None:
     """A version becomes another program."""
-    the.sql("update versions set content_hash = 'another', run = '[\"./another\"]' where id = 1")
+    the.sql(
+        "update versions set content_hash = 'another' where id = 1",
+        "update commands set run = '[\"./another\"]' where version = 1",
+    )
 
 
 def count_in_another_order(the: Attacked) -> None:
@@ -302,17 +298,17 @@ def count_in_another_order(the: Attacked) -> None:
 
 ATTACKS: dict[Callable[[Attacked], None], tuple[str, str, str]] = {
     reverse_ranks: ("has another result than the one that was counted", "the past was changed", ": ranks"),
-    reverse_ranks_and_lose_the_record: ("its matches give mu", "the past was changed", ": ranks"),
+    reverse_ranks_and_lose_the_record: ("which does not follow from the log", "the past was changed", ": ranks"),
     swap_records: ("is of another match", "", "holds"),
-    copy_a_result: ("does not follow from what the ladder knows", "", "holds"),
+    copy_a_result: ("which does not follow from the log", "", "holds"),
     rename_a_seat: ("is of another match", "the past was changed", "has another record"),
     other_times: ("is not the one that was counted", "", "holds"),
     swap_the_key: ("", "is signed by ladder", "is signed by ladder"),
     forget_the_last_block: ("", "entries were taken back", "holds"),
-    begin_anew: ("of the ladder is not in it", "the past was changed", "was never scheduled by the log"),
+    begin_anew: ("which does not follow from the log", "the past was changed", "was never scheduled by the log"),
     guests_after_the_fact: ("", "the past was changed", "holds"),
-    other_content: ("does not follow from what the ladder knows", "", "holds"),
-    count_in_another_order: ("does not follow from what the ladder knows", "", "holds"),
+    other_content: ("which does not follow from the log", "", "holds"),
+    count_in_another_order: ("which does not follow from the log", "", "holds"),
 }
 """For each attack what the three say; empty for nothing. The log that is published is that of the database."""
 
@@ -336,7 +332,7 @@ def test_ratings_of_other_constants_differ_for_whoever_has_a_dogana_they_trust(
     with Store(ladder_.home.database, create=False) as store:
         assert repair(ladder_.home, store).repaired
     monkeypatch.undo()
-    assert "its matches give mu" in ladder_.recomputed()
+    assert "ratings: lacks condition 1, version 1, mu " in ladder_.recomputed()
 
 
 def test_a_match_on_another_board_does_not_count_as_one_of_the_ladder(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ladder.facts import budgets, schedule
+from ladder.facts import budgets, entries
 from ladder.facts.standings import queue
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
@@ -22,7 +22,7 @@ from ladder.play.blocks import Blocks
 from ladder.play.running import count
 from tests.commands.conftest import Dogana
 from tests.commands.conftest import dogana as dogana_process
-from tests.ladder.made import CONDITION, OTHER, ladder, result_of
+from tests.ladder.made import CONDITION, OTHER, differences, ladder, result_of
 from tests.ladder.test_queue import LOUD, add
 
 dogana = dogana_process
@@ -42,7 +42,7 @@ class Day:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Day:
     day = Day()
-    for module in (budgets, schedule):
+    for module in (budgets, entries):
         monkeypatch.setattr(module, "now", day.now)
     return day
 
@@ -87,7 +87,7 @@ def test_who_has_used_up_a_budget_plays_no_more_and_the_last_block_is_whole(tmp_
         run.play(40)
         assert 7 <= run.matches["author0"] < 7 + max(SEATS) - 1
         assert min(run.matches[f"author{n}"] for n in range(1, 7)) > 20
-        assert list(kept.derivation.differences()) == []
+        assert differences(kept) == []
 
 
 def test_all_bots_of_an_author_and_all_conditions_have_one_budget(tmp_path: Path, clock: Day) -> None:
@@ -122,7 +122,7 @@ def test_at_midnight_the_same_run_gives_the_budget_of_another_day(tmp_path: Path
         clock.day = "2026-01-02"
         run.play(20)
         assert 7 <= run.matches["author0"] - before < 7 + max(SEATS) - 1
-        assert list(kept.derivation.differences()) == []
+        assert differences(kept) == []
 
 
 def test_another_budget_holds_at_once_and_none_lifts_it(tmp_path: Path, clock: Day) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 from house_bots.random_bot import RandomBot
@@ -22,7 +23,7 @@ from referee.match.plan import MatchPlan
 from referee.records.verify import Verified, verify
 from referee.registry import find, shipped_board
 from tests.commands.conftest import Dogana, dogana
-from tests.ladder.archived import lines_of, put_record, record_of, remove_record
+from tests.ladder.archived import lines_of, put_record, record_of, remove_record, rewrite_events
 from tests.ladder.made import CONDITION, ladder, next_matches
 from tests.ladder.test_pool import PLAIN
 
@@ -110,7 +111,7 @@ def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(hom
             if match is matches[-1]:
                 store.results.give_up(match, "given up")  # over, though it does not count
             else:
-                store.results.count(match, result.result, result.last_hash, {})
+                store.results.count(match, result.result, result.last_hash)
             assert str(match.seed).encode() not in record_of(home, match.match_id)
         assert store.evidence.blocks_to_seal() == [block]
         assert seal_block(home, store, block) == []
@@ -125,8 +126,9 @@ def test_a_run_that_was_killed_while_it_sealed_is_taken_up_by_the_next(dogana: D
         assert block is not None
         first, *others = store.evidence.records_of(block)
     with sqlite3.connect(home.database) as database:  # as if killed after the first was sealed
-        database.execute("update blocks set sealed_at = null")
-        database.execute("delete from audit_log where kind = 'seed'")
+        database.execute("insert into seeds (block, seed) select id, seed from blocks")
+        database.execute("update blocks set sealed_at = null, seed = null")
+        database.execute('delete from events where line like \'{"type":"seed"%\'')
     for match_id, _, _ in others:
         put_record(home, match_id, b"".join(record_of(home, match_id).splitlines(keepends=True)[:-2]))
     with Store(home.database, create=False) as store:
@@ -150,7 +152,7 @@ def test_a_record_that_was_exchanged_is_not_sealed_and_said(home: Home) -> None:
     with Store(home.database, create=False) as store:
         for match in counted:
             result = plant(home, match)
-            store.results.count(match, result.result, result.last_hash, {})
+            store.results.count(match, result.result, result.last_hash)
         store.results.give_up(last, "given up")
         plant(home, counted[0])
         [problem] = seal_blocks(home, store)
@@ -219,12 +221,15 @@ def test_no_seed_of_a_block_follows_from_what_others_may_know(tmp_path: Path) ->
 def test_a_match_that_counts_for_another_condition_than_it_was_played_under_is_found(
     dogana: Dogana, home: Home
 ) -> None:
-    for column, value in (("clock", "1+0/1"), ("options", '{"last_turn": 2}')):
-        with sqlite3.connect(home.database) as database:
-            [before] = database.execute(f"select {column} from conditions where id = 1").fetchone()  # noqa: S608
-            database.execute(f"update conditions set {column} = ? where id = 1", [value])  # noqa: S608
+    for name, value in (("clock", "1+0/1"), ("options", {"last_turn": 2})):
+        before = home.database.read_bytes()
+
+        def change(event: dict[str, Any], name: str = name, value: object = value) -> None:
+            if name in event:
+                event[name] = value
+
+        rewrite_events(home, change)
         said = dogana("ladder", "recompute", "--home", "home", status=1).stdout
         assert "was not played under the condition for which it counts" in said
-        with sqlite3.connect(home.database) as database:
-            database.execute(f"update conditions set {column} = ? where id = 1", [before])  # noqa: S608
+        home.database.write_bytes(before)
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout

@@ -22,7 +22,7 @@ from ladder.facts.store import Store
 from ladder.operation.home import Home
 from referee.records.verify import verify as really_verify
 from tests.commands.conftest import Dogana
-from tests.ladder.archived import change_record, damage, recorded, remove_record
+from tests.ladder.archived import change_record, damage, recorded, remove_record, rewrite_result
 from tests.ladder.in_process import dogana
 from tests.ladder.made import ladder, next_matches
 from tests.ladder.real_ladder import play_really
@@ -138,15 +138,15 @@ def test_what_has_changed_since_is_verified_again(home: Home, store: Store) -> N
     break_off(home)
     first, second, third, *_ = records(store)
     change_record(home, first, lambda lines: lines[-1].update(note=1))
-    with sqlite3.connect(home.database) as database:
-        database.execute("update results set record_hash = 'another' where match = ?", [second])
+    rewrite_result(home, second, record="another")
     with home.checked.open("r+b") as notes:
         notes.seek(2 * 16)
         notes.write(b"\xff" * 16)
     found = compare(home, store)
     assert found.verified_before == KILLED_AFTER - 1 - 3
-    assert list(store.derivation.broken()) == [first]
+    assert list(store.evidence.broken()) == [first]
     assert [second in problem for problem in found.contradicting.told] == [True]
+    assert [second in problem for problem in found.differences.told] == [True, True]  # the view is as it was
     assert third not in str(found.problems)
 
 
@@ -155,7 +155,7 @@ def test_a_record_that_does_not_hold_is_told_each_time(home: Home, store: Store)
     damage(home, first)
     break_off(home)
     compare(home, store)
-    assert list(store.derivation.broken()) == [first]
+    assert list(store.evidence.broken()) == [first]
 
 
 @pytest.mark.parametrize("planted", ["a link", "a folder", "a pipe", "half of it"])
@@ -246,7 +246,10 @@ def test_a_sample_finds_what_is_in_it_and_all_ratings_that_differ(home: Home, st
     assert compare(home, store, Sample(other, 1)).problems == []
     with sqlite3.connect(home.database) as database:
         database.execute("update ratings set mu = mu + 1e-12 where version = 1")
-    assert len(compare(home, store, Sample(other, 1)).problems) == 1
+    assert [line.partition(" condition")[0] for line in compare(home, store, Sample(other, 1)).problems] == [
+        "ratings: has",
+        "ratings: lacks",
+    ]
 
 
 def test_the_command_says_what_a_sample_has_not_looked_at(home: Home, dogana: Dogana) -> None:

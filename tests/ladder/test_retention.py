@@ -45,7 +45,7 @@ from tests.web.served import serving_pages
 
 __all__ = ["dogana", "dogana_process"]
 
-LATER = "9999"
+LATER = "9999-01-01T00:00:00.000+00:00"
 """A time after everything that a test does."""
 TODAY = datetime.now(UTC).isoformat()[:10]
 
@@ -106,7 +106,7 @@ def test_old_records_go_when_their_seed_is_revealed_and_their_matches_stay(home:
 
 def test_what_is_younger_stays(home: Home, chronicle: Store) -> None:
     everything = recorded(home), logged(home)
-    pruned = prune(home, chronicle, "2001-01-01", "2001-01-01")
+    pruned = prune(home, chronicle, "2001-01-01T00:00:00.000+00:00", "2001-01-01T00:00:00.000+00:00")
     assert (pruned.records, pruned.logs) == (0, 0)
     assert (recorded(home), logged(home)) == everything
 
@@ -116,7 +116,7 @@ def test_the_match_decides_how_old_its_record_is_whenever_it_was_put_in(home: Ho
     with closing(sqlite3.connect(home.archive)) as file, file:
         file.execute("update records set at = '1970-01-01'")
         file.execute("update logs set at = '1970-01-01'")
-    pruned = prune(home, chronicle, "2001-01-01", "2001-01-01")
+    pruned = prune(home, chronicle, "2001-01-01T00:00:00.000+00:00", "2001-01-01T00:00:00.000+00:00")
     assert (pruned.records, pruned.logs) == (0, 1)
     assert "qualify-1-0" not in logged(home)
 
@@ -133,7 +133,7 @@ def test_old_positions_of_house_bots_that_failed_go_with_the_logs(home: Home, ch
     for path in (old, new):
         path.touch()
     os.utime(old, (0, 0))
-    prune(home, chronicle, None, "2001-01-01")
+    prune(home, chronicle, None, "2001-01-01T00:00:00.000+00:00")
     assert list(home.positions.iterdir()) == [new]
 
 
@@ -187,7 +187,9 @@ def test_everybody_is_told_that_a_record_was_pruned_and_when(
             assert len(refused.splitlines()) == 1
     said = dogana("ladder", "log", gone, "--home", "home", status=1).stderr
     assert f"the logs of match {gone} were pruned on {TODAY} by the organiser's retention" in said
-    assert "those from before 9999 were pruned" in dogana("ladder", "log", "bot0", "--home", "home", status=1).stderr
+    assert (
+        "those from before 9999-01-01 were pruned" in dogana("ladder", "log", "bot0", "--home", "home", status=1).stderr
+    )
     told = dogana("ladder", "recompute", "--home", "home").stdout
     assert "by the organiser's retention" in told
     assert "all ratings agree to the last digit" in told
@@ -213,7 +215,7 @@ def test_who_has_kept_a_record_can_still_prove_it(dogana: Dogana, home: Home, ch
 
 
 def test_a_record_that_is_lost_is_not_called_pruned(home: Home, chronicle: Store) -> None:
-    prune(home, chronicle, "2001-01-01", None)
+    prune(home, chronicle, "2001-01-01T00:00:00.000+00:00", None)
     waiting = written(home)[0]
     lost = sealed(home)[0]
     remove_record(home, lost)
@@ -340,10 +342,10 @@ def test_whoever_waits_for_another_command_says_so_once(
 
 
 def test_a_pruning_is_an_act_of_the_organiser_and_none_if_nothing_was_too_old(home: Home, chronicle: Store) -> None:
-    prune(home, chronicle, "2001-01-01", "2001-01-01")
+    prune(home, chronicle, "2001-01-01T00:00:00.000+00:00", "2001-01-01T00:00:00.000+00:00")
     with Authors(home.database, create=False) as authors:
         assert [act for act in authors.acts(10) if act.did == "prune"] == []
         pruned = prune(home, chronicle, LATER, LATER)
         [act] = [act for act in authors.acts(10) if act.did == "prune"]
     assert act.who == "organiser"
-    assert act.about == f"{pruned.records} records before 9999, logs of {pruned.logs} matches before 9999"
+    assert act.about == f"{pruned.records} records before 9999-01-01, logs of {pruned.logs} matches before 9999-01-01"

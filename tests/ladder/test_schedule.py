@@ -25,7 +25,7 @@ from ladder.model.schedule import NEW_BLOCKS, ROUND, Block, Candidate, Met, Queu
 from ladder.play.blocks import Blocks
 from ladder.play.running import count
 from tests.cases import mostly_long
-from tests.ladder.made import CONDITION, GAME, ladder, next_matches, play, result_of
+from tests.ladder.made import CONDITION, GAME, differences, ladder, next_matches, play, result_of
 
 SEATS = (2, 3, 4, 5)
 OLD = NEW_BLOCKS
@@ -474,7 +474,7 @@ def test_a_version_that_was_replaced_accompanies_its_successor_and_is_scheduled_
         beside = [table for table in tables if old in table]
         assert len(beside) == 1
         assert all(new in table for table in beside)
-        assert list(store.derivation.differences()) == []
+        assert differences(store) == []
 
 
 @pytest.mark.long
@@ -647,7 +647,7 @@ def test_a_version_that_cannot_be_played_now_is_left_out_and_asked_for_again(tmp
                 blocks.touch(match.versions)
         assert any(1 in table for table in tables)
         assert any(2 in table for table in tables)
-        assert list(store.derivation.differences()) == []
+        assert differences(store) == []
 
 
 # --- cost ---------------------------------------------------------------------------------------------------
