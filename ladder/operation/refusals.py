@@ -66,7 +66,7 @@ _IN_JOURNAL = (Code.RESOURCE_EXHAUSTED, Code.UNAUTHENTICATED, Code.INTERNAL)
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ErrorReply:
     """The answer to a call that was refused, or failed."""
 
     code: grpc.StatusCode
@@ -81,19 +81,21 @@ class Refusal:
     """The number of seconds after which the caller may come back; 0 if that does not help."""
 
 
-def refusal_of(error: Exception, statuses: Mapping[type[Exception], tuple[grpc.StatusCode, int]] = STATUSES) -> Refusal:
+def refusal_of(
+    error: Exception, statuses: Mapping[type[Exception], tuple[grpc.StatusCode, int]] = STATUSES
+) -> ErrorReply:
     """Return the answer to a call that has ended with an error, by a table of statuses."""
     if is_for_want_of_room(error):
-        return Refusal(*STATUSES[NoRoom], NO_ROOM, str(error), RETRY_SECONDS)
+        return ErrorReply(*STATUSES[NoRoom], NO_ROOM, str(error), RETRY_SECONDS)
     code, status = next(statuses[kind] for kind in type(error).__mro__ if kind in statuses)
     if isinstance(error, Busy):
-        return Refusal(code, status, BUSY, str(error), RETRY_SECONDS)
+        return ErrorReply(code, status, BUSY, str(error), RETRY_SECONDS)
     if isinstance(error, OSError):
         message = f"the ladder cannot do that now: {error.strerror or 'it took too long'}"
-        return Refusal(code, status, message, str(error), RETRY_SECONDS)
+        return ErrorReply(code, status, message, str(error), RETRY_SECONDS)
     if status == 500:
-        return Refusal(code, status, FAILED, str(error) if isinstance(error, DoganaError) else traceback_of(error))
-    return Refusal(code, status, str(error), str(error), error.seconds if isinstance(error, TooMuch) else 0)
+        return ErrorReply(code, status, FAILED, str(error) if isinstance(error, DoganaError) else traceback_of(error))
+    return ErrorReply(code, status, str(error), str(error), error.seconds if isinstance(error, TooMuch) else 0)
 
 
 class Refusals:
@@ -103,7 +105,7 @@ class Refusals:
         self._all = Meter(JOURNAL_LINES)
         self._each = Meter(JOURNAL_LINES_OF_CALLER)
 
-    def note(self, who: str, method: str, refusal: Refusal, seconds: float = 0.0) -> None:
+    def note(self, who: str, method: str, refusal: ErrorReply, seconds: float = 0.0) -> None:
         """Note a refused or failed call, if it belongs in the journal.
 
         Args:

@@ -26,7 +26,7 @@ from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call
 from ladder.operation.limits import Limits
 from ladder.operation.meter import RETRY_AFTER
-from ladder.operation.refusals import Refusal, Refusals, refusal_of
+from ladder.operation.refusals import ErrorReply, Refusals, refusal_of
 from ladder.operation.threads import Threads
 from ladder.play.playing import playing
 from ladder.questions.access import check_is_author
@@ -189,7 +189,7 @@ class LadderServer(LadderServicer):
             except grpc.aio.AbortError:
                 ending.status = "ABORTED"
                 details = context.details()
-                refusal = Refusal(context.code(), 0, details, details)
+                refusal = ErrorReply(context.code(), 0, details, details)
                 self._refusals.note(address, method, refusal, time.monotonic() - began)
                 raise
             except (asyncio.CancelledError, grpc.aio.InternalError):  # the second if they go during a write

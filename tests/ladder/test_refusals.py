@@ -18,7 +18,7 @@ from ladder.operation.errors import (
     TooMuch,
     Unauthenticated,
 )
-from ladder.operation.refusals import BUSY, FAILED, RETRY_SECONDS, Refusal, refusal_of
+from ladder.operation.refusals import BUSY, FAILED, RETRY_SECONDS, ErrorReply, refusal_of
 from referee.bots.errors import BadBot
 from referee.registry import UnknownGame
 
@@ -42,7 +42,7 @@ PRIVATE = "/srv/ladder.db: broken"
 def test_an_error_has_a_status_by_grpc_and_one_by_http_and_its_own_text(
     error: Exception, code: StatusCode, status: int
 ) -> None:
-    assert refusal_of(error) == refusal(error) == Refusal(code, status, "x", "x")
+    assert refusal_of(error) == refusal(error) == ErrorReply(code, status, "x", "x")
 
 
 @pytest.mark.parametrize(

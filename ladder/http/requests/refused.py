@@ -9,7 +9,7 @@ from starlette.requests import Request
 from ladder.http.requests.asked import BadQuestion, NoPage, TooSlow
 from ladder.http.requests.hosts import WrongHost
 from ladder.http.requests.limits import address_of
-from ladder.operation.refusals import STATUSES, Refusal, Refusals, refusal_of
+from ladder.operation.refusals import STATUSES, ErrorReply, Refusals, refusal_of
 
 _STATUSES = {
     **STATUSES,
@@ -21,14 +21,14 @@ _STATUSES = {
 """With the errors that only HTTP knows."""
 
 
-def refusal(error: Exception) -> Refusal:
+def refusal(error: Exception) -> ErrorReply:
     """Return the answer to a request that has ended with an error."""
     if isinstance(error, HTTPException):
-        return Refusal(grpc.StatusCode.INVALID_ARGUMENT, error.status_code, error.detail, error.detail)
+        return ErrorReply(grpc.StatusCode.INVALID_ARGUMENT, error.status_code, error.detail, error.detail)
     return refusal_of(error, _STATUSES)
 
 
-def refused(refusals: Refusals, request: Request, method: str, error: Exception) -> Refusal:
+def refused(refusals: Refusals, request: Request, method: str, error: Exception) -> ErrorReply:
     """Write a refusal into the journal; return it."""
     found = refusal(error)
     refusals.note(address_of(request), method, found)

@@ -559,7 +559,7 @@ HANDLERS: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
     act.Discard: _play_discard,
     act.Send: _play_send,
 }
-"""What plays an action, by its type."""
+"""The function for each type of action."""
 
 
 # --- defaults (section 5, clock defaults) -----------------------------------------------------------------

@@ -440,4 +440,4 @@ HANDLERS: dict[type[Action], Callable[[Table, Any], None]] = {
     act.Done: _play_done,
     act.Sell: _play_sell,
 }
-"""What plays an action, by its type."""
+"""The function for each type of action."""

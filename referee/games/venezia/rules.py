@@ -498,7 +498,7 @@ HANDLERS: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
     act.Recover: _play_recover,
     act.Michele: _play_michele,
 }
-"""What plays an action, by its type."""
+"""The function for each type of action."""
 
 
 # --- defaults (section 5) -------------------------------------------------------------------------------

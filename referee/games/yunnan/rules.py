@@ -428,7 +428,7 @@ HANDLERS: dict[type[Action], Callable[[Table, Any], None]] = {
     act.NoDisplace: _play_no_displace,
     act.Convert: _play_convert,
 }
-"""What plays an action, by its type."""
+"""The function for each type of action."""
 
 
 # --- defaults (section 5) -------------------------------------------------------------------------------
