@@ -179,13 +179,15 @@ def is_idle(journal: str) -> bool:
 def test_a_disk_that_is_filled_at_any_moment_ends_no_server(tmp_path: Path) -> None:
     chance = random.Random(12)
     with small_disk(tmp_path, SIZE) as disk:
-        home, token = new_ladder(disk)
+        home, _ = new_ladder(disk)
+        with Authors(home.database, create=False) as authors:  # one alone would send more than an author may in a day
+            logins = [Login(name, authors.add(name)) for name in ("ben", "cleo", "dora")]
         with served(disk) as (process, url):
             is_over = threading.Event()
             others = [
                 threading.Thread(target=again_and_again, args=(is_over, work))
                 for work in (
-                    lambda number: send(url, token, tmp_path, number),
+                    lambda number: send(url, logins[number % len(logins)], tmp_path, number),
                     lambda _: dogana(disk, "prune", "--logs-older-than", "1d"),
                     lambda number: dogana(disk, "backup", str(disk.place / f"backup{number}")),
                 )
@@ -221,12 +223,12 @@ def again_and_again(is_over: threading.Event, work: Callable[[int], None]) -> No
 told_to_authors: list[str] = []
 
 
-def send(url: str, token: str, folder: Path, number: int) -> None:
-    bot = folder / f"bot{number % 3}.py"
+def send(url: str, login: Login, folder: Path, number: int) -> None:
+    bot = folder / "bot.py"
     bot.write_text(f"{BOT}# {number}\n")
     try:
-        with RemoteLadder(url, Login("ann", token)) as desk:
-            desk.submit(bot, f"bot{number % 3}", "")
+        with RemoteLadder(url, login) as desk:
+            desk.submit(bot, f"{login.author}{number % 3}", "")
     except LadderError as error:
         told_to_authors.append(str(error))
 
