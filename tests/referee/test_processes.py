@@ -175,10 +175,10 @@ def test_a_bot_that_starts_too_slowly_is_out_from_the_start() -> None:
 FLOOD = """
 import os, sys
 from pathlib import Path
-from dogana.started import Call, CallEnded
+from dogana.started import CallEnded, SocketCall
 from dogana.v1 import referee_pb2 as pb
 
-call = Call(os.environ["DOGANA_ADDRESS"].removeprefix("unix:"), "/dogana.v1.Referee/Play")
+call = SocketCall(os.environ["DOGANA_ADDRESS"].removeprefix("unix:"), "/dogana.v1.Referee/Play")
 call.send(pb.AgentMessage(join=pb.Join(token=os.environ["DOGANA_TOKEN"], protocol=1)).SerializeToString())
 for _ in range(300):
     call.send(pb.AgentMessage(choose=pb.Choose(decision=77)).SerializeToString())
