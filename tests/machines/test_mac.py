@@ -123,7 +123,7 @@ def test_walls_are_refused_in_one_line_that_says_what_has_them(mac: Mac) -> None
     assert served.stderr.count("\n") == 1
     [told] = mac("doctor", status=1).stdout.splitlines()
     assert told.startswith(
-        "This machine cannot run strangers' bots, because the sandbox around them need Linux, and this is macOS"
+        "This machine cannot run strangers' bots, because the sandbox around them needs Linux, and this is macOS"
     )
     assert "use WSL2, a container or a server" in told
     assert json.loads(mac("doctor", "--json", status=1).stdout) == {"enough": False, "verdict": told, "measures": []}

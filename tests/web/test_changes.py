@@ -233,7 +233,8 @@ def test_an_upload_ends_though_its_pieces_keep_coming(
             raw.sendall(b"x")
         said = b""
         while b"did not arrive within 0.2 s" not in said:
-            assert (more := raw.recv(65536)), said
+            more = raw.recv(65536)
+            assert more, said
             said += more
     wait_for_no_uploads(home)
 

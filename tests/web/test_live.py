@@ -399,7 +399,7 @@ def test_when_the_pages_stop_streams_end_and_nothing_is_wrong(tmp_path: Path, ca
 
 
 def test_one_address_may_follow_so_many_matches_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ladder.http.requests.limits.MAX_STREAMS_OF_ONE", 1)
+    monkeypatch.setattr("ladder.operation.limits.MAX_STREAMS_OF_ONE", 1)
 
     async def scene() -> None:
         async with playing(tmp_path / "home") as now:

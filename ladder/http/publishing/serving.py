@@ -198,7 +198,9 @@ def pages_beside(
     with listening(address, site.tables if site.has_tables else 0) as bound:
         site = replace(site, url=_for_commands(site, address, bound, certificate))
         arguments = (home, site, bound, certificate, calls, journal.form_of_this_process())
-        pages = _Restarted(partial(multiprocessing.get_context("spawn").Process, target=_serve, args=arguments))
+        pages = _Restarted(
+            partial(multiprocessing.get_context("spawn").Process, target=_serve, args=arguments, name="pages")
+        )
         try:
             pages.begin()
             yield url_of(address, bound, certificate)
