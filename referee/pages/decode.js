@@ -3,8 +3,10 @@
 "use strict";
 
 async function unpack(text) {
-  const plain = new Blob([fromBase85(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const data = JSON.parse(await new Response(plain).text());
+  const gzip = new DecompressionStream("gzip"); // fed directly: a blob would come from another process, which may keep it waiting
+  const writer = gzip.writable.getWriter();
+  for (const done of [writer.write(new Uint8Array(fromBase85(text))), writer.close()]) done.catch(() => {}); // the reader below fails, too
+  const data = JSON.parse(await new Response(gzip.readable).text());
   for (const splices of data.seats) splices.forEach((change, step) => (splices[step] = change ?? splices[step - 1]));
   let step = 0;
   const [gaps, seats, milliseconds, left] = data.clocks;
