@@ -222,7 +222,7 @@ def serve(
                 clock=clock,
             )
             for text, is_warning in isolation_report(limits, sandbox):
-                note("walls", logging.WARNING if is_warning else logging.INFO, text=text)
+                note("sandbox", logging.WARNING if is_warning else logging.INFO, text=text)
             at_tables = confine(place, limits) if ray is not None else sandbox
             with _listening(place, address, figures_at, called, pages, Isolation(at_tables)):
                 _play(place, store, plan)

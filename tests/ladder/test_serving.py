@@ -199,7 +199,7 @@ def test_its_journal_tells_all_that_has_happened_and_no_secret(tmp_path: Path, t
     for line in lines:
         assert line["time"].endswith("Z")
         told.setdefault(line["event"], []).append(line)
-    assert [line["event"] for line in lines[:3]] == ["start", "walls", "listening"]
+    assert [line["event"] for line in lines[:3]] == ["start", "sandbox", "listening"]
     assert lines[-1]["event"] == "stop"
     assert lines[-1]["reason"] == "SIGTERM"
     assert {one["about"]: one["author"] for one in told["change"]} == {

@@ -74,6 +74,14 @@ def test_the_viewer_is_drawn_while_the_page_waits_and_is_as_high_as_it_needs(
     assert abs(int(page.locator("#viewer").get_attribute("height")) - inside) < 30
 
 
+def test_a_viewer_that_the_browser_has_already_is_shown_again(page: Any, seen: httpx.Client, played: Home) -> None:
+    for _ in range(3):
+        page.goto("about:blank")
+        page.goto(str(seen.base_url.join(f"/matches/{match_of(played).match}#s=3")))
+        now = page.frame_locator("#viewer").locator("#now")
+        sync_api.expect(now).to_contain_text("step 3 of", timeout=WAIT)
+
+
 def test_the_viewer_is_as_high_as_the_window_and_printed_with_its_board(
     browser: Any, seen: httpx.Client, played: Home
 ) -> None:

@@ -6,8 +6,10 @@
   if (!frame) return;
   const place = frame.src.replace(/#.*/, "");
   function show(fragment) {
-    frame.src = place + "#embed&" + fragment;
-    frame.contentWindow?.location.replace(frame.src);
+    const moment = place + "#embed&" + fragment;
+    // One navigation, never two: the second could end the loading that the first has begun.
+    if (frame.contentDocument?.URL.startsWith(place)) frame.contentWindow.location.replace(moment);
+    else frame.src = moment;
   }
   function showMoment() {
     if (!/^#s=\d+(&as=\d+)?$/.test(location.hash)) return;
