@@ -291,10 +291,8 @@ def test_a_ladder_is_run_and_recomputed(cluster: Machines, dogana: Dogana, tmp_p
         ran.stdout
         == "12 matches played, in whole blocks; look at the standings: dogana ladder top cargo_noir --home home\n"
     )
-    assert ran.stderr.strip().splitlines() == [
-        "bots run unconfined: with your rights on this machine",
-        "mybot v1 qualifies for cargo_noir",
-    ]
+    said = [line for line in ran.stderr.strip().splitlines() if "the referee was late" not in line]  # on a busy machine
+    assert said == ["bots run unconfined: with your rights on this machine", "mybot v1 qualifies for cargo_noir"]
     assert (
         "12 matches verified; all ratings agree to the last digit"
         in dogana("ladder", "recompute", "--home", "home").stdout
@@ -363,7 +361,7 @@ def test_a_service_that_waits_for_bots_ends_and_says_so_when_the_head_dies(tmp_p
         words = ("serve", "--listen", "127.0.0.1:0", "--web", "127.0.0.1:0", "--at-home", "none")
         with ladder_on(cluster, tmp_path, *words) as process:
             assert process.stderr is not None
-            while "listening" not in (line := process.stderr.readline()):
+            while " pages address=" not in (line := process.stderr.readline()):
                 assert line, "it has ended"
             cluster.cluster.head_node.kill_gcs_server()
             _, said = process.communicate(timeout=patient(120))
