@@ -229,7 +229,7 @@ DAMAGE = {
     "appearances": "update appearances set lost = 1 - lost",
     "dues": "update dues set due = due + 1",
     "days": "update days set matches = matches + 1",
-    "seat_results": "update seat_results set rank = 1",
+    "seat_results": "update seat_results set rank = rank + 1",
     "results": "update results set rated = 1 - rated",
     "seats": "update seats set version = 1",
 }
