@@ -1,4 +1,6 @@
-"""Compile the rules with mypyc, into a copy of the sources: `python proto/compile_rules.py FOLDER`.
+"""Compile the rules and the house bots with mypyc, into a copy of the sources: `python proto/compile_rules.py FOLDER`.
+
+With names of games behind the folder, only these games and their house bots are compiled again.
 
 `hatch_hook.py` does so for a wheel, `make compiled` for the tests. A checkout is refused: edits to its sources would
 have no effect, because Python would import the compiled modules beside them.
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 CONTRACT = ("referee/game.py", "referee/named.py", "referee/kit/chance.py", "referee/playout.py")
@@ -31,22 +34,34 @@ Group = tuple[list[str], str]
 """The files of one library, and its name."""
 
 
+BOTS = ("agents/house_bots/greedy", "agents/house_bots/search")
+"""Folders of house bots: their modules that begin with a game's name are compiled with the game."""
+
+
 def groups(root: Path) -> list[Group]:
-    """Return the groups to compile, as paths below `root`: the contract, and the rules of each game."""
+    """Return the groups to compile, as paths below `root`: the contract, and the rules and house bots of each game."""
     found: list[Group] = [(list(CONTRACT), "referee.contract_compiled")]
     for game in sorted(path.parent for path in (root / "referee" / "games").glob("*/__init__.py")):
-        files = [path for path in sorted(game.glob("*.py")) if not path.stem.startswith(PURE)]
-        if files:
-            found.append(([str(path.relative_to(root)) for path in files], f"referee.games.{game.name}.compiled"))
+        rules = [path for path in sorted(game.glob("*.py")) if not path.stem.startswith(PURE)]
+        bots = [path for folder in BOTS for path in sorted((root / folder).glob(f"{game.name}*.py"))]
+        for files, name in ((rules, f"referee.games.{game.name}.compiled"), (bots, f"house_bots.{game.name}_compiled")):
+            if files:
+                found.append(([str(path.relative_to(root)) for path in files], name))
     return found
 
 
-def compile_rules(root: Path) -> None:
-    """Compile the rules below a folder, which becomes the current one. An error ends the process with a message."""
+def compile_rules(root: Path, games: Sequence[str] = ()) -> None:
+    """Compile below a folder, which becomes the current one. An error ends the process with a message.
+
+    Args:
+        root: the folder.
+        games: the games to compile again; empty for all, and the contract.
+    """
     import setuptools  # mypyc checks whether this was imported
     from mypyc.build import mypycify
 
     os.chdir(root)
+    os.environ["MYPYPATH"] = "agents"
     found = groups(root)
     extensions = mypycify(
         ["--strict", "--explicit-package-bases", "--config-file=", *(path for paths, _ in found for path in paths)],
@@ -55,7 +70,10 @@ def compile_rules(root: Path) -> None:
         debug_level="0",
         target_dir="build/c",
     )
-    distribution = setuptools.Distribution({"name": "dogana-arena", "ext_modules": extensions})
+    if games:
+        extensions = [one for one in extensions if any(game in one.name for game in games)]
+    packages = {"house_bots": "agents/house_bots"}
+    distribution = setuptools.Distribution({"name": "dogana-arena", "ext_modules": extensions, "package_dir": packages})
     command = distribution.get_command_obj("build_ext")
     command.inplace = True
     command.parallel = os.cpu_count()
@@ -63,7 +81,7 @@ def compile_rules(root: Path) -> None:
 
 
 if __name__ == "__main__":
-    [folder] = sys.argv[1:]
+    folder, *chosen = sys.argv[1:]
     if (Path(folder) / ".git").exists():
         sys.exit(f"{folder} is a checkout; rules are compiled in a copy: make compiled")
-    compile_rules(Path(folder).resolve())
+    compile_rules(Path(folder).resolve(), chosen)

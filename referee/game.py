@@ -50,6 +50,7 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
      all seats, and their points add up to `scores`. `Game.criteria` lists the criteria for the places, most important
      first; `ranks` follow from them.
  19. Every spot that `Game.spots` names for a legal action is in the picture of its seat's observation.
+ 20. `stage` never falls while a match goes on. Every sample has the stage of the state that was observed.
 
 Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared once
 (docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks. They can
@@ -382,6 +383,13 @@ class State(ABC):
         return None
 
     @abstractmethod
+    def stage(self) -> int:
+        """Return the number of the current turn or round, as the rules count it: the horizon of a search.
+
+        It never falls, and it is not smaller at the end of a match than before.
+        """
+
+    @abstractmethod
     def is_over(self) -> bool:
         """Return whether the match has ended."""
 
@@ -404,6 +412,21 @@ class State(ABC):
     @abstractmethod
     def problems(self) -> list[str]:
         """Return every broken invariant, one per line. A state that can be reached has none."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class RolloutPolicy:
+    """Plays for all seats in a rollout (`referee/playout.py`). One policy belongs to one match's setup."""
+
+    __slots__ = ()
+
+    def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
+        """Return actions for a seat to act, to be played in order: at least one, of which the first is legal.
+
+        It answers in every position, also where others began what it goes on with. It looks only at what the seat may
+        know, and changes nothing. A policy that plays at random draws from `chance`.
+        """
+        raise NotImplementedError
 
 
 @mypyc_attr(native_class=False)
@@ -472,10 +495,28 @@ class Game(ABC):
         """
 
     @abstractmethod
-    def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
+    def sample(
+        self,
+        setup: Setup,
+        observation: Observation,
+        chance: Chance,
+        policy: RolloutPolicy | None = None,
+        *,
+        undone: bool = False,
+    ) -> State:
         """Return a state that is consistent with an observation, for search bots.
 
-        Draw everything that the observer cannot know from `chance`. Every possible state has a positive probability.
+        Draw everything that the observer cannot know from `chance`. Without a policy, every possible state has a positive
+        probability.
+
+        Args:
+            setup: the terms of the match.
+            observation: the observation of a seat, or of a spectator.
+            chance: the source of the draws.
+            policy: plans in secret for the other seats, as far as its plans agree with the observation; None to draw
+                plans at random.
+            undone: leave the secret plans that other seats are making now undone, to be made in a rollout. The state then
+                agrees with the observation except for who has committed.
         """
 
     @abstractmethod

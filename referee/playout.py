@@ -1,8 +1,11 @@
-"""Random playouts: the most frequent work of search bots, in one call, compiled where the rules are."""
+"""Playouts: the most frequent work of search bots, in one call, compiled where the rules are."""
 
 from __future__ import annotations
 
-from referee.game import Chance, State
+from referee.game import Chance, IllegalAction, RolloutPolicy, State
+
+END = 1 << 60
+"""A stage that no match reaches."""
 
 
 def random_playout(state: State, chance: Chance) -> int:
@@ -23,3 +26,39 @@ def random_playout(state: State, chance: Chance) -> int:
         legal = state.legal_actions(seat)
         state.apply(seat, legal[chance.stream("playout").below(len(legal))], chance)
         decisions += 1
+
+
+def rollout(state: State, policy: RolloutPolicy, chance: Chance, until: int = END) -> int:
+    """Play a state on, in place, with a policy for all seats, until its stage is at least `until` or the match is over.
+
+    If several seats are to act, the first of them acts. The rest of a row is dropped as soon as it is not legal any more.
+
+    Args:
+        state: the state to play on.
+        policy: plays for every seat.
+        chance: the chance of the rules, and of the policy.
+        until: the stage to stop at (`State.stage`).
+
+    Returns:
+        The number of decisions.
+
+    Raises:
+        IllegalAction: if the first action of a row is not legal.
+    """
+    decisions = 0
+    while state.stage() < until:
+        seats = state.seats_to_act()
+        if not seats:
+            break
+        seat = seats[0]
+        fresh = True
+        for action in policy.row(state, seat, chance):
+            try:
+                state.apply(seat, action, chance)
+            except IllegalAction:
+                if fresh:
+                    raise
+                break
+            fresh = False
+            decisions += 1
+    return decisions

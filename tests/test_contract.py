@@ -237,6 +237,10 @@ def _no_ranks(self: SealedState, viewer: Seat | None) -> _Rankless:
     return _Rankless(viewer)
 
 
+def _runs_backwards(self: SealedState) -> int:
+    return -self.round
+
+
 def _points_from_nowhere(self: SealedState) -> list[int]:
     return [score + 1 for score in self.score]
 
@@ -266,6 +270,7 @@ BROKEN = [
     broken(14, observation=_no_ranks),
     broken(14, scores=_scores_by_pot),
     broken(14, seats_to_act=_acts_by_pot),
+    broken(20, stage=_runs_backwards),
     broken(18, scores=_points_from_nowhere),
     broken(18, ranks=_the_last_shall_be_first),
 ]

@@ -113,7 +113,7 @@ class _Examination:
         """Apply an action, and check that equal draws lead a copy to the same state."""
         twin = state.clone()
         before = [state.observation(viewer) for viewer in self.everyone]
-        public = state.is_public(seat, action)
+        public, stage = state.is_public(seat, action), state.stage()
         to_act = state.seats_to_act()
         seed = self.random.getrandbits(62)
         try:
@@ -121,6 +121,7 @@ class _Examination:
         except IllegalAction as error:
             raise BrokenContract(3, f"{self.game.name} lists {label(action)}, but rejects it: {error}") from error
         twin.apply(seat, action, LiveChance(seed))
+        self.check(20, state.stage() >= stage, f"{label(action)} leads from stage {stage} to {state.stage()}")
         self.check(4, _same(state, twin), f"two copies differ after {label(action)}")
         # Otherwise the rules may show that a seat is done or, if only one was left, reveal all decisions.
         if not public and len(to_act) > 1 and state.seats_to_act() == to_act:
@@ -262,6 +263,7 @@ class _Examination:
             other = self.game.sample(self.setup, seen, chance)
             self.check(11, not other.problems(), f"sample breaks: {'; '.join(other.problems())}")
             self.check(11, other.observation(viewer) == seen, f"sample gives {_name(viewer)} another observation")
+            self.check(20, other.stage() == state.stage(), f"sample gives {_name(viewer)} another stage")
             self.check(14, other.scores() == state.scores(), f"{_name(viewer)} does not know the scores")
             same = other.seats_to_act() == state.seats_to_act()
             self.check(14, same, f"{_name(viewer)} does not know who is to act")

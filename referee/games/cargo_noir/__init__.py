@@ -7,7 +7,20 @@ from typing import cast
 
 from typing_extensions import override
 
-from referee.game import Action, Chance, Criterion, Game, Observation, Option, OptionValue, Points, Scene, Setup, State
+from referee.game import (
+    Action,
+    Chance,
+    Criterion,
+    Game,
+    Observation,
+    Option,
+    OptionValue,
+    Points,
+    RolloutPolicy,
+    Scene,
+    Setup,
+    State,
+)
 from referee.games.cargo_noir import breakdown, drawing, drawing_words, rules, spots
 from referee.games.cargo_noir.actions import ACTION_TYPES, EndSmuggling, Wait
 from referee.games.cargo_noir.board import CargoNoirBoard, read_board
@@ -88,7 +101,15 @@ class CargoNoir(Game):
         return state
 
     @override
-    def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
+    def sample(
+        self,
+        setup: Setup,
+        observation: Observation,
+        chance: Chance,
+        policy: RolloutPolicy | None = None,
+        *,
+        undone: bool = False,
+    ) -> State:
         # Only the order of the bag is hidden, and no state contains it: there is one state.
         state = CargoNoirState.empty(setup)
         restore(state, cast("CargoNoirObservation", observation))

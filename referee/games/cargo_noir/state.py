@@ -40,6 +40,10 @@ class CargoNoirState(Table):
         return True  # all actions are open
 
     @override
+    def stage(self) -> int:
+        return self.turn
+
+    @override
     def is_over(self) -> bool:
         return self.phase is Phase.OVER
 

@@ -17,6 +17,7 @@ from referee.game import (
     Option,
     OptionValue,
     Points,
+    RolloutPolicy,
     Scene,
     Setup,
     State,
@@ -115,7 +116,15 @@ class Valparaiso(Game):
         return state
 
     @override
-    def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
+    def sample(
+        self,
+        setup: Setup,
+        observation: Observation,
+        chance: Chance,
+        policy: RolloutPolicy | None = None,
+        *,
+        undone: bool = False,
+    ) -> State:
         """Return a state with a random pile and random plans of the other seats."""
         state = ValparaisoState.empty(setup)
         seen = cast("ValparaisoObservation", observation)

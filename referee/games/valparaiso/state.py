@@ -50,6 +50,10 @@ class ValparaisoState(Table):
         return Window(f"planning {self.round}", planning.timer(self))
 
     @override
+    def stage(self) -> int:
+        return self.round
+
+    @override
     def is_over(self) -> bool:
         return self.phase is Phase.OVER
 

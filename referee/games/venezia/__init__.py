@@ -6,7 +6,19 @@ from typing import cast
 
 from typing_extensions import override
 
-from referee.game import Action, Chance, Criterion, Game, Observation, Option, Points, Scene, Setup, State
+from referee.game import (
+    Action,
+    Chance,
+    Criterion,
+    Game,
+    Observation,
+    Option,
+    Points,
+    RolloutPolicy,
+    Scene,
+    Setup,
+    State,
+)
 from referee.games.venezia import breakdown, drawing, drawing_words, rules, spots
 from referee.games.venezia.actions import ACTION_TYPES, Done
 from referee.games.venezia.board import MAX_ON_PIAZZA, VeneziaBoard, read_board
@@ -84,7 +96,15 @@ class Venezia(Game):
         return state
 
     @override
-    def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
+    def sample(
+        self,
+        setup: Setup,
+        observation: Observation,
+        chance: Chance,
+        policy: RolloutPolicy | None = None,
+        *,
+        undone: bool = False,
+    ) -> State:
         """Return a state in which the others' plans are consistent with the observation."""
         state = VeneziaState.empty(setup)
         seen = cast("VeneziaObservation", observation)

@@ -45,6 +45,10 @@ class VeneziaState(Table):
         return self.phase is not Phase.PLAN
 
     @override
+    def stage(self) -> int:
+        return self.round
+
+    @override
     def is_over(self) -> bool:
         return self.phase is Phase.OVER
 

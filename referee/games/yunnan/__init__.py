@@ -18,6 +18,7 @@ from referee.game import (
     Option,
     OptionValue,
     Points,
+    RolloutPolicy,
     Scene,
     Setup,
     State,
@@ -114,7 +115,15 @@ class Yunnan(Game):
         return state
 
     @override
-    def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
+    def sample(
+        self,
+        setup: Setup,
+        observation: Observation,
+        chance: Chance,
+        policy: RolloutPolicy | None = None,
+        *,
+        undone: bool = False,
+    ) -> State:
         """Return the only state that fits the observation: nothing is hidden."""
         state = YunnanState.empty(setup)
         restore(state, cast("YunnanObservation", observation))

@@ -41,6 +41,10 @@ class YunnanState(Table):
         return True
 
     @override
+    def stage(self) -> int:
+        return self.turn
+
+    @override
     def is_over(self) -> bool:
         return self.phase is Phase.OVER
 

@@ -19,6 +19,7 @@ from referee.game import (
     Observation,
     Option,
     Points,
+    RolloutPolicy,
     Scene,
     Seat,
     Setup,
@@ -166,6 +167,10 @@ class SealedState(State):
         return isinstance(action, Commit)
 
     @override
+    def stage(self) -> int:
+        return self.round
+
+    @override
     def is_over(self) -> bool:
         return self.round > ROUNDS
 
@@ -288,7 +293,15 @@ class Sealed(Game):
         return (tables + [Document({}, key) for _ in range(setup.seats)])[: setup.seats]
 
     @override
-    def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
+    def sample(
+        self,
+        setup: Setup,
+        observation: Observation,
+        chance: Chance,
+        policy: RolloutPolicy | None = None,
+        *,
+        undone: bool = False,
+    ) -> State:
         seen = cast("SealedObservation", observation)
         board = cast("SealedBoard", setup.board)
         state = self.state_type.empty(setup)
