@@ -26,6 +26,7 @@ from ladder.play.blocks import Blocks
 from referee.live.seats.telemetry import KeyValues
 from referee.match.result import Fault, Outcome
 from referee.records.audit_log import AuditError
+from tests.cases import mostly_long
 from tests.ladder.made import CONDITION, GAME, OTHER, differences, ladder, next_matches
 from tests.ladder.real_ladder import play_really
 
@@ -169,7 +170,7 @@ def test_the_ladder_is_as_it_should_be(whole: Home, store: Store) -> None:
     assert set(tables(store)) == {"events", *VIEWS, *PRIVATE, *COMMITTED}
 
 
-@pytest.mark.parametrize("table", ["events", *VIEWS, *sorted(COMMITTED)])
+@pytest.mark.parametrize("table", mostly_long(["events", *VIEWS, *sorted(COMMITTED)], 3))
 def test_a_change_of_any_column_of_an_event_a_view_or_what_the_log_commits_to_is_told(
     whole: Home, store: Store, tmp_path: Path, table: str
 ) -> None:

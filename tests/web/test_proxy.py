@@ -43,6 +43,7 @@ pid {folder}/nginx.pid;
 events {{ worker_connections {connections}; }}
 http {{
     access_log off;
+    lingering_time 2s;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;
