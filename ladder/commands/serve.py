@@ -32,9 +32,7 @@ from ladder.commands.options import (
 )
 from ladder.commands.run import chosen_limits, confine, isolation_report, working
 from ladder.facts.store import Store
-from ladder.http.publishing.serving import EVERYWHERE, Certificate, pages_beside
 from ladder.http.requests.asked import Site
-from ladder.http.requests.hosts import names_of, origins_of, public_url_of
 from ladder.intake.authors import Authors
 from ladder.intake.upload import sweep_uploads
 from ladder.model.condition import agree
@@ -161,6 +159,8 @@ def serve(
 
       dogana ladder serve --home ./ladder --log-format json 2> serve.jsonl
     """
+    from ladder.http.requests.hosts import names_of, origins_of, public_url_of  # no other command needs a web server
+
     limits = chosen_limits(memory, tasks, cpus, no_pondering=no_pondering, unconfined=unconfined)
     if ray is not None and at_home is not AtHomeMode.NONE:
         raise LadderError("bots at home cannot join matches on other machines; add --at-home none, or leave out --ray")
@@ -271,6 +271,8 @@ def _showing(place: Home, pages: PagesSettings, address: str, walls: Isolation, 
     Raises:
         PortInUse: if that is not possible.
     """
+    from ladder.http.publishing.serving import EVERYWHERE, Certificate, pages_beside
+
     host, _, port = address.rpartition(":")
     site = Site(
         takes_bots=True,

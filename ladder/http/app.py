@@ -324,7 +324,8 @@ class _Headers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            # A browser gives what it has stored the headers of a 304, so that may not bring other ones.
+            if message["type"] == "http.response.start" and message["status"] != 304:
                 said = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [
                     *message["headers"],

@@ -243,6 +243,7 @@ def test_why_a_bot_has_not_joined_is_said_in_one_line(dogana: Dogana, tmp_path: 
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("text", "reason"), [FAILING[0], FAILING[-1]])
 def test_a_check_says_the_same(dogana: Dogana, tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "bot.py").write_text(text)

@@ -443,6 +443,7 @@ def test_a_form_that_comes_too_slowly_is_refused(home: Home, browse: Browse, mon
         assert b"did not arrive within" in answer
 
 
+@pytest.mark.long
 def test_what_an_author_sends_may_take_longer(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(form, "FORM_SECONDS", 0.3)
     client = browse(home, SITE, Connections(request_seconds=0.3))
@@ -522,6 +523,7 @@ def test_a_body_that_nobody_asked_for_does_not_keep_a_connection(home: Home, bro
         assert is_let_go(connection, b"x" * 100)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends such connections")
 def test_who_does_not_read_an_answer_is_let_go(home: Home, browse: Browse) -> None:
     client = browse(home, SITE, unread_seconds=0.3)
@@ -543,6 +545,7 @@ def test_no_connection_holds_the_end_of_an_answer_back_for_more() -> None:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
+@pytest.mark.long
 def test_who_reads_slowly_gets_all(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ladder.http.api.api._described", lambda *_: Kept(bytes(LARGE), b"", '"large"', 200, ()))
     client = browse(home, SITE, unread_seconds=1.5)

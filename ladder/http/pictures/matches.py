@@ -238,16 +238,12 @@ def whole_record(desk: Desk, match: str) -> tuple[str, bytes]:
 
 def _sent(path: Path, request: Request) -> Response:
     """Return a viewer, or status 304 if the browser has it."""
+    headers = {"etag": f'"{path.stem}"', "cache-control": "no-cache"}
+    if headers["etag"] in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
     try:
         data = path.read_bytes()
     except FileNotFoundError:  # it was removed at this moment to make room
         return Response(status_code=503, headers={"retry-after": "1"})
-    headers = {
-        "etag": f'"{path.stem}"',
-        "cache-control": "no-cache",
-        # With status 304 as well: a browser gives what it has the headers of that answer.
-        "content-security-policy": f"{policy_of(data)}; frame-ancestors 'self'",
-    }
-    if headers["etag"] in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
+    headers["content-security-policy"] = f"{policy_of(data)}; frame-ancestors 'self'"
     return Response(data, headers=headers, media_type="text/html")
