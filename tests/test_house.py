@@ -34,7 +34,7 @@ CONFORMANCE_MAY_IMPORT = ("ladder.conformance", "ladder.operation.errors")
 # All that the rules of a game may import: plain data tools. No clock, no files, no randomness, no protobuf.
 RULES_MAY_IMPORT = {
     "__future__", "abc", "bisect", "collections", "collections.abc", "dataclasses", "enum", "functools", "heapq", "itertools",
-    "math", "operator", "typing", "typing_extensions", "referee.game", "referee.kit.document", "referee.named",
+    "math", "operator", "typing", "typing_extensions", "referee.game", "referee.kit.document", "referee.named", "referee.options",
 }  # fmt: skip
 # A drawing writes SVG besides.
 DRAWING_MAY_IMPORT = RULES_MAY_IMPORT | {
@@ -103,6 +103,7 @@ ROOMS = {
         "files",
         "sandbox",
         "kit",
+        "options",
         "game",
         "playout",
         "named",

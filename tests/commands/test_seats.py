@@ -137,7 +137,7 @@ def test_a_bot_that_goes_to_other_machines_has_its_folder_below_this_one(
 
 
 WRONG = [
-    ("gredy", "there is no house bot 'gredy' (did you mean greedy?); a seat is one of greedy, random, or the path of a bot"),
+    ("gredy", "there is no house bot 'gredy' (did you mean greedy?); a seat is one of greedy, random, search, or the path of a bot"),
     ("nix", "there is no house bot 'nix'; a seat is one of"),
     ("", "there is no house bot ''; a seat is one of"),
     ("mybto.py", "there is no file or folder 'mybto.py'"),
