@@ -25,7 +25,11 @@ BANK_SHARE = 1 / 12
 
 
 class SearchBot(HouseBot):
-    """Plays every game that has a recipe here."""
+    """Plays every game that has a recipe here.
+
+    Attributes:
+        last: the last search, with its rows and their comparisons; None before the first.
+    """
 
     thinks = True
 
@@ -57,6 +61,7 @@ class SearchBot(HouseBot):
         self._rollouts = rollouts or math.inf
         self._source = f"{match_id}:{seat}" if seed is None else f"seed {seed}:{seat}"
         self._decisions = 0
+        self.last: Search | None = None
         recipe: Callable[[Setup], Recipe] = importlib.import_module(f"{__name__}.{game.name}").RECIPE
         self._recipe = recipe(setup)
 
@@ -98,8 +103,8 @@ class SearchBot(HouseBot):
             late = (time.monotonic() - wall) / limit if limit > 0 else 1.0
             return max((time.process_time() - cpu) / self._seconds, rollouts / self._rollouts, late)
 
-        search = Search(self._game, self._recipe, decision.observation, self._seat, self._seed())
-        return search.run(share_spent)
+        self.last = Search(self._game, self._recipe, decision.observation, self._seat, self._seed())
+        return self.last.run(share_spent)
 
     def _seed(self) -> int:
         text = f"search {self._source}:{self._decisions}"
