@@ -32,7 +32,7 @@ from ladder.commands.options import (
 )
 from ladder.commands.run import chosen_limits, confine, isolation_report, working
 from ladder.facts.store import Store
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.intake.upload import sweep_uploads
 from ladder.model.condition import agree
@@ -305,12 +305,12 @@ def _listening(
     figures = Metrics(place)
     with (
         serving(place, listen, figures, at_home) as port,
-        nullcontext() if metrics is None else figures.shown(metrics) as shown,
+        nullcontext() if metrics is None else figures.serving(metrics) as port_of_figures,
     ):
         host = listen.address.rpartition(":")[0]
         note("listening", address=f"{host}:{port}", encrypted=listen.key is not None)
         if metrics is not None:
-            note("metrics", address=f"http://{metrics.address.rpartition(':')[0]}:{shown}/metrics")
+            note("metrics", address=f"http://{metrics.address.rpartition(':')[0]}:{port_of_figures}/metrics")
         reached = {host} if pages.proxy else {host, pages.address.rpartition(":")[0]}  # a proxy can encrypt
         if listen.key is None and not reached <= HERE:
             note("unencrypted", logging.WARNING, text="the connections are not encrypted; see --tls-cert")

@@ -85,19 +85,8 @@ BAD_WORD = re.compile(
 BAD_NAMES = {
     "agents/house_bots/greedy/yunnan.py: turns_left": "a turn of the game",
     "referee/games/yunnan/turns.py": "a turn of the game",
-    "ladder/facts/evidence.py: KeptRecords": "",
-    "ladder/http/api/callers.py: _shown": "",
-    "ladder/http/app.py: asked": "",
-    "ladder/http/requests/asked.py": "",
-    "ladder/http/requests/asked.py: Asked": "",
-    "ladder/http/requests/kept.py": "",
-    "ladder/http/requests/kept.py: Kept": "",
-    "ladder/service/at_home.py: _told": "",
-    "ladder/service/home_bot.py: _told": "",
-    "ladder/service/metrics.py: shown": "",
-    "ladder/service/relay.py: told_to_wait": "",
 }
-"""Names that have such a word, with the reason for which they stay; those without a reason have still to be renamed."""
+"""Names that have such a word, with the reason for which they stay."""
 
 CLAUSE = re.compile(r"(?:What|Which|Who|Whom|Whose|How|Where|When|Why|Whether)\b")
 """The beginning of a noun clause: `What is sent` instead of `The message`."""

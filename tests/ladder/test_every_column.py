@@ -16,7 +16,7 @@ import pytest
 from ladder.archive.key import ladder_key, new_key
 from ladder.archive.recompute import compare, repair
 from ladder.archive.sealing import seal_block
-from ladder.facts.evidence import KeptRecords
+from ladder.facts.evidence import RetainedRecords
 from ladder.facts.schema import VIEWS
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
@@ -92,7 +92,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Home:
         store.admission.let_qualify_again(match.versions[0], CONDITION)
         store.admission.qualify(match.versions[0], CONDITION, passed=True, reason="")
         store.roster.consent("bot0", given=True)
-        store.evidence.note_pruning("2000-01-01T00:00:00.000+00:00", None, KeptRecords(("bot0",), 7))
+        store.evidence.note_pruning("2000-01-01T00:00:00.000+00:00", None, RetainedRecords(("bot0",), 7))
         store.evidence.note_lost([match.match_id])
         next_matches(store, 9, OTHER)
         store.results.note_telemetry(match, {0: {"nodes": KeyValues(3, 5.0)}})

@@ -19,7 +19,7 @@ from ladder.facts.store import Store
 from ladder.http.pictures.drawings import Drawing, Drawings, pages_folder
 from ladder.http.rendering.sentence import sentence
 from ladder.http.rendering.wording import clock_in_words
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.operation import limits
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home

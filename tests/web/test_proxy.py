@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits

@@ -23,10 +23,10 @@ from ladder.http.api.api import PREFIX
 from ladder.http.app import HEADERS, PAGES
 from ladder.http.publishing.serving import Certificate, listening
 from ladder.http.requests import form
-from ladder.http.requests.asked import Site
 from ladder.http.requests.connections import Connections
 from ladder.http.requests.hosts import names_of
-from ladder.http.requests.kept import Kept
+from ladder.http.requests.prepared import PreparedResponse
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance
@@ -507,7 +507,9 @@ def test_unfinished_forms_of_two_addresses_keep_nobody_out(
 def test_two_addresses_that_do_not_read_keep_nobody_out(
     home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.http.api.api._described", lambda *_: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    monkeypatch.setattr(
+        "ladder.http.api.api._described", lambda *_: PreparedResponse(bytes(LARGE), b"", '"large"', 200, ())
+    )
     client = browse(home, SITE, Connections(most=20), unread_seconds=600.0)
     with crowd(client, 15, TWO, get("/api/v1/openapi.json")):
         for _ in range(3):
@@ -547,7 +549,9 @@ def test_no_connection_holds_the_end_of_an_answer_back_for_more() -> None:
 
 @pytest.mark.long
 def test_who_reads_slowly_gets_all(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ladder.http.api.api._described", lambda *_: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    monkeypatch.setattr(
+        "ladder.http.api.api._described", lambda *_: PreparedResponse(bytes(LARGE), b"", '"large"', 200, ())
+    )
     client = browse(home, SITE, unread_seconds=1.5)
     with connected(client) as connection:
         connection.sendall(get("/api/v1/openapi.json"))
