@@ -89,7 +89,7 @@ def search(
                         risk = node.risk
                         if depth and row:
                             risk += depth * sum(
-                                [view.contest[action.village] for action in row if isinstance(action, act.Trade)]
+                                [view.contest[action.village] for action in row if isinstance(action, act.Trade)], 0.0
                             )
                         points = worth(view, end, free, can_trade, can_ship) - risk
                         stores = (*end.warehouse[seat], *end.hold[seat], *end.merchants[seat], *end.markets)

@@ -197,7 +197,7 @@ def loads(view: View, table: Table) -> Iterator[Variant]:
         for copper in range(max(0, size - silver - total[2]), min(size - silver, total[1]) + 1):
             load = (silver, copper, size - silver - copper)
             if list(load) != hold:
-                rest = sum(GOODS[min(goods - held, 7)] for goods, held in zip(total, load, strict=True))
+                rest = sum([GOODS[min(goods - held, 7)] for goods, held in zip(total, load, strict=True)], 0.0)
                 found.append((cargo(view, table, load) + rest, load))
     for _, load in sorted(found, reverse=True)[: LOADS if sum(hold) < view.board.hold - 1 else 2]:
         yield played(view, table, act.transfer(*load))
@@ -297,7 +297,7 @@ def moves(view: View, table: Table) -> Iterator[Variant]:
         at, cost, _ = spread
         if cost <= table.money[seat]:
             points = max([points for place, points in worths.items() if at[place]], default=0.0) - ONE_PESO * cost
-            rated.append((points + sum([gained[at[market]] for market, gained in gains]), spread))
+            rated.append((points + sum([gained[at[market]] for market, gained in gains], 0.0), spread))
     rated.sort(key=lambda item: -item[0])
     for _, (at, cost, paths) in rated[:SPREADS]:
         row: list[Action] = []
@@ -405,7 +405,7 @@ def cargo(view: View, table: Table, hold: Sequence[int]) -> float:
                     found.append(
                         board.cards[Card(card)].vp + use_worth(view, card) * min(USES, view.left) - paid - CARD
                     )
-            best = sum(sorted(found)[-triples:]) if found else 0.0
+            best = sum(sorted(found)[-triples:], 0.0)
             total += max(0.0, best - CARD * (sector is not table.ship[view.seat]))
         view.worths[key] = total
     return view.worths[key]
@@ -443,9 +443,8 @@ def house_worth(view: View, table: Table) -> float:
             if owner == seat:
                 money, goods, points = space.revenue
                 total += RESIDENCE + ONE_PESO * money + ONE_GOOD * sum(goods) + points
-        total += sum(
-            number * (STATION if is_market(at) else CUSTOMS) for at, number in zip(Location, houses, strict=True)
-        )
+        for at, number in zip(Location, houses, strict=True):
+            total += number * (STATION if is_market(at) else CUSTOMS)
         view.worths[key] = total + SLOT * (planning.slots(table, seat) > view.board.open_slots)
     return view.worths[key]
 
@@ -462,12 +461,12 @@ def worth(view: View, table: Table, free: int, can_trade: bool, can_ship: bool) 
     later = min(1.0, left / FULL)
     share = max(later, LAST if free else 0.0)
     if share:
-        held = sum([GOODS[count if count < 7 else 7] for count in goods]) + HELD * sum(hold)
+        held = sum([GOODS[count if count < 7 else 7] for count in goods], 0.0) + HELD * sum(hold)
         total += share * (PESO * min(money, PESOS) + held)
         next_share = NEXT * min(1.0, left)
         total += cargo(view, table, hold) * (SOON if free and can_ship else next_share)
         at = table.merchants[seat] if free else stay(view, table)
-        here = sum([gain(view, table, market, at[market]) for market in view.side.markets if at[market]])
+        here = sum([gain(view, table, market, at[market]) for market in view.side.markets if at[market]], 0.0)
         if free and can_trade:
             total += SOON * here
         else:
