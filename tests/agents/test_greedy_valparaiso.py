@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+
+import pytest
 from house_bots.greedy.valparaiso import choose
 
 from referee.game import label
+from referee.games.valparaiso import GAME
 from referee.games.valparaiso.observation import ValparaisoObservation
 from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.tests.table import do, goods, place
+from referee.kit.chance import LiveChance
+from referee.registry import shipped_board
+from tests.cases import mostly_long
 
 
 def chosen(state: ValparaisoState) -> list[str]:
@@ -27,3 +34,32 @@ def test_without_a_peso_for_the_second_step_a_merchant_goes_one_step() -> None:
     state = place(cards=["k4"], money=[0, 20], rows={"merchants": {0: {"v": 2}}})
     [step] = chosen(do(state, "use(1,main)"))
     assert step in ("start(v,z1)", "start(v,z2)", "start(v,z3)")
+
+
+MATCHES: dict[str, tuple[int, int, dict[str, object], str]] = {
+    "2 seats": (2, 1, {}, "55173bbd6f51bc7c"),
+    "3 seats": (3, 1, {}, "7704196eeafd8148"),
+    "4 seats": (4, 1, {}, "8560e9f239d8fcbe"),
+    "5 seats": (5, 1, {}, "33893aadedc12ff1"),
+    "expert": (2, 4, {"expert_timer": True}, "182c8a6626c96f32"),
+    "options": (3, 3, {"return_rule": "one_only", "river_toll": True, "refill_rule": "strict"}, "9b0544ba28467751"),
+}
+"""By name: seats, seed, options, and the digest of all answers of the policy in the match."""
+
+
+@pytest.mark.parametrize("name", mostly_long(list(MATCHES), 1))
+def test_the_policy_plays_recorded_matches_again(name: str) -> None:
+    seats, seed, options, digest = MATCHES[name]
+    state = GAME.start(GAME.setup(seats, options, shipped_board(GAME)), chance := LiveChance(seed))
+    answers = hashlib.sha256()
+    while not state.is_over():
+        seat = state.seats_to_act()[0]
+        seen = state.observation(seat)
+        assert isinstance(seen, ValparaisoObservation)
+        row = choose(state.setup, seen, state.legal_actions(seat))
+        answers.update(f"{' '.join(map(label, row))}\n".encode())
+        for place_in_row, action in enumerate(row):
+            if place_in_row and action not in state.legal_actions(seat):
+                break
+            state.apply(seat, action, chance)
+    assert answers.hexdigest()[:16] == digest, "the policy's play has changed; if that is intended, record it anew"

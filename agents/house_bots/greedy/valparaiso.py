@@ -8,48 +8,51 @@ known and others have acted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
 from house_bots.greedy.valparaiso_outlook import Row, View, outcomes, played, stay, use_worth, variants, worth
-from referee.game import Action, Setup
+from referee.game import Action, Seat, Setup
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import cards as deck
-from referee.games.valparaiso import holdings, planning
+from referee.games.valparaiso import holdings, planning, scoring
 from referee.games.valparaiso.board import ACTION_CARDS, PURE_GAINS
 from referee.games.valparaiso.names import Card, Effect, Good, Mode, Phase
-from referee.games.valparaiso.observation import PlanView, ValparaisoObservation
+from referee.games.valparaiso.observation import ValparaisoObservation, restore
+from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.table import Table
 
 WIDTH, WIDTH_IN_USE, WIDTH_IN_SETUP = 9, 7, 2  # states that a search continues with, by purpose
 LEAD, KEPT = 4, 1  # the lead at which cards are scrapped, and the number of cards kept
 
 
-class Trail(NamedTuple):
+class Trail:
     """A card of a sequence."""
 
-    before: Trail | None
-    place: int  # in the list of cards
-    mode: Mode
-    row: Row
+    def __init__(self, before: Trail | None, place: int, mode: Mode, row: Row) -> None:
+        self.before = before
+        self.place = place  # in the list of cards
+        self.mode = mode
+        self.row = row
 
 
-class Node(NamedTuple):
+class Node:
     """A state in the search."""
 
-    points: float
-    table: Table
-    used: int  # the set of used cards, by place
-    least: int  # the least money on the way
-    risk: float  # possible loss because others come first
-    trail: Trail | None
+    def __init__(self, points: float, table: Table, used: int, least: int, risk: float, trail: Trail | None) -> None:
+        self.points = points
+        self.table = table
+        self.used = used  # the set of used cards, by place
+        self.least = least  # the least money on the way
+        self.risk = risk  # possible loss because others come first
+        self.trail = trail
 
 
 def search(
     view: View, table: Table, cards: Sequence[Card], length: int, width: int, *, mayor: bool = False, slotted: int = 0
-) -> tuple[float, list[Trail]]:
-    """Return the points and the best sequence of `length` cards, or of one more if the mayor's slot is worth the pesos.
+) -> list[Node]:
+    """Return the ends of good sequences of `length` cards, and of one more if the seat can pay the mayor's slot.
 
-    The first `slotted` cards of the list lie in slots, so that using them out of order has its price.
+    The best is first. The first `slotted` cards of the list lie in slots: using them out of order has its price.
     """
     board, seat = view.board, view.seat
     effects = []
@@ -60,7 +63,7 @@ def search(
     trading = sum(1 << place for place, card in enumerate(cards) if board.cards[card].main is Effect.TRADE)
     shipping = sum(1 << place for place, card in enumerate(cards) if board.cards[card].main is Effect.OVERSEAS)
     beam = [Node(0.0, table, 0, table.money[seat], 0.0, None)]
-    best = Node(-1000.0, table, 0, 0, 0.0, None)
+    ends: list[Node] = []
     for depth in range(length + mayor):
         extra, found = depth == length, dict[object, Node]()
         free = max(0, length - depth - 1)
@@ -89,7 +92,7 @@ def search(
                         risk = node.risk
                         if depth and row:
                             risk += depth * sum(
-                                [view.contest[action.village] for action in row if isinstance(action, act.Trade)]
+                                [view.contest[action.village] for action in row if isinstance(action, act.Trade)], 0.0
                             )
                         points = worth(view, end, free, can_trade, can_ship) - risk
                         stores = (*end.warehouse[seat], *end.hold[seat], *end.merchants[seat], *end.markets)
@@ -107,13 +110,19 @@ def search(
         if not found:
             break
         beam = sorted(found.values(), key=lambda node: -node.points)[:width]
-        if depth >= length - 1 and beam[0].points > best.points:
-            best = beam[0]
-    trail, steps = best.trail, list[Trail]()
+        if depth >= length - 1:
+            ends += beam
+    return sorted(ends, key=lambda node: -node.points)
+
+
+def steps_to(node: Node) -> list[Trail]:
+    """Return the cards that lead to a state, the first one first."""
+    steps: list[Trail] = []
+    trail = node.trail
     while trail:
-        steps.insert(0, trail)
+        steps.append(trail)
         trail = trail.before
-    return best.points, steps
+    return steps[::-1]
 
 
 # --- decisions --------------------------------------------------------------------------------------------------------------
@@ -127,7 +136,9 @@ def choose(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action])
         seen: the observation of the seat to act.
         actions: its legal actions.
     """
-    view = View(setup, seen, actions)
+    table = ValparaisoState.empty(setup)
+    restore(table, seen)
+    view = View(table, cast("Seat", seen.viewer), actions)
     row = _DECISIONS.get(seen.phase, go_on)(view)
     # The first action is good enough if nothing is better, or in the middle of an unplanned sequence.
     return row if row and row[0] in actions else [actions[0]]
@@ -135,42 +146,61 @@ def choose(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action])
 
 def set_up(view: View) -> list[Action]:
     """Return the goods, or the village, for the best first turn (S6, S8)."""
+    length = view.board.open_slots
+    return [max(view.actions, key=lambda action: first_turn(view, action, WIDTH_IN_SETUP, length))]
 
-    def points(action: Action) -> float:
-        table = view.table.clone()
-        if isinstance(action, act.Goods):
-            table.warehouse[view.seat] = list(holdings.goods_of(action.first, action.second, action.third).goods)
-        elif isinstance(action, act.PlaceMerchant):
-            table.merchants[view.seat][action.village] += 1
-        return search(view, table, ACTION_CARDS, view.board.open_slots, WIDTH_IN_SETUP)[0]
 
-    return [max(view.actions, key=points)]
+def first_turn(view: View, action: Action, width: int, length: int) -> float:
+    """Return the points of the best first turn of some cards after a choice of the set-up."""
+    table = view.table.clone()
+    if isinstance(action, act.Goods):
+        table.warehouse[view.seat] = list(holdings.goods_of(action.first, action.second, action.third).goods)
+    elif isinstance(action, act.PlaceMerchant):
+        table.merchants[view.seat][action.village] += 1
+    return search(view, table, ACTION_CARDS, length, width)[0].points
 
 
 def make_plan(view: View) -> list[Action]:
     """Return the cards of the best sequence in order; one more than the slots is for the mayor's slot."""
-    plan, table = cast("PlanView", view.seen.plan), view.table
+    return plans(view, WIDTH)[0]
+
+
+def plans(view: View, width: int) -> list[list[Action]]:
+    """Return rows that complete the plan, the best first."""
+    plan, table = view.plan, view.table
     cards = [card for card in table.cards_of(view.seat) if card not in plan.cards and card is not plan.mayor]
     length = planning.slots(table, view.seat) - len(plan.cards)
-    steps = search(view, table, cards, length, WIDTH, mayor=plan.mayor is None)[1] if length else []
-    order = [cards[step.place] for step in steps]
+    ends = search(view, table, cards, length, width, mayor=plan.mayor is None) if length else []
+    return [planned([cards[step.place] for step in steps_to(end)], length) for end in ends] or [[act.COMMIT]]
+
+
+def planned(order: list[Card], length: int) -> list[Action]:
+    """Return the row that plans cards in their order of use; with more than `length`, the last one is the mayor's."""
     row: list[Action] = [act.MAYORS[order.pop()]] if len(order) > length else []
-    return [*row, *(act.PLACES[card] for card in order), act.COMMIT]
+    return [*row, *[act.PLACES[card] for card in order], act.COMMIT]
 
 
 def bonus(view: View) -> list[Action]:
     """Return the good with the smallest stock: another one is worth most."""
-    return [act.BONUSES[min(Good, key=view.me.warehouse.__getitem__)]]
+    return [act.BONUSES[min(Good, key=view.stock.__getitem__)]]
 
 
 def use_card(view: View) -> list[Action]:
     """Return the first card of the best sequence of the remaining cards, and all choices of its action."""
-    slotted = len(view.me.plan)
-    cards = [*view.me.plan, *([] if view.me.mayor is None else [view.me.mayor])]
-    steps = search(view, view.table, cards, len(cards), WIDTH_IN_USE, slotted=slotted)[1]
-    if not steps:
-        return []
-    _, place, mode, row = steps[0]
+    found = uses(view, WIDTH_IN_USE)
+    return found[0] if found else []
+
+
+def uses(view: View, width: int) -> list[list[Action]]:
+    """Return rows that use a card, from the best sequences of the remaining ones, the best first."""
+    slotted = len(view.plan.cards)
+    cards = [*view.plan.cards, *([] if view.plan.mayor is None else [view.plan.mayor])]
+    ends = search(view, view.table, cards, len(cards), width, slotted=slotted)
+    return [used(step.place, step.mode, step.row, slotted) for step in [steps_to(end)[0] for end in ends]]
+
+
+def used(place: int, mode: Mode, row: Row, slotted: int) -> list[Action]:
+    """Return the row that uses the card at a place of the list, the mayor's behind the `slotted` ones."""
     sales = [action for action in row if isinstance(action, act.Sell)]
     return [*sales, act.USES[place + 1][mode] if place < slotted else act.MAYOR_USES[mode], *row[len(sales) :]]
 
@@ -190,18 +220,23 @@ def go_on(view: View) -> list[Action]:
 
 def scrap(view: View) -> list[Action]:
     """Return the least valuable card, if that ends the match in the lead or may end it soon; otherwise none."""
-    me, board = view.me, view.board
-    owned = sorted(me.achievements, key=lambda card: (use_worth(view, card), -board.cards[card].vp))
-    outcome = [card for card in owned if me.vp + board.cards[card].vp >= board.end_vp]
-    if me.final_vp > view.rival and outcome:
+    table, seat, board = view.table, view.seat, view.board
+    vp, final = table.vp[seat], scoring.final(table, seat)[0]
+    owned = sorted(table.owned[seat], key=lambda card: (use_worth(view, card), -board.cards[card].vp))
+    outcome = [card for card in owned if vp + board.cards[card].vp >= board.end_vp]
+    if final > view.rival and outcome:
         return [act.SCRAPS[outcome[0]]]
-    return [act.SCRAPS[owned[0]] if me.final_vp >= view.rival + LEAD and len(owned) > KEPT else act.PASS]
+    return [act.SCRAPS[owned[0]] if final >= view.rival + LEAD and len(owned) > KEPT else act.PASS]
 
 
 def recall(view: View) -> list[Action]:
     """Call back the merchants that are worth more in Valparaíso."""
     kept = stay(view, view.table)
-    called = [village for village in view.side.villages for _ in range(view.me.merchants[village] - kept[village])]
+    called = [
+        village
+        for village in view.side.villages
+        for _ in range(view.table.merchants[view.seat][village] - kept[village])
+    ]
     return [*map(act.RECALLS.__getitem__, called), *([act.DONE] if any(kept[1:]) else [])]
 
 

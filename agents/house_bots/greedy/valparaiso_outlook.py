@@ -6,25 +6,22 @@ places.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import cast
+from collections.abc import Callable, Sequence
+from typing import Final, cast
 
-from referee.game import Action, Chance, Seat, Setup
+from referee.game import Action, Chance, Seat
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import cards as deck
-from referee.games.valparaiso import holdings, legal, planning, rules
+from referee.games.valparaiso import holdings, legal, planning, rules, scoring
 from referee.games.valparaiso.board import (
     ACTION_CARDS,
     OUTER,
     SLOTS_OF_A_SECTOR,
-    TileType,
     ValparaisoBoard,
     is_market,
     level_of,
 )
 from referee.games.valparaiso.names import Card, Effect, Good, Location, Phase, Sector, Store
-from referee.games.valparaiso.observation import SeatView, ValparaisoObservation, restore
-from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
 
 # Estimates, tuned in matches against earlier versions.
@@ -61,6 +58,11 @@ EFFECTS = {
 }  # fmt: skip
 """The worth of each action of an achievement card."""
 _LEVEL_A = frozenset(card for card in Card if level_of(card) == "A")
+_USE: Final = Phase.USE
+_M1: Final = int(Location.M1)
+_TRANSFER: Final = Effect.TRANSFER
+_BUILD: Final = Effect.BUILD
+_H: Final = Sector.H
 _NO_CHANCE = cast("Chance", None)  # a turn needs none
 
 Row = tuple[Action, ...]
@@ -70,49 +72,95 @@ Spread = tuple[tuple[int, ...], int, tuple[tuple[Location, ...], ...]]
 """Merchants by location after a move, its cost, and the paths."""
 
 
+class Numbers:
+    """The printed numbers of the tiles, as lists by tile."""
+
+    def __init__(self, board: ValparaisoBoard) -> None:
+        self.board = board
+        self.money = [tile.pay.money for tile in board.tiles]
+        self.goods = [tile.pay.goods for tile in board.tiles]
+        self.most = [tile.most for tile in board.tiles]
+        self.points = [
+            tile.gain.vp
+            + ONE_GOOD * (2 if tile.choose else sum(tile.gain.goods) - sum(tile.pay.goods))
+            + ONE_PESO * (tile.gain.money - tile.pay.money)
+            for tile in board.tiles
+        ]
+        """The worth of one use of a tile."""
+
+
+_last_numbers: list[Numbers] = []
+
+
+def numbers_of(board: ValparaisoBoard) -> Numbers:
+    """Return the numbers of a board; those of the last board are kept."""
+    if not _last_numbers or _last_numbers[0].board is not board:
+        _last_numbers[:] = [Numbers(board)]
+    return _last_numbers[0]
+
+
 class View:
     """The data for a decision, with a cache of intermediate results."""
 
-    def __init__(self, setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action]) -> None:
+    def __init__(
+        self, table: Table, seat: Seat, actions: Sequence[Action], loads: int = LOADS, spreads: int = SPREADS
+    ) -> None:
+        """Prepare a decision.
+
+        Args:
+            table: the table, which becomes the view's: a turn of the seat, without anything that it may not know.
+            seat: the seat to act.
+            actions: its legal actions.
+            loads: the number of ways to load the ship that are tried.
+            spreads: the number of ways to move merchants that are tried.
+        """
+        setup, phase = table.setup, table.phase
+        self.board = board = table.board
+        self.side = table.side
+        self.seat = seat
+        self.phase = phase
+        self.plan = table.plans[seat]
         self.actions = actions
-        self.seen = seen
-        self.board = board = cast("ValparaisoBoard", setup.board)
-        self.side = board.side(setup.seats)
-        self.seat = seat = cast("Seat", seen.viewer)
-        self.me = seen.seats[seat]
-        rivals = [has for other, has in enumerate(seen.seats) if other != seat]
-        houses = [sum(house.location == at and house.seat != seat for house in seen.houses) for at in Location]
-        merchants = [sum(has.merchants[at] for has in rivals) for at in Location]
-        traders = [has for has in rivals if seen.phase < Phase.USE or self.may_trade(has)]
-        self.fees = [board.fee * (merchants[at] + houses[at]) for at in Location]
+        self.colour = table.colours[seat]
+        self.stock = table.warehouse[seat]
+        self.numbers = numbers_of(board)
+        self.most_loads = loads
+        self.most_spreads = spreads
+        others = [other for other in range(setup.seats) if other != seat]
+        merchants = [0] * len(Location)
+        traders = [0] * len(Location)
+        for other in others:
+            trades = phase < _USE or may_trade(table, other)
+            for at, number in enumerate(table.merchants[other]):
+                merchants[at] += number
+                traders[at] += number * trades
+        houses = [0] * len(Location)
+        for site, owner in table.houses.items():
+            houses[site[0]] += owner != seat
+        self.fees = [board.fee * (merchants[at] + houses[at]) for at in range(len(Location))]
         self.tolls = [0 if is_market(at) else board.toll * houses[at] for at in Location]
         self.river_tolls = self.tolls if setup.options["river_toll"] else [0] * len(Location)
-        self.contest = [CONTEST * sum(has.merchants[at] for has in traders) for at in Location]
+        self.contest = [CONTEST * number for number in traders]
         self.shelter = setup.options["return_rule"] == "shelter"
-        self.left = max(
-            0.0, min((board.end_vp - max(has.vp for has in seen.seats)) / PACE - 1, seen.last_round - seen.round)
-        )
-        self.rival = max(has.final_vp for has in rivals)
+        self.left = max(0.0, min((board.end_vp - max(table.vp)) / PACE - 1, table.last_round - table.round))
+        self.rival = max([scoring.final(table, other)[0] for other in others])
         self.counted: dict[object, list[int]] = {}
         self.ways: dict[object, dict[Location, tuple[int, tuple[Location, ...]]]] = {}
         self.spreads: dict[object, list[Spread]] = {}
-        self.worths: dict[object, float] = {}
+        self.cargoes: dict[object, float] = {}
+        self.revenues: dict[object, float] = {}
         self.stays: dict[object, list[int]] = {}
-        self.table = table = ValparaisoState.empty(setup)
-        restore(table, seen)
-        if seen.plan:
-            table.money[seat] = seen.plan.money
-            table.warehouse[seat], table.hold[seat] = list(seen.plan.warehouse), list(seen.plan.hold)
+        self.table = table
+        if phase is Phase.PLAN or phase is Phase.BONUS:
+            left = [[table.left_in_plan(seat, store, good) for good in Good] for store in Store]
+            table.money[seat] = table.money_in_plan(seat)
+            table.warehouse[seat], table.hold[seat] = left
         table.seat = seat
+        table.deck = ()
         table.plans = [NO_PLAN] * setup.seats
         table.plans[seat] = Plan(ACTION_CARDS)  # a search never reaches the end of a round
-        if seen.phase < Phase.USE:
-            table.phase = Phase.USE
-
-    def may_trade(self, has: SeatView) -> bool:
-        """Return whether a seat can trade with a remaining card of its plan."""
-        planned = [self.board.cards[card] for card in (*has.plan, *([] if has.mayor is None else [has.mayor]))]
-        return any(card.main is Effect.TRADE or card.alternatives[has.colour] is Effect.TRADE_PAY5 for card in planned)
+        if phase < _USE:
+            table.phase = _USE
 
     def houses(self, table: Table) -> list[int]:
         """Return the number of own houses in each village."""
@@ -122,36 +170,48 @@ class View:
         return self.counted[key]
 
 
+def may_trade(table: Table, seat: Seat) -> bool:
+    """Return whether a seat can trade with a remaining card of its plan."""
+    plan = table.plans[seat]
+    for card in (*plan.cards, *([] if plan.mayor is None else [plan.mayor])):
+        printed = table.board.cards[card]
+        if printed.main is Effect.TRADE or printed.alternatives[table.colours[seat]] is Effect.TRADE_PAY5:
+            return True
+    return False
+
+
 # --- the effects of cards (V4) ------------------------------------------------------------------------------------
 
 
-def variants(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
-    """Yield the promising states that an action can lead to."""
+def variants(view: View, table: Table, effect: Effect) -> list[Variant]:
+    """Return the promising states that an action can lead to."""
+    found: list[Variant] = []
     for start, sales in [(table, ()), *sold_before(view, table, effect)]:
         if deck.is_executable(start, effect, 0):
             begun = start.clone()
             deck.begin(begun, effect)
-            if begun.phase is Phase.USE:
-                yield begun, sales
+            if begun.phase is _USE:
+                found.append((begun, sales))
+            elif sales:
+                found += [(end, (*sales, *row)) for end, row in outcomes(view, begun)]
             else:
-                for end, row in outcomes(view, begun):
-                    yield end, (*sales, *row)
+                found += outcomes(view, begun)
+    return found
 
 
-def sold_before(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
-    """Yield sales that make an action possible or better (V1.3): a hold that is full again earns its point again (V4.1)."""
+def sold_before(view: View, table: Table, effect: Effect) -> list[Variant]:
+    """Return sales that make an action possible or better (V1.3): a hold that is full again earns its point again (V4.1)."""
     hold, goods = table.hold[view.seat], table.warehouse[view.seat]
-    if effect is Effect.TRANSFER and table.hold_is_full(view.seat) and not table.hold_was_full:
-        for good in Good:
-            if hold[good]:
-                yield sold(view, table, Store.HOLD, good)
+    if effect is _TRANSFER and table.hold_is_full(view.seat) and not table.hold_was_full:
+        return [sold(view, table, Store.HOLD, good) for good in Good if hold[good]]
     missing = view.board.house_price - table.money[view.seat]
-    if effect is Effect.BUILD and 0 < missing <= sum(goods) * view.board.good_price:
+    if effect is _BUILD and 0 < missing <= sum(goods) * view.board.good_price:
         row: Row = ()
         while table.money[view.seat] < view.board.house_price:
             table, sale = sold(view, table, Store.WAREHOUSE, max(Good, key=table.warehouse[view.seat].__getitem__))
             row += sale
-        yield table, row
+        return [(table, row)]
+    return []
 
 
 def sold(view: View, table: Table, store: Store, good: Good) -> Variant:
@@ -161,13 +221,11 @@ def sold(view: View, table: Table, store: Store, good: Good) -> Variant:
     return after, (act.SALES[store][good],)
 
 
-def outcomes(view: View, table: Table) -> Iterator[Variant]:
-    """Yield the continuations of the action in progress."""
+def outcomes(view: View, table: Table) -> list[Variant]:
+    """Return the continuations of the action in progress."""
     if table.phase in _OUTCOMES:
-        yield from _OUTCOMES[table.phase](view, table)
-    else:
-        for action in legal.legal_actions(table, view.seat):
-            yield played(view, table, action)
+        return _OUTCOMES[table.phase](view, table)
+    return [played(view, table, action) for action in legal.legal_actions(table, view.seat)]
 
 
 def played(view: View, table: Table, *row: Action) -> Variant:
@@ -178,39 +236,43 @@ def played(view: View, table: Table, *row: Action) -> Variant:
     return after, row
 
 
-def voyages(view: View, table: Table) -> Iterator[Variant]:
-    """Yield voyages to the harbour and to sectors that ask for the hold's goods (V4.8), or to the first outer sector."""
+def voyages(view: View, table: Table) -> list[Variant]:
+    """Return voyages to the harbour and to sectors that ask for the hold's goods (V4.8), or to the first outer sector."""
     hold, board = table.hold[view.seat], view.board
     asked = [sector for sector in OUTER if hold[board.sector_goods[sector - 1]] >= board.overseas_goods]
-    for sector in (Sector.H, *asked) if asked or table.ship[view.seat] else OUTER[:1]:
-        if sector is not table.ship[view.seat]:
-            yield played(view, table, act.SAILS[sector])
+    goals = [Sector.H, *asked] if asked or table.ship[view.seat] else [*OUTER[:1]]
+    return [played(view, table, act.SAILS[sector]) for sector in goals if sector is not table.ship[view.seat]]
 
 
-def loads(view: View, table: Table) -> Iterator[Variant]:
-    """Yield ways to fill the hold with the goods in greatest demand (V4.1)."""
+def loads(view: View, table: Table) -> list[Variant]:
+    """Return ways to fill the hold with the goods in greatest demand (V4.1)."""
     warehouse, hold = table.stores(view.seat)
-    total = [goods + held for goods, held in zip(warehouse, hold, strict=True)]
+    total = [warehouse[0] + hold[0], warehouse[1] + hold[1], warehouse[2] + hold[2]]
     size = min(view.board.hold, sum(total))
-    found = []
+    found: list[tuple[float, tuple[int, int, int]]] = []
     for silver in range(min(size, total[0]) + 1):
         for copper in range(max(0, size - silver - total[2]), min(size - silver, total[1]) + 1):
-            load = (silver, copper, size - silver - copper)
-            if list(load) != hold:
-                rest = sum(GOODS[min(goods - held, 7)] for goods, held in zip(total, load, strict=True))
-                found.append((cargo(view, table, load) + rest, load))
-    for _, load in sorted(found, reverse=True)[: LOADS if sum(hold) < view.board.hold - 1 else 2]:
-        yield played(view, table, act.transfer(*load))
+            wheat = size - silver - copper
+            if silver != hold[0] or copper != hold[1] or wheat != hold[2]:
+                rest = _stock(total[0] - silver) + _stock(total[1] - copper) + _stock(total[2] - wheat)
+                found.append((cargo(view, table, [silver, copper, wheat]) + rest, (silver, copper, wheat)))
+    best = sorted(found, reverse=True)[: view.most_loads if sum(hold) < view.board.hold - 1 else 2]
+    return [played(view, table, act.transfer(*load)) for _, load in best]
 
 
-def purchases(view: View, table: Table) -> Iterator[Variant]:
-    """Yield purchases of as many goods as possible, of one kind or with one of another (V4.11)."""
+def _stock(goods: int) -> float:
+    return GOODS[goods if goods < 7 else 7]
+
+
+def purchases(view: View, table: Table) -> list[Variant]:
+    """Return purchases of as many goods as possible, of one kind or with one of another (V4.11)."""
     price = view.board.effects[Effect.BUY3].pay.money
     number = min(table.left, table.money[view.seat] // price) if price else table.left
     end = (act.DONE,) if number < table.left else ()
-    for many in Good if number else ():
-        for one in Good:
-            yield played(view, table, *[act.BUYS[many]] * (number - 1), act.BUYS[one], *end)
+    if not number:
+        return []
+    rows = [[*[act.BUYS[many]] * (number - 1), act.BUYS[one], *end] for many in Good for one in Good]
+    return [played(view, table, *row) for row in rows]
 
 
 # --- merchants (V4.4, V4.10) -----------------------------------------------------------------------------------------
@@ -284,8 +346,8 @@ def spreads(view: View, table: Table, worths: dict[Location, float]) -> list[Spr
     return view.spreads[key]
 
 
-def moves(view: View, table: Table) -> Iterator[Variant]:
-    """Yield the most promising ways to distribute the merchants."""
+def moves(view: View, table: Table) -> list[Variant]:
+    """Return the most promising ways to distribute the merchants."""
     seat, most = view.seat, sum(table.unmoved)
     worths = site_worths(view, table)
     gains = [
@@ -297,9 +359,10 @@ def moves(view: View, table: Table) -> Iterator[Variant]:
         at, cost, _ = spread
         if cost <= table.money[seat]:
             points = max([points for place, points in worths.items() if at[place]], default=0.0) - ONE_PESO * cost
-            rated.append((points + sum([gained[at[market]] for market, gained in gains]), spread))
+            rated.append((points + sum([gained[at[market]] for market, gained in gains], 0.0), spread))
     rated.sort(key=lambda item: -item[0])
-    for _, (at, cost, paths) in rated[:SPREADS]:
+    variants: list[Variant] = []
+    for _, (at, cost, paths) in rated[: view.most_spreads]:
         row: list[Action] = []
         for start, end, *rest in paths:
             steps = [*map(act.STEPS.__getitem__, rest), act.STOP]
@@ -308,7 +371,8 @@ def moves(view: View, table: Table) -> Iterator[Variant]:
         after.phase, after.effect, after.unmoved = Phase.USE, None, ()
         after.merchants[seat] = list(at)
         after.money[seat] -= cost
-        yield after, (*row, act.DONE) if len(paths) < most else tuple(row)
+        variants.append((after, (*row, act.DONE) if len(paths) < most else tuple(row)))
+    return variants
 
 
 # --- trade (V4.7) -------------------------------------------------------------------------------------------------------
@@ -316,58 +380,56 @@ def moves(view: View, table: Table) -> Iterator[Variant]:
 
 def gain(view: View, table: Table, market: Location, merchants: int) -> float:
     """Estimate the gain of using the tile of a market with a number of merchants."""
-    seat, tile = view.seat, table.markets[market - Location.M1][0]
-    goods, money, times = (
-        table.warehouse[seat],
-        table.money[seat] - view.fees[market],
-        merchants and merchants + view.houses(table)[market],
-    )
-    key = (tile, times, view.fees[market], *goods, min(money, 60))
-    found = view.worths.get(key)
-    if found is None:
-        pay, gained, choose, _ = printed = view.board.tiles[tile]
-        number = executions(printed, goods, money, times)
-        more = 2 if choose else sum(gained.goods) - sum(pay.goods)
-        points = (
-            number * (gained.vp + ONE_GOOD * more + ONE_PESO * (gained.money - pay.money))
-            - ONE_PESO * view.fees[market]
-        )
-        found = view.worths[key] = max(0.0, points)
-    return found
+    number = executions(view, table, market, merchants and merchants + view.houses(table)[market])
+    points = number * view.numbers.points[table.markets[market - _M1][0]] - ONE_PESO * view.fees[market]
+    return points if points > 0.0 else 0.0
 
 
-def executions(tile: TileType, goods: Sequence[int], money: int, times: int) -> int:
-    """Return the number of possible uses of a tile with the money after the fee."""
-    limits = [
-        has // wanted for has, wanted in zip((money, *goods), (tile.pay.money, *tile.pay.goods), strict=True) if wanted
-    ]
-    return min(times, tile.most, *limits) if money >= 0 else 0
+def executions(view: View, table: Table, market: Location, times: int) -> int:
+    """Return the number of possible uses of a market's tile after the fee, at most `times`."""
+    numbers, tile, seat = view.numbers, int(table.markets[market - _M1][0]), view.seat
+    money = table.money[seat] - view.fees[market]
+    if money < 0:
+        return 0
+    number = min(times, numbers.most[tile])
+    if numbers.money[tile]:
+        number = min(number, money // numbers.money[tile])
+    goods = table.warehouse[seat]
+    silver, copper, wheat = numbers.goods[tile]
+    if silver:
+        number = min(number, goods[0] // silver)
+    if copper:
+        number = min(number, goods[1] // copper)
+    if wheat:
+        number = min(number, goods[2] // wheat)
+    return number
 
 
-def trades(view: View, table: Table) -> Iterator[Variant]:
-    """Yield ways to trade, village by village: free tiles first, tiles paid with goods last, with all uses or none."""
+def trades(view: View, table: Table) -> list[Variant]:
+    """Return ways to trade, village by village: free tiles first, tiles paid with goods last, with all uses or none."""
     tiles = view.board.tiles
     printed = {village: tiles[table.tiles(village)[0]] for village in table.villages}
     village = min(printed, key=lambda village: (any(printed[village].pay.goods), printed[village].pay.money))
     tile, seat = printed[village], view.seat
     times = table.merchants[seat][village] + view.houses(table)[village]
-    most = executions(tile, table.warehouse[seat], table.money[seat] - view.fees[village], times)
+    most = executions(view, table, village, times)
     rows: list[Row] = [(act.SKIPS[village],)] if most < 1 or view.fees[village] or any(tile.pay) else []
     if tile.choose and most > 0:
         last: Row = (act.STOP,) if most < min(times, tile.most) else ()
         rows += [(act.TRADES[village][0], *[act.TAKES[pair]] * most, *last) for pair in legal.choices(tile.choose)]
     else:
         rows += [(act.TRADES[village][number],) for number in range(most, 0, -1) if number == most or tile.pay.money]
+    found: list[Variant] = []
     for row in rows:
         after, _ = played(view, table, *row)
         if after.phase is Phase.TRADE:
-            for end, rest in trades(view, after):
-                yield end, (*row, *rest)
+            found += [(end, (*row, *rest)) for end, rest in trades(view, after)]
         else:
-            yield after, row
+            found.append((after, row))
+    return found
 
 
-_OUTCOMES: dict[Phase, Callable[[View, Table], Iterator[Variant]]] = {
+_OUTCOMES: dict[Phase, Callable[[View, Table], list[Variant]]] = {
     Phase.SAIL: voyages,
     Phase.TRANSFER: loads,
     Phase.BUY: purchases,
@@ -384,15 +446,15 @@ _OUTCOMES: dict[Phase, Callable[[View, Table], Iterator[Variant]]] = {
 def use_worth(view: View, card: int) -> float:
     """Return points for the use of an achievement card in a round, in addition to those of another card."""
     printed = view.board.cards[Card(card)]
-    alternative = printed.alternatives[view.me.colour]
+    alternative = printed.alternatives[view.colour]
     most = max(EFFECTS.get(effect, 0.0) for effect in (printed.main, alternative) if effect is not None)
     return USED * max(0.0, most - CARD)
 
 
-def cargo(view: View, table: Table, hold: Sequence[int]) -> float:
+def cargo(view: View, table: Table, hold: list[int]) -> float:
     """Return points for the cards that the hold can acquire, less the points of the uses that this takes."""
     key = (*hold, table.ship[view.seat], *table.slots)
-    if key not in view.worths:
+    if key not in view.cargoes:
         board, total = view.board, 0.0
         early = any(card in _LEVEL_A for card in table.slots)
         for sector in OUTER:
@@ -405,10 +467,10 @@ def cargo(view: View, table: Table, hold: Sequence[int]) -> float:
                     found.append(
                         board.cards[Card(card)].vp + use_worth(view, card) * min(USES, view.left) - paid - CARD
                     )
-            best = sum(sorted(found)[-triples:]) if found else 0.0
+            best = sum(sorted(found)[-triples:], 0.0)
             total += max(0.0, best - CARD * (sector is not table.ship[view.seat]))
-        view.worths[key] = total
-    return view.worths[key]
+        view.cargoes[key] = total
+    return view.cargoes[key]
 
 
 def stay(view: View, table: Table) -> list[int]:
@@ -437,17 +499,16 @@ def house_worth(view: View, table: Table) -> float:
     seat, houses = view.seat, view.houses(table)
     merchants = sum(table.merchants[seat])
     key = (merchants, *houses, table.row)
-    if key not in view.worths:
+    if key not in view.revenues:
         total = MERCHANT * merchants
         for owner, space in zip(table.row, view.side.row, strict=False):
             if owner == seat:
                 money, goods, points = space.revenue
                 total += RESIDENCE + ONE_PESO * money + ONE_GOOD * sum(goods) + points
-        total += sum(
-            number * (STATION if is_market(at) else CUSTOMS) for at, number in zip(Location, houses, strict=True)
-        )
-        view.worths[key] = total + SLOT * (planning.slots(table, seat) > view.board.open_slots)
-    return view.worths[key]
+        for at, number in zip(Location, houses, strict=True):
+            total += number * (STATION if is_market(at) else CUSTOMS)
+        view.revenues[key] = total + SLOT * (planning.slots(table, seat) > view.board.open_slots)
+    return view.revenues[key]
 
 
 def worth(view: View, table: Table, free: int, can_trade: bool, can_ship: bool) -> float:
@@ -462,12 +523,12 @@ def worth(view: View, table: Table, free: int, can_trade: bool, can_ship: bool) 
     later = min(1.0, left / FULL)
     share = max(later, LAST if free else 0.0)
     if share:
-        held = sum([GOODS[count if count < 7 else 7] for count in goods]) + HELD * sum(hold)
+        held = sum([GOODS[count if count < 7 else 7] for count in goods], 0.0) + HELD * sum(hold)
         total += share * (PESO * min(money, PESOS) + held)
         next_share = NEXT * min(1.0, left)
         total += cargo(view, table, hold) * (SOON if free and can_ship else next_share)
         at = table.merchants[seat] if free else stay(view, table)
-        here = sum([gain(view, table, market, at[market]) for market in view.side.markets if at[market]])
+        here = sum([gain(view, table, market, at[market]) for market in view.side.markets if at[market]], 0.0)
         if free and can_trade:
             total += SOON * here
         else:
@@ -475,7 +536,7 @@ def worth(view: View, table: Table, free: int, can_trade: bool, can_ship: bool) 
             if at[0] and not free:
                 there = max([gain(view, table, market, at[market] + at[0]) for market in view.side.markets])
             total += next_share * max(0.0, here - CARD, there - 2 * CARD - ONE_PESO * at[0])
-        if table.ship[seat] is Sector.H:
+        if table.ship[seat] is _H:
             total += HOME * later
     if left:
         total += left * house_worth(view, table)

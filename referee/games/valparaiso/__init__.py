@@ -112,11 +112,11 @@ class Valparaiso(Game):
         *,
         undone: bool = False,
     ) -> State:
-        """Return a state with a random pile and random plans of the other seats."""
+        """Return a state with a random pile; the plans of the other seats are random, a policy's, or undone."""
         state = ValparaisoState.empty(setup)
         seen = cast("ValparaisoObservation", observation)
         restore(state, seen)
-        draw_secrets(state, seen, chance)
+        draw_secrets(state, seen, chance, policy, undone)
         return state
 
     @override

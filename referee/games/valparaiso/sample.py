@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from referee.game import Chance, Seat, Stream
+from referee.game import Chance, RolloutPolicy, Seat, Stream
 from referee.games.valparaiso import planning
 from referee.games.valparaiso.actions import Close, Commit
 from referee.games.valparaiso.board import LEVELS
-from referee.games.valparaiso.names import Card
+from referee.games.valparaiso.names import Card, Phase
 from referee.games.valparaiso.observation import ValparaisoObservation, is_secret
 from referee.games.valparaiso.table import NONE, Table
 
 
-def draw_secrets(table: Table, seen: ValparaisoObservation, chance: Chance) -> None:
-    """Give the table a pile, and every other seat a plan, that are consistent with the observation."""
+def draw_secrets(
+    table: Table, seen: ValparaisoObservation, chance: Chance, policy: RolloutPolicy | None, undone: bool
+) -> None:
+    """Give the table a pile, and every other seat a plan, that are consistent with the observation.
+
+    With a policy, it makes the plans. `undone` leaves plans of the others unmade, and them to act, until all are
+    committed; a first finisher has made its plan (V2.8).
+    """
     draw = chance.stream("sample")
     table.deck = _pile(table, draw)[: seen.deck]
-    if is_secret(seen.phase):
-        for seat in range(table.setup.seats):
-            if seat != seen.viewer:
-                _plan(table, seat, draw)
+    if not is_secret(seen.phase):
+        return
+    for seat in range(table.setup.seats):
+        if seat == seen.viewer:
+            continue
+        if undone and seen.phase is Phase.PLAN and seat != table.first_finisher:
+            table.committed[seat] = False
+        elif policy is not None:
+            _plan_with(policy, table, seat, chance)
+        else:
+            _plan(table, seat, draw)
 
 
 def _pile(table: Table, draw: Stream) -> tuple[Card, ...]:
@@ -39,3 +52,14 @@ def _plan(table: Table, seat: Seat, draw: Stream) -> None:
         if choice == len(legal):
             return
         planning.play(table, seat, legal[choice])
+
+
+def _plan_with(policy: RolloutPolicy, table: Table, seat: Seat, chance: Chance) -> None:
+    """Make the plan that a policy makes, in a copy in which all seats still plan."""
+    planned = table.clone()
+    planned.phase = Phase.PLAN
+    planned.committed = [False] * table.setup.seats
+    while not planned.committed[seat]:
+        for action in policy.row(planned, seat, chance):
+            planning.play(planned, seat, action)
+    table.plans[seat] = planned.plans[seat]

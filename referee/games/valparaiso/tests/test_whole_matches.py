@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from referee.contract.suite import examine_match
-from referee.game import Action, SetupError
+from referee.game import Action, Chance, RolloutPolicy, Seat, SetupError, State
 from referee.games.valparaiso import GAME
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso.board import LEVELS, level_of
-from referee.games.valparaiso.names import Phase, Slot
+from referee.games.valparaiso.names import Card, Phase, Slot
 from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.tests.table import BOARD, do, goods, place, setup, start
 from referee.kit.chance import FastChance, LiveChance
@@ -88,6 +88,52 @@ def test_v2_7_a_sample_gives_the_others_every_kind_of_plan_and_the_observer_its_
         mayors.add(other.plans[2].mayor is None)
         sales.add(sum(other.plans[1].sold[0]))
     assert (sizes, mayors, sales) == ({0, 1, 2, 3, 4}, {True, False}, {0, 1, 2})
+
+
+class FirstCards(RolloutPolicy):
+    """Plans the first two cards, one by one."""
+
+    def row(self, state: State, seat: Seat, chance: Chance) -> list[Action]:
+        assert isinstance(state, ValparaisoState)
+        made = len(state.plans[seat].cards)
+        return [act.COMMIT if made == 2 else state.legal_actions(seat)[0]]
+
+
+@pytest.mark.parametrize("bonus", [False, True])
+def test_v2_7_a_sample_with_a_policy_has_its_plans_for_all_others(bonus: bool) -> None:
+    state = place(3, phase="PLAN", options={"expert_timer": True})
+    do(state, "place(k4)", "commit", seat=0)
+    do(state, "place(k8)", "commit", seat=1)
+    if bonus:
+        do(state, "commit", seat=2)
+        assert state.phase is Phase.BONUS
+    other = GAME.sample(state.setup, state.observation(0), FastChance(1), FirstCards())
+    assert isinstance(other, ValparaisoState)
+    assert [plan.cards for plan in other.plans] == [(Card.K4,), (Card.K1, Card.K2), (Card.K1, Card.K2)]
+    assert other.observation(0) == state.observation(0)
+    assert other.problems() == []
+
+
+def test_v2_7_a_sample_with_undone_plans_leaves_the_others_to_act() -> None:
+    state = place(3, phase="PLAN")
+    do(state, "place(k4)", seat=0)
+    do(state, "place(k8)", "commit", seat=1)
+    other = GAME.sample(state.setup, state.observation(0), FastChance(1), undone=True)
+    assert isinstance(other, ValparaisoState)
+    assert [plan.cards for plan in other.plans] == [(Card.K4,), (), ()]
+    assert other.seats_to_act() == (0, 1, 2)
+    assert other.problems() == []
+
+
+def test_v2_8_the_plan_of_the_first_finisher_is_never_undone() -> None:
+    state = place(3, phase="PLAN", options={"expert_timer": True})
+    do(state, "place(k8)", "commit", seat=1)
+    other = GAME.sample(state.setup, state.observation(0), FastChance(1), FirstCards(), undone=True)
+    assert isinstance(other, ValparaisoState)
+    assert [plan.cards for plan in other.plans] == [(), (Card.K1, Card.K2), ()]
+    assert other.seats_to_act() == (0, 2)
+    assert other.observation(0) == state.observation(0)
+    assert other.problems() == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,93 @@
+"""The policy of Valparaíso's rollouts: plans with a narrow search, then uses the cards in the planned order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final, cast
+
+from typing_extensions import override
+
+from house_bots.greedy import valparaiso as greedy
+from house_bots.greedy.valparaiso_outlook import View, outcomes, played, variants, worth
+from referee.game import Action, Chance, RolloutPolicy, Seat, State
+from referee.games.valparaiso import actions as act
+from referee.games.valparaiso import cards as deck
+from referee.games.valparaiso.board import PURE_GAINS
+from referee.games.valparaiso.names import Effect, Mode, Phase
+from referee.games.valparaiso.table import Table
+
+WIDTH, LOADS, SPREADS = 1, 2, 3
+"""How many states the search for a plan continues with, and how many ways to load and to move it tries."""
+FIRST_CARDS = 2
+"""The number of cards that a choice of the set-up looks ahead."""
+_PLAN: Final = Phase.PLAN
+_USE: Final = Phase.USE
+_TRADE: Final = Effect.TRADE
+_OVERSEAS: Final = Effect.OVERSEAS
+_MODES = (Mode.MAIN, Mode.ALT, Mode.NONE)
+_SET_UP = (Phase.SETUP_GOODS, Phase.SETUP_PLACE)
+
+
+class ValparaisoPolicy(RolloutPolicy):
+    """Plays fast for all seats, without chance."""
+
+    @override
+    def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
+        legal = state.legal_actions(seat)
+        if len(legal) == 1:
+            return legal
+        view = view_of(state, seat, legal)
+        phase = view.phase
+        if phase is _USE:
+            return use_next(view)
+        if phase is _PLAN:
+            return greedy.plans(view, WIDTH)[0]
+        if phase in _SET_UP:
+            return [max(legal, key=lambda action: greedy.first_turn(view, action, WIDTH, FIRST_CARDS))]
+        if phase is Phase.BONUS:
+            return greedy.bonus(view)
+        if phase is Phase.SCRAP:
+            return greedy.scrap(view)
+        if phase is Phase.RETURN:
+            return greedy.recall(view)
+        return go_on(view)
+
+
+def view_of(state: State, seat: Seat, legal: Sequence[Action]) -> View:
+    """Return the data for a decision of a seat; nothing in them is secret."""
+    return View(cast("Table", state).clone(), seat, legal, LOADS, SPREADS)
+
+
+def use_next(view: View) -> list[Action]:
+    """Return the use of the first planned card, the mayor's last, in the mode and with the choices that seem best."""
+    plan, table, seat, board = view.plan, view.table, view.seat, view.board
+    slotted = len(plan.cards)
+    card, *others = [*plan.cards, *([] if plan.mayor is None else [plan.mayor])]
+    mains = [board.cards[other].main for other in others]
+    can_trade, can_ship = _TRADE in mains, _OVERSEAS in mains
+    best, row = -math.inf, list[Action]()
+    for mode in _MODES:
+        effect = deck.effect_of(table, seat, card, mode)
+        ends = [] if effect is None else variants(view, table, effect)
+        if mode is Mode.NONE and deck.effect_of(table, seat, card, Mode.ALT) not in PURE_GAINS:
+            ends = [(table, ())]
+        for end, choices in ends:
+            points = worth(view, end, len(others), can_trade, can_ship)
+            if points > best:
+                best, row = points, greedy.used(0, mode, choices, slotted)
+    return row
+
+
+def go_on(view: View) -> list[Action]:
+    """Return the best continuation of an action under way: choice by choice once it had an effect, else as a whole."""
+    table = view.table
+    found = [] if table.begun or table.phase is Phase.STEP else outcomes(view, table)
+    if not found:
+        found = [played(view, table, action) for action in view.actions if not isinstance(action, act.Sell)]
+    best, chosen = -math.inf, found[0][1]
+    for end, row in found:
+        points = worth(view, end, 1, True, True)
+        if points > best:
+            best, chosen = points, row
+    return list(chosen)
