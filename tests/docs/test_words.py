@@ -72,7 +72,7 @@ MODULES = [
     for path in sorted((ROOT / room).rglob("*.py"))
     if "tests" not in path.parts and not path.stem.endswith(("_pb2", "_pb2_grpc"))
 ]
-GAMES = re.compile(r"referee/games/\w+/|agents/house_bots/greedy/")
+GAMES = re.compile(r"referee/games/\w+/|agents/house_bots/(?:greedy|search)/")
 """A game names its classes by its own rules, and no other code names a game: each has its own `Card` and `Phase`."""
 TWO_MEANINGS = {"Decision"}
 """Class names that are defined twice: a decision is the same thing to the referee and to the SDK. Add nothing here."""
@@ -83,7 +83,8 @@ BAD_WORD = re.compile(
 )
 """A word in a name that does not say what the thing is."""
 BAD_NAMES = {
-    "agents/house_bots/greedy/yunnan.py: turns_left": "a turn of the game",
+    "agents/house_bots/greedy/yunnan_outlook.py: _turns_to": "a turn of the game",
+    "agents/house_bots/greedy/yunnan_outlook.py: turns_left": "a turn of the game",
     "referee/games/yunnan/turns.py": "a turn of the game",
 }
 """Names that have such a word, with the reason for which they stay."""
