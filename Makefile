@@ -119,4 +119,4 @@ strength: compiled-copy ## play `search` against `greedy`, write docs/strength.m
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup constraints proto demo test test-all ladders ray door compiled-copy compiled wheel-test release container pages languages kits docs pictures soak check fmt bench games strength
+.PHONY: help setup constraints proto demo test test-all ladders ray door compiled-copy compiled wheel-test release container pages languages kits docs pictures soak check fmt bench strength games

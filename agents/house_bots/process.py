@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from google.protobuf.message import Message
 
 from dogana import sdk
-from referee.game import Action, Observation
+from referee.game import Action, Game, Observation, Seat, Setup
 from referee.live.messages.codec import Codec, codec
 from referee.match.house import HouseBot
 from referee.registry import UnknownHouseBot, find, house_bot, house_bots
@@ -46,13 +46,26 @@ def play_as(name: str) -> None:
         bot = house_bot(name)
     except UnknownHouseBot as error:
         sys.exit(str(error))
+
+    def seated(game: Game, setup: Setup, match_id: str, seat: Seat) -> HouseBot:
+        if not house_bots()[name.partition(":")[0]].plays(game):
+            sys.exit(f"{name} does not play {game.name}")
+        return bot(game, setup, match_id, seat)
+
+    play_with(seated)
+
+
+def play_with(bot: Callable[[Game, Setup, str, Seat], HouseBot]) -> None:
+    """Play one match as a bot that is written against the rules.
+
+    Args:
+        bot: makes the bot for a game, a setup, the id of the match and a seat.
+    """
     playing: list[HouseBot] = []
 
     def sit_down(match: sdk.MatchInfo) -> None:
         game = find(match.game)
         setup = game.setup(match.seats, match.options, match.board)
-        if not house_bots()[name.partition(":")[0]].plays(game):
-            sys.exit(f"{name} does not play {match.game}")
         playing.append(bot(game, setup, match.match_id, match.seat))
 
     def choose(asked: sdk.Decision) -> int | list[Message]:

@@ -36,7 +36,8 @@ def new(
     folder: Annotated[
         Path, typer.Argument(help="The folder for the bot; it is made.", metavar="FOLDER", parser=target)
     ],
-    language: Annotated[str, typer.Option(help=f"One of {', '.join(BUILDS)}.", metavar="LANGUAGE")],
+    language: Annotated[str, typer.Option(help=f"One of {', '.join(BUILDS)}.", metavar="LANGUAGE")] = "",
+    search: Annotated[bool, typer.Option("--search", help="A bot that searches, in Python.")] = False,
 ) -> None:
     """Write the beginning of a bot in a language of your choice.
 
@@ -47,11 +48,17 @@ def new(
       dogana new mybot --language python
 
       dogana new otherbot --language typescript
+
+      dogana new thinker --search
     """
-    language = language.lower()
+    language = language.lower() or ("python" if search else "")
+    if not language:
+        raise NewError(f"name a language: --language is one of {', '.join(BUILDS)}; or write --search")
     if language not in BUILDS:
         raise NewError(f"there is no kit for {language!r}; --language is one of {', '.join(BUILDS)}")
-    count = write_kit(language, folder)
+    if search and language != "python":
+        raise NewError("the bot that searches is in Python: leave --language out")
+    count = write_kit("search" if search else language, folder)
     *_, program = tomllib.loads((folder / "bot.toml").read_text())["run"]
     steps = [f"cd {shlex.quote(str(folder))}", *filter(None, [BUILDS[language]])]
     out.print(f"{folder} has a bot in {language} now ({count} files); its README.md says how to go on", soft_wrap=True)
@@ -59,8 +66,8 @@ def new(
     out.print(f"play a match:  dogana play {next(iter(games()))} {program} random", soft_wrap=True)
 
 
-def write_kit(language: str, folder: Path) -> int:
-    """Write the kit of a language and all messages into an empty or new folder; return the number of files.
+def write_kit(kit: str, folder: Path) -> int:
+    """Write a kit and all messages into an empty or new folder; return the number of files.
 
     Raises:
         NewError: if something is in the folder already.
@@ -71,7 +78,7 @@ def write_kit(language: str, folder: Path) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise NewError(f"{folder} is not empty; name a folder that is not there yet")
-        for source, name in _files(language):
+        for source, name in _files(kit):
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
             with (
@@ -93,14 +100,14 @@ def write_kit(language: str, folder: Path) -> int:
     return len(written)
 
 
-def _files(language: str) -> Iterator[tuple[Path, str]]:
+def _files(kit: str) -> Iterator[tuple[Path, str]]:
     """Yield each file of a kit, and its name in the folder of the bot."""
     # An installed package has both folders beside the Python messages; the sources have them elsewhere.
     package = Path(dogana.__path__[0])
     is_installed = (package / "kits").is_dir()
-    kit = (package if is_installed else package.parent / "agents") / "kits" / language
+    own = (package if is_installed else package.parent / "agents") / "kits" / kit
     messages = (package if is_installed else package.parent) / "proto" / "dogana"
-    for root, below in ((kit, Path()), (messages, Path("proto/dogana"))):
+    for root, below in ((own, Path()), (messages, Path("proto/dogana"))):
         for path in sorted(root.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 yield path, str(below / path.relative_to(root))

@@ -29,7 +29,8 @@ HEADINGS = [
 
 
 def test_there_is_a_kit_for_each_language_and_a_language_for_each_kit() -> None:
-    assert {path.name for path in (ROOT / "agents" / "kits").iterdir()} == set(new.BUILDS)
+    """And one for a bot that searches."""
+    assert {path.name for path in (ROOT / "agents" / "kits").iterdir()} == {*new.BUILDS, "search"}
 
 
 def test_the_typescript_kit_names_one_version_of_node() -> None:

@@ -43,6 +43,7 @@ class SearchBot(HouseBot):
         seconds: float = SECONDS,
         rollouts: int | None = None,
         seed: int | None = None,
+        change: Callable[[Recipe], Recipe] | None = None,
     ) -> None:
         """Take a seat.
 
@@ -54,6 +55,7 @@ class SearchBot(HouseBot):
             seconds: the processor seconds for a decision.
             rollouts: the rollouts for a decision; with them, it plays the same on any machine. None for any number.
             seed: determines all chance in the searches.
+            change: makes another recipe of the game's own.
         """
         self._game = game
         self._seat = seat
@@ -62,8 +64,8 @@ class SearchBot(HouseBot):
         self._source = f"{match_id}:{seat}" if seed is None else f"seed {seed}:{seat}"
         self._decisions = 0
         self.last: Search | None = None
-        recipe: Callable[[Setup], Recipe] = importlib.import_module(f"{__name__}.{game.name}").RECIPE
-        self._recipe = recipe(setup)
+        recipe: Recipe = importlib.import_module(f"{__name__}.{game.name}").RECIPE(setup)
+        self._recipe = recipe if change is None else change(recipe)
 
     @staticmethod
     def plays(game: Game) -> bool:
