@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 from house_bots.greedy.valparaiso import choose
+from house_bots.search.valparaiso import RECIPE
 from house_bots.search.valparaiso_policy import ValparaisoPolicy
 
 from referee.game import Action, label
@@ -15,6 +16,7 @@ from referee.games.valparaiso.observation import ValparaisoObservation
 from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.tests.table import do, goods, place
 from referee.kit.chance import FastChance
+from referee.registry import shipped_board
 from tests.cases import mostly_long
 from tests.tables import random_setup
 
@@ -64,3 +66,36 @@ def test_every_answer_is_legal_and_the_same_in_another_sample_with_the_same_obse
             if seat not in state.seats_to_act() or action not in state.legal_actions(seat):
                 break
             state.apply(seat, action, chance)
+
+
+def test_the_first_candidate_is_greedys_row_and_all_are_different_and_can_be_played() -> None:
+    phases = set()
+    chance = FastChance(3)
+    setup = GAME.setup(2, {}, shipped_board(GAME))
+    recipe, state = RECIPE(setup), GAME.start(setup, chance)
+    assert isinstance(state, ValparaisoState)
+    while not state.is_over() and state.round < 3:
+        seat = state.seats_to_act()[0]
+        seen = state.observation(seat)
+        assert isinstance(seen, ValparaisoObservation)
+        rows = [labels(row) for row in recipe.candidates(state, seat)]
+        assert rows[0] == labels(choose(setup, seen, state.legal_actions(seat)))
+        assert len({tuple(row) for row in rows}) == len(rows)
+        for row in rows:
+            tried = state.clone()
+            for text in row:
+                tried.apply(seat, GAME.parse_action(text), chance)
+        if len(rows) > 1:
+            phases.add(state.phase.name)
+        for action in recipe.policy.row(state, seat, chance):
+            state.apply(seat, action, chance)
+    assert {"PLAN", "USE"} <= phases
+
+
+def test_the_value_of_a_finished_match_is_the_score_and_before_it_grows_with_the_points() -> None:
+    state = place(phase="PLAN", vp=[3, 5])
+    low = RECIPE(state.setup).value(state)
+    high = RECIPE(state.setup).value(place(phase="PLAN", vp=[4, 5]))
+    assert high[0] > low[0]
+    over = place(phase="OVER", vp=[30, 5])
+    assert RECIPE(over.setup).value(over) == over.scores()

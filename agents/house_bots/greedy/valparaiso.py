@@ -138,26 +138,34 @@ def choose(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action])
     """
     table = ValparaisoState.empty(setup)
     restore(table, seen)
-    view = View(table, cast("Seat", seen.viewer), actions)
-    row = _DECISIONS.get(seen.phase, go_on)(view)
+    return decide(View(table, cast("Seat", seen.viewer), actions))
+
+
+def decide(view: View) -> list[Action]:
+    """Return the actions to play in order, of which the first is legal."""
+    row = _DECISIONS.get(view.phase, go_on)(view)
     # The first action is good enough if nothing is better, or in the middle of an unplanned sequence.
-    return row if row and row[0] in actions else [actions[0]]
+    return row if row and row[0] in view.actions else [view.actions[0]]
 
 
 def set_up(view: View) -> list[Action]:
     """Return the goods, or the village, for the best first turn (S6, S8)."""
-    length = view.board.open_slots
-    return [max(view.actions, key=lambda action: first_turn(view, action, WIDTH_IN_SETUP, length))]
+
+    def points(action: Action) -> float:
+        table = with_choice(view, action)
+        return search(view, table, ACTION_CARDS, view.board.open_slots, WIDTH_IN_SETUP)[0].points
+
+    return [max(view.actions, key=points)]
 
 
-def first_turn(view: View, action: Action, width: int, length: int) -> float:
-    """Return the points of the best first turn of some cards after a choice of the set-up."""
+def with_choice(view: View, action: Action) -> Table:
+    """Return the table after a choice of the set-up."""
     table = view.table.clone()
     if isinstance(action, act.Goods):
         table.warehouse[view.seat] = list(holdings.goods_of(action.first, action.second, action.third).goods)
     elif isinstance(action, act.PlaceMerchant):
         table.merchants[view.seat][action.village] += 1
-    return search(view, table, ACTION_CARDS, length, width)[0].points
+    return table
 
 
 def make_plan(view: View) -> list[Action]:

@@ -18,9 +18,7 @@ from referee.games.valparaiso.names import Effect, Mode, Phase
 from referee.games.valparaiso.table import Table
 
 WIDTH, LOADS, SPREADS = 1, 2, 3
-"""The states that the search for a plan continues with, and the ways to load and to move that it tries."""
-FIRST_CARDS = 2
-"""The number of cards that a choice of the set-up looks ahead."""
+"""How many states the search for a plan continues with, and how many ways to load and to move it tries."""
 _PLAN: Final = Phase.PLAN
 _USE: Final = Phase.USE
 _TRADE: Final = Effect.TRADE
@@ -44,7 +42,7 @@ class ValparaisoPolicy(RolloutPolicy):
         if phase is _PLAN:
             return greedy.plans(view, WIDTH)[0]
         if phase in _SET_UP:
-            return [max(legal, key=lambda action: greedy.first_turn(view, action, WIDTH, FIRST_CARDS))]
+            return set_up(view)
         if phase is Phase.BONUS:
             return greedy.bonus(view)
         if phase is Phase.SCRAP:
@@ -57,6 +55,12 @@ class ValparaisoPolicy(RolloutPolicy):
 def view_of(state: State, seat: Seat, legal: Sequence[Action]) -> View:
     """Return the data for a decision of a seat; nothing in them is secret."""
     return View(cast("Table", state).clone(), seat, legal, LOADS, SPREADS)
+
+
+def set_up(view: View) -> list[Action]:
+    """Return the choice of the set-up with the best table for a turn."""
+    free = view.board.open_slots
+    return [max(view.actions, key=lambda action: worth(view, greedy.with_choice(view, action), free, True, True))]
 
 
 def use_next(view: View) -> list[Action]:
