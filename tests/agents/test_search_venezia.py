@@ -94,8 +94,8 @@ def test_features_are_the_holdings_of_each_seat() -> None:
         piazza={"a1": 1},
         reserve=[9, 8],
         cemetery=[0, 4],
-        round=3,
-        discard={0: {"fam": 2, "feh": 2}},
+        round=4,
+        discard={0: {"fam": 2, "feh": 3}},
         supply=[21, 24],
     )
     assert [dict(zip(FEATURES, numbers, strict=True)) for numbers in features(state)] == [
