@@ -102,11 +102,16 @@ def _use_card(view: View) -> list[Action]:
 # --- planning (Z2) -------------------------------------------------------------------------------------------
 
 
-def make_plan(view: View) -> list[Action]:
-    """Make the plan of a round, or go on with it: what is decided already stays."""
+def make_plan(view: View, likings: Sequence[float] = ()) -> list[Action]:
+    """Make the plan of a round, or go on with it: what is decided already stays.
+
+    Args:
+        view: the data for the decision.
+        likings: additional points for pigeons in each place, to plan otherwise.
+    """
     plan, board = view.table.plans[view.seat], view.board
     reserve = view.table.reserve[view.seat]
-    pigeons, placed = best_piles(view, plan)
+    pigeons, placed = best_piles(view, plan, likings)
     is_piazza = plan.first is FirstCard.PIAZZA if plan.first is not None else placed > 0
     new = [place for place in Place if pigeons[place] and place not in plan.chosen]
     row: list[Action] = []
@@ -142,7 +147,7 @@ def _counts(plan: Plan, places: Sequence[Place], pigeons: Sequence[int], feint: 
     return row
 
 
-def best_piles(view: View, plan: Plan) -> tuple[list[int], int]:
+def best_piles(view: View, plan: Plan, likings: Sequence[float]) -> tuple[list[int], int]:
     """Return the best pigeons for each place, and for the Piazza, given what a plan has laid already."""
     table, seat, cards = view.table, view.seat, view.board.district_cards
     laid = [0] * _PLACES
@@ -155,6 +160,8 @@ def best_piles(view: View, plan: Plan) -> tuple[list[int], int]:
     decided = plan.chosen[: max(0, len(plan.counts) - 1)]
     for place in range(_PLACES):
         liking = OWN_WAY * ((place * 3 + seat * 5 + table.round) % 8)
+        if likings:
+            liking += likings[place]
         closed = place in decided or (plan.step > Step.DISTRICTS and place not in plan.chosen)
         most = 0 if closed else free
         shares.add(looks[place].gains(most, liking), view.kept, 0 if place in plan.chosen else 1)

@@ -98,7 +98,7 @@ class Venezia(Game):
         state = VeneziaState.empty(setup)
         seen = cast("VeneziaObservation", observation)
         restore(state, seen)
-        draw_plans(state, seen, chance)
+        draw_plans(state, seen, chance, undone=undone)
         return state
 
     @override

@@ -9,8 +9,10 @@ from referee.games.venezia.observation import SeatView, VeneziaObservation
 from referee.games.venezia.table import Plan, Table
 
 
-def draw_plans(table: Table, seen: VeneziaObservation, chance: Chance) -> None:
-    """Give every other seat a plan that is consistent with the observation."""
+def draw_plans(table: Table, seen: VeneziaObservation, chance: Chance, *, undone: bool = False) -> None:
+    """Give every other seat a plan that is consistent with the observation; none yet in the planning, if `undone`."""
+    if undone and seen.phase is Phase.PLAN:
+        return
     draw = chance.stream("sample")
     for seat, has in enumerate(seen.seats):
         if seat == seen.viewer or seen.phase is Phase.HOME:

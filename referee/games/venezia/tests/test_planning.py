@@ -12,7 +12,8 @@ from referee.games.venezia.board import MAX_PIGEONS
 from referee.games.venezia.names import Phase, Step
 from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.state import VeneziaState
-from referee.games.venezia.tests.table import BOARD, do, legal, place, refused, setup
+from referee.games.venezia.table import NO_PLAN
+from referee.games.venezia.tests.table import BOARD, do, legal, place, plan, refused, setup
 from referee.kit.chance import FastChance, LiveChance, ScriptedChance
 
 
@@ -238,3 +239,21 @@ def test_a_board_that_contradicts_itself_is_refused(where: tuple[str, str], valu
     with pytest.raises(SetupError) as caught:
         GAME.setup(2, {}, board)
     assert said in str(caught.value)
+
+
+def test_in_an_undone_sample_only_the_observer_has_begun_to_plan() -> None:
+    state = start(3)
+    do(state, "home(can)", "home(cas)", "home(dor)")
+    do(state, "first(feint)", "done", "count(2)", seat=0)
+    do(state, "first(piazza)", seat=1)
+    undone = GAME.sample(state.setup, seen(state, 1), FastChance(1), undone=True)
+    assert isinstance(undone, VeneziaState)
+    assert undone.plans == [NO_PLAN, state.plans[1], NO_PLAN]
+    assert undone.problems() == []
+    assert undone.seats_to_act() == (0, 1, 2)
+
+
+def test_an_undone_sample_after_the_planning_has_plans_that_fit() -> None:
+    state = place(3, phase="MOVE", seat=1, piazza={"a1": 1}, plans={2: plan("feint", ("cas", 3))})
+    sample = GAME.sample(state.setup, seen(state, 1), FastChance(1), undone=True)
+    assert sample.observation(1) == state.observation(1)

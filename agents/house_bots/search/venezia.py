@@ -1,0 +1,79 @@
+"""The search in Venezia: whole plans and single actions are compared by rollouts of `greedy` to the end of a round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from typing_extensions import override
+
+from house_bots.greedy.venezia import GreedyPolicy, make_plan
+from house_bots.greedy.venezia_outlook import View
+from house_bots.search.recipe import Recipe
+from house_bots.search.venezia_value import Value
+from referee.game import Action, Seat, Setup, State
+from referee.games.venezia import actions as act
+from referee.games.venezia.names import Phase, Place, Step
+from referee.games.venezia.state import VeneziaState
+from referee.kit.chance import FastChance
+
+PLANS = 16
+"""Plans with other likings of places that are compared."""
+LIKING = (0.0, 0.0, 1.0, 2.5)
+"""Likings of a place, in points, that are drawn for these plans."""
+
+
+class VeneziaRecipe(Recipe):
+    """The recipe of Venezia."""
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup, GreedyPolicy())
+        self.margin = 0.5
+        self.has_secrets = True
+        self._value = Value(setup.seats)
+
+    @override
+    def stages(self, state: State) -> int:
+        return 1
+
+    @override
+    def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
+        table = cast("VeneziaState", state)
+        rows: list[Sequence[Action]] = [self.policy.row(table, seat, FastChance(0))]
+        if table.phase is Phase.PLAN and table.plans[seat].step <= Step.ACTION:
+            rows += plans(table, seat, rows[0])
+        rows += [[action] for action in table.legal_actions(seat)]
+        return distinct(rows)
+
+    @override
+    def value(self, state: State) -> list[float]:
+        table = cast("VeneziaState", state)
+        return self._value.estimate(table, 0 if state.is_over() else table.last_round - table.round + 1)
+
+
+def plans(table: VeneziaState, seat: Seat, row: Sequence[Action]) -> list[Sequence[Action]]:
+    """Return variants of a plan: with each other action card, and with other likings of places."""
+    found: list[Sequence[Action]] = []
+    for at in range(len(row)):
+        if isinstance(row[at], act.Card):
+            cards = [act.PLANNED_CARDS[0], *[act.PLANNED_CARDS[card] for card in table.hand(seat)]]
+            found += [[*row[:at], card, *row[at + 1 :]] for card in cards]
+    draw = FastChance(table.round).stream("likings")
+    for _ in range(PLANS):
+        likings = [LIKING[draw.below(len(LIKING))] for _ in Place]
+        found.append(make_plan(View(table, seat), likings))
+    return found
+
+
+def distinct(rows: Sequence[Sequence[Action]]) -> list[Sequence[Action]]:
+    """Return the rows without repetitions, and without single actions that begin the first row."""
+    found: list[Sequence[Action]] = []
+    known: set[tuple[Action, ...]] = {(rows[0][0],)}
+    for row in rows:
+        if row is rows[0] or tuple(row) not in known:
+            known.add(tuple(row))
+            found.append(row)
+    return found
+
+
+RECIPE = VeneziaRecipe

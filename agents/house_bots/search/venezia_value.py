@@ -1,0 +1,76 @@
+"""An estimate of what each seat of Venezia will still score, from its position at the beginning of a round.
+
+The numbers are in `venezia.toml`; `bench/values_venezia.py` fits them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+
+from referee.games.venezia.names import DISTRICTS, Place
+from referee.games.venezia.scoring import majority
+from referee.games.venezia.table import NONE, Table
+
+FEATURES = ("held", "lead", "reserve", "piazza", "cemetery", "hand", "supply", "island")
+"""Points of the majorities held; pigeons ahead in the districts; pigeons by place; action cards; a lead in San Giorgio."""
+MOST_LEFT = 3
+"""The most rounds left that have numbers of their own."""
+_LEAD = 4  # a larger lead in a district counts as this one
+_SGM = int(Place.SGM)
+_DISTRICTS = len(DISTRICTS)
+
+
+def features(table: Table) -> list[list[float]]:
+    """Return the features of each seat, in the order of `FEATURES`."""
+    seats = len(table.score)
+    found = [_holdings(table, seat) for seat in range(seats)]
+    board = table.board
+    for place in range(_DISTRICTS):
+        pigeons = table.loc[place]
+        holder = majority(pigeons)
+        if holder != NONE:
+            is_enemy = place in table.home and table.home[holder] != place
+            found[holder][0] += board.enemy_home_points if is_enemy else board.majority_points
+        for seat in range(seats):
+            most = max([pigeons[other] for other in range(seats) if other != seat])
+            found[seat][1] += max(-_LEAD, min(_LEAD, pigeons[seat] - most))
+    island = majority(table.loc[_SGM])
+    if island != NONE:
+        found[island][7] = 1.0
+    return found
+
+
+def _holdings(table: Table, seat: int) -> list[float]:
+    return [
+        0.0,
+        0.0,
+        float(table.reserve[seat] + table.nest[seat]),
+        float(table.on_piazza(seat)),
+        float(table.cemetery[seat]),
+        float(table.discard[seat].count(0)),
+        float(table.supply[seat]),
+        0.0,
+    ]
+
+
+class Value:
+    """Estimates of the final points, for a number of seats."""
+
+    def __init__(self, seats: int) -> None:
+        text = (files("house_bots.search") / "venezia.toml").read_text(encoding="utf-8")
+        numbers = tomllib.loads(text)[f"seats{seats}"]
+        self._weights: list[list[float]] = [numbers[f"left{left}"] for left in range(1, MOST_LEFT + 1)]
+
+    def estimate(self, table: Table, left: int) -> list[float]:
+        """Return the points of each seat at the end of the match, if `left` rounds are still to be played."""
+        if left < 1:
+            return [float(points) for points in table.score]
+        weights = self._weights[min(left, MOST_LEFT) - 1]
+        found: list[float] = []
+        for points, numbers in zip(table.score, features(table), strict=True):
+            total = float(points)
+            for index in range(len(weights)):
+                total += weights[index] * numbers[index]
+            found.append(total)
+        return found
