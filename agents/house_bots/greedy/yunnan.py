@@ -38,15 +38,45 @@ SISTER: Final = 5.0
 """Points for a bid that the other colour of the same seat outbids."""
 
 
+_STEPS: Final = 1 << 16
+"""The steps of an error of a gain."""
+
+
 class GreedyPolicy(RolloutPolicy):
     """Plays for every seat, from any position; nothing in this game is hidden."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, doubt: float = 0.0) -> None:
+        """Play in matches of a setup.
+
+        Args:
+            setup: the terms of the match.
+            doubt: the largest error in a colour's estimate of a building, in points; without it, no chance is drawn. A
+                rollout draws once, and each turn, colour and building has its own error. So rollouts with the same chance
+                differ only by what was played.
+        """
         self._ways = ways_of(cast("YunnanBoard", setup.board).bridge_sites)
+        self._doubt = doubt
+        self._chance: Chance | None = None
+        self._drawn = 0
 
     @override
     def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
-        return row_in(cast("Table", state), self._ways)
+        table = cast("Table", state)
+        if not self._doubt or table.phase is not Phase.AUCTION:
+            return row_in(table, self._ways)
+        if chance is not self._chance:
+            self._chance = chance
+            self._drawn = chance.stream("policy").below(1 << 30)
+        return [place_merchant(View(table, self._ways), self._errors(table))]
+
+    def _errors(self, table: Table) -> list[float]:
+        number = self._drawn + (table.turn * table.colours + table.acting_colour) * len(table.bids)
+        found: list[float] = []
+        for building in range(len(table.bids)):
+            mixed = (number + building) * 0x9E3779B1 & 0xFFFFFFFF
+            mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
+            found.append(self._doubt * (2 * (mixed >> 16) / _STEPS - 1))
+        return found
 
 
 def choose(setup: Setup, seen: Observation, actions: Sequence[Action]) -> Sequence[Action]:
@@ -90,8 +120,13 @@ class Gain:
         self.points = points
 
 
-def place_merchant(view: View) -> Action:
-    """Choose the bid with the largest gain, or the bank if it promises more; else the market or a pass."""
+def place_merchant(view: View, doubts: Sequence[float] = ()) -> Action:
+    """Choose the bid with the largest gain, or the bank if it promises more; else the market or a pass.
+
+    Args:
+        view: the decision.
+        doubts: points to add to the worth of each building; empty for none.
+    """
     table, colour = view.table, view.colour
     sources = rules.sources(table, colour)
     if not sources:
@@ -105,6 +140,8 @@ def place_merchant(view: View) -> Action:
     left = with_all.without_merchant(source)
     lost = with_all.now - left.now
     gains = bids(view, left, lost)
+    for gain in gains if doubts else []:
+        gain.points += doubts[gain.building]
     if not view.committed[colour] and NOBODY in table.bank:
         space = table.bank.index(NOBODY)
         payment = view.board.bank_payment(expected_total(view))[space]
