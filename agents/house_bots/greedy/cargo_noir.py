@@ -64,7 +64,7 @@ def plan(worths: Worths, table: Table) -> list[Action]:
     if phase is _P1:
         return _resolve_ships(worths, table)
     if phase is _P2:
-        return _smuggle(plan_deal(worths, table, tuple(table.goods[table.seat]), table.credit))
+        return smuggle(plan_deal(worths, table, tuple(table.goods[table.seat]), table.credit))
     if phase is _P2_DIFF:
         return _finish_set(worths, table)
     if phase is _P2_DISCARD:
@@ -127,7 +127,7 @@ def _answer_bids(worths: Worths, table: Table) -> list[Action]:
     if table.last_turn > table.turn:
         deal = plan_deal(worths, table, tuple(table.goods[seat]), table.credit)
         bought = deal.cards.count(Card.CARGO_SHIP)
-        free = [port for port in table.open_ports if port in outbid or _is_free(table, port)]
+        free = [port for port in table.open_ports if port in outbid or is_free(table, port)]
         coins = table.safe[seat]
         for port in outbid:
             coins += table.stacks[port][seat]
@@ -152,7 +152,7 @@ class Deal(NamedTuple):
     rest: Goods
 
 
-def _smuggle(deal: Deal) -> list[Action]:
+def smuggle(deal: Deal) -> list[Action]:
     """Hand everything in before buying, so that coins pay no more than the shortage (C4.8)."""
     row: list[Action] = []
     for lot in deal.lots:
@@ -183,23 +183,44 @@ def plan_deal(worths: Worths, table: Table, goods: Goods, credit: int) -> Deal:
         for lot in lots:
             credit += lot.value
         return Deal(float(credit), lots, _last_cards(worths, table, credit), (0,) * 10)
+    return _sell(worths, table, goods, credit, 1)[0]
+
+
+def best_deals(worths: Worths, table: Table, most: int) -> list[Deal]:
+    """Return the best deals of the seat on turn before the final turn, the best first, but no more than `most`."""
+    if table.last_turn == table.turn:
+        return []
+    return _sell(worths, table, tuple(table.goods[table.seat]), table.credit, most)
+
+
+def _sell(worths: Worths, table: Table, goods: Goods, credit: int, most: int) -> list[Deal]:
+    """Return the best sales, each with the best purchase, but no more than `most`."""
     sales = worths.sets.sales(hand_of(goods))
-    most = 0
+    value = 0
     for sale in sales:
-        most = max(most, sale.value)
-    shopping = worths.shopping(table, min(MAX_CREDIT, credit + most))
-    worth = worths.goods(table, table.seat, turns)
-    best, chosen = -1.0, sales[0]
-    for sale in sales:
+        value = max(value, sale.value)
+    shopping = worths.shopping(table, min(MAX_CREDIT, credit + value))
+    worth = worths.goods(table, table.seat, table.last_turn - table.turn)
+    ranked: list[tuple[float, int]] = []
+    best, chosen = -1.0, 0
+    for place, sale in enumerate(sales):
         points = shopping.worths[min(MAX_CREDIT, credit + sale.value)] + worth.of_store(sale.hand)
         if points > best:
-            best, chosen = points, sale
-    kinds = ascending(goods)
-    lots = [_of_kinds(lot, kinds) for lot in chosen.lots]
-    rest = goods
-    for lot in lots:
-        rest = without(rest, lot)
-    return Deal(best, lots, shopping.cards(min(MAX_CREDIT, credit + chosen.value)), rest)
+            best, chosen = points, place
+        if most > 1:
+            ranked.append((-points, place))
+    if most == 1:
+        ranked.append((-best, chosen))
+    ranked.sort()
+    kinds, deals = ascending(goods), [Deal(0.0, [], [], goods)][:0]
+    for points, place in ranked[:most]:
+        sale = sales[place]
+        lots = [_of_kinds(lot, kinds) for lot in sale.lots]
+        rest = goods
+        for lot in lots:
+            rest = without(rest, lot)
+        deals.append(Deal(-points, lots, shopping.cards(min(MAX_CREDIT, credit + sale.value)), rest))
+    return deals
 
 
 def _of_kinds(lot: Lot, kinds: list[int]) -> Lot:
@@ -223,7 +244,7 @@ def _finish_set(worths: Worths, table: Table) -> list[Action]:
             if deal.points > best:
                 best = deal.points
                 adds: list[Action] = [act.DIFF_ADDS[kind] for kind in added]
-                row = [*adds, act.DIFF_CLOSES[used], *_smuggle(deal)]
+                row = [*adds, act.DIFF_CLOSES[used], *smuggle(deal)]
     return row
 
 
@@ -235,7 +256,7 @@ def _last_cards(worths: Worths, table: Table, credit: int) -> list[int]:
     budget = chosen = min(MAX_CREDIT, credit + safe)
     best = shopping.worths[budget]
     for loss, stake, port in denials(worths, table):
-        if ships and _is_free(table, port) and kept + stake <= safe:
+        if ships and is_free(table, port) and kept + stake <= safe:
             ships, kept, denied = ships - 1, kept + stake, denied + loss
             budget = min(MAX_CREDIT, credit + safe - kept)
             if denied + shopping.worths[budget] > best:
@@ -267,7 +288,7 @@ def _after_discards(table: Table, goods: Goods) -> Goods:
 # --- phase 3: sending ships (C6) -------------------------------------------------------------------------------
 
 
-def _is_free(table: Table, port: int) -> bool:
+def is_free(table: Table, port: int) -> bool:
     """Return whether the seat on turn may send a ship to a port (C3.1, C3.5), if it has the coins."""
     return not table.stacks[port][table.seat] and port not in table.banned_ports
 
@@ -277,19 +298,19 @@ def _send_ships(worths: Worths, table: Table) -> list[Action]:
     seat, ships = table.seat, table.ships_home
     stakes: dict[int, int] = {}
     if table.last_turn > table.turn:
-        free = [port for port in table.open_ports if _is_free(table, port)]
+        free = [port for port in table.open_ports if is_free(table, port)]
         stakes, macao = plan_ships(worths, table, table.goods[seat], table.safe[seat], ships, free)
     else:
         coins = table.safe[seat]
         for _, stake, port in denials(worths, table):
-            if _is_free(table, port) and port not in stakes and stake <= coins and len(stakes) < ships:
+            if is_free(table, port) and port not in stakes and stake <= coins and len(stakes) < ships:
                 stakes[port] = stake
                 coins -= stake
         macao = [int(Destination.CASINO)] * (ships - len(stakes))
-    return rows_of(stakes, macao)
+    return row_of_fleet(stakes, macao)
 
 
-def rows_of(stakes: dict[int, int], macao: list[int]) -> list[Action]:
+def row_of_fleet(stakes: dict[int, int], macao: list[int]) -> list[Action]:
     """Return the actions that send ships with stakes to ports, then others to Macao."""
     row: list[Action] = []
     for port in stakes:

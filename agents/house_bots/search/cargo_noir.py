@@ -1,0 +1,182 @@
+"""The search in Cargo Noir: whole rows, greedy play to a horizon, and a value made of greedy's own worth of things.
+
+A single action says little here: a ship counts with its stake, and a set with all its kinds. So each candidate is a row, one
+change away from greedy's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+from typing_extensions import override
+
+from house_bots.greedy.cargo_noir import CargoNoirPolicy, best_deals, is_free, plan, row_of_fleet, smuggle
+from house_bots.greedy.cargo_noir_sets import hand_of, hand_with
+from house_bots.greedy.cargo_noir_ships import STAKE_STEPS, Fleet, PortPlan, best_stake, plan_ships
+from house_bots.greedy.cargo_noir_worth import Worths
+from house_bots.search.cargo_noir_value import Value
+from house_bots.search.recipe import Recipe
+from referee.game import Action, Seat, Setup, State
+from referee.games.cargo_noir import actions as act
+from referee.games.cargo_noir.names import Destination, Phase
+from referee.games.cargo_noir.state import CargoNoirState
+from referee.games.cargo_noir.table import Table
+
+STAGES: Final = 3
+"""Turns that a rollout goes on, the current one counted."""
+MARGIN: Final = 1.5
+"""Standard errors by which a row must be better than greedy's."""
+DEALS: Final = 5
+"""The maximum number of sales to compare."""
+RAISE_STEPS: Final = (0, 2, 4)
+"""The raises to compare, in coins above the lowest legal one."""
+MACAO: Final = (int(Destination.CASINO), int(Destination.BLACK_MARKET))
+SWAPS: Final = 4
+"""The maximum number of swaps at the Black Market to compare."""
+
+_P1, _P2, _P2_DIFF, _P2_DISCARD, _P3, _STAKE, _OVER = Phase
+
+
+class CargoNoirRecipe(Recipe):
+    """The recipe for the terms of one match."""
+
+    def __init__(self, setup: Setup) -> None:
+        policy = CargoNoirPolicy(setup)
+        super().__init__(setup, policy)
+        self.margin = MARGIN
+        self._worths = policy.worths
+        self._value = Value(policy.worths, setup.seats)
+
+    @override
+    def stages(self, state: State) -> int:
+        return STAGES
+
+    @override
+    def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
+        table = cast("CargoNoirState", state)
+        own = plan(self._worths, table)
+        rows: list[list[Action]] = [own]
+        if table.phase is _P1:
+            if not isinstance(own[0], act.Casino | act.Collect | act.Wait):
+                rows += trades(self._worths, table) if table.todo_market else answers(table)
+        elif table.phase is _P2:
+            rows += [smuggle(deal) for deal in best_deals(self._worths, table, DEALS)]
+        elif table.phase is _P3:
+            rows += fleets(self._worths, table)
+        elif table.phase is _STAKE:
+            rows += [[stake] for stake in near_stakes(table)]
+        return _distinct(rows)
+
+    @override
+    def value(self, state: State) -> list[float]:
+        return self._value.of(cast("CargoNoirState", state))
+
+
+def _distinct(rows: list[list[Action]]) -> list[Sequence[Action]]:
+    found: list[Sequence[Action]] = []
+    for row in rows:
+        if row not in found:
+            found.append(row)
+    return found
+
+
+# --- phase 1 ---------------------------------------------------------------------------------------------------
+
+
+def answers(table: Table) -> list[list[Action]]:
+    """Return an answer to one bid each: the withdrawal, and some raises. Greedy answers the others afterwards."""
+    seat = table.seat
+    rows: list[list[Action]] = []
+    for port in table.open_ports:
+        if port in table.todo_ports:
+            rows.append([act.WITHDRAWS[port]])
+            lowest = max(table.stacks[port]) + 1
+            for step in RAISE_STEPS:
+                coins = lowest + step
+                if coins <= table.safe[seat] + table.stacks[port][seat]:
+                    rows.append([act.RAISES[port], *act.stakes(coins, coins)])
+    return rows
+
+
+def trades(worths: Worths, table: Table) -> list[list[Action]]:
+    """Return a draw, and the best swaps by greedy's worth."""
+    worth = worths.goods(table, table.seat, table.last_turn - table.turn)
+    goods = table.goods[table.seat]
+    scored: list[tuple[float, int, int]] = []
+    for give in range(10):
+        for take in range(10):
+            if give != take and goods[give] and table.market[take]:
+                left = goods[:]
+                left[give] -= 1
+                left[take] += 1
+                scored.append((-worth.of(hand_of(left)), give, take))
+    scored.sort()
+    rows: list[list[Action]] = [[act.BM_DRAW]]
+    rows += [[act.BM_SWAPS[give][take]] for _, give, take in scored[:SWAPS]]
+    return rows
+
+
+# --- phase 3 ---------------------------------------------------------------------------------------------------
+
+
+def fleets(worths: Worths, table: Table) -> list[list[Action]]:
+    """Return greedy's fleet before the final turn with one change: another stake, another port, another place in Macao."""
+    seat, turns = table.seat, table.last_turn - table.turn
+    if not turns:
+        return []
+    free = [port for port in table.open_ports if is_free(table, port)]
+    fleet = plan_ships(worths, table, table.goods[seat], table.safe[seat], table.ships_home, free)
+    coins = table.safe[seat]
+    for port in fleet.stakes:
+        coins -= fleet.stakes[port]
+    rows: list[list[Action]] = []
+    for port in fleet.stakes:
+        rows += _with_another_stake(table, fleet, port, coins)
+        rows += [row_of_fleet(_without(fleet.stakes, port), [*fleet.macao, place]) for place in MACAO]
+    for place in MACAO:
+        if place in fleet.macao:
+            others = fleet.macao[:]
+            others.remove(place)
+            rows.append(row_of_fleet(fleet.stakes, [*others, 1 - place]))
+            for port in free:
+                stake = 0 if port in fleet.stakes else _best_stake(worths, table, port, coins)
+                if stake:
+                    rows.append(row_of_fleet({**fleet.stakes, port: stake}, others))
+    return rows
+
+
+def _without(stakes: dict[int, int], port: int) -> dict[int, int]:
+    return {other: stakes[other] for other in stakes if other != port}
+
+
+def _with_another_stake(table: Table, fleet: Fleet, port: int, coins: int) -> list[list[Action]]:
+    """Return a fleet with other stakes in a port, of which the last two take from the other coins."""
+    stake, lowest = fleet.stakes[port], max(table.board.min_stake, max(table.stacks[port]) + 1)
+    rows: list[list[Action]] = []
+    for other in (lowest, stake - 1, stake + 1, stake + 3):
+        if lowest <= other <= stake + coins:
+            rows.append(row_of_fleet({**fleet.stakes, port: other}, fleet.macao))
+    return rows
+
+
+def _best_stake(worths: Worths, table: Table, port: int, coins: int) -> int:
+    """Return the stake that greedy thinks best in a port, even if it thinks the port bad; 0 if there are too few coins."""
+    goods, turns = table.goods[table.seat], table.last_turn - table.turn
+    worth = worths.goods(table, table.seat, turns - 1)
+    gain = worth.of(hand_with(goods, table.port_goods[port])) - worth.of(hand_of(goods))
+    return best_stake(PortPlan(worths, table, table.seat, port), gain, coins, turns)[1]
+
+
+def near_stakes(table: Table) -> list[Action]:
+    """Return some heights of the stack that is being chosen."""
+    pending = table.pending_stake
+    assert pending is not None  # noqa: S101 the phase STAKE has one
+    found: list[Action] = []
+    for step in STAKE_STEPS:
+        if pending.min + step <= pending.max:
+            found += act.stakes(pending.min + step, pending.min + step)
+    return found
+
+
+RECIPE = CargoNoirRecipe
