@@ -40,9 +40,10 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
                 self._compile_rules(root, build_data)
 
     def _compile_rules(self, root: Path, build_data: dict[str, Any]) -> None:
-        """Put compiled rules into the wheel, beside their sources; warn in one line if they cannot be compiled."""
+        """Put compiled rules and house bots into the wheel, beside their sources; warn in one line if they cannot be compiled."""
         self._copy = Path(tempfile.mkdtemp(prefix="dogana-rules-"))
-        shutil.copytree(root / "referee", self._copy / "referee", ignore=shutil.ignore_patterns("*.so", "tests"))
+        for folder in ("referee", "agents/house_bots"):
+            shutil.copytree(root / folder, self._copy / folder, ignore=shutil.ignore_patterns("*.so", "tests"))
         command = [sys.executable, str(root / "proto" / "compile_rules.py"), str(self._copy)]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
         if ended.returncode != 0:
@@ -50,8 +51,10 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
             why = next((line for line in said if "error" in line), said[-1])
             self.app.display_warning(f"the rules stay pure Python, which is slower (docs/performance.md): {why}")
             return
-        for module in self._copy.joinpath("referee").rglob("*.so"):
-            build_data["force_include"][str(module)] = str(module.relative_to(self._copy))
+        for packages in (self._copy, self._copy / "agents"):  # both are roots of packages
+            for module in packages.rglob("*.so"):
+                if packages.name == "agents" or "agents" not in module.parts:
+                    build_data["force_include"][str(module)] = str(module.relative_to(packages))
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
 

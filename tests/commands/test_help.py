@@ -345,8 +345,6 @@ def test_help_before_a_command_is_its_help_page(dogana: Dogana, words: tuple[str
         (["play"], "Invalid value for GAME SEAT...: name a game, and for each seat who sits there"),
         (["rules"], "Missing argument 'GAME'. The games are: cargo_noir, valparaiso, venezia, yunnan."),
         (["ladder", "run", "--matches", "3"], "Missing option '--game'. The games are: cargo_noir, "),
-        (["new", "x"], "name a language: --language is one of python, typescript, "),
-        (["new", "x", "--search", "--language", "go"], "the bot that searches is in Python: leave --language out"),
         (["ladder", "record", "3f09"], "Missing option '--to'. The file to write."),
         (["ladder", "log", "mybot", "x"], "Invalid value for 'SEAT': must be a whole number, at least 0"),
     ],

@@ -41,7 +41,7 @@ def test_the_typescript_kit_names_one_version_of_node() -> None:
     assert f"--target=node{named} " in package["scripts"]["build"]
 
 
-@pytest.mark.parametrize("language", new.BUILDS)
+@pytest.mark.parametrize("language", [*new.BUILDS, "search"])
 def test_a_kit_has_a_page_a_command_and_all_messages(language: str, tmp_path: Path) -> None:
     new.write_kit(language, tmp_path / "mybot")
     page = (tmp_path / "mybot" / "README.md").read_text().splitlines()
@@ -66,6 +66,23 @@ def test_the_python_kit_is_ready_to_be_submitted_as_it_is_written(tmp_path: Path
     new.write_kit("python", tmp_path)
     run = read_manifest(tmp_path, tmp_path, ":".join(search_path([]))).run
     assert run == ("python", "bot.py")
+
+
+def test_a_bot_that_searches_is_written_and_plays(dogana: Dogana, tmp_path: Path) -> None:
+    dogana("new", "thinker", "--search")
+    told = dogana("play", "venezia", "thinker/bot.py", "greedy", "-o", "max_rounds=4", "--json").stdout
+    assert [seat["outcome"] for seat in json.loads(told)["seats"]] == ["played", "played"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ([], "name a language: --language is one of python, typescript, go, rust, java, cpp; or write --search"),
+        (["--search", "--language", "go"], "the bot that searches is in Python: leave --language out"),
+    ],
+)
+def test_a_kit_needs_a_language_or_is_the_one_that_searches(dogana: Dogana, words: list[str], why: str) -> None:
+    assert dogana("new", "thinker", *words, status=1).stderr == f"dogana: {why}\n"
 
 
 def test_what_is_in_the_folder_is_left_alone(dogana: Dogana, tmp_path: Path) -> None:
