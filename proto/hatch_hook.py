@@ -51,10 +51,9 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
             why = next((line for line in said if "error" in line), said[-1])
             self.app.display_warning(f"the rules stay pure Python, which is slower (docs/performance.md): {why}")
             return
-        for packages in (self._copy, self._copy / "agents"):  # both are roots of packages
-            for module in packages.rglob("*.so"):
-                if packages.name == "agents" or "agents" not in module.parts:
-                    build_data["force_include"][str(module)] = str(module.relative_to(packages))
+        for module in self._copy.rglob("*.so"):
+            name = str(module.relative_to(self._copy)).removeprefix("agents/")
+            build_data["force_include"][str(module)] = name
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
 
