@@ -84,14 +84,11 @@ def test_with_doubt_rollouts_differ_by_their_chance() -> None:
 def test_with_the_same_chance_a_colour_errs_the_same_whatever_was_played_before() -> None:
     setup = setup_of(4)
     policy = GreedyPolicy(setup, 3.0)
-    one, other = FastChance(seed=5), FastChance(seed=5)
-    state, elsewhere = opened(setup, 1), opened(setup, 2, decisions=9)
-    seat = state.seats_to_act()[0]
-    straight = policy.row(state, seat, one)
-    policy.row(elsewhere, elsewhere.seats_to_act()[0], other)
-    for _ in range(3):
-        policy.row(elsewhere, elsewhere.seats_to_act()[0], other)
-    assert policy.row(state, seat, other) == straight
+    states = [state.clone() for state in positions(setup)][:60]
+    once = FastChance(seed=5)
+    going_on = [policy.row(state, state.seats_to_act()[0], once) for state in states]
+    afresh = [policy.row(state, state.seats_to_act()[0], FastChance(seed=5)) for state in states]
+    assert going_on == afresh
 
 
 def test_a_search_with_few_rollouts_does_better_than_greedy() -> None:
