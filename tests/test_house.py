@@ -225,7 +225,7 @@ def test_actions_and_observations_mirror_the_messages_of_the_game(game: str) -> 
 
 @pytest.mark.parametrize("game", games())
 def test_nothing_outside_its_folder_names_a_game(game: str) -> None:
-    """Its folder, its messages, its policy among the house bots, the bots of the kits, and examples in help texts and comments."""
+    """Its folder, its messages, its modules among the house bots, the bots of the kits, and examples in help texts and comments."""
     bots = ROOT / "agents" / "house_bots"
     own = {ROOT / "referee" / "games" / game, bots / "greedy", bots / "search", ROOT / "agents" / "kits"}
     for path in sources("referee", "agents", "ladder"):

@@ -11,7 +11,7 @@ from house_bots.search.venezia import RECIPE
 from house_bots.search.venezia_value import FEATURES, features
 
 from referee.game import Seat, label
-from referee.games.venezia.names import Phase, Step
+from referee.games.venezia.names import Phase, Place, Step
 from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.tests.table import place
@@ -102,3 +102,42 @@ def test_features_are_the_holdings_of_each_seat() -> None:
         {"held": 3, "lead": 2, "reserve": 9, "piazza": 0, "cemetery": 0, "hand": 6, "supply": 21, "island": 1},
         {"held": 6, "lead": -2, "reserve": 8, "piazza": 1, "cemetery": 4, "hand": 8, "supply": 24, "island": 0},
     ]
+
+
+def agreement(seed: int, policy: GreedyPolicy | None) -> tuple[int, int]:
+    """How many piles of rivals, of how many, samples in a match of greedy lay where they are."""
+    right = piles = 0
+    for state, seat in greedy_states(seed, 0.0):
+        seen = state.observation(seat)
+        sample = GAME.sample(state.setup, seen, FastChance(seed), policy)
+        assert isinstance(sample, VeneziaState)
+        assert sample.problems() == []
+        assert sample.observation(seat) == seen
+        if state.phase not in (Phase.PLAN, Phase.HOME):
+            for plan, drawn in zip(state.plans, sample.plans, strict=True):
+                if plan is not state.plans[seat]:
+                    right += sum(map(Place.__eq__, plan.slots, drawn.slots))
+                    piles += len(plan.slots)
+    return right, piles
+
+
+def test_samples_with_a_policy_lay_piles_where_it_would() -> None:
+    guessed = [agreement(seed, GreedyPolicy()) for seed in range(6)]
+    drawn = [agreement(seed, None) for seed in range(6)]
+    piles = sum(number for _, number in guessed)
+    assert sum(right for right, _ in guessed) > 0.4 * piles
+    assert sum(right for right, _ in drawn) < 0.25 * piles
+
+
+def test_samples_with_a_policy_plan_to_the_end_for_whoever_has_committed() -> None:
+    state = GAME.start(GAME.setup(3, {}, shipped_board(GAME)), LiveChance(1))
+    assert isinstance(state, VeneziaState)
+    chance, policy = LiveChance(1), GreedyPolicy()
+    for seat in (0, 1, 2):
+        state.apply(seat, state.legal_actions(seat)[0], chance)
+    for action in policy.row(state, 1, chance):
+        state.apply(1, action, chance)
+    sample = GAME.sample(state.setup, state.observation(0), FastChance(1), policy)
+    assert isinstance(sample, VeneziaState)
+    assert sample.plans == state.plans
+    assert sample.observation(0) == state.observation(0)

@@ -1,4 +1,4 @@
-"""The search in Venezia: whole plans and single actions are compared by rollouts of `greedy` to the end of a round."""
+"""The recipe for Venezia: rollouts of `greedy` to the end of the round compare whole plans, and single actions."""
 
 from __future__ import annotations
 

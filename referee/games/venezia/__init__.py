@@ -94,11 +94,14 @@ class Venezia(Game):
         *,
         undone: bool = False,
     ) -> State:
-        """Return a state in which the others' plans are consistent with the observation."""
+        """Return a state in which the others' plans are consistent with the observation.
+
+        A policy decides where rivals have laid their piles, the largest where it would lay most; the rest is random.
+        """
         state = VeneziaState.empty(setup)
         seen = cast("VeneziaObservation", observation)
         restore(state, seen)
-        draw_plans(state, seen, chance, undone=undone)
+        draw_plans(state, seen, chance, policy, undone=undone)
         return state
 
     @override

@@ -2,25 +2,61 @@
 
 from __future__ import annotations
 
-from referee.game import Chance, Seat, Stream
+from collections.abc import Sequence
+
+from referee.game import Action, Chance, IllegalAction, RolloutPolicy, Seat, Stream
 from referee.games.venezia import planning
 from referee.games.venezia.names import ActionCard, FirstCard, Phase, Place, Step
 from referee.games.venezia.observation import SeatView, VeneziaObservation
-from referee.games.venezia.table import Plan, Table
+from referee.games.venezia.table import NO_PLAN, Plan, Table
 
 
-def draw_plans(table: Table, seen: VeneziaObservation, chance: Chance, *, undone: bool = False) -> None:
-    """Give every other seat a plan that is consistent with the observation; none yet in the planning, if `undone`."""
+def draw_plans(
+    table: Table,
+    seen: VeneziaObservation,
+    chance: Chance,
+    policy: RolloutPolicy | None = None,
+    *,
+    undone: bool = False,
+) -> None:
+    """Give every other seat a plan that is consistent with the observation, see `Game.sample`."""
     if undone and seen.phase is Phase.PLAN:
         return
     draw = chance.stream("sample")
     for seat, has in enumerate(seen.seats):
         if seat == seen.viewer or seen.phase is Phase.HOME:
             continue
-        if seen.phase is Phase.PLAN:
+        if seen.phase is not Phase.PLAN:
+            liked = () if policy is None or not has.piles or has.pile_places else _liked(table, seat, policy, chance)
+            table.plans[seat] = _fitting(table, seat, has, liked, draw)
+        elif policy is None:
             _plan_on(table, seat, has.committed, draw)
-        else:
-            table.plans[seat] = _fitting(table, seat, has, draw)
+        elif has.committed:
+            _play_row(table, seat, policy.row(table, seat, chance))
+            _plan_on(table, seat, committed=True, draw=draw)
+
+
+def _play_row(table: Table, seat: Seat, row: Sequence[Action]) -> None:
+    """Make a plan with the actions of a policy, as far as they are legal."""
+    for action in row:
+        try:
+            planning.play(table, seat, action)
+        except IllegalAction:
+            return
+
+
+def _liked(table: Table, seat: Seat, policy: RolloutPolicy, chance: Chance) -> tuple[Place, ...]:
+    """Return the places where a policy would lay the pigeons that a seat has on its cards, those with most first."""
+    copy = table.clone()
+    copy.phase, copy.plans = Phase.PLAN, [NO_PLAN] * table.setup.seats
+    copy.nest = [0] * table.setup.seats
+    for other in range(table.setup.seats):
+        copy.reserve[other] += sum(copy.piles[other]) + copy.first_count[other]
+        copy.piles[other], copy.first_count[other] = [], 0
+    _play_row(copy, seat, policy.row(copy, seat, chance))
+    plan = copy.plans[seat]
+    laid = sorted(zip(plan.chosen, plan.counts[1:], strict=False), key=lambda pair: -pair[1])
+    return tuple(place for place, _ in laid)
 
 
 def _plan_on(table: Table, seat: Seat, committed: bool, draw: Stream) -> None:
@@ -36,8 +72,11 @@ def _plan_on(table: Table, seat: Seat, committed: bool, draw: Stream) -> None:
             return
 
 
-def _fitting(table: Table, seat: Seat, has: SeatView, draw: Stream) -> Plan:
-    """Draw a plan that fits the piles, the first card if it is face up, and whether an action card lies face down."""
+def _fitting(table: Table, seat: Seat, has: SeatView, liked: tuple[Place, ...], draw: Stream) -> Plan:
+    """Draw a plan that fits the piles, the first card if it is face up, and whether an action card lies face down.
+
+    Largest piles are in the liked places.
+    """
     first = has.first
     if first is None:
         could_be_piazza = 1 <= has.first_count <= table.board.piazza_limit - table.on_piazza(seat)
@@ -50,7 +89,7 @@ def _fitting(table: Table, seat: Seat, has: SeatView, draw: Stream) -> Plan:
         elif hand:
             action = ActionCard.NONE
     order = draw.permutation(len(has.piles)) if len(has.piles) >= 2 else list(range(len(has.piles)))
-    slots = has.pile_places or _some_places(len(has.piles), draw)
+    slots = has.pile_places or _places(has.piles, liked, draw)
     chosen = [Place.CAN] * len(slots)
     counts = [0] * len(slots)
     for slot, place in enumerate(order):
@@ -59,5 +98,10 @@ def _fitting(table: Table, seat: Seat, has: SeatView, draw: Stream) -> Plan:
     return Plan(Step.COMMITTED, first, action, tuple(chosen), (has.first_count, *counts), slots)
 
 
-def _some_places(number: int, draw: Stream) -> tuple[Place, ...]:
-    return tuple(Place(place) for place in draw.permutation(len(Place))[:number])
+def _places(piles: Sequence[int], liked: tuple[Place, ...], draw: Stream) -> tuple[Place, ...]:
+    """Draw a place for each pile; the largest piles get the liked ones."""
+    others = [Place(place) for place in draw.permutation(len(Place)) if place not in liked]
+    places = iter((*liked, *others))
+    largest = sorted(range(len(piles)), key=lambda slot: -piles[slot])
+    chosen = {slot: next(places) for slot in largest}
+    return tuple(chosen[slot] for slot in range(len(piles)))
