@@ -112,7 +112,11 @@ bench: $(READY) proto ## measure speed beside other programs, write docs/bench.m
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python -m bench $(STEPS) $(if $(SINCE),--since $(SINCE)) $(if $(QUICK),--quick)
 
+strength: compiled-copy ## play `search` against `greedy`, write docs/strength.md (hours; ONLY='--games yunnan --seats 2 --seconds 0.1')
+	cd build/compiled && PYTHONPATH=.:agents ../../$(BIN)/python -m bench.strength $(ONLY)
+	cp build/compiled/docs/strength.md build/compiled/docs/strength.jsonl docs/
+
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup constraints proto demo test test-all ladders ray door compiled-copy compiled wheel-test release container pages languages kits docs pictures soak check fmt bench games
+.PHONY: help setup constraints proto demo test test-all ladders ray door compiled-copy compiled wheel-test release container pages languages kits docs pictures soak check fmt bench games strength

@@ -12,19 +12,20 @@ from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import mean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from house_bots.random_bot import RandomBot
 
 from bench import rules
 from bench.matches import ROOT, plan_for
 from referee.commands.tally import share
-from referee.game import Action, Game, Option, Seat, Setup
+from referee.game import Action, Game, Seat, Setup
 from referee.kit.chance import FastChance
 from referee.live.matches.play import House, play_match
 from referee.live.messages.codec import codec
 from referee.match.house import HouseBot, HouseDecision
 from referee.match.result import Result
+from referee.options import Option
 from referee.registry import find, games, house_bots, shipped_board
 
 PAGE = ROOT / "docs" / "games.md"
@@ -38,10 +39,10 @@ interval over copies means nothing.
 """
 
 
-class VariedGreedy:
+class VariedGreedy(HouseBot):
     """The house bot `greedy`, but now and then it plays at random; the match and the seat fix when and what."""
 
-    def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat) -> None:
+    def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat, **options: Any) -> None:
         self._greedy = house_bots()["greedy"](game, setup, match_id, seat)
         self._draw = random.Random(f"{match_id}:{seat}")
 

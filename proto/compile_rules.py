@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-CONTRACT = ("referee/game.py", "referee/named.py", "referee/kit/chance.py", "referee/playout.py")
+CONTRACT = ("referee/game.py", "referee/options.py", "referee/named.py", "referee/kit/chance.py", "referee/playout.py")
 """Modules that are compiled with all rules."""
 PURE = (
     "__init__",

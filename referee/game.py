@@ -74,12 +74,10 @@ from mypy_extensions import mypyc_attr
 
 from referee.errors import DoganaError
 from referee.kit.document import Document
+from referee.options import Option, OptionValue
 
 Seat = int
 """A place at the table, counted from 0."""
-
-OptionValue = str | int | bool
-"""The value of an option."""
 
 JsonObject = dict[str, Any]
 """A JSON object."""
@@ -179,63 +177,6 @@ def _text(value: object) -> str:
     if isinstance(value, tuple):
         return "+".join(map(_text, value))
     return str(value).lower()
-
-
-# --- options --------------------------------------------------------------------------------------
-
-
-@mypyc_attr(native_class=False)
-@dataclass(frozen=True, slots=True)
-class Distinct:
-    """The values of an option that is a list of distinct words, written `red+green+blue`."""
-
-    words: tuple[str, ...]
-    """The words that the list may contain, each at most once, in any order."""
-
-
-@mypyc_attr(native_class=False)
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A setting that is agreed before a match, such as a variant of the rules."""
-
-    name: str
-    """The name: lower case with underscores."""
-    values: tuple[str | bool | range | Distinct, ...]
-    """The possible values: words, `True` and `False`, ranges of integers, and lists of distinct words."""
-    default: OptionValue
-    """The value if none is given."""
-    help: str
-    """A description of the option, in one line."""
-    rule: str
-    """The number of the rule that describes it."""
-
-    def parse(self, value: object) -> OptionValue:
-        """Convert a value from a command line or a file; raise ValueError with the possible values if it is not one."""
-        for choice in self.values:
-            if isinstance(choice, range):
-                if isinstance(value, str) and re.fullmatch(r"-?\d{1,9}", value, re.ASCII) and int(value) in choice:
-                    return int(value)
-                if type(value) is int and value in choice:
-                    return value
-            elif isinstance(choice, Distinct):
-                chosen = value.split("+") if isinstance(value, str) else []
-                if isinstance(value, str) and set(chosen) <= set(choice.words) and len(set(chosen)) == len(chosen):
-                    return value
-            elif (type(value) is type(choice) and value == choice) or value == _text(choice):
-                return choice
-        raise ValueError(f"option {self.name} can be {self.describe_values()}, not {value!r}")
-
-    def describe_values(self) -> str:
-        """Return the possible values in words: `random or a number from 0 to 4`."""
-        return " or ".join(map(_described, self.values))
-
-
-def _described(choice: str | bool | range | Distinct) -> str:
-    if isinstance(choice, range):
-        return f"a number from {choice.start} to {choice.stop - 1}"
-    if isinstance(choice, Distinct):
-        return f"a list of {', '.join(choice.words)}, such as {'+'.join(choice.words[:3])}"
-    return _text(choice)
 
 
 # --- setup ----------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ import difflib
 import importlib
 import pkgutil
 import tomllib
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from importlib import resources
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -18,7 +18,7 @@ import referee.games
 import referee.playout
 from referee.errors import DoganaError
 from referee.files import read_file
-from referee.game import Game
+from referee.game import Game, Seat, Setup
 from referee.match.house import HouseBot
 
 
@@ -86,6 +86,38 @@ def house_bots() -> dict[str, type[HouseBot]]:
     """
     found: dict[str, Any] = {entry.name: entry.load() for entry in entry_points(group="dogana.house_bots")}
     return dict(sorted(found.items()))
+
+
+class UnknownHouseBot(DoganaError):
+    """There is no house bot of that name, or it does not have these options; the text says which there are."""
+
+
+def is_house_bot(word: str) -> bool:
+    """Return whether a word for a seat begins with the name of a house bot, as `greedy` and `search:seconds=1` do."""
+    return word.partition(":")[0] in house_bots()
+
+
+def house_bot(word: str) -> Callable[[Game, Setup, str, Seat], HouseBot]:
+    """Return what makes the house bot of a word such as `search:seed=1,rollouts=400`.
+
+    Raises:
+        UnknownHouseBot: if there is none, or it does not take these options.
+    """
+    name, _, text = word.partition(":")
+    if name not in house_bots():
+        known = ", ".join(house_bots())
+        raise UnknownHouseBot(f"there is no house bot {name!r}{did_you_mean(name, house_bots())}; there are: {known}")
+    options: dict[str, str] = {}
+    try:
+        for part in filter(None, text.split(",")):
+            key, equals, value = part.partition("=")
+            if not equals or key in options:
+                raise ValueError(f"write options as NAME=VALUE, each once, separated by commas, not {part!r}")
+            options[key] = value
+        found = house_bots()[name].read_options(options)
+    except ValueError as error:
+        raise UnknownHouseBot(f"house bot {word!r}: {error}") from error
+    return partial(house_bots()[name], **found)
 
 
 MAX_BOARD_BYTES = 1024 * 1024

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from referee.game import Action, Distinct, Game, OptionValue, Seat, Setup, State
+from referee.game import Action, Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.match.clock import TimeControl
@@ -17,6 +17,7 @@ from referee.match.effects import AppendLine, Ask, Decision, Effect, Finish, Rej
 from referee.match.machine import MatchMachine
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Result
+from referee.options import Distinct, OptionValue
 from referee.registry import find, shipped_board
 from tests.toy.games.sealed import GAME as SEALED
 

@@ -14,7 +14,7 @@ import pytest
 from house_bots.random_bot import RandomBot
 
 from bench.kits import command, environment, make, missing
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.service.login import Login

@@ -13,9 +13,10 @@ from typing_extensions import override
 
 from referee.contract.positions import examine_positions
 from referee.contract.suite import BrokenContract, examine_match, unplayed_actions
-from referee.game import Action, Chance, Distinct, Game, IllegalAction, Observation, OptionValue, Seat, Setup, State
+from referee.game import Action, Chance, Game, IllegalAction, Observation, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
+from referee.options import Distinct, OptionValue
 from referee.registry import games, rules_are_compiled, shipped_board
 from tests.cases import mostly_long
 from tests.toy.games.sealed import GAME as SEALED

@@ -34,7 +34,7 @@ CONFORMANCE_MAY_IMPORT = ("ladder.conformance", "ladder.operation.errors")
 # All that the rules of a game may import: plain data tools. No clock, no files, no randomness, no protobuf.
 RULES_MAY_IMPORT = {
     "__future__", "abc", "bisect", "collections", "collections.abc", "dataclasses", "enum", "functools", "heapq", "itertools",
-    "math", "operator", "typing", "typing_extensions", "referee.game", "referee.kit.document", "referee.named",
+    "math", "operator", "typing", "typing_extensions", "referee.game", "referee.kit.document", "referee.named", "referee.options",
 }  # fmt: skip
 # A drawing writes SVG besides.
 DRAWING_MAY_IMPORT = RULES_MAY_IMPORT | {
@@ -103,6 +103,7 @@ ROOMS = {
         "files",
         "sandbox",
         "kit",
+        "options",
         "game",
         "playout",
         "named",
@@ -224,7 +225,8 @@ def test_actions_and_observations_mirror_the_messages_of_the_game(game: str) -> 
 @pytest.mark.parametrize("game", games())
 def test_nothing_outside_its_folder_names_a_game(game: str) -> None:
     """Its folder, its messages, its policy among the house bots, the bots of the kits, and examples in help texts and comments."""
-    own = {ROOT / "referee" / "games" / game, ROOT / "agents" / "house_bots" / "greedy", ROOT / "agents" / "kits"}
+    bots = ROOT / "agents" / "house_bots"
+    own = {ROOT / "referee" / "games" / game, bots / "greedy", bots / "search", ROOT / "agents" / "kits"}
     for path in sources("referee", "agents", "ladder"):
         if own & set(path.parents):
             continue

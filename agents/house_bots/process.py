@@ -13,7 +13,7 @@ from dogana import sdk
 from referee.game import Action, Observation
 from referee.live.messages.codec import Codec, codec
 from referee.match.house import HouseBot
-from referee.registry import find, house_bots
+from referee.registry import UnknownHouseBot, find, house_bot, house_bots
 
 
 @dataclass
@@ -31,20 +31,29 @@ class _Decision:
     def actions(self) -> Sequence[Action]:
         return self.codec.read_actions(self.asked.message.actions.value)
 
+    @property
+    def budget(self) -> float:
+        return self.asked.message.clock.budget_ms / 1000
+
+    @property
+    def bank(self) -> float:
+        return self.asked.message.clock.bank_ms / 1000
+
 
 def play_as(name: str) -> None:
     """Play one match as a house bot; end the process with status 1 if no house bot has that name."""
-    bots = house_bots()
-    if name not in bots:
-        sys.exit(f"there is no house bot {name!r}; there are: {', '.join(bots)}")
+    try:
+        bot = house_bot(name)
+    except UnknownHouseBot as error:
+        sys.exit(str(error))
     playing: list[HouseBot] = []
 
     def sit_down(match: sdk.MatchInfo) -> None:
         game = find(match.game)
         setup = game.setup(match.seats, match.options, match.board)
-        if not bots[name].plays(game):
+        if not house_bots()[name.partition(":")[0]].plays(game):
             sys.exit(f"{name} does not play {match.game}")
-        playing.append(bots[name](game, setup, match.match_id, match.seat))
+        playing.append(bot(game, setup, match.match_id, match.seat))
 
     def choose(asked: sdk.Decision) -> int | list[Message]:
         translation = codec(find(asked.match.game))

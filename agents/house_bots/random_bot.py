@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
 
 
 class _Listed(Protocol):
@@ -15,9 +15,18 @@ class _Listed(Protocol):
 class RandomBot:
     """A bot for any game. With the same match id and seat, it plays the same."""
 
-    def __init__(self, game: object, setup: object, match_id: str, seat: int) -> None:
+    def __init__(self, game: object, setup: object, match_id: str, seat: int, **options: Any) -> None:
         """Take a seat; the game does not matter."""
         self._random = random.Random(f"{match_id}:{seat}")  # noqa: S311 has to be repeatable
+
+    thinks: ClassVar[bool] = False
+
+    @staticmethod
+    def read_options(options: Mapping[str, str]) -> dict[str, Any]:
+        """Refuse any option."""
+        if options:
+            raise ValueError("it has no options")
+        return {}
 
     @staticmethod
     def plays(game: object) -> bool:

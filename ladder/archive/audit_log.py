@@ -17,7 +17,7 @@ from ladder.operation.home import Home
 from referee.files import check_regular, replacing
 from referee.records.audit_book import checkpoint_text
 from referee.records.audit_log import entries, must_begin_with
-from referee.records.chain import FIRST_HASH
+from referee.records.chain import FIRST_HASH, hash_of
 
 
 def write(home: Home, store: Store, file: Path, previous: Path | None = None) -> tuple[int, int | None]:
@@ -91,7 +91,7 @@ def _write(store: Store, key: LadderKey, target: BinaryIO) -> int:
     """Write all entries and a checkpoint; return the number of entries."""
     count, last_hash, at = 0, FIRST_HASH, now()
     for line in store.log.lines():
-        count, last_hash = count + 1, line[-66:-2]
+        count, last_hash = count + 1, hash_of(line)
         target.write(line.encode() + b"\n")
     signature = key.sign(checkpoint_text(count, last_hash, at))
     checkpoint = {"type": "checkpoint", "at": at, "entries": count, "hash": last_hash, "signature": signature}

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ladder.archive.archive import LOGS, RECORDS, Archive
 from ladder.archive.quotas import bytes_of
-from ladder.facts.evidence import NONE_KEPT, KeptRecords
+from ladder.facts.evidence import NONE_RETAINED, RetainedRecords
 from ladder.facts.standings import at_rest
 from ladder.facts.store import Store
 from ladder.model.names import ORGANISER_NAME
@@ -44,7 +44,7 @@ def prune(
     store: Store,
     records_before: str | None,
     logs_before: str | None,
-    kept: KeptRecords = NONE_KEPT,
+    retained: RetainedRecords = NONE_RETAINED,
     *,
     dry_run: bool = False,
 ) -> Pruned:
@@ -55,7 +55,7 @@ def prune(
         store: the facts of the ladder.
         records_before: the time for records, in the ladder's format (ISO 8601, UTC); None to keep all.
         logs_before: the time for logs.
-        kept: the records that stay, whatever their age.
+        retained: the records that stay, whatever their age.
         dry_run: True to count without removing anything.
 
     Raises:
@@ -63,15 +63,21 @@ def prune(
         OSError: if a file cannot be removed, with its name.
     """
     with home.files_stay(but_mine=True):
-        return _prune(home, store, records_before, logs_before, kept, dry_run=dry_run)
+        return _prune(home, store, records_before, logs_before, retained, dry_run=dry_run)
 
 
 def _prune(
-    home: Home, store: Store, records_before: str | None, logs_before: str | None, kept: KeptRecords, *, dry_run: bool
+    home: Home,
+    store: Store,
+    records_before: str | None,
+    logs_before: str | None,
+    retained: RetainedRecords,
+    *,
+    dry_run: bool,
 ) -> Pruned:
     with Archive(home.archive, create=False) as archive:
         with store.reading():
-            records = dict(_old(store, archive.sizes(RECORDS), records_before, kept))
+            records = dict(_old(store, archive.sizes(RECORDS), records_before, retained))
             logs = dict(_old(store, archive.sizes(LOGS), logs_before, None))
         positions = [path for path in home.positions.glob("*.json") if _changed_at(path) < (logs_before or "")]
         pruned = Pruned(len(records), sum(records.values()), len(logs), sum(logs.values()))
@@ -81,8 +87,8 @@ def _prune(
         for path in positions:
             path.unlink(missing_ok=True)
         with store.writing():
-            store.evidence.note_pruning(records_before, logs_before, kept)
-            store.log.note_act(ORGANISER_NAME, "prune", _about(pruned, records_before, logs_before, kept))
+            store.evidence.note_pruning(records_before, logs_before, retained)
+            store.log.note_act(ORGANISER_NAME, "prune", _about(pruned, records_before, logs_before, retained))
         archive.remove(RECORDS, records)
     return pruned
 
@@ -127,7 +133,7 @@ def by_retention(what: str, at: str) -> str:
 
 
 def _old(
-    store: Store, sizes: Iterable[tuple[str, str, int]], before: str | None, kept: KeptRecords | None
+    store: Store, sizes: Iterable[tuple[str, str, int]], before: str | None, retained: RetainedRecords | None
 ) -> Iterator[tuple[str, int]]:
     """Yield the match ids and sizes of the data to remove, for matches that were over before a time; nothing for None.
 
@@ -137,14 +143,14 @@ def _old(
         store: the facts of the ladder.
         sizes: the match id, the time of addition and the size of all data.
         before: the time.
-        kept: the records that stay besides those with a hidden seed; None for logs, none of which stay.
+        retained: the records that stay besides those with a hidden seed; None for logs, none of which stay.
     """
     if before is None:
         return
     named, sized = tee(sizes)
-    matches = store.evidence.ended((match_id for match_id, _, _ in named), kept or NONE_KEPT)
+    matches = store.evidence.ended((match_id for match_id, _, _ in named), retained or NONE_RETAINED)
     for (match_id, at, size), (_, finished_at, stays) in zip(sized, matches, strict=True):
-        if (finished_at or at) < before and not (stays and kept is not None):
+        if (finished_at or at) < before and not (stays and retained is not None):
             yield match_id, size
 
 
@@ -152,10 +158,10 @@ def _changed_at(path: Path) -> str:
     return datetime.fromtimestamp(path.lstat().st_mtime, UTC).isoformat(timespec="milliseconds")
 
 
-def _about(pruned: Pruned, records_before: str | None, logs_before: str | None, kept: KeptRecords) -> str:
+def _about(pruned: Pruned, records_before: str | None, logs_before: str | None, retained: RetainedRecords) -> str:
     parts = [f"{pruned.records} records before {records_before[:10]}"] if records_before else []
-    parts += [f"but those of {', '.join(kept.bots)}"] if records_before and kept.bots else []
-    parts += [f"but one block of {kept.one_block_of}"] if records_before and kept.one_block_of else []
+    parts += [f"but those of {', '.join(retained.bots)}"] if records_before and retained.bots else []
+    parts += [f"but one block of {retained.one_block_of}"] if records_before and retained.one_block_of else []
     parts += [f"logs of {pruned.logs} matches before {logs_before[:10]}"] if logs_before else []
     return ", ".join(parts)
 

@@ -21,9 +21,10 @@ from ladder.model.match import Version
 from ladder.operation.errors import LadderError, NotFound
 from ladder.operation.home import QUALIFY, Home
 from referee.errors import DoganaError
-from referee.game import OptionValue, Seat
+from referee.game import Seat
 from referee.live.seats.last_words import last_words
 from referee.match.result import Outcome, milliseconds
+from referee.options import OptionValue
 from referee.records.record import RecordError, read_lines
 from referee.registry import find
 from referee.sandbox.cgroup import Usage

@@ -12,7 +12,7 @@ import typer
 from ladder.archive.retention import prune as remove
 from ladder.archive.retention import prune_versions
 from ladder.commands.options import AsJson, HomeOption
-from ladder.facts.evidence import NONE_KEPT, KeptRecords
+from ladder.facts.evidence import NONE_RETAINED, RetainedRecords
 from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
@@ -77,8 +77,8 @@ def prune(
         raise LadderError(
             "say what is too old: --records-older-than 90d, --logs-older-than 30d, --versions-older-than 30d, or several of them"
         )
-    kept = KeptRecords(tuple(sorted(set(keep_bot or ()))), keep_one_block_of)
-    if records_older_than is None and kept != NONE_KEPT:
+    kept = RetainedRecords(tuple(sorted(set(keep_bot or ()))), keep_one_block_of)
+    if records_older_than is None and kept != NONE_RETAINED:
         raise LadderError("--keep-bot and --keep-one-block-of say which records stay: say --records-older-than, too")
     records_before, logs_before = _before(records_older_than), _before(logs_older_than)
     versions_before, versions, version_bytes = _before(versions_older_than), 0, 0

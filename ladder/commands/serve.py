@@ -32,9 +32,7 @@ from ladder.commands.options import (
 )
 from ladder.commands.run import chosen_limits, confine, isolation_report, working
 from ladder.facts.store import Store
-from ladder.http.publishing.serving import EVERYWHERE, Certificate, pages_beside
-from ladder.http.requests.asked import Site
-from ladder.http.requests.hosts import names_of, origins_of, public_url_of
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.intake.upload import sweep_uploads
 from ladder.model.condition import agree
@@ -161,6 +159,8 @@ def serve(
 
       dogana ladder serve --home ./ladder --log-format json 2> serve.jsonl
     """
+    from ladder.http.requests.hosts import names_of, origins_of, public_url_of  # no other command needs a web server
+
     limits = chosen_limits(memory, tasks, cpus, no_pondering=no_pondering, unconfined=unconfined)
     if ray is not None and at_home is not AtHomeMode.NONE:
         raise LadderError("bots at home cannot join matches on other machines; add --at-home none, or leave out --ray")
@@ -271,6 +271,8 @@ def _showing(place: Home, pages: PagesSettings, address: str, walls: Isolation, 
     Raises:
         PortInUse: if that is not possible.
     """
+    from ladder.http.publishing.serving import EVERYWHERE, Certificate, pages_beside
+
     host, _, port = address.rpartition(":")
     site = Site(
         takes_bots=True,
@@ -303,12 +305,12 @@ def _listening(
     figures = Metrics(place)
     with (
         serving(place, listen, figures, at_home) as port,
-        nullcontext() if metrics is None else figures.shown(metrics) as shown,
+        nullcontext() if metrics is None else figures.serving(metrics) as port_of_figures,
     ):
         host = listen.address.rpartition(":")[0]
         note("listening", address=f"{host}:{port}", encrypted=listen.key is not None)
         if metrics is not None:
-            note("metrics", address=f"http://{metrics.address.rpartition(':')[0]}:{shown}/metrics")
+            note("metrics", address=f"http://{metrics.address.rpartition(':')[0]}:{port_of_figures}/metrics")
         reached = {host} if pages.proxy else {host, pages.address.rpartition(":")[0]}  # a proxy can encrypt
         if listen.key is None and not reached <= HERE:
             note("unencrypted", logging.WARNING, text="the connections are not encrypted; see --tls-cert")

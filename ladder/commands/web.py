@@ -17,7 +17,7 @@ from ladder.commands.options import (
     TablesPerAddressOption,
 )
 from ladder.facts.store import Store
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.operation import journal
 from ladder.operation.home import Home
 from ladder.tables.open_tables import TABLES, check_free

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 
 from ladder.conformance.rehearsal import CLOCK, Failed, Rehearsal, Skipped
 from ladder.conformance.rehearsal_match import places, plan_for
-from referee.game import Distinct, Game, OptionValue
-from referee.live.matches.play import House, Player, play_match
+from referee.game import Game
+from referee.live.matches.play import Player, house_player, play_match
 from referee.live.matches.server import RefereeServer
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Outcome, SeatResult
+from referee.options import Distinct, OptionValue
 from referee.records.verify import Replay, Trouble
-from referee.registry import find, house_bots
+from referee.registry import find
 from referee.sandbox.limits import in_words
 
 USUAL = TimeControl(60.0, 0.5, 10.0)
@@ -39,7 +40,7 @@ async def _match(rehearsal: Rehearsal, plan: MatchPlan, name: str = "") -> tuple
         Failed: if the bot is put out, or the record is not valid.
     """
     course = rehearsal.course
-    others: list[Player] = [House(house_bots()[_OPPONENT])] * (plan.setup.seats - 1)
+    others: list[Player] = [house_player(_OPPONENT)] * (plan.setup.seats - 1)
     path = course.records / f"{name or rehearsal.step}.jsonl"
     async with RefereeServer() as server:  # one each: matches side by side have the same id
         report = await play_match(plan, [*others, course.bot], server=server, record=path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from dogana.v1 import referee_pb2 as pb
-from referee.game import Action, Game, OptionValue, Seat, State
+from referee.game import Action, Game, Seat, State
 from referee.kit.chance import LiveChance
 from referee.live.messages import wire
 from referee.live.messages.codec import Codec, codec
@@ -16,6 +16,7 @@ from referee.match.clock import SeatClock, TimeControl
 from referee.match.effects import Decision, Played
 from referee.match.judging import Refused, judge, why_dropped
 from referee.match.plan import MatchPlan
+from referee.options import OptionValue
 from referee.registry import shipped_board
 
 SEARCHED_SEEDS = range(1, 5)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ladder.facts.fold import fold
 from referee.records.audit_book import FORMAT
-from referee.records.chain import FIRST_HASH, link
+from referee.records.chain import FIRST_HASH, hash_of, link
 from referee.version import installed_version
 
 
@@ -39,7 +39,7 @@ def append(db: sqlite3.Connection, kind: str, content: Mapping[str, Any], at: st
     """
     event = {"type": kind, "at": at or now(), **content}
     last = db.execute("select number, line from events order by number desc limit 1").fetchone()
-    number, previous = (0, FIRST_HASH) if last is None else (last[0], last[1][-66:-2])
+    number, previous = (0, FIRST_HASH) if last is None else (last[0], hash_of(last[1]))
     line, _ = link(previous, event)
     db.execute("insert into events (number, line) values (?, ?)", [number + 1, line.decode()])
     fold(db, event)

@@ -16,7 +16,7 @@ from ladder.operation.sqlite_file import SqliteFile
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRecords:
+class RetainedRecords:
     """Which records a pruning keeps, however old they are."""
 
     bots: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class KeptRecords:
     """Those of every block whose number can be divided by this; 0 for none."""
 
 
-NONE_KEPT = KeptRecords()
+NONE_RETAINED = RetainedRecords()
 _Value = TypeVar("_Value", str, int)
 _AT_A_TIME = 1000
 _KEPT = """(
@@ -98,15 +98,17 @@ class Evidence:
         rows = self._file.rows("select at from lost_records where match = ?", [match_id])
         return rows[0]["at"] if rows else ""
 
-    def note_pruning(self, records_before: str | None, logs_before: str | None, kept: KeptRecords = NONE_KEPT) -> None:
+    def note_pruning(
+        self, records_before: str | None, logs_before: str | None, retained: RetainedRecords = NONE_RETAINED
+    ) -> None:
         """Note that records and logs of matches that were over before a time are removed; None if they are kept."""
         self._log.append(
             "pruning",
             {
                 "records_before": records_before or "",
                 "logs_before": logs_before or "",
-                "kept_bots": list(kept.bots),
-                "one_block_of": kept.one_block_of,
+                "kept_bots": list(retained.bots),
+                "one_block_of": retained.one_block_of,
             },
         )
 
@@ -141,7 +143,9 @@ class Evidence:
         [row] = self._file.rows("select max(logs_before) as before from prunings")
         return row["before"] or ""
 
-    def ended(self, match_ids: Iterable[str], kept: KeptRecords = NONE_KEPT) -> Iterator[tuple[str, str | None, bool]]:
+    def ended(
+        self, match_ids: Iterable[str], retained: RetainedRecords = NONE_RETAINED
+    ) -> Iterator[tuple[str, str | None, bool]]:
         """Yield when matches were over, for each of some ids that files have.
 
         Yields:
@@ -159,14 +163,14 @@ class Evidence:
                 left join blocks on blocks.id = matches.block
                 left join results on results.match = matches.id
                 """,  # noqa: S608
-                {"matches": json.dumps(some), **_parameters(kept)},
+                {"matches": json.dumps(some), **_parameters(retained)},
             )
             yield from ((row["match"], row["finished_at"], bool(row["stays"])) for row in rows)
 
 
-def _parameters(kept: KeptRecords) -> dict[str, str | int]:
+def _parameters(retained: RetainedRecords) -> dict[str, str | int]:
     """Return the parameters of `_KEPT`."""
-    return {"bots": json.dumps(list(kept.bots)), "one_block_of": kept.one_block_of}
+    return {"bots": json.dumps(list(retained.bots)), "one_block_of": retained.one_block_of}
 
 
 def _batches(values: Iterable[_Value]) -> Iterator[list[_Value]]:

@@ -16,7 +16,7 @@ from ladder.model.match import HOUSE, Version
 from ladder.model.names import looks_like
 from ladder.operation.errors import LadderError, NotFound
 from ladder.operation.sqlite_file import SqliteFile, among_ids
-from referee.game import OptionValue
+from referee.options import OptionValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,13 +40,13 @@ from ladder.http.pictures.boards import Boards
 from ladder.http.pictures.matches import Matches
 from ladder.http.rendering.assets import assets_by_path
 from ladder.http.rendering.render import rendered
-from ladder.http.requests.asked import Asked, Gone, NoPage, Page, PageFunction, Site
 from ladder.http.requests.cache import FRESH_SECONDS, AnswerCache
 from ladder.http.requests.changes import Changes
 from ladder.http.requests.hosts import WrongHost, check_host
-from ladder.http.requests.kept import Kept
 from ladder.http.requests.limits import CallerQueues, address_of
+from ladder.http.requests.prepared import PreparedResponse
 from ladder.http.requests.refused import refusal, refused
+from ladder.http.requests.visit import Gone, NoPage, Page, PageFunction, Site, Visit
 from ladder.http.requests.visitor import cookie_of, visitor
 from ladder.intake.tokens import Tokens
 from ladder.operation.calls import CallFigures
@@ -139,18 +139,18 @@ class Pages:
                 self._cache.put(key, kept)
         return sent(kept, request, is_private=is_private)
 
-    async def _made(self, request: Request, function: PageFunction) -> Kept:
+    async def _made(self, request: Request, function: PageFunction) -> PreparedResponse:
         async with self._queues.place(address_of(request)):
             return await self._threads.run(self._make, request, function)
 
-    def _make(self, request: Request, function: PageFunction) -> Kept:
+    def _make(self, request: Request, function: PageFunction) -> PreparedResponse:
         with (
             Store(self.home.database, create=False) as chronicle,
             chronicle.reading(),
         ):  # all of a page is of one moment
-            asked = self.asked(request, chronicle)
-            page = function(asked)
-            return Kept.of(rendered(page, asked).encode(), page.status, tuple(page.headers.items()))
+            visit = self.visit(request, chronicle)
+            page = function(visit)
+            return PreparedResponse.of(rendered(page, visit).encode(), page.status, tuple(page.headers.items()))
 
     async def show(self, request: Request, page: Page) -> Response:
         """Return a page that is for who asks alone."""
@@ -160,12 +160,12 @@ class Pages:
         """Return a page that is made for this request alone."""
         return sent(await self._made(request, function), request, is_private=True)
 
-    def asked(self, request: Request, chronicle: Store | None = None) -> Asked:
+    def visit(self, request: Request, chronicle: Store | None = None) -> Visit:
         """Return what a request asks for; a desk with this chronicle, if there is one."""
         caller = visitor(self.tokens, self.site, request)
         names = {name: str(value) for name, value in request.path_params.items()}
         desk = Desk(self.home, caller, chronicle)
-        return Asked(desk, caller, self.site, _path(request), names, dict(request.query_params))
+        return Visit(desk, caller, self.site, _path(request), names, dict(request.query_params))
 
     async def failed(self, request: Request, error: Exception) -> Response:
         """Return a page that says what was wrong, or the same for programs."""
@@ -179,12 +179,12 @@ class Pages:
         if status >= 500 and isinstance(error, (DoganaError, OSError)):  # of others the server tells, with a traceback
             of_this_call(address=address_of(request))
             refused(self._refusals, request, _path(request), error)
-        asked = Asked(Desk(self.home, ANYBODY), ANYBODY, self.site, _path(request))
+        visit = Visit(Desk(self.home, ANYBODY), ANYBODY, self.site, _path(request))
         title = _TITLES.get(status, "This did not work")
         shown = visible(found.message, MAX_REASON_CHARACTERS)
         if _wants_html(request):
-            html = rendered(Page("error.html", {"title": title, "reason": shown}), asked)
-            response = sent(Kept.of(html.encode(), status), request, is_private=True)
+            html = rendered(Page("error.html", {"title": title, "reason": shown}), visit)
+            response = sent(PreparedResponse.of(html.encode(), status), request, is_private=True)
         else:
             response = Response(f"{title}: {shown}\n", status, {"cache-control": "no-store"}, "text/plain")
         response.headers.update(headers)
@@ -195,7 +195,7 @@ class Pages:
         return response
 
 
-def sent(kept: Kept, request: Request, *, is_private: bool) -> Response:
+def sent(kept: PreparedResponse, request: Request, *, is_private: bool) -> Response:
     """Return an answer; one that the browser has already is not sent again."""
     headers = {"cache-control": "no-store" if is_private else "no-cache", "vary": "Accept-Encoding, Cookie"}
     if not is_private:
@@ -276,8 +276,8 @@ def application(
     play = Play(home, site, pages.show)
     if site.has_tables:
         routes += play.routes()
-    matches = Matches(home, pages.asked, pages.limits, viewer_niceness)
-    routes += matches.routes() + Boards(pages.asked, pages.limits).routes()
+    matches = Matches(home, pages.visit, pages.limits, viewer_niceness)
+    routes += matches.routes() + Boards(pages.visit, pages.limits).routes()
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -324,7 +324,8 @@ class _Headers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            # A browser gives what it has stored the headers of a 304, so that may not bring other ones.
+            if message["type"] == "http.response.start" and message["status"] != 304:
                 said = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [
                     *message["headers"],

@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 from google.protobuf.struct_pb2 import Struct
 
-from referee.game import Game, OptionValue, Setup, SetupError
+from referee.game import Game, Setup, SetupError
+from referee.options import OptionValue
 from referee.registry import shipped_board
 
 

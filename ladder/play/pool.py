@@ -36,7 +36,7 @@ from ladder.play.playing import announced
 from referee.bots.manifest import environment
 from referee.files import private_folder
 from referee.live.matches.driver import MatchVoid
-from referee.live.matches.play import Command, House, Player, Remote, play_match
+from referee.live.matches.play import Command, Player, Remote, house_player, play_match
 from referee.live.matches.server import RefereeServer
 from referee.live.matches.worker import become_worker, undisturbed
 from referee.live.seats.orphans import kill_below, kill_children
@@ -46,7 +46,7 @@ from referee.match.plan import MatchPlan
 from referee.match.result import Result
 from referee.records.record import RecordError
 from referee.records.verify import verify
-from referee.registry import find, house_bots, shipped_board
+from referee.registry import find, shipped_board
 from referee.sandbox.box import Sandbox
 from referee.sandbox.socket_folder import check_room_for_sockets
 from referee.sandbox.system import children, set_adopting
@@ -474,7 +474,7 @@ async def _play(
 
 def _player(version: Version, home: Home, join_seconds: float, sandbox: Sandbox | None) -> Player:
     if version.is_house:
-        return House(house_bots()[version.bot])
+        return house_player(version.bot)
     if version.is_at_home:
         return Remote(join_seconds)
     folder = home.versions / version.content_hash

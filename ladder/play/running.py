@@ -146,7 +146,7 @@ def enter_house_bots(store: Store, condition: Condition) -> None:
     """Add the house bots that play a game; they need not qualify."""
     game = find(condition.game)
     for name, bot in house_bots().items():
-        if bot.plays(game):
+        if bot.plays(game) and not bot.thinks:  # a ladder's processors are for its authors' bots
             content = f"{HOUSE_PREFIX}{name}:{installed_version()}"
             playable = [other.name for other in games().values() if bot.plays(other)]
             version, _ = store.roster.add_version(name, HOUSE, content, [], playable, "Python")

@@ -9,7 +9,7 @@ from ladder.model.condition import Condition, agree
 from ladder.model.match import Version
 from ladder.operation.errors import LadderError
 from referee.commands.options import DEFAULT_CLOCK, read_clock
-from referee.game import OptionValue
+from referee.options import OptionValue
 from referee.registry import find, games
 
 

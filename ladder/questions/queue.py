@@ -15,7 +15,7 @@ from ladder.model.match import HOUSE, Version
 from ladder.model.schedule import NEW_BLOCKS, Candidate, Queue
 from ladder.questions.question import Count, Ladder, Request, Row, Text, question
 from ladder.questions.rows import ConditionTerms, condition_terms
-from referee.game import OptionValue
+from referee.options import OptionValue
 from referee.registry import find
 
 LISTED = 10

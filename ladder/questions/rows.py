@@ -15,7 +15,7 @@ from ladder.model.match import Version
 from ladder.model.rating import Rating, level_with
 from ladder.model.schedule import NEW_BLOCKS
 from ladder.questions.question import Count, Row
-from referee.game import OptionValue
+from referee.options import OptionValue
 
 TREND_BLOCKS = 10
 """For how many blocks tables show how a rating went."""

@@ -215,7 +215,7 @@ class AtHome:
         for seat in self._seats.values():
             match = seat.invitation.match
             if match.versions[seat.invitation.seat] == client.version.id and not seat.has_come and now < seat.join_by:
-                client.tell(_told(seat.invitation, seat.join_by - now))
+                client.tell(_invited(seat.invitation, seat.join_by - now))
         return [
             one
             for one in self._clients.values()
@@ -244,7 +244,7 @@ class AtHome:
             self._seats.popitem(last=False)
         client = self._clients.get(match.versions[invitation.seat])
         if client is not None:
-            client.tell(_told(invitation, invitation.join_seconds))
+            client.tell(_invited(invitation, invitation.join_seconds))
 
     async def play(self, context: Context, requests: Meter) -> None:
         """Hand on the stream of a bot that shows the token of an invitation.
@@ -290,7 +290,7 @@ class AtHome:
                 call.cancel()
 
 
-def _told(invitation: Invitation, join_seconds: float) -> pb.OfferAnswer:
+def _invited(invitation: Invitation, join_seconds: float) -> pb.OfferAnswer:
     """Return what a client is told of a seat that still waits for so long."""
     match = invitation.match
     return pb.OfferAnswer(

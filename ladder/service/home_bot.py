@@ -84,7 +84,7 @@ async def play_match(
                 except OSError as error:  # how the match went is told all the same
                     say(f"{about}: what the bot wrote is not kept: {in_words(error)}")
         if relay.over is not None:
-            say(f"{about}: {_told(relay.over, invitation)}")
+            say(f"{about}: {_outcome(relay.over, invitation)}")
             return
         last = last_words(process.log.text())
         why = visible(relay.refusal or ended, 300)
@@ -111,7 +111,7 @@ async def _until_end(process: AgentProcess, relay: Relay, join_seconds: float) -
         ended.cancel()
 
 
-def _told(over: referee_pb2.GameOver, invitation: ladder_pb2.Invitation) -> str:
+def _outcome(over: referee_pb2.GameOver, invitation: ladder_pb2.Invitation) -> str:
     """Return how a match went for the bot, in words."""
     ours: Sequence[referee_pb2.SeatResult] = [one for one in over.seats if one.seat == invitation.seat]
     if not ours:

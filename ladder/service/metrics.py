@@ -72,7 +72,7 @@ class Metrics:
         self._uploaded.inc(received)
 
     @contextmanager
-    def shown(self, listen: Listen) -> Iterator[int]:
+    def serving(self, listen: Listen) -> Iterator[int]:
         """Show the figures meanwhile, at `/metrics` by HTTP; yield the port.
 
         Raises:

@@ -19,7 +19,7 @@ from ladder.operation.errors import LadderError
 from ladder.operation.lost_calls import LOST, pass_on_cancellation, pauses
 from ladder.service.home_bot import Bot, play_match
 from ladder.service.login import Login
-from ladder.service.relay import told_to_wait
+from ladder.service.relay import retry_after
 from referee.errors import DoganaError
 from referee.files import in_words
 from referee.live.doors.door import SERVICE as REFEREE
@@ -244,7 +244,7 @@ class Offering:
         """Return why a stream has ended: a connection that is lost, or what the user must be told."""
         said = visible((details or code.name).partition(";")[0], 1000)  # gRPC goes on about each address
         if code in LOST or (code is grpc.StatusCode.RESOURCE_EXHAUSTED and self._was_connected):
-            return _Lost(said, told_to_wait(code, metadata) or 0.0)
+            return _Lost(said, retry_after(code, metadata) or 0.0)
         if code is grpc.StatusCode.UNIMPLEMENTED:
             return LadderError(f"what answers at {self._offer.server} is no ladder, or one of another version")
         return LadderError(said)

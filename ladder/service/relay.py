@@ -26,7 +26,7 @@ Stream = Any
 """A call of Play at the ladder."""
 
 
-def told_to_wait(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes]] | None) -> float | None:
+def retry_after(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes]] | None) -> float | None:
     """Return after how many seconds a ladder wants us back that has refused a call for a limit; None if it does not say.
 
     Args:
@@ -112,7 +112,7 @@ class Relay:
                 return
             except grpc.aio.AioRpcError as error:
                 pass_on_cancellation()
-                wait = told_to_wait(error.code(), error.trailing_metadata())
+                wait = retry_after(error.code(), error.trailing_metadata())
                 if error.code() not in LOST and wait is None:
                     self.refusal = error.details() or error.code().name
                     return

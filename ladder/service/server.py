@@ -252,9 +252,7 @@ class LadderServer(LadderServicer):
             one.leave()
 
         async def heard(request: pb.OfferRequest) -> None:
-            self._limits.requests.take(
-                f"author {client.version.author}"
-            )  # who chatters is soon told to come back later
+            self._limits.requests.take(Caller(client.version.author).counted_as(""))
             if request.WhichOneof("part") != "leave":
                 raise BadBot("after the offer, only answers to beats can come, and the wish to leave")
             await leave(client)

@@ -24,13 +24,13 @@ from ladder.tables.table_request import PERSON, TableRequest
 from ladder.tables.view import Asking, Stage, TableSeat, View, digest_of
 from referee.files import private_folder, write_private
 from referee.game import label
-from referee.live.matches.play import Command, House, Player, StartFailed, play_match
+from referee.live.matches.play import Command, Player, StartFailed, house_player, play_match
 from referee.live.matches.worker import become_worker
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.pages.match import make_page
 from referee.records.record import RecordError
-from referee.registry import find, house_bots, shipped_board
+from referee.registry import find, shipped_board
 
 RECORD = "record.jsonl"
 REPLAY = "replay.html"
@@ -99,7 +99,7 @@ class _Table:
     def _player(self, bot: str) -> Player:
         if bot == PERSON:
             return self.person
-        return self._commands[bot] if bot in self._commands else House(house_bots()[bot])
+        return self._commands[bot] if bot in self._commands else house_player(bot)
 
     def _void(self, errors: Sequence[Exception]) -> View:
         """Return a view with the reason why there is no match."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ladder.operation.errors import LadderError
-from referee.game import Game, Option, OptionValue, Seat, SetupError
+from referee.game import Game, Seat, SetupError
+from referee.options import Option, OptionValue
 from referee.registry import house_bots, shipped_board
 
 PERSON = "person"

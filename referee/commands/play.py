@@ -49,7 +49,7 @@ from referee.live.matches.server import Listen, RefereeServer
 from referee.live.seats.orphans import adopt_orphans
 from referee.match.result import Outcome
 from referee.records.position import read_position
-from referee.registry import find, house_bots, read_board_file, shipped_board
+from referee.registry import find, is_house_bot, read_board_file, shipped_board
 from referee.sandbox.box import Sandbox
 from referee.sandbox.limits import ResourceLimits
 
@@ -406,8 +406,8 @@ def _check_directory(plan: SeriesPlan, record: Path, *, named: bool) -> None:
     Raises:
         ResumeError: if not, unless their seats were named again.
     """
-    others = {*house_bots(), REMOTE}
-    commands = [seat for seat in plan.seats if seat not in others and not Path(seat).is_absolute()]
+    bots = [seat for seat in plan.seats if seat != REMOTE and not is_house_bot(seat)]
+    commands = [bot for bot in bots if not Path(bot).is_absolute()]
     if commands and not named and not _is_here(plan.directory):
         raise ResumeError(
             f"cannot resume: the series in {record} was begun in {plan.directory}, where {commands[0]} runs;"
@@ -524,7 +524,7 @@ def _player(
     hold: Hold,
 ) -> Player:
     """Read a seat's word from the command line, for this machine or for others."""
-    if ray is not None and word != REMOTE and word not in house_bots():
+    if ray is not None and word != REMOTE and not is_house_bot(word):
         return read_travelling(word, game, wait)
     return read_seat(word, game, wait, sandbox, runtimes, hold)
 

@@ -14,8 +14,8 @@ from referee.bots.files import is_archive, taken_in, where_it_is
 from referee.bots.manifest import own_environment
 from referee.errors import DoganaError
 from referee.game import Game
-from referee.live.matches.play import Command, House, Player, Remote
-from referee.registry import did_you_mean, house_bots
+from referee.live.matches.play import Command, Player, Remote, house_player
+from referee.registry import did_you_mean, house_bots, is_house_bot
 from referee.sandbox.box import Sandbox
 
 COMMAND = "cmd:"
@@ -56,10 +56,11 @@ def read_seat(
     bots = house_bots()
     if word == REMOTE:
         return Remote(wait or REMOTE_JOIN_SECONDS)
-    if word in bots:
-        if not bots[word].plays(game):
+    if is_house_bot(word):
+        player = house_player(word, wait or JOIN_SECONDS)
+        if not bots[word.partition(":")[0]].plays(game):
             raise SeatError(f"house bot {word} does not play {game.name}")
-        return House(bots[word])
+        return player
     _check_is_there(word)
     return read_bot(word, game, wait, sandbox, runtimes, hold)
 

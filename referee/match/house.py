@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
 
 from referee.game import Action, Game, Observation, Seat, Setup
 
@@ -21,13 +21,40 @@ class HouseDecision(Protocol):
         """The legal actions."""
         ...
 
+    @property
+    def budget(self) -> float:
+        """The time that the decision may take, in seconds."""
+        ...
+
+    @property
+    def bank(self) -> float:
+        """The seat's bank when the question was put, in seconds."""
+        ...
+
 
 class HouseBot(Protocol):
-    """A bot that plays one seat of one match."""
+    """A bot that plays one seat of one match.
 
-    def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat) -> None:
+    Attributes:
+        thinks: whether it takes its time, and so plays in a process of its own and not in the referee's.
+    """
+
+    thinks: ClassVar[bool] = False
+
+    def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat, **options: Any) -> None:
         """Take a seat. A bot derives all its chance from these arguments, so that matches can be repeated."""
         ...
+
+    @staticmethod
+    def read_options(options: Mapping[str, str]) -> dict[str, Any]:
+        """Read the options in a word such as `search:seed=1,rollouts=400`.
+
+        Raises:
+            ValueError: if there is no such option, or its value is wrong.
+        """
+        if options:
+            raise ValueError("it has no options")
+        return {}
 
     @staticmethod
     def plays(game: Game) -> bool:

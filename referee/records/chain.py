@@ -47,6 +47,11 @@ def check_link(previous: str, line: bytes) -> str:
     return tail[1].decode()
 
 
+def hash_of(line: str) -> str:
+    """Return the hash at the end of a line of a chain that was checked before."""
+    return line[-66:-2]
+
+
 def body(line: bytes) -> bytes:
     """Return the JSON of a line without its hash; the line must end with one."""
     return line[:-_TAIL_BYTES] + b"}"

@@ -39,6 +39,8 @@ class Question:
 
     observation: Observation
     actions: Sequence[Action]
+    budget: float = 60.0
+    bank: float = 600.0
 
 
 def answer(bot: HouseBot, state: State, seat: Seat) -> list[Action]:

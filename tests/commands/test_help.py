@@ -353,3 +353,10 @@ def test_help_before_a_command_is_its_help_page(dogana: Dogana, words: tuple[str
 )
 def test_values_are_refused_in_the_words_of_the_help_page(dogana: Dogana, words: list[str], told: str) -> None:
     assert told in dogana(*words, status=2).stderr
+
+
+def test_only_the_commands_that_serve_load_a_web_server() -> None:
+    """Every start of any command would pay for it."""
+    program = "import sys, ladder.commands.cli; print(sorted({'starlette', 'uvicorn', 'jinja2'} & set(sys.modules)))"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout == "[]\n", ended.stderr

@@ -171,6 +171,7 @@ with grpc.insecure_channel(os.environ["DOGANA_ADDRESS"]) as channel, contextlib.
     assert "bytes dropped ..." in ended.stdout
 
 
+@pytest.mark.long
 def test_a_fault_of_the_match_is_told_and_the_question_put(dogana: Dogana, tmp_path: Path) -> None:
     crashing = write_bot(tmp_path, AT_THIRD.replace("SIN", "os._exit(3)"))
     dogana("play", "cargo_noir", crashing, "random", "--seed", 7, "--record", "crash.jsonl", *QUICK, status=3)
@@ -179,6 +180,7 @@ def test_a_fault_of_the_match_is_told_and_the_question_put(dogana: Dogana, tmp_p
     assert "2 of 3 decisions the same" in line
 
 
+@pytest.mark.long
 def test_a_late_answer_would_have_lost_on_time(dogana: Dogana, tmp_path: Path) -> None:
     dogana("play", "cargo_noir", "greedy", "random", "--record", "match.jsonl", "--clock", "600+0/0.5", *QUICK)
     bot = write_bot(tmp_path, AT_THIRD.replace("SIN", "time.sleep(0.7)"))

@@ -163,6 +163,7 @@ def test_a_new_series_does_not_take_the_place_of_one_that_is_not_complete(
     dogana(*PLAY, *QUICK, "--games", 2, "--workers", 1, "--record", "my matches")  # what the line offers
 
 
+@pytest.mark.long
 def test_a_new_series_does_not_take_the_place_of_a_finished_one(dogana: Dogana, here: Dogana, tmp_path: Path) -> None:
     words = (*PLAY, *QUICK, "--record", "matches", "--games")
     dogana(*words, 2, "--seed", 5, "--workers", 1)
@@ -179,6 +180,7 @@ def test_a_new_series_does_not_take_the_place_of_a_finished_one(dogana: Dogana, 
     assert "3 matches" in longer.stdout
 
 
+@pytest.mark.long
 def test_a_finished_series_that_is_resumed_says_that_nothing_was_played(dogana: Dogana, tmp_path: Path) -> None:
     dogana(*PLAY, *QUICK, "--games", 2, "--workers", 1, "--record", "matches")
     again = dogana("play", "--resume", "matches", "--workers", 1)

@@ -137,7 +137,7 @@ def test_a_bot_that_goes_to_other_machines_has_its_folder_below_this_one(
 
 
 WRONG = [
-    ("gredy", "there is no house bot 'gredy' (did you mean greedy?); a seat is one of greedy, random, or the path of a bot"),
+    ("gredy", "there is no house bot 'gredy' (did you mean greedy?); a seat is one of greedy, random, search, or the path of a bot"),
     ("nix", "there is no house bot 'nix'; a seat is one of"),
     ("", "there is no house bot ''; a seat is one of"),
     ("mybto.py", "there is no file or folder 'mybto.py'"),
@@ -243,6 +243,7 @@ def test_why_a_bot_has_not_joined_is_said_in_one_line(dogana: Dogana, tmp_path: 
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("text", "reason"), [FAILING[0], FAILING[-1]])
 def test_a_check_says_the_same(dogana: Dogana, tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "bot.py").write_text(text)

@@ -135,6 +135,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(dogana: Dogana, tmp_path
     assert [match["digest"] for match in matches(out)] == [match["digest"] for match in expected]
 
 
+@pytest.mark.long
 def test_a_match_that_kills_every_worker_ends_the_series_in_one_line(dogana: Dogana, tmp_path: Path) -> None:
     (tmp_path / "killer.py").write_text(KILLER)
     ended = dogana("play", "cargo_noir", f"cmd:{sys.executable} killer.py", "random", "--games", 2, status=1)
@@ -165,6 +166,7 @@ def test_a_killed_series_is_resumed(dogana: Dogana, tmp_path: Path) -> None:
     dogana("verify", *(tmp_path / "matches").glob("*.jsonl"))
 
 
+@pytest.mark.long
 def test_records_without_a_plan_of_another_series_are_not_taken_for_its_own(dogana: Dogana, tmp_path: Path) -> None:
     series = ("--games", 2, "--seed", 3, *QUICK, "--record", "matches", "--workers", 1)
     dogana(*PLAY, *series)
@@ -179,6 +181,7 @@ def test_records_without_a_plan_of_another_series_are_not_taken_for_its_own(doga
         assert not (tmp_path / "matches" / NAME).exists()
 
 
+@pytest.mark.long
 def test_a_damaged_record_is_not_taken_for_a_match(dogana: Dogana, tmp_path: Path) -> None:
     series = (*PLAY, "--games", 2, "--seed", 3, *QUICK, "--record", "matches", "--workers", 1)
     dogana(*series)

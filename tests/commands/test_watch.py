@@ -77,6 +77,7 @@ def test_a_match_is_shown_while_it_is_played_and_then_its_result(dogana: Dogana,
     assert not dogana(*arguments, "--force").stdout.startswith("Cargo Noir, 2 seats")
 
 
+@pytest.mark.long
 def test_an_agent_that_the_referee_starts_does_not_disturb_the_screen(dogana: Dogana, bot: str, tmp_path: Path) -> None:
     """Whatever agents leave behind is killed; the screen is a child of the referee, too."""
     arguments = ("play", "cargo_noir", bot, f"cmd:{sys.executable} -c pass", "random", *QUICK, "--record", "m.jsonl")
@@ -163,6 +164,7 @@ def screen_of(play: int) -> int:
     return screen
 
 
+@pytest.mark.long
 def test_a_match_is_played_on_without_its_screen(tmp_path: Path) -> None:
     shown = Watched(tmp_path)
     os.kill(shown.screen(), signal.SIGKILL)
@@ -186,6 +188,7 @@ def test_a_screen_that_hangs_does_not_keep_ctrl_c_from_ending_the_match(tmp_path
     assert not list(tmp_path.glob("match.jsonl*"))
 
 
+@pytest.mark.long
 def test_ctrl_c_at_a_screen_that_hangs_after_the_end_ends_the_screen_alone(capfd: pytest.CaptureFixture[str]) -> None:
     async def plays() -> int:
         task = asyncio.current_task()
@@ -242,6 +245,7 @@ def test_ctrl_c_ends_a_watch_and_not_the_match(tmp_path: Path) -> None:
         assert referee.ending()[0] == 0
 
 
+@pytest.mark.long
 def test_a_match_that_ends_without_a_result_is_said_in_one_line(tmp_path: Path) -> None:
     with Referee(tmp_path) as referee:
         watch = watching(referee.address)
@@ -266,6 +270,7 @@ def test_an_encrypted_match_is_watched_with_the_certificate_of_its_authority(tmp
         watch.communicate()
 
 
+@pytest.mark.long
 def test_an_encrypted_match_is_watched_with_a_certificate_of_a_public_authority(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from ladder.archive.backup import backup
 from ladder.archive.recompute import compare
 from ladder.archive.retention import prune
 from ladder.archive.traces import traces_of, usages_of
-from ladder.facts.evidence import KeptRecords
+from ladder.facts.evidence import RetainedRecords
 from ladder.facts.store import Store
 from ladder.model.match import Match
 from ladder.operation.errors import Forbidden, LadderError
@@ -317,16 +317,16 @@ def test_of_a_block_only_the_matches_that_are_old_are_pruned(home: Home, chronic
 
 
 def test_records_of_some_bots_and_of_one_block_of_so_many_are_kept(home: Home, chronicle: Store) -> None:
-    assert prune(home, chronicle, LATER, None, KeptRecords(one_block_of=2)).records == 2 + 4
+    assert prune(home, chronicle, LATER, None, RetainedRecords(one_block_of=2)).records == 2 + 4
     assert left(home, chronicle) == [2]
     found = compare(home, chronicle)
     assert (found.problems, found.pruned) == ([], 6)
     sat = next(match for match in chronicle.history.all_played() if match.block == 2).seats
-    assert prune(home, chronicle, LATER, None, KeptRecords(bots=(sat[0].version.bot,))).records == 0
+    assert prune(home, chronicle, LATER, None, RetainedRecords(bots=(sat[0].version.bot,))).records == 0
     remove_record(home, *of_block(chronicle, 2))
     assert len(compare(home, chronicle).problems) == 3  # what should have been kept is lost, not pruned
     nobody = next(one.bot for one in chronicle.roster.versions().values() if one not in [seat.version for seat in sat])
-    chronicle.evidence.note_pruning(LATER, None, KeptRecords(bots=(nobody,)))
+    chronicle.evidence.note_pruning(LATER, None, RetainedRecords(bots=(nobody,)))
     assert (compare(home, chronicle).problems, compare(home, chronicle).pruned) == ([], 9)
 
 

@@ -41,7 +41,7 @@ from ladder.service import server
 from ladder.service.at_home import MAX_CONNECTED_OF_AUTHOR, AtHome
 from ladder.service.beside import serving
 from ladder.service.home_bot import look_at
-from ladder.service.relay import told_to_wait
+from ladder.service.relay import retry_after
 from referee.bots.errors import BadBot
 from referee.errors import DoganaError
 from referee.kit.chance import commitment, rotation_seed
@@ -607,7 +607,7 @@ def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(home:
             join = referee_pb2.AgentMessage(join=referee_pb2.Join(token=token, protocol=1))
             await play.write(join.SerializeToString())
             code, details = await end_of(play)
-            return code, details, told_to_wait(code, await play.trailing_metadata())
+            return code, details, retry_after(code, await play.trailing_metadata())
 
         for _ in range(2):
             assert (await stream("another"))[0] is grpc.StatusCode.UNAUTHENTICATED

@@ -35,7 +35,7 @@ from referee.records import audit_log as audit_logs
 from referee.records.audit_book import ENTRIES, OF_MATCH, checkpoint_text
 from referee.records.audit_log import AuditError, check
 from referee.records.audit_log import compare as compare_logs
-from referee.records.chain import FIRST_HASH, link
+from referee.records.chain import FIRST_HASH, hash_of, link
 from referee.records.signature import PublicKey
 from tests.cases import mostly_long
 from tests.commands.conftest import Dogana, dogana
@@ -636,7 +636,7 @@ def test_a_recomputation_names_the_first_event_that_does_not_follow_and_compares
 def chained(store: Store, kind: str, event: dict[str, Any]) -> None:
     """Add an event that follows by its hash, without folding it."""
     lines = list(store.log.lines())
-    line, _ = link(lines[-1][-66:-2], {"type": kind, "at": AT, **event})
+    line, _ = link(hash_of(lines[-1]), {"type": kind, "at": AT, **event})
     with store.writing():
         store.file.write("insert into events (number, line) values (?, ?)", [len(lines) + 1, line.decode()])
 

@@ -16,7 +16,7 @@ import pytest
 from ladder.archive.key import ladder_key, new_key
 from ladder.archive.recompute import compare, repair
 from ladder.archive.sealing import seal_block
-from ladder.facts.evidence import KeptRecords
+from ladder.facts.evidence import RetainedRecords
 from ladder.facts.schema import VIEWS
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
@@ -26,6 +26,7 @@ from ladder.play.blocks import Blocks
 from referee.live.seats.telemetry import KeyValues
 from referee.match.result import Fault, Outcome
 from referee.records.audit_log import AuditError
+from tests.cases import mostly_long
 from tests.ladder.made import CONDITION, GAME, OTHER, differences, ladder, next_matches
 from tests.ladder.real_ladder import play_really
 
@@ -91,7 +92,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Home:
         store.admission.let_qualify_again(match.versions[0], CONDITION)
         store.admission.qualify(match.versions[0], CONDITION, passed=True, reason="")
         store.roster.consent("bot0", given=True)
-        store.evidence.note_pruning("2000-01-01T00:00:00.000+00:00", None, KeptRecords(("bot0",), 7))
+        store.evidence.note_pruning("2000-01-01T00:00:00.000+00:00", None, RetainedRecords(("bot0",), 7))
         store.evidence.note_lost([match.match_id])
         next_matches(store, 9, OTHER)
         store.results.note_telemetry(match, {0: {"nodes": KeyValues(3, 5.0)}})
@@ -169,7 +170,7 @@ def test_the_ladder_is_as_it_should_be(whole: Home, store: Store) -> None:
     assert set(tables(store)) == {"events", *VIEWS, *PRIVATE, *COMMITTED}
 
 
-@pytest.mark.parametrize("table", ["events", *VIEWS, *sorted(COMMITTED)])
+@pytest.mark.parametrize("table", mostly_long(["events", *VIEWS, *sorted(COMMITTED)], 3))
 def test_a_change_of_any_column_of_an_event_a_view_or_what_the_log_commits_to_is_told(
     whole: Home, store: Store, tmp_path: Path, table: str
 ) -> None:

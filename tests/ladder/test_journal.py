@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home

@@ -18,7 +18,7 @@ import grpc
 import pytest
 
 from ladder.facts.store import Store
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.intake.tokens import KNOWN_SECONDS, Tokens
 from ladder.operation import sqlite_file, threads
@@ -373,7 +373,7 @@ def figures(port: int) -> bytes:
 def test_connections_that_ask_for_no_figures_end(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     assert metrics._Prompt.timeout == metrics.SCRAPE_SECONDS
     monkeypatch.setattr(metrics._Prompt, "timeout", 0.2)
-    with Metrics(home).shown(Listen("127.0.0.1:0")) as port:
+    with Metrics(home).serving(Listen("127.0.0.1:0")) as port:
         with socket.create_connection(("127.0.0.1", port), 60) as silent:
             assert silent.recv(1) == b""
         assert b"dogana_ladder_matches_total 4.0" in figures(port)
@@ -382,7 +382,7 @@ def test_connections_that_ask_for_no_figures_end(home: Home, monkeypatch: pytest
 def test_a_few_connections_at_a_time_may_ask_for_figures(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics, "MAX_SCRAPES", 2)
     monkeypatch.setattr(metrics._Prompt, "timeout", 10_000.0)
-    with Metrics(home).shown(Listen("127.0.0.1:0")) as port:
+    with Metrics(home).serving(Listen("127.0.0.1:0")) as port:
         silent = [socket.create_connection(("127.0.0.1", port), 60) for _ in range(5)]
         for one in silent[2:]:
             assert one.recv(1) == b""

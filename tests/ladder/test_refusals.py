@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from grpc import StatusCode
 
-from ladder.http.requests.asked import NoPage, TooSlow
 from ladder.http.requests.refused import refusal
+from ladder.http.requests.visit import NoPage, TooSlow
 from ladder.operation.errors import (
     BadHome,
     Busy,

@@ -27,7 +27,7 @@ from ladder.archive.recompute import compare
 from ladder.archive.retention import prune
 from ladder.archive.sealing import seal_blocks
 from ladder.facts.store import Store
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.operation.sqlite_file import SqliteFile

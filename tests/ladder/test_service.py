@@ -24,7 +24,7 @@ import pytest
 
 from ladder.commands.where import remote_ladder
 from ladder.facts.store import Store
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.intake.upload import sweep_uploads
 from ladder.operation.calls import CallFigures, reading
@@ -735,7 +735,7 @@ def test_figures_tell_what_is_asked_and_how_the_ladder_stands(
     metrics = Metrics(home)
     with (
         serving(home, Listen("127.0.0.1:0"), metrics) as port,
-        metrics.shown(Listen("127.0.0.1:0")) as figures,
+        metrics.serving(Listen("127.0.0.1:0")) as figures,
         reading(metrics.count) as calls,
         serving_pages(home, Site(takes_bots=True), figures=CallFigures(calls)) as url,
         desk_of(url, tokens["new"], "new") as desk,
@@ -751,7 +751,7 @@ def test_figures_tell_what_is_asked_and_how_the_ladder_stands(
         ):  # a call is over a bit later
             with urllib.request.urlopen(f"http://127.0.0.1:{figures}/metrics", timeout=patient(60)) as answer:
                 seen = set(answer.read().decode().splitlines())
-        with pytest.raises(PortInUse, match="cannot show metrics at"), metrics.shown(Listen(f"127.0.0.1:{figures}")):
+        with pytest.raises(PortInUse, match="cannot show metrics at"), metrics.serving(Listen(f"127.0.0.1:{figures}")):
             pass
     assert {
         'dogana_ladder_calls_total{method="top",status="OK"} 1.0',

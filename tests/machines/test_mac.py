@@ -93,6 +93,7 @@ def test_nothing_is_left_of_an_agent_whose_referee_is_killed(tmp_path: Path) -> 
     wait_until(lambda: not any(map(runs, pids(tmp_path))))
 
 
+@pytest.mark.long
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
     (tmp_path / "leaves.py").write_text(LEAVES_PROCESSES.replace(BOT, "import time\ntime.sleep(600)\n"))
     seats = [f"cmd:{PYTHON} leaves.py", "greedy"]
@@ -108,6 +109,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
     wait_until(lambda: not runs(worker) and not any(map(runs, pids(tmp_path))))
 
 
+@pytest.mark.long
 def test_walls_are_refused_in_one_line_that_says_what_has_them(mac: Mac) -> None:
     needs = (
         "dogana: bots cannot be isolated here (Linux: the sandbox needs it, and this is macOS);"
@@ -137,6 +139,7 @@ def test_limits_that_nothing_would_enforce_are_refused(mac: Mac) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_ladder_of_ones_own_bots_runs(mac: Mac) -> None:
     mac("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "ladder")
     mac("ladder", "run", "--game", "cargo_noir", "--matches", 1, "--workers", 2, "--home", "ladder", "--unconfined")
@@ -151,6 +154,7 @@ def test_a_program_for_macos_is_a_seat(mac: Mac, tmp_path: Path) -> None:
     assert "Exec format error" in told, "this machine is no Mac"
 
 
+@pytest.mark.long
 def test_a_bot_is_begun_in_each_language(mac: Mac, tmp_path: Path) -> None:
     for language in ("python", "go", "rust", "java", "typescript", "cpp"):
         mac("new", f"bot-{language}", "--language", language)

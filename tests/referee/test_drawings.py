@@ -9,8 +9,9 @@ from functools import cache
 
 import pytest
 
-from referee.game import OptionValue, Scene
+from referee.game import Scene
 from referee.kit.chance import FastChance
+from referee.options import OptionValue
 from referee.registry import find, games, shipped_board
 from tests.cases import mostly_long
 from tests.drawings import assert_readable, illegible, parsed

@@ -51,7 +51,11 @@ def test_it_can_be_called_where_an_event_loop_runs_as_in_a_notebook() -> None:
 @pytest.mark.parametrize(
     ("bots", "seed", "reason"),
     [
-        (["rnadom", "random"], 1, "there is no house bot 'rnadom'; there are: greedy, random"),
+        (
+            ["rnadom", "random"],
+            1,
+            "there is no house bot 'rnadom' .did you mean random.*; there are: greedy, random, search",
+        ),
         (["random", "random"], -1, "the seed must be from 0 to"),
         (["random", "random"], 2**62 + 1, "the seed must be from 0 to"),
     ],

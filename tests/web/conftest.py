@@ -12,9 +12,9 @@ from bs4 import BeautifulSoup
 
 from ladder.facts.store import Store
 from ladder.http.publishing.serving import UNREAD_SECONDS
-from ladder.http.requests.asked import Site
 from ladder.http.requests.cache import FRESH_SECONDS
 from ladder.http.requests.connections import Connections
+from ladder.http.requests.visit import Site
 from ladder.model.condition import agree
 from ladder.operation.home import Home
 from ladder.play.running import RunPlan

@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup, Tag
 from ladder.facts.store import Store
 from ladder.http.app import PAGES
 from ladder.http.rendering.render import rendered
-from ladder.http.requests.asked import Asked, Site
+from ladder.http.requests.visit import Site, Visit
 from ladder.operation.home import Home
 from ladder.play.running import count
 from ladder.questions.caller import ANYBODY, Caller
@@ -55,8 +55,8 @@ def page(
 ) -> BeautifulSoup:
     """A page as it is without JavaScript."""
     path = address.format(**names).removeprefix("/")
-    asked = Asked(Desk(home, caller), caller, site or Site(), path, names, query or {})
-    return BeautifulSoup(rendered(PAGES[address](asked), asked), "html.parser")
+    visit = Visit(Desk(home, caller), caller, site or Site(), path, names, query or {})
+    return BeautifulSoup(rendered(PAGES[address](visit), visit), "html.parser")
 
 
 def rows(table: Tag) -> list[dict[str, str]]:

@@ -12,9 +12,9 @@ import uvicorn
 
 from ladder.http.app import application
 from ladder.http.publishing.serving import UNREAD_SECONDS, Certificate, config_of, listening, url_of
-from ladder.http.requests.asked import Site
 from ladder.http.requests.cache import FRESH_SECONDS
 from ladder.http.requests.connections import Connections
+from ladder.http.requests.visit import Site
 from ladder.operation.calls import CallFigures
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX, questions_by_path
 from ladder.http.api.openapi import ERRORS, openapi
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.operation import limits
 from ladder.operation.home import Home

@@ -19,8 +19,8 @@ import httpx
 import pytest
 
 from ladder.http.requests import form
-from ladder.http.requests.asked import Site
 from ladder.http.requests.connections import Connections
+from ladder.http.requests.visit import Site
 from ladder.operation.home import Home
 from ladder.service.beside import serving
 from referee.live.matches.server import Listen

@@ -23,7 +23,7 @@ from bs4 import BeautifulSoup
 from ladder.facts.store import Store
 from ladder.http.pages.enter import ten_lines
 from ladder.http.requests import changes
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.intake.submission import submit
 from ladder.model.match import Version

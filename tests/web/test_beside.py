@@ -27,7 +27,7 @@ import pytest
 from ladder.facts.store import Store
 from ladder.http.pages.enter import ten_lines
 from ladder.http.publishing import serving
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.intake.submission import submit
 from ladder.operation.home import Home

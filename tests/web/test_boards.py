@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from ladder.facts.store import Store
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.questions.desk import Desk

@@ -11,7 +11,7 @@ import pytest
 
 from ladder.archive.archive import USAGE
 from ladder.facts.store import Store
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.operation.errors import NotFound
 from ladder.operation.home import Home

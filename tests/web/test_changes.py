@@ -18,7 +18,7 @@ from ladder.facts.store import Store
 from ladder.http.api import changing
 from ladder.http.api.api import PREFIX
 from ladder.http.requests import changes
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.operation import limits
 from ladder.operation.home import Home

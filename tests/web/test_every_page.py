@@ -11,7 +11,7 @@ import httpx
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.operation.home import Home
 from tests.web.conftest import browsing
 

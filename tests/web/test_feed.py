@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from ladder.facts.store import Store
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.operation.home import Home
 from tests.ladder.real_ladder import FAULTY, LONG, LOUD, told_ladder
 from tests.web.conftest import Browse

@@ -13,7 +13,7 @@ import pytest
 
 from ladder.facts.store import Store
 from ladder.http.pages.enter import ten_lines
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.offer import OfferedBot
 from ladder.intake.offer import offered as offered_at_home
 from ladder.intake.submission import submit

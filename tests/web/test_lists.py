@@ -9,7 +9,7 @@ import pytest
 from ladder.facts.store import Store
 from ladder.http.pages import bots as bots_page
 from ladder.http.pages import matches as matches_page
-from ladder.http.requests.asked import BadQuestion, NoPage, Site
+from ladder.http.requests.visit import BadQuestion, NoPage, Site
 from ladder.operation.errors import LadderError, NotFound
 from ladder.operation.home import Home
 from ladder.play.playing import announced

@@ -20,7 +20,7 @@ from ladder.http.pictures import live as module
 from ladder.http.pictures import matches
 from ladder.http.pictures.live import Live
 from ladder.http.rendering import render
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.model.match import Match
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home

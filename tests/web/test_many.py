@@ -12,10 +12,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ladder.http.requests.asked import Site
 from ladder.http.requests.cache import AnswerCache
-from ladder.http.requests.kept import Kept
 from ladder.http.requests.limits import CallerQueues
+from ladder.http.requests.prepared import PreparedResponse
+from ladder.http.requests.visit import Site
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits
@@ -24,7 +24,7 @@ from tests.patience import patient
 from tests.web.conftest import Browse, new_ladder
 from tests.web.served import serving_pages
 
-PAGE = Kept.of(b"page", 200)
+PAGE = PreparedResponse.of(b"page", 200)
 
 
 def test_an_address_that_asks_for_much_keeps_only_itself_waiting() -> None:

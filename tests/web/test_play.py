@@ -25,7 +25,7 @@ from ladder.http.people import play
 from ladder.http.people.play import COOKIE
 from ladder.http.publishing import serving
 from ladder.http.publishing.serving import config_of
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance
 from ladder.tables import open_tables, table_request
@@ -552,7 +552,7 @@ def test_matches_in_a_folder_that_took_the_place_of_another_are_left_alone(
 
 def test_nothing_is_left_of_tables_when_the_pages_are_killed(home: Home) -> None:
     program = (
-        "import sys, time; from pathlib import Path; from ladder.operation.home import Home; from ladder.http.requests.asked import Site\n"
+        "import sys, time; from pathlib import Path; from ladder.operation.home import Home; from ladder.http.requests.visit import Site\n"
         "from tests.web.served import serving_pages\n"
         "with serving_pages(Home(Path(sys.argv[1])), Site(has_tables=True)) as url:\n"
         "    print(url, flush=True); time.sleep(600)"

@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits
@@ -43,6 +43,7 @@ pid {folder}/nginx.pid;
 events {{ worker_connections {connections}; }}
 http {{
     access_log off;
+    lingering_time 2s;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;

@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from ladder.http.app import PAGES
 from ladder.http.publishing.site import CONTENTS, write_site
 from ladder.http.rendering.links import address_of, link, links_of
-from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.visit import Page, Visit
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from tests.commands.conftest import Dogana, dogana
@@ -91,7 +91,7 @@ def test_a_match_that_no_page_lists_has_its_page(played: Home, tmp_path: Path, m
 
 
 def test_a_page_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(asked: Asked) -> Page:
+    def fail(visit: Visit) -> Page:
         raise LadderError("the disk is on fire")
 
     monkeypatch.setitem(PAGES, "/bots", fail)

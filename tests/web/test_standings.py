@@ -10,7 +10,7 @@ import pytest
 from ladder.facts.store import Store
 from ladder.http.pages import standings as module
 from ladder.http.rendering import wording
-from ladder.http.requests.asked import BadQuestion, NoPage, Site
+from ladder.http.requests.visit import BadQuestion, NoPage, Site
 from ladder.operation.home import Home
 from ladder.questions.caller import ANYBODY
 from ladder.questions.desk import Desk

@@ -5,15 +5,16 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Sequence
+from typing import Any
 
 from referee.game import Action, Game, Seat, Setup
-from referee.match.house import HouseDecision
+from referee.match.house import HouseBot, HouseDecision
 
 
-class GreedyBot:
+class GreedyBot(HouseBot):
     """Plays every game with a module here, whose `choose(setup, observation, actions)` answers a decision."""
 
-    def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat) -> None:
+    def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat, **options: Any) -> None:
         """Take a seat. A policy uses no chance, so neither the match nor the seat matters."""
         self._setup = setup
         self._choose = importlib.import_module(f"{__name__}.{game.name}").choose

@@ -1,29 +1,73 @@
-"""Sets of goods in Cargo Noir: the sets in a holding, and their values (C4.2, C4.3)."""
+"""Sets of goods in Cargo Noir: hands as numbers, the sets in them, and their values (C4.2, C4.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from referee.games.cargo_noir.names import Kind
 
 MAX_DIFFERENT_SETS = 2
 """The maximum number of sets of different kinds in one sale."""
+MAX_SALES = 100
+"""The approximate maximum number of sales to compare. A bound that keeps decisions fast on any board."""
 
 Goods = tuple[int, ...]
 """The number of tokens of each kind, as in observations."""
-Piles = tuple[int, ...]
-"""The number of tokens of each real kind in a holding, largest first, whichever kinds they are."""
+Hand = int
+"""A holding, whichever kinds its piles are: decimal digit n counts the piles of n tokens, digit 0 the wilds."""
+
+_WILD = 9
+_TENS = [0, 10]
 
 
-class Prices(NamedTuple):
-    """The printed numbers that determine the worth of goods."""
+def pile(count: int) -> Hand:
+    """Return the hand that is one pile of so many tokens of a real kind."""
+    while len(_TENS) <= count:
+        _TENS.append(_TENS[-1] * 10)
+    return _TENS[count]
 
-    same: tuple[int, ...]
-    different: tuple[int, ...]
-    ship_cost: int
-    ship_points: int
+
+def hand_of(goods: Sequence[int]) -> Hand:
+    """Return the hand that a holding is."""
+    hand = goods[_WILD]
+    for kind in range(9):
+        hand += pile(goods[kind])
+    return hand
+
+
+def hand_with(goods: list[int], more: list[int]) -> Hand:
+    """Return the hand that two holdings make."""
+    hand = goods[_WILD] + more[_WILD]
+    for kind in range(9):
+        hand += pile(goods[kind] + more[kind])
+    return hand
+
+
+def piles_of(hand: Hand) -> list[int]:
+    """Return the piles of a hand, the smallest first."""
+    piles: list[int] = []
+    count = 1
+    hand //= 10
+    while hand:
+        for _ in range(hand % 10):
+            piles.append(count)
+        hand //= 10
+        count += 1
+    return piles
+
+
+def ascending(goods: Sequence[int]) -> list[int]:
+    """Return the real kinds in a holding, smallest pile first."""
+    kinds: list[int] = []
+    for kind in range(9):
+        count = goods[kind]
+        if count:
+            place = len(kinds)
+            while place and goods[kinds[place - 1]] > count:
+                place -= 1
+            kinds.insert(place, kind)
+    return kinds
 
 
 class Lot(NamedTuple):
@@ -36,74 +80,149 @@ class Lot(NamedTuple):
     value: int
 
 
-def piles_of(goods: Sequence[int]) -> Piles:
-    """Return the piles of a holding."""
-    return tuple(sorted(filter(None, goods[:9]), reverse=True))
+class Sale:
+    """Sets to hand in, and the goods that remain."""
+
+    def __init__(self, rest: Goods, value: int, lots: tuple[Lot, ...]) -> None:
+        self.rest = rest
+        self.hand = hand_of(rest)
+        self.value = value
+        self.lots = lots
 
 
-def together(goods: Goods, more: Goods) -> Goods:
-    """Return two holdings combined."""
-    return tuple(map(int.__add__, goods, more))
+class Sets:
+    """The values of sets on one board. What it has found once, it remembers."""
+
+    def __init__(self, same: tuple[int, ...], different: tuple[int, ...]) -> None:
+        self.same = same
+        self.different = different
+        self._best: dict[int, int] = {}
+        self._sales: dict[Hand, list[Sale]] = {}
+
+    def value_of_all(self, hand: Hand) -> int:
+        """Return the value of the best sets for handing in a whole hand."""
+        return self._best_sets(hand, MAX_DIFFERENT_SETS) >> 8
+
+    def split(self, goods: Sequence[int]) -> list[Lot]:
+        """Return the best sets for handing in everything."""
+        lots: list[Lot] = []
+        depth = MAX_DIFFERENT_SETS
+        left = tuple(goods)
+        while any(left):
+            kinds = ascending(left)
+            found = self._best_sets(hand_of(left), depth)
+            size, used = (found >> 4) & 15, found & 15
+            depth = depth - 1 if size else 0
+            if size:
+                lots.append(self.different_set(kinds[:size], used))
+            else:
+                lots.append(self._same_set(left, kinds[-1] if kinds else _WILD, True))
+            left = without(left, lots[-1])
+        return lots
+
+    def sales(self, hand: Hand) -> list[Sale]:
+        """List possible sales of a hand whose kinds are numbered from the smallest pile on.
+
+        A set is a whole pile, or one of each kind from the smallest piles; it has no wilds, or as many as possible.
+        """
+        known = self._sales.get(hand)
+        if known is None:
+            piles = piles_of(hand)
+            goods = (*piles, *[0] * (9 - len(piles)), hand % 10)
+            known = [Sale(rest, value, lots) for rest, (value, lots) in self._sales_of(goods).items()]
+            if len(self._sales) >= _MAX_REMEMBERED_SALES:
+                self._sales.clear()
+            self._sales[hand] = known
+        return known
+
+    def different_set(self, kinds: Sequence[int], wilds: int) -> Lot:
+        """Return the set of one token of each of these kinds, and wilds."""
+        return Lot(tuple(sorted(kinds)), 1, wilds, self.different[len(kinds) + wilds])
+
+    def _same_set(self, goods: Goods, kind: int, with_wilds: bool) -> Lot:
+        """Return the largest set of one kind, with as many wilds as possible or without any."""
+        most = len(self.same) - 1
+        count = min(goods[kind], most)
+        wilds = min(goods[_WILD], most - count) if with_wilds and kind != _WILD else 0
+        return Lot((kind,), count, wilds, self.same[count + wilds])
+
+    def _best_sets(self, hand: Hand, depth: int) -> int:
+        """Find the best sets for handing in all goods, with at most `depth` sets of different kinds.
+
+        Tokens are worth more in larger sets of one kind. So a set of different kinds takes from the smallest piles, and
+        all wilds go into one set.
+
+        Returns:
+            256 times the value, plus 16 times the piles, plus the wilds in the first set of different kinds (0 if there
+            is no such set).
+        """
+        key = hand * (MAX_DIFFERENT_SETS + 1) + depth
+        known = self._best.get(key, -1)
+        if known >= 0:
+            return known
+        piles, wilds = piles_of(hand), hand % 10
+        best = self._value_of_same_sets(piles, wilds) << 8
+        if depth:
+            left = hand
+            for size, count in enumerate(piles, 1):
+                left += pile(count - 1) - pile(count)
+                if size >= 2:
+                    for used in ascending_wilds(min(wilds, len(self.different) - 1 - size)):
+                        value = self.different[size + used] + (self._best_sets(left - used, depth - 1) >> 8)
+                        best = max(best, (value << 8) + (size << 4) + used)
+        if len(self._best) >= _MAX_REMEMBERED_HANDS:
+            self._best.clear()
+        self._best[key] = best
+        return best
+
+    def _value_of_same_sets(self, piles: list[int], wilds: int) -> int:
+        most, value = len(self.same) - 1, 0
+        extra = wilds
+        for count in reversed(piles or [0]):
+            full, rest = divmod(count + extra, most)
+            value += full * self.same[most] + self.same[rest]
+            extra = 0
+        return value
+
+    def _sales_of(self, goods: Goods) -> dict[Goods, tuple[int, tuple[Lot, ...]]]:
+        """Map the goods that remain after a sale to the value and the sets of the goods sold."""
+        found: dict[Goods, tuple[int, tuple[Lot, ...]]] = {goods: (0, ())}
+        queue = [goods]
+        for before in queue:  # it grows meanwhile
+            value, sold = found[before]
+            for lot in self._lots(before):
+                rest = without(before, lot)
+                if rest not in found:
+                    queue.append(rest)
+                    found[rest] = (value + lot.value, (*sold, lot))
+                elif value + lot.value > found[rest][0]:
+                    found[rest] = (value + lot.value, (*sold, lot))
+            if len(found) > MAX_SALES:
+                break
+        return found
+
+    def _lots(self, goods: Goods) -> list[Lot]:
+        """Return the sets that a sale may contain."""
+        kinds, wilds = ascending(goods), goods[_WILD]
+        unlike: dict[int, int] = {}  # piles of a size are alike
+        for kind in kinds:
+            unlike[goods[kind]] = kind
+        if not kinds and wilds:
+            unlike[wilds] = _WILD
+        lots: list[Lot] = []
+        for kind in unlike.values():
+            lots.append(self._same_set(goods, kind, False))
+            if wilds:
+                lots.append(self._same_set(goods, kind, True))
+        for size in range(2, len(kinds) + 1):
+            for used in ascending_wilds(min(wilds, len(self.same) - 1 - size)):
+                lots.append(self.different_set(kinds[:size], used))
+        return lots
 
 
-def swapped(goods: Goods, give: int, take: int) -> Goods:
-    """Return a holding after one token is exchanged for one of another kind."""
-    return tuple(count - (kind == give) + (kind == take) for kind, count in enumerate(goods))
-
-
-@lru_cache(maxsize=1 << 16)
-def best_sets(piles: Piles, wilds: int, prices: Prices, depth: int = MAX_DIFFERENT_SETS) -> tuple[int, int, int]:
-    """Find the best sets for handing in all goods.
-
-    Tokens are worth more in larger sets of one kind. So a set of different kinds takes from the smallest piles, and all
-    wilds go into one set.
-
-    Returns:
-        The value, and the piles and wilds in the first set of different kinds (0 if there is no such set).
-    """
-    same, different = prices.same, prices.different
-    value = 0
-    for count in ((piles[0] if piles else 0) + wilds, *piles[1:]):
-        full, rest = divmod(count, len(same) - 1)
-        value += full * same[-1] + same[rest]
-    best = (value, 0, 0)
-    for size in range(2, len(piles) + 1) if depth else ():
-        left = tuple(sorted((*piles[:-size], *(count - 1 for count in piles[-size:] if count > 1)), reverse=True))
-        for used in {0, min(wilds, len(different) - 1 - size)}:
-            value = different[size + used] + best_sets(left, wilds - used, prices, depth - 1)[0]
-            best = max(best, (value, size, used))
-    return best
-
-
-def split_into_sets(goods: Goods, prices: Prices) -> list[Lot]:
-    """Return the best sets for handing in everything."""
-    lots: list[Lot] = []
-    depth = MAX_DIFFERENT_SETS
-    while any(goods):
-        kinds = ascending(goods)
-        _, size, used = best_sets(piles_of(goods), goods[Kind.WILD], prices, depth)
-        depth = depth - 1 if size else 0
-        lots.append(different_set(kinds[:size], used, prices) if size else same_set(goods, (kinds or [9])[-1], prices))
-        goods = without(goods, lots[-1])
-    return lots
-
-
-def ascending(goods: Goods) -> list[int]:
-    """Return the real kinds in a holding, smallest pile first."""
-    return sorted(filter(goods.__getitem__, range(9)), key=goods.__getitem__)
-
-
-def different_set(kinds: Sequence[int], wilds: int, prices: Prices) -> Lot:
-    """Return the set of one token of each of these kinds, and wilds."""
-    return Lot(tuple(sorted(kinds)), 1, wilds, prices.different[len(kinds) + wilds])
-
-
-def same_set(goods: Goods, kind: int, prices: Prices, with_wilds: bool = True) -> Lot:
-    """Return the largest set of one kind, with as many wilds as possible or without any."""
-    most = len(prices.same) - 1
-    count = min(goods[kind], most)
-    wilds = min(goods[Kind.WILD], most - count) if with_wilds and kind != Kind.WILD else 0
-    return Lot((kind,), count, wilds, prices.same[count + wilds])
+def ascending_wilds(most: int) -> tuple[int, ...]:
+    """Return the numbers of wilds to try in a set: none, and as many as possible."""
+    return (0, most) if most > 0 else (0,)
 
 
 def without(goods: Goods, lot: Lot) -> Goods:
@@ -111,5 +230,10 @@ def without(goods: Goods, lot: Lot) -> Goods:
     left = list(goods)
     for kind in lot.kinds:
         left[kind] -= lot.each
-    left[Kind.WILD] -= lot.wilds
+    left[_WILD] -= lot.wilds
     return tuple(left)
+
+
+_MAX_REMEMBERED_HANDS = 1 << 17
+_MAX_REMEMBERED_SALES = 1 << 11
+assert _WILD == Kind.WILD  # noqa: S101 plain numbers compile to faster code

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import NamedTuple
 
-from referee.game import Action, Seat, Setup
-from referee.games.venezia.board import VeneziaBoard
-from referee.games.venezia.grid import Grid
-from referee.games.venezia.names import FirstCard, Phase, Place
-from referee.games.venezia.observation import SeatView, VeneziaObservation
+from referee.game import Seat
+from referee.games.venezia.names import Phase, Place
+from referee.games.venezia.table import NONE, Table
 
 # Estimates, tuned in matches against earlier versions. Worth is in points of the match; for pigeons on the Piazza, in
 # newborn pigeons.
@@ -30,164 +26,306 @@ SGM_LURE = 0.3  # its probability for San Giorgio Maggiore, relative to a distri
 REINFORCED = 0.6  # the chance that a rival sends its newborn home
 POINTS_A_ROUND = 11  # gain of the leading seat in a round; determines the length of an open match
 
-Chances = tuple[tuple[int, float], ...]  # numbers of pigeons, each with its probability
+_PLACES = len(Place)
+_SGM = int(Place.SGM)
 
 
-class View(NamedTuple):
-    """The data for a decision."""
+class Outlook:
+    """The prospects of a place, and the worth of its majority.
 
-    setup: Setup
-    seen: VeneziaObservation
-    actions: Sequence[Action]
-    board: VeneziaBoard
-    grid: Grid
-    seat: Seat
-    me: SeatView
-    left: int  # estimated rounds after this one
-    weight: float  # worth of a majority in this round and later ones, relative to this one
-
-
-def rounds_left(setup: Setup, board: VeneziaBoard, seen: VeneziaObservation) -> int:
-    """Estimate the number of rounds after this one."""
-    left = seen.last_round - seen.round
-    missing = board.win_points - max(has.score for has in seen.seats)
-    return left if setup.options["end_rule"] == "fixed4" else max(0, min(left, -(-missing // POINTS_A_ROUND) - 1))
-
-
-def reserve_value(view: View, passed: int = 0) -> float:
-    """Return the points for a pigeon in the reserve after this round, or after `passed` more."""
-    left = view.left - passed
-    return KEPT_PIGEON + KEPT_ROUND * (left - 1) if left > 0 else 0.0
-
-
-def on_piazza(view: View, seat: Seat) -> int:
-    """Return the number of a seat's pigeons on the Piazza."""
-    return sum(pigeon.seat == seat for pigeon in view.seen.piazza)
-
-
-def newborn(view: View, seat: Seat) -> int:
-    """Return the expected number of births to a seat's pigeons on the Piazza."""
-    return min(view.seen.seats[seat].supply, round(BORN * on_piazza(view, seat)))
-
-
-class Outlook(NamedTuple):
-    """The prospects of a place, and the worth of its majority."""
-
-    counts: tuple[int, ...]  # pigeons there now, by seat; own ones include planned ones
-    added: tuple[Chances, ...]  # possible additions by the other seats
-    points: tuple[float, ...]  # worth of the majority for each seat; negative for rivals
-    seat: Seat
-
-
-@lru_cache(maxsize=1 << 15)
-def worth(outlook: Outlook) -> float:
-    """Return the expected points from the majority in a place, less those of rivals."""
-    counts, added, points, me = outlook
-    ends = [[(count + more, part) for more, part in more_of] for count, more_of in zip(counts, added, strict=True)]
-    total = 0.0
-    for seat, own in enumerate(ends):
-        for end, chance in own:
-            if chance and (end > counts[me] or (seat == me and end)):
-                for other, theirs in enumerate(ends):
-                    if other != seat:
-                        chance *= sum([part for count, part in theirs if count < end])
-                total += points[seat] * chance
-    return total
-
-
-def outlooks(view: View, mine: Sequence[int] = ()) -> list[Outlook]:
-    """Return the outlook of every place with own pigeons to come, by default those on the district cards."""
-    seen, seat, seats = view.seen, view.seat, range(len(view.seen.seats))
-    slots = seen.plan.slots if seen.plan is not None else ()
-    laid = dict(zip(Place, mine, strict=True)) if mine else dict(zip(slots, view.me.piles, strict=False))
-    added = [additions(view, other) for other in seats]
-    signs = [1 if other == seat else -1 / (len(seats) - 1) for other in seats]
-    found = []
-    for place in Place:
-        counts = [*seen.places[place].pigeons]
-        counts[seat] += laid.get(place, 0)
-        if seen.grey_owner is not None:
-            counts[seen.grey_owner] += seen.places[place].grey
-        each = tuple(chances[place] for chances in added)
-        points = tuple(sign * place_points(view, place, other) for other, sign in enumerate(signs))
-        found.append(Outlook(tuple(counts), each, points, seat))
-    return found
-
-
-def place_points(view: View, place: Place, seat: Seat) -> float:
-    """Return the worth of the majority in a place for a seat, in this round and later ones."""
-    seen = view.seen
-    if place == seen.raptor:
-        return 0.0
-    if place is Place.SGM:
-        return RECOVERY if view.left and any(seen.seats[seat].discard) else 0.0
-    home = any(has.home == place for other, has in enumerate(seen.seats) if other != seat)
-    now = view.board.enemy_home_points if home else view.board.majority_points
-    return now * view.weight
-
-
-def additions(view: View, seat: Seat) -> list[Chances]:
-    """Return a rival's possible additions to each place in this round; none for the own seat."""
-    seen, has = view.seen, view.seen.seats[seat]
-    if seat == view.seat:
-        return [((0, 1.0),)] * len(Place)
-    nest = has.nest
-    sizes: list[tuple[int, float]] = []
-    if seen.phase is Phase.PLAN:
-        cards = view.board.district_cards
-        mean = has.reserve * (LAID if view.left else LAID_LAST) / cards
-        sizes = [(round(mean * size), cards / len(SPREAD)) for size in SPREAD]
-        nest = newborn(view, seat)
-    elif not has.pile_places:
-        more = has.first_count / len(has.piles) if has.piles and has.first is not FirstCard.PIAZZA else 0
-        sizes = [(round(pile + more), 1.0) for pile in has.piles]
-    if seen.phase > Phase.REINFORCE:
-        nest = 0
-    homes = {other.home for other in seen.seats} - {has.home}
-    lures = [SGM_LURE if place is Place.SGM else LURE if place in homes else 1.0 for place in Place]
-    found = []
-    for place, lure in zip(Place, lures, strict=True):
-        part = min(lure / sum(lures), 1 / max(1, view.board.district_cards))
-        chances = tuple((size, number * part) for size, number in sizes)
-        chances = (*chances, (0, 1.0 - sum(chance for _, chance in chances)))
-        if nest and place == has.home:
-            both = ((0, 1 - REINFORCED), (nest, REINFORCED))
-            chances = tuple((count + born, chance * part) for count, chance in chances for born, part in both)
-        found.append(chances)
-    return found
-
-
-def with_count(outlook: Outlook, seat: Seat, change: int) -> Outlook:
-    """Return the outlook with more or fewer pigeons of a seat."""
-    counts = tuple(count + change * (other == seat) for other, count in enumerate(outlook.counts))
-    return outlook._replace(counts=counts)
-
-
-def gains(outlook: Outlook, most: int) -> list[float]:
-    """Return the gains of 0, 1, 2 and so on further own pigeons, up to the last useful number."""
-    counts, added, _, seat = outlook
-    ends = (count + more for count, more_of in zip(counts, added, strict=True) for more, _ in more_of)
-    enough, now = max(ends) + 1 - counts[seat], worth(outlook)
-    return [worth(with_count(outlook, seat, more)) - now for more in range(min(most, enough) + 1)]
-
-
-def share_out(rows: Sequence[Sequence[float]], pigeons: int, cards: int, price: float) -> tuple[float, list[int]]:
-    """Return the best way to lay pigeons: its gain, and the pigeons for each row.
-
-    A row has the gains of 0, 1, 2 ... pigeons in a place. A last row may be for the Piazza, which needs no card.
+    Attributes:
+        counts: the pigeons there now, by seat; own ones include planned ones.
+        sizes: the possible additions by each seat.
+        parts: their probabilities.
+        points: the worth of the majority for each seat; negative for rivals.
+        seat: the own seat.
     """
-    best: dict[tuple[int, int], tuple[float, tuple[int, ...]]] = {(0, 0): (0.0, ())}
-    for index, row in enumerate(rows):
-        useful = [(0, 0.0)]
-        for count, gain in enumerate(row):
-            if gain - price * count > useful[-1][1]:
-                useful.append((count, gain - price * count))
-        found: dict[tuple[int, int], tuple[float, tuple[int, ...]]] = {}
-        for (used, laid), (total, counts) in best.items():
-            for count, gain in useful:
-                key = (used + (count > 0 and index < len(Place)), laid + count)
-                if key[0] <= cards and key[1] <= pigeons and total + gain > found.get(key, (-math.inf,))[0]:
-                    found[key] = (total + gain, (*counts, count))
-        best = found
-    value, counts = max(best.values())
-    return value, list(counts)
+
+    def __init__(
+        self,
+        counts: list[int],
+        sizes: Sequence[list[int]],
+        parts: Sequence[list[float]],
+        points: list[float],
+        seat: Seat,
+    ) -> None:
+        self.counts = counts
+        self.sizes = sizes
+        self.parts = parts
+        self.points = points
+        self.seat = seat
+
+    def worth(self) -> float:
+        """Return the expected points from the majority, less those of rivals."""
+        mine, total = self.counts[self.seat], 0.0
+        for seat in range(len(self.counts)):
+            points, sizes, parts = self.points[seat], self.sizes[seat], self.parts[seat]
+            if points == 0.0:
+                continue
+            for index in range(len(sizes)):
+                end, part = self.counts[seat] + sizes[index], parts[index]
+                if part != 0.0 and (end > mine or (seat == self.seat and end)):
+                    total += points * self._ahead(seat, end, part)
+        return total
+
+    def _ahead(self, seat: Seat, end: int, chance: float) -> float:
+        """Return a chance times that of all other seats to have fewer pigeons."""
+        for other in range(len(self.counts)):
+            if other not in (seat, self.seat):
+                fewer, sizes, parts = 0.0, self.sizes[other], self.parts[other]
+                for index in range(len(sizes)):
+                    if self.counts[other] + sizes[index] < end:
+                        fewer += parts[index]
+                chance *= fewer
+        return chance
+
+    def worth_with(self, seat: Seat, change: int) -> float:
+        """Return the worth with more or fewer pigeons of a seat."""
+        self.counts[seat] += change
+        found = self.worth()
+        self.counts[seat] -= change
+        return found
+
+    def worth_after(self, changes: Sequence[int]) -> float:
+        """Return the worth with these changes of the pigeons, by seat."""
+        before = self.counts
+        self.counts = [before[seat] + changes[seat] for seat in range(len(before))]
+        found = self.worth()
+        self.counts = before
+        return found
+
+    def gains(self, most: int, liking: float = 0.0) -> Row:
+        """Return the gains of further own pigeons: each useful number up to `most`, where a rival is reached or passed.
+
+        Args:
+            most: the largest number.
+            liking: the worth of any pigeons at all.
+        """
+        ends: set[int] = set()
+        for seat in range(len(self.counts)):
+            for size in self.sizes[seat]:
+                ends.add(self.counts[seat] + size)
+        row, mine, now = Row(0, 0.0), self.counts[self.seat], self.worth()
+        for more in range(1, min(most, max(ends) + 1 - mine) + 1):
+            if more == 1 or mine + more in ends or mine + more - 1 in ends:
+                row.add(more, self.worth_with(self.seat, more) - now + liking)
+        return row
+
+
+class Row:
+    """Numbers of pigeons for one card, ascending, each with its gain."""
+
+    def __init__(self, count: int, gain: float) -> None:
+        self.counts = [count]
+        self.gains_of = [gain]
+
+    def add(self, count: int, gain: float) -> None:
+        """Add a larger number."""
+        self.counts.append(count)
+        self.gains_of.append(gain)
+
+
+class View:
+    """The data for a decision: a table, of which only what the seat may know is read."""
+
+    def __init__(self, table: Table, seat: Seat) -> None:
+        self.table = table
+        self.board = table.board
+        self.seat = seat
+        self.seats = len(table.score)
+        self.left = rounds_left(table)
+        self.weight = 1 + HOLD * min(self.left, HELD_ROUNDS)
+        self.kept = self.reserve_value()
+        self.planning = table.phase is Phase.PLAN
+        self._additions: list[Additions] = []
+        self._points: list[list[float]] = []
+
+    def reserve_value(self, passed: int = 0) -> float:
+        """Return the points for a pigeon in the reserve after this round, or after `passed` more."""
+        left = self.left - passed
+        return KEPT_PIGEON + KEPT_ROUND * (left - 1) if left > 0 else 0.0
+
+    def newborn(self, seat: Seat) -> int:
+        """Return the expected number of births to a seat's pigeons on the Piazza."""
+        return min(self.table.supply[seat], round(BORN * self.table.on_piazza(seat)))
+
+    def outlooks(self) -> list[Outlook]:
+        """Return the outlook of every place, with the own pigeons on the district cards."""
+        mine, slots = [0] * _PLACES, self.table.plans[self.seat].slots
+        piles = self.table.piles[self.seat]
+        for slot in range(min(len(slots), len(piles))):
+            mine[slots[slot]] = piles[slot]
+        return self.outlooks_with(mine)
+
+    def outlooks_with(self, mine: Sequence[int]) -> list[Outlook]:
+        """Return the outlook of every place with own pigeons to come."""
+        if not self._additions:
+            self._additions = [Additions(self, seat) for seat in range(self.seats)]
+            self._points = [self._points_in(place) for place in range(_PLACES)]
+        table, found = self.table, []
+        for place in range(_PLACES):
+            counts = table.loc[place][:]
+            counts[self.seat] += mine[place]
+            if table.grey_owner != NONE:
+                counts[table.grey_owner] += table.grey[place]
+            sizes = [additions.sizes[place] for additions in self._additions]
+            parts = [additions.parts[place] for additions in self._additions]
+            found.append(Outlook(counts, sizes, parts, self._points[place], self.seat))
+        return found
+
+    def _points_in(self, place: int) -> list[float]:
+        """Return the worth of the majority in a place for each seat, in this round and later ones."""
+        table, found = self.table, []
+        for seat in range(self.seats):
+            points = 0.0
+            if place == table.raptor:
+                pass
+            elif place == _SGM:
+                points = RECOVERY if self.left and any(table.discard[seat]) else 0.0
+            elif place in table.home and table.home[seat] != place:
+                points = self.board.enemy_home_points * self.weight
+            else:
+                points = self.board.majority_points * self.weight
+            found.append(points * (1.0 if seat == self.seat else -1 / (self.seats - 1)))
+        return found
+
+
+class Additions:
+    """A seat's possible additions to each place in this round, and their probabilities; none for the own seat."""
+
+    def __init__(self, view: View, seat: Seat) -> None:
+        self.sizes: list[list[int]] = []
+        self.parts: list[list[float]] = []
+        if seat == view.seat:
+            self.sizes, self.parts = [[0]] * _PLACES, [[1.0]] * _PLACES
+            return
+        table = view.table
+        piles, number = _pile_sizes(view, seat)
+        nest = view.newborn(seat) if view.planning else table.nest[seat]
+        home = table.home[seat]
+        lures = [LURE if place in table.home and place != home else 1.0 for place in range(_PLACES)]
+        lures[_SGM] = SGM_LURE
+        total = 0.0
+        for lure in lures:
+            total += lure
+        for place in range(_PLACES):
+            part = number * min(lures[place] / total, 1 / max(1, view.board.district_cards))
+            self._add(piles, part)
+            if nest and place == home and table.phase <= Phase.REINFORCE:
+                self._reinforce(nest)
+
+    def _add(self, piles: list[int], part: float) -> None:
+        none = 0.0
+        for _ in piles:
+            none += part
+        self.sizes.append([*piles, 0])
+        self.parts.append([part] * len(piles) + [1.0 - none])
+
+    def _reinforce(self, nest: int) -> None:
+        """Let the newborn come to the last place, or not."""
+        sizes, parts = self.sizes.pop(), self.parts.pop()
+        both_sizes: list[int] = []
+        both_parts: list[float] = []
+        for index in range(len(sizes)):
+            both_sizes += [sizes[index], sizes[index] + nest]
+            both_parts += [parts[index] * (1 - REINFORCED), parts[index] * REINFORCED]
+        self.sizes.append(both_sizes)
+        self.parts.append(both_parts)
+
+
+def _pile_sizes(view: View, seat: Seat) -> tuple[list[int], float]:
+    """Return the possible sizes of a rival's pile in a place, and how many piles have each."""
+    table, cards = view.table, view.board.district_cards
+    if view.planning:
+        mean = table.reserve[seat] * (LAID if view.left else LAID_LAST) / cards
+        return [round(mean * size) for size in SPREAD], cards / len(SPREAD)
+    piles = table.piles[seat]
+    # Whoever has turned the first card has laid what was on it.
+    more = table.first_count[seat] / len(piles) if piles else 0.0
+    return [round(pile + more) for pile in piles], 1.0
+
+
+def rounds_left(table: Table) -> int:
+    """Estimate the number of rounds after this one."""
+    left = table.last_round - table.round
+    missing = table.board.win_points - max(table.score)
+    if table.setup.options["end_rule"] == "fixed4":
+        return left
+    return max(0, min(left, -(-missing // POINTS_A_ROUND) - 1))
+
+
+class Shares:
+    """The best ways to lay pigeons on the first cards, by the cards used and the pigeons laid."""
+
+    def __init__(self, pigeons: int, cards: int) -> None:
+        self.pigeons = pigeons
+        self.cards = cards
+        self.used = [0]
+        self.laid = [0]
+        self.totals = [0.0]
+        self._choices: list[list[int]] = []
+        self._before: list[list[int]] = []
+
+    def add(self, row: Row, price: float, cost: int) -> None:
+        """Lay pigeons on one more card as well, which counts as `cost` cards if it gets any."""
+        counts, nets = _useful(row, price)
+        place_of = [-1] * ((self.cards + 1) * (self.pigeons + 1))
+        used, laid, totals = self.used, self.laid, self.totals
+        self.used, self.laid, self.totals = [], [], []
+        choices: list[int] = []
+        before: list[int] = []
+        for index in range(len(used)):
+            for option in range(len(counts)):
+                count, total = counts[option], totals[index] + nets[option]
+                cards, pigeons = used[index] + (cost if count else 0), laid[index] + count
+                if cards > self.cards or pigeons > self.pigeons:
+                    continue
+                at = place_of[cards * (self.pigeons + 1) + pigeons]
+                if at < 0:
+                    place_of[cards * (self.pigeons + 1) + pigeons] = len(choices)
+                    self.used.append(cards)
+                    self.laid.append(pigeons)
+                    self.totals.append(total)
+                    choices.append(count)
+                    before.append(index)
+                elif total > self.totals[at]:
+                    self.totals[at], choices[at], before[at] = total, count, index
+        self._choices.append(choices)
+        self._before.append(before)
+
+    def best(self) -> tuple[float, list[int]]:
+        """Return the best gain, and the pigeons on each card; of equal ways, the one with most on the first cards."""
+        most, found = -math.inf, [0]
+        for index in range(len(self.totals)):
+            if self.totals[index] > most:
+                most, found = self.totals[index], self._way(index)
+            elif self.totals[index] == most:
+                found = max(found, self._way(index))
+        return most, found
+
+    def _way(self, index: int) -> list[int]:
+        way: list[int] = []
+        for card in range(len(self._choices) - 1, -1, -1):
+            way.append(self._choices[card][index])
+            index = self._before[card][index]
+        way.reverse()
+        return way
+
+
+def _useful(row: Row, price: float) -> tuple[list[int], list[float]]:
+    """Return the numbers of a row that bring more than all smaller ones, and their gains less the price of the pigeons."""
+    counts, nets = [row.counts[0]], [row.gains_of[0] - price * row.counts[0]]
+    for index in range(1, len(row.counts)):
+        net = row.gains_of[index] - price * row.counts[index]
+        if net > nets[len(nets) - 1]:
+            counts.append(row.counts[index])
+            nets.append(net)
+    return counts, nets
+
+
+def share_out(rows: Sequence[Row], pigeons: int, price: float) -> tuple[float, list[int]]:
+    """Return the best way to lay pigeons on as many cards as there are rows: its gain, and the pigeons for each row."""
+    shares = Shares(pigeons, len(rows))
+    for row in rows:
+        shares.add(row, price, 1)
+    return shares.best()

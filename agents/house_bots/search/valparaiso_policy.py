@@ -18,7 +18,7 @@ from referee.games.valparaiso.names import Effect, Mode, Phase
 from referee.games.valparaiso.table import Table
 
 WIDTH, LOADS, SPREADS = 1, 2, 3
-"""How many states the search for a plan continues with, and how many ways to load and to move it tries."""
+"""The states that the search for a plan continues with, and the ways to load and to move that it tries."""
 _PLAN: Final = Phase.PLAN
 _USE: Final = Phase.USE
 _TRADE: Final = Effect.TRADE

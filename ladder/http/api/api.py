@@ -19,8 +19,8 @@ from ladder.http.api.files import Files
 from ladder.http.api.openapi import ERRORS, openapi
 from ladder.http.api.reading import read_request
 from ladder.http.requests.cache import AnswerCache
-from ladder.http.requests.kept import Kept
 from ladder.http.requests.limits import name_of
+from ladder.http.requests.prepared import PreparedResponse
 from ladder.http.requests.refused import refusal
 from ladder.operation.threads import Threads
 from ladder.questions.desk import Desk
@@ -66,15 +66,15 @@ class Api:
         ]
         return [*routes, Route(f"{PREFIX}/openapi.json", self._description, methods=_METHODS)]
 
-    def _endpoint(self, asked: Question) -> Callable[[Request], Awaitable[Response]] | Files:
-        if asked.is_file:
-            return Files(self._callers, asked)
+    def _endpoint(self, visit: Question) -> Callable[[Request], Awaitable[Response]] | Files:
+        if visit.is_file:
+            return Files(self._callers, visit)
 
         async def answer(request: Request) -> Response:
             if request.method == "OPTIONS":
                 return self._callers.options(request)
-            with self._callers.measured(request, asked.name):
-                return await self._answer(request, asked)
+            with self._callers.measured(request, visit.name):
+                return await self._answer(request, visit)
 
         return answer
 
@@ -85,22 +85,22 @@ class Api:
         described = _described(f"{site.public_url}{PREFIX}" if site.public_url else _HERE, site.takes_bots)
         return self._sent(described, request, is_private=False)
 
-    def _sent(self, kept: Kept, request: Request, *, is_private: bool) -> Response:
+    def _sent(self, kept: PreparedResponse, request: Request, *, is_private: bool) -> Response:
         headers = {**self._callers.headers(request, is_private=is_private), "etag": kept.tag}
         return kept.sent(request, headers, _JSON)
 
-    async def _answer(self, request: Request, asked: Question) -> Response:
+    async def _answer(self, request: Request, visit: Question) -> Response:
         caller = await self._callers.caller(request)
         who = name_of(caller, request)
         key = str(request.scope["path"]), request.scope["query_string"].decode("latin-1")
         is_private = bool(caller.author)
         if not is_private and (found := self._cache.find(key)) is not None:
             return self._sent(found, request, is_private=False)
-        wanted = read_request(request, asked.request)
+        wanted = read_request(request, visit.request)
 
-        def ask() -> Kept:
+        def ask() -> PreparedResponse:
             answer = Desk(self._callers.home, caller, address=self._callers.site.address).ask(wanted)
-            return Kept.of(json.dumps(document(answer), allow_nan=False).encode() + b"\n", 200)
+            return PreparedResponse.of(json.dumps(document(answer), allow_nan=False).encode() + b"\n", 200)
 
         kept = await self._threads.run_charged(self._callers.limits.requests, who, ask)
         if not is_private:
@@ -126,6 +126,6 @@ def failed(error: Exception, more: Mapping[str, str]) -> Response:
 
 
 @cache
-def _described(servers: str, takes_bots: bool) -> Kept:
+def _described(servers: str, takes_bots: bool) -> PreparedResponse:
     questions = questions_by_path() | (changes_by_path() if takes_bots else {})
-    return Kept.of(json.dumps(openapi(questions, servers)).encode() + b"\n", 200)
+    return PreparedResponse.of(json.dumps(openapi(questions, servers)).encode() + b"\n", 200)

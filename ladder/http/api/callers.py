@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ladder.http.requests.asked import Site
 from ladder.http.requests.limits import address_of, name_of
 from ladder.http.requests.refused import refused
+from ladder.http.requests.visit import Site
 from ladder.intake.tokens import Tokens
 from ladder.operation.calls import CallFigures
 from ladder.operation.errors import Unauthenticated
@@ -54,13 +54,13 @@ class Callers:
             Unauthenticated: if they show a token that is worth nothing, or something else.
             TooMuch: if they have shown too many of these, or sent too many requests.
         """
-        caller = await self._shown(request)
+        caller = await self._identified(request)
         if caller.author:
             of_this_call(author=caller.author)
         self.limits.requests.take(name_of(caller, request), requests)
         return caller
 
-    async def _shown(self, request: Request) -> Caller:
+    async def _identified(self, request: Request) -> Caller:
         shown = request.headers.get("authorization")
         if shown is None:
             return ANYBODY

@@ -54,12 +54,12 @@ class ChangesByPrograms:
 
         return answer
 
-    def _change(self, asked: Question) -> Callable[[Request], Awaitable[object]]:
+    def _change(self, visit: Question) -> Callable[[Request], Awaitable[object]]:
         async def change(request: Request) -> object:
             caller = await self._callers.caller(request)
-            wanted = read_change(await read_body(request), asked.request)
+            wanted = read_change(await read_body(request), visit.request)
             of_this_call(about=getattr(wanted, "bot", ""))
-            if asked.request is RequalifyRequest:
+            if visit.request is RequalifyRequest:
                 self._limits.submissions.take(caller.author)
             return await self._changes.run(Desk(self._callers.home, caller).ask, wanted)
 

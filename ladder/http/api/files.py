@@ -25,9 +25,9 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}", re.ASCII)
 class Files:
     """Answers one question whose answer is a file, as an ASGI application: the place of a reader is free when all is sent."""
 
-    def __init__(self, callers: Callers, asked: Question) -> None:
+    def __init__(self, callers: Callers, visit: Question) -> None:
         self._callers = callers
-        self._asked = asked
+        self._asked = visit
         self._threads = Threads(MAX_READS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

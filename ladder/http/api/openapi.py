@@ -121,14 +121,14 @@ def field_docstrings(described: type[Any]) -> dict[str, str]:
     }
 
 
-def _operation(asked: Question, request: dict[str, Any]) -> dict[str, Any]:
+def _operation(visit: Question, request: dict[str, Any]) -> dict[str, Any]:
     """Return the one method of a path."""
-    if asked.is_change:
+    if visit.is_change:
         body = {"required": True, "content": {_JSON: {"schema": request}}}
-        return {"post": {**_described(asked.name, asked.summary, asked.answer), "requestBody": body}}
-    said = _described(asked.name, asked.summary, asked.answer)
+        return {"post": {**_described(visit.name, visit.summary, visit.answer), "requestBody": body}}
+    said = _described(visit.name, visit.summary, visit.answer)
     said["responses"]["304"] = {"description": "It is still what `If-None-Match` names."}
-    return {"get": {**said, "parameters": list(_parameters(asked.path, request))}}
+    return {"get": {**said, "parameters": list(_parameters(visit.path, request))}}
 
 
 def _submission(request: dict[str, Any]) -> dict[str, Any]:

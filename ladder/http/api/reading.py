@@ -7,7 +7,7 @@ from typing import Any, get_origin, get_type_hints
 import msgspec
 from starlette.requests import Request
 
-from ladder.http.requests.asked import BadQuestion
+from ladder.http.requests.visit import BadQuestion
 from ladder.questions import question as questions
 from ladder.questions.question import MAX_TEXT
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ladder.facts.history import LAST_MATCHES
 from ladder.facts.standings import SUSPENDED_AFTER
-from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.visit import Page, Visit
 from ladder.model.rating import APART, MU, SIGMA
 from ladder.model.schedule import NEW_BLOCKS
 
 
-def ratings(_: Asked) -> Page:
+def ratings(_: Visit) -> Page:
     """Return the page that explains ratings and standings."""
     return Page(
         "about_ratings.html",

@@ -7,14 +7,14 @@ from typing import Any
 
 from ladder.http.api.api import PREFIX, changes_by_path, questions_by_path
 from ladder.http.api.openapi import ERRORS, openapi
-from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.visit import Page, Visit
 from ladder.operation.limits import FILE_REQUESTS, REQUESTS
 from referee.registry import games
 
 
-def api(asked: Asked) -> Page:
+def api(visit: Visit) -> Page:
     """Return the page with all questions, their parameters, and the fields of their answers."""
-    questions = questions_by_path() | (changes_by_path() if asked.site.takes_bots else {})
+    questions = questions_by_path() | (changes_by_path() if visit.site.takes_bots else {})
     description = json.loads(json.dumps(openapi(questions, PREFIX)).replace("`", ""))
     schemas = description["components"]["schemas"]
     calls = []

@@ -8,7 +8,7 @@ from typing import Any
 
 from ladder.http.pictures.charts import curve, curve_in_words
 from ladder.http.rendering.wording import status_of
-from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.visit import Page, Visit
 from ladder.questions.bots import Performance, ShowRequest, VersionRow
 from ladder.questions.matches import MatchesRequest
 from ladder.questions.rows import MatchRow, SeatRow
@@ -27,19 +27,19 @@ MOST_BLOCKS = 20
 """The maximum number of blocks below a curve."""
 
 
-def bot(asked: Asked) -> Page:
+def bot(visit: Visit) -> Page:
     """Return the page of a bot, with the version in the query, or else the newest one that has played.
 
     Raises:
         LadderError: if there is no such bot or version.
     """
-    name = asked.names["bot"]
-    every = asked.desk.ask(ShowRequest(bot=name))
-    number = asked.number("version", 0, 1_000_000) or _last_played(every.versions)
+    name = visit.names["bot"]
+    every = visit.desk.ask(ShowRequest(bot=name))
+    number = visit.number("version", 0, 1_000_000) or _last_played(every.versions)
     is_newest = number == every.versions[-1].version
-    shown = every if is_newest else asked.desk.ask(ShowRequest(bot=f"{every.bot} v{number}"))
+    shown = every if is_newest else visit.desk.ask(ShowRequest(bot=f"{every.bot} v{number}"))
     label = f"{every.bot} v{number}"
-    matches = asked.desk.ask(MatchesRequest(bot=label, limit=LAST)).matches
+    matches = visit.desk.ask(MatchesRequest(bot=label, limit=LAST)).matches
     return Page(
         "bot.html",
         {
@@ -57,11 +57,11 @@ def bot(asked: Asked) -> Page:
             "matches": [(match, *_seats(match, every.bot, number)) for match in matches],
             "outs": [
                 (match, _seats(match, every.bot, number)[0])
-                for match in asked.desk.ask(MatchesRequest(bot=label, out=True, limit=LAST_OUT)).matches
+                for match in visit.desk.ask(MatchesRequest(bot=label, out=True, limit=LAST_OUT)).matches
             ],
             "is_own": every.is_own,
             "has_logs": bool(matches) and not any(one.standing.at_home for one in shown.fared),
-            "commands": _reproducing(asked, label, every.bot, number) if every.is_own else (),
+            "commands": _reproducing(visit, label, every.bot, number) if every.is_own else (),
         },
     )
 
@@ -96,13 +96,13 @@ def _seats(match: MatchRow, bot: str, version: int) -> tuple[SeatRow, list[SeatR
     return own, sorted((seat for seat in match.seats if seat is not own), key=lambda seat: (seat.rank, seat.seat))
 
 
-def _reproducing(asked: Asked, label: str, bot: str, version: int) -> Sequence[str]:
+def _reproducing(visit: Visit, label: str, bot: str, version: int) -> Sequence[str]:
     """Return the commands that repeat a bot's questions from the last match that it lost; none if it lost none."""
-    lost = asked.desk.ask(MatchesRequest(bot=label, lost=True, limit=1)).matches
+    lost = visit.desk.ask(MatchesRequest(bot=label, lost=True, limit=1)).matches
     if not lost:
         return ()
     own, _ = _seats(lost[0], bot, version)
-    match, server = lost[0].match, ["--server", asked.site.url] if asked.site.url else []
+    match, server = lost[0].match, ["--server", visit.site.url] if visit.site.url else []
     return [
         shlex.join(["dogana", "ladder", "record", match, "--to", f"{match}.jsonl", *server]),
         shlex.join(["dogana", "replay", f"{match}.jsonl", "--as", str(own.seat), "--bot", "PATH"]),

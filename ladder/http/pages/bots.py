@@ -5,24 +5,24 @@ from __future__ import annotations
 from ladder.facts.standings import Status
 from ladder.http.pages.standings import MAX_QUERY, ROWS
 from ladder.http.rendering.wording import status_of
-from ladder.http.requests.asked import Asked, NoPage, Page
+from ladder.http.requests.visit import NoPage, Page, Visit
 from ladder.questions.bots import BotRow, BotsRequest
 from ladder.questions.rows import StandingRow
 
 
-def bots(asked: Asked) -> Page:
+def bots(visit: Visit) -> Page:
     """Return the list of bots, by name.
 
     Raises:
         NoPage: if the list has no page of this number.
     """
-    text = asked.query.get("q", "")[:MAX_QUERY].strip()
-    found = asked.desk.ask(BotsRequest(called=text)).bots
-    number = asked.number("page", 1, 1_000_000)
-    pages = 1 if asked.site.is_static else max(1, -(-len(found) // ROWS))
+    text = visit.query.get("q", "")[:MAX_QUERY].strip()
+    found = visit.desk.ask(BotsRequest(called=text)).bots
+    number = visit.number("page", 1, 1_000_000)
+    pages = 1 if visit.site.is_static else max(1, -(-len(found) // ROWS))
     if number > pages:
         raise NoPage(f"there is no page {number} of these bots; the last one is {pages}")
-    shown = found if asked.site.is_static else found[(number - 1) * ROWS : number * ROWS]
+    shown = found if visit.site.is_static else found[(number - 1) * ROWS : number * ROWS]
     return Page(
         "bots.html",
         {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ladder.http.pictures.charts import axis_of, bar, scale
-from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.visit import Page, Visit
 from ladder.questions.bots import BotsRequest
 from ladder.questions.comparing import CompareRequest, VersionComparison
 from ladder.questions.rows import MatchRow
@@ -13,15 +13,15 @@ _MAX_OFFERED = 500
 """The maximum number of names in the form."""
 
 
-def compare(asked: Asked) -> Page:
+def compare(visit: Visit) -> Page:
     """Return the page with two bots side by side, or a form to choose them.
 
     Raises:
         LadderError: if there is no such bot, or both are the same version.
     """
-    one, other = (asked.query.get(name, "").strip()[:_MAX_NAME] for name in ("one", "other"))
-    names = [bot.bot for bot in asked.desk.ask(BotsRequest()).bots[:_MAX_OFFERED]]
-    found = asked.desk.ask(CompareRequest(one=one, other=other)) if one and other else None
+    one, other = (visit.query.get(name, "").strip()[:_MAX_NAME] for name in ("one", "other"))
+    names = [bot.bot for bot in visit.desk.ask(BotsRequest()).bots[:_MAX_OFFERED]]
+    found = visit.desk.ask(CompareRequest(one=one, other=other)) if one and other else None
     compared = []
     for comparison in found.comparisons if found is not None else ():
         axis = axis_of([comparison.one, comparison.other])

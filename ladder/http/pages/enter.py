@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import resources
 
-from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.visit import Page, Visit
 from referee.registry import games
 
 
@@ -15,9 +15,9 @@ def ten_lines() -> str:
     return resources.files("ladder.http").joinpath("mybot.txt").read_text()
 
 
-def enter(asked: Asked) -> Page:
+def enter(visit: Visit) -> Page:
     """Return the page on entering a bot."""
     return Page(
         "enter.html",
-        {"ten_lines": ten_lines(), "game": next(iter(games())), "url": asked.site.url or "URL"},
+        {"ten_lines": ten_lines(), "game": next(iter(games())), "url": visit.site.url or "URL"},
     )

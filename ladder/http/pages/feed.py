@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from ladder.http.rendering.render import title_of
-from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.visit import Page, Visit
 from ladder.operation.errors import NotFound
 from ladder.questions.news import NewsItem, NewsRequest
 from ladder.questions.proof import KeyRequest
@@ -14,30 +14,30 @@ _NEVER = datetime(1970, 1, 1, tzinfo=UTC).isoformat()
 MEDIA_TYPE = "application/atom+xml; charset=utf-8"
 
 
-def feed(asked: Asked) -> Page:
+def feed(visit: Visit) -> Page:
     """Return the feed of the ladder, or of the bot in the path.
 
     Raises:
         NotFound: if there is no such bot.
     """
-    bot = asked.names.get("bot", "")
-    news = asked.desk.ask(NewsRequest(bot=bot)).news
+    bot = visit.names.get("bot", "")
+    news = visit.desk.ask(NewsRequest(bot=bot)).news
     return Page(
         "feed.xml",
         {
             "bot": bot,
             "entries": [(one, _title(one), _place(one)) for one in news],
             "updated": news[0].at if news else _NEVER,
-            "ladder": _name(asked),
+            "ladder": _name(visit),
         },
         headers={"content-type": MEDIA_TYPE},
     )
 
 
-def _name(asked: Asked) -> str:
+def _name(visit: Visit) -> str:
     """Return a permanent id of the ladder, derived from its key."""
     try:
-        return asked.desk.ask(KeyRequest()).fingerprint.replace(":", "").replace("/", "-")
+        return visit.desk.ask(KeyRequest()).fingerprint.replace(":", "").replace("/", "-")
     except NotFound:
         return "new"
 

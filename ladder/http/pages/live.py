@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.visit import Page, Visit
 from ladder.questions.matches import PlayingRequest
 
 
-def live(asked: Asked) -> Page:
+def live(visit: Visit) -> Page:
     """Return the list of running matches."""
-    return Page("live.html", {"matches": asked.desk.ask(PlayingRequest()).matches})
+    return Page("live.html", {"matches": visit.desk.ask(PlayingRequest()).matches})

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from ladder.archive.retention import KEPT, by_retention
 from ladder.http.rendering.sentence import sentence
 from ladder.http.rendering.wording import clock_in_words
-from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.visit import Page, Visit
 from ladder.operation.errors import Forbidden, NotFound
 from ladder.questions.match import MatchRequest, SeatAccount
 from ladder.questions.matches import MatchesRequest, PlayingRequest
@@ -23,19 +23,19 @@ OTHERS = 3
 """The number of running matches that its page links to."""
 
 
-def match(asked: Asked) -> Page:
+def match(visit: Visit) -> Page:
     """Return the page of a match; while its steps are hidden, a page that says when they will be visible.
 
     Raises:
         LadderError: if there is no such match, or several.
     """
-    name = asked.names["match"]
+    name = visit.names["match"]
     try:
-        found = asked.desk.ask(MatchRequest(match=name))
+        found = visit.desk.ask(MatchRequest(match=name))
     except Forbidden as error:
-        playing = asked.desk.ask(PlayingRequest()).matches
+        playing = visit.desk.ask(PlayingRequest()).matches
         now = next((one for one in playing if one.match.startswith(name)), None)
-        last = asked.desk.ask(MatchesRequest(limit=RECENT)).matches
+        last = visit.desk.ask(MatchesRequest(limit=RECENT)).matches
         values = {
             "reason": str(error),
             "playing": now,

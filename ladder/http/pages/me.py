@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ladder.facts.standings import Status
-from ladder.http.requests.asked import Asked, BadQuestion, Page
+from ladder.http.requests.visit import BadQuestion, Page, Visit
 from ladder.operation.errors import Forbidden, LadderError
 from ladder.questions.bots import BotsRequest, ShowRequest
 from ladder.questions.match import BotLog, LogRequest
@@ -39,31 +39,31 @@ class FaultRow:
     detail: str
 
 
-def me(asked: Asked, left: int) -> Page:
+def me(visit: Visit, left: int) -> Page:
     """Return the author's own page; `left` is the number of bots that they may submit now."""
-    bots = [one for one in asked.desk.ask(BotsRequest()).bots if one.author == asked.caller.author]
-    faults = [fault for one in bots[:MAX_BOTS] for fault in _faults(asked, f"{one.bot} v{one.version}")]
+    bots = [one for one in visit.desk.ask(BotsRequest()).bots if one.author == visit.caller.author]
+    faults = [fault for one in bots[:MAX_BOTS] for fault in _faults(visit, f"{one.bot} v{one.version}")]
     faults.sort(key=lambda fault: fault.finished_at, reverse=True)
     return Page("me.html", {"bots": bots, "faults": faults, "left": max(left, 0), "words": _WORDS})
 
 
-def _faults(asked: Asked, label: str) -> Iterator[FaultRow]:
+def _faults(visit: Visit, label: str) -> Iterator[FaultRow]:
     """Yield the latest faults of a version."""
-    for match in asked.desk.ask(MatchesRequest(bot=label, out=True, limit=MAX_FAULTS)).matches:
+    for match in visit.desk.ask(MatchesRequest(bot=label, out=True, limit=MAX_FAULTS)).matches:
         for seat in match.seats:
             if f"{seat.bot} v{seat.version}" == label and seat.outcome != Outcome.PLAYED.value:
                 yield FaultRow(label, match.match, match.game, match.finished_at, seat.seat, seat.outcome, seat.detail)
 
 
-def my_bot(asked: Asked) -> Page:
+def my_bot(visit: Visit) -> Page:
     """Return the page of one of the author's bots, with its qualification.
 
     Raises:
         NotFound: if there is no such bot.
         Forbidden: if it belongs to another author.
     """
-    found = asked.desk.ask(ShowRequest(bot=asked.names["bot"]))
-    if found.author != asked.caller.author:
+    found = visit.desk.ask(ShowRequest(bot=visit.names["bot"]))
+    if found.author != visit.caller.author:
         raise Forbidden(f"{found.bot} is another author's bot")
     newest = found.versions[-1]
     statuses = [standing.status for standing in newest.standings]
@@ -72,7 +72,7 @@ def my_bot(asked: Asked) -> Page:
     why_not = ""
     if any(status in _STOPPED for status in statuses):
         try:
-            log = asked.desk.ask(LogRequest(what=f"{found.bot} v{newest.version}", tail=TAIL_LINES)).logs
+            log = visit.desk.ask(LogRequest(what=f"{found.bot} v{newest.version}", tail=TAIL_LINES)).logs
         except LadderError as error:
             why_not = str(error)
     return Page(
@@ -80,7 +80,7 @@ def my_bot(asked: Asked) -> Page:
         {
             "bot": found,
             "newest": newest,
-            "sent": _sent(asked.query.get("sent", "")),
+            "sent": _sent(visit.query.get("sent", "")),
             "waits": waits,
             "can_requalify": any(status in (*_STOPPED, Status.RETIRED.value) for status in statuses),
             "can_retire": any(status != Status.RETIRED.value for status in statuses) or not statuses,
@@ -97,14 +97,14 @@ def _sent(text: str) -> str:
     return text if re.fullmatch(r"new|v[0-9]{1,9}", text, re.ASCII) else ""
 
 
-def my_log(asked: Asked) -> Page:
+def my_log(visit: Visit) -> Page:
     """Return the logs of the author's bots in a match (`what`, and perhaps `seat`), or of a bot in its last match.
 
     Raises:
         BadQuestion: if neither is named.
         LadderError: if there is no such log, or the author may not read it.
     """
-    what, seat = asked.query.get("what", ""), asked.query.get("seat", "")
+    what, seat = visit.query.get("what", ""), visit.query.get("seat", "")
     if not what:
         raise BadQuestion("name a match, or a bot: log?what=...")
     request = LogRequest(what=what, tail=MAX_LOG_LINES)
@@ -112,4 +112,4 @@ def my_log(asked: Asked) -> Page:
         if not (seat.isascii() and seat.isdecimal() and len(seat) <= 3):
             raise BadQuestion("seat is a number from 0")
         request.seat = int(seat)
-    return Page("my_log.html", {"what": what, "logs": asked.desk.ask(request).logs})
+    return Page("my_log.html", {"what": what, "logs": visit.desk.ask(request).logs})

@@ -9,7 +9,7 @@ from math import inf
 from ladder.facts.standings import Status
 from ladder.http.pictures.charts import axis_of, bar, scale, spark
 from ladder.http.rendering.wording import clock_in_words, lead_of, places, status_of
-from ladder.http.requests.asked import Asked, NoPage, Page
+from ladder.http.requests.visit import NoPage, Page, Visit
 from ladder.questions.rows import StandingRow
 from ladder.questions.standings import StandingsTable, TopRequest
 
@@ -38,7 +38,7 @@ _SORTS: dict[str, Callable[[StandingRow], tuple[float | str, ...]]] = {
 }
 
 
-def standings(asked: Asked) -> Page:
+def standings(visit: Visit) -> Page:
     """Return the standings of a game, under the condition in the path, or else the one with the most matches.
 
     Raises:
@@ -46,10 +46,10 @@ def standings(asked: Asked) -> Page:
         NoPage: if there are no standings under such a condition.
         BadQuestion: if the parameters are wrong.
     """
-    tables = asked.desk.ask(TopRequest(game=asked.names["game"])).tables
-    table = table_of(asked, tables)
-    status, sort = asked.choice("status", _STATUSES), asked.choice("sort", _SORTS)
-    text = asked.query.get("q", "")[:MAX_QUERY].strip()
+    tables = visit.desk.ask(TopRequest(game=visit.names["game"])).tables
+    table = table_of(visit, tables)
+    status, sort = visit.choice("status", _STATUSES), visit.choice("sort", _SORTS)
+    text = visit.query.get("q", "")[:MAX_QUERY].strip()
     wanted = text.casefold()
     rows = [
         one
@@ -57,16 +57,16 @@ def standings(asked: Asked) -> Page:
         if _STATUSES[status][1](one) and (wanted in one.bot.casefold() or wanted in one.author.casefold())
     ]
     rows.sort(key=_SORTS[sort])
-    number = asked.number("page", 1, 1_000_000)
-    pages = 1 if asked.site.is_static else max(1, -(-len(rows) // ROWS))
+    number = visit.number("page", 1, 1_000_000)
+    pages = 1 if visit.site.is_static else max(1, -(-len(rows) // ROWS))
     if number > pages:
         raise NoPage(f"there is no page {number} of these standings; the last one is {pages}")
-    shown = rows if asked.site.is_static else rows[(number - 1) * ROWS : number * ROWS]
+    shown = rows if visit.site.is_static else rows[(number - 1) * ROWS : number * ROWS]
     axis = axis_of(table.versions)
     return Page(
         "standings.html",
         {
-            "game": asked.names["game"],
+            "game": visit.names["game"],
             "condition": table.condition,
             "is_main": table is main_table(tables),
             "others": [
@@ -104,17 +104,17 @@ def under_path(game: str, tables: Sequence[StandingsTable], table: StandingsTabl
     return f"games/{game}" if table is main_table(tables) else f"games/{game}/under/{table.condition.slug}"
 
 
-def table_of(asked: Asked, tables: Sequence[StandingsTable]) -> StandingsTable:
+def table_of(visit: Visit, tables: Sequence[StandingsTable]) -> StandingsTable:
     """Return the table in the path.
 
     Raises:
         NoPage: if there are no standings under such a condition.
     """
-    slug = asked.names.get("slug")
+    slug = visit.names.get("slug")
     if slug is None:
         return main_table(tables)
     found = {one.condition.slug: one for one in tables}
     if slug not in found:
         near = get_close_matches(slug, found, 1, 0.0)
-        raise NoPage(f"{asked.names['game']} was not run under {slug}, but under: {', '.join(near)}")
+        raise NoPage(f"{visit.names['game']} was not run under {slug}, but under: {', '.join(near)}")
     return found[slug]

@@ -6,7 +6,7 @@ from ladder.http.pages.standings import first_share, main_table
 from ladder.http.pictures.boards import visible_match
 from ladder.http.pictures.charts import axis_of, bar, scale
 from ladder.http.rendering.wording import lead_of
-from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.visit import Page, Visit
 from ladder.questions.matches import MatchesRequest, PlayingRequest
 from ladder.questions.standings import StandingsTable, TopRequest
 
@@ -16,10 +16,10 @@ LAST = 8
 """The number of the latest matches on the page."""
 
 
-def start(asked: Asked) -> Page:
+def start(visit: Visit) -> Page:
     """Return the start page."""
     by_game: dict[str, list[StandingsTable]] = {}
-    for table in asked.desk.ask(TopRequest()).tables:
+    for table in visit.desk.ask(TopRequest()).tables:
         by_game.setdefault(table.condition.game, []).append(table)
     tables = []
     for under in by_game.values():
@@ -33,7 +33,7 @@ def start(asked: Asked) -> Page:
                 "scale": scale(axis),
                 "bots": len(rated),
                 "lead": lead_of(rated),
-                "shown": visible_match(asked, table.condition.game) if rated else None,
+                "shown": visible_match(visit, table.condition.game) if rated else None,
             }
         )
     return Page(
@@ -41,7 +41,7 @@ def start(asked: Asked) -> Page:
         {
             "first_share": first_share,
             "tables": tables,
-            "playing": asked.desk.ask(PlayingRequest()).matches,
-            "last": asked.desk.ask(MatchesRequest(limit=LAST)).matches,
+            "playing": visit.desk.ask(PlayingRequest()).matches,
+            "last": visit.desk.ask(MatchesRequest(limit=LAST)).matches,
         },
     )

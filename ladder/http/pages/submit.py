@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.visit import Page, Visit
 from referee.bots.files import ARCHIVES, MAX_BYTES
 from referee.bots.manifest import RUNNERS
 
 
-def submit(asked: Asked, left: int, *, bot: str = "", reason: str = "", status: int = 200) -> Page:
+def submit(visit: Visit, left: int, *, bot: str = "", reason: str = "", status: int = 200) -> Page:
     """Return the form.
 
     Args:
-        asked: the request.
+        visit: the request.
         left: the number of bots that the author may submit now.
         bot: the name that was entered before.
         reason: the reason for refusing the previous submission; empty without one.
@@ -21,7 +21,7 @@ def submit(asked: Asked, left: int, *, bot: str = "", reason: str = "", status: 
         "submit.html",
         {
             "left": max(left, 0),
-            "bot": bot or asked.query.get("bot", ""),
+            "bot": bot or visit.query.get("bot", ""),
             "reason": reason,
             "endings": [*RUNNERS, *ARCHIVES],
             "most": MAX_BYTES // 1024**2,

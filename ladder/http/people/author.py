@@ -19,11 +19,11 @@ from starlette.routing import Route
 from ladder.http.pages.me import me, my_bot, my_log
 from ladder.http.pages.submit import submit
 from ladder.http.rendering.links import link
-from ladder.http.requests.asked import Asked, BadQuestion, NoPage, Page, PageFunction, Site
 from ladder.http.requests.changes import Changes, length_of, prompt_pieces
 from ladder.http.requests.form import MAX_FORM_BYTES, Multipart, Part, drained, read_fields
 from ladder.http.requests.limits import address_of, name_of
 from ladder.http.requests.refused import refused
+from ladder.http.requests.visit import BadQuestion, NoPage, Page, PageFunction, Site, Visit
 from ladder.http.requests.visitor import COOKIE, ENCRYPTED_COOKIE, check_same_origin, cookie_of, is_encrypted, visitor
 from ladder.intake.tokens import Tokens
 from ladder.intake.upload import UPLOAD_SECONDS, Submission, Upload
@@ -97,11 +97,11 @@ class Author:
 
         return answer
 
-    def _me(self, asked: Asked) -> Page:
-        return me(asked, self._limits.submissions_left(asked.caller.author))
+    def _me(self, visit: Visit) -> Page:
+        return me(visit, self._limits.submissions_left(visit.caller.author))
 
-    def _form(self, asked: Asked) -> Page:
-        return submit(asked, self._limits.submissions_left(asked.caller.author))
+    def _form(self, visit: Visit) -> Page:
+        return submit(visit, self._limits.submissions_left(visit.caller.author))
 
     # in and out
 
@@ -115,7 +115,7 @@ class Author:
         except Unauthenticated as error:
             reason = refused(self._refusals, request, "login", error).message
             shown: Response = await self._show(
-                request, lambda asked: login(asked, reason.removesuffix(": dogana login"))
+                request, lambda visit: login(visit, reason.removesuffix(": dogana login"))
             )
             return shown
         note("logged_in", author=author)
@@ -194,7 +194,7 @@ class Author:
             left = self._limits.submissions_left(caller.author)
             shown: Response = await self._show(
                 request,
-                lambda asked: submit(asked, left, bot=sent.get("bot", ""), reason=found.message, status=found.status),
+                lambda visit: submit(visit, left, bot=sent.get("bot", ""), reason=found.message, status=found.status),
             )
             if found.retry_after:
                 shown.headers["retry-after"] = str(found.retry_after)
@@ -254,7 +254,7 @@ class Author:
             return await self._changes.take_in(upload, executable=executable)
 
 
-def login(asked: Asked, reason: str = "") -> Page:
+def login(visit: Visit, reason: str = "") -> Page:
     """Return the page for logging in; `reason` explains why that is needed."""
     return Page("login.html", {"reason": reason}, status=401 if reason else 200)
 
@@ -262,10 +262,10 @@ def login(asked: Asked, reason: str = "") -> Page:
 def _for_authors(function: PageFunction) -> PageFunction:
     """Wrap a page for authors: others get the page for logging in."""
 
-    def page(asked: Asked) -> Page:
-        if not asked.caller.author and function is not login:
-            return login(asked, "Log in first: this page is for authors")
-        return function(asked)
+    def page(visit: Visit) -> Page:
+        if not visit.caller.author and function is not login:
+            return login(visit, "Log in first: this page is for authors")
+        return function(visit)
 
     return page
 

@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from ladder.http.requests.asked import BadQuestion, Page, Site
 from ladder.http.requests.form import read_fields
 from ladder.http.requests.limits import address_of
+from ladder.http.requests.visit import BadQuestion, Page, Site
 from ladder.http.requests.visitor import check_same_origin, is_encrypted
 from ladder.model.match import Version
 from ladder.operation.errors import Forbidden, LadderError, NotFound

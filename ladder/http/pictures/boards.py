@@ -15,9 +15,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ladder.http.pictures.matches import whole_record
-from ladder.http.requests.asked import Asked, NoPage
-from ladder.http.requests.kept import Kept
 from ladder.http.requests.limits import name_of
+from ladder.http.requests.prepared import PreparedResponse
+from ladder.http.requests.visit import NoPage, Visit
 from ladder.operation.errors import LadderError
 from ladder.operation.limits import Limits
 from ladder.operation.threads import Threads
@@ -38,12 +38,12 @@ RECENT = 8
 class Boards:
     """Handles the requests for such pictures, one at a time."""
 
-    def __init__(self, ask: Callable[[Request], Asked], limits: Limits) -> None:
+    def __init__(self, ask: Callable[[Request], Visit], limits: Limits) -> None:
         """Prepare; `ask` parses a request."""
         self._ask = ask
         self._limits = limits
         self._threads = Threads(1)
-        self._kept: OrderedDict[tuple[str, bytes], Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, bytes], PreparedResponse] = OrderedDict()
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -51,17 +51,17 @@ class Boards:
 
     async def board(self, request: Request) -> Response:
         """Send the last position of a public match."""
-        asked = await self._threads.run(self._ask, request)
-        self._limits.requests.take(name_of(asked.caller, request))
-        drawn = await self._threads.run(self._drawn, asked)
+        visit = await self._threads.run(self._ask, request)
+        self._limits.requests.take(name_of(visit.caller, request))
+        drawn = await self._threads.run(self._drawn, visit)
         headers = {"cache-control": "no-cache", "vary": "Accept-Encoding, Cookie", "etag": drawn.tag}
         return drawn.sent(request, headers, "image/svg+xml")
 
-    def _drawn(self, asked: Asked) -> Kept:
-        match, record = whole_record(asked.desk, asked.names["match"])  # fails if the caller may not see it
+    def _drawn(self, visit: Visit) -> PreparedResponse:
+        match, record = whole_record(visit.desk, visit.names["match"])  # fails if the caller may not see it
         key = match, hashlib.sha256(record).digest()
         if key not in self._kept:
-            self._kept[key] = Kept.of(last_picture(match, record).encode(), 200)
+            self._kept[key] = PreparedResponse.of(last_picture(match, record).encode(), 200)
             if len(self._kept) > MAX_KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)
@@ -88,16 +88,16 @@ def last_picture(match: str, record: bytes) -> str:
     return shown.draw()
 
 
-def visible_match(asked: Asked, game: str) -> MatchRow | None:
+def visible_match(visit: Visit, game: str) -> MatchRow | None:
     """Return one of the latest matches of a game with a public record; None if there is none.
 
     It is not always the latest one: on a fast ladder, every visitor would then need a new picture. Instead it is the match whose
     number is divisible by the highest power of two, which remains the choice for about `RECENT` matches.
     """
-    found = asked.desk.ask(MatchesRequest(game=game, limit=RECENT)).matches
+    found = visit.desk.ask(MatchesRequest(game=game, limit=RECENT)).matches
     for match in sorted(found, key=lambda one: one.number & -one.number, reverse=True):
         try:
-            asked.desk.ask(RecordRequest(match=match.match))
+            visit.desk.ask(RecordRequest(match=match.match))
             return match
         except LadderError:  # other matches from its seed are unfinished, or the record is gone
             continue

@@ -23,7 +23,7 @@ from dogana.v1.referee_pb2_grpc import RefereeStub
 from ladder.facts.store import Store
 from ladder.http.rendering.render import fragment
 from ladder.http.rendering.sentence import sentence
-from ladder.http.requests.kept import Kept
+from ladder.http.requests.prepared import PreparedResponse
 from ladder.model.match import Match
 from ladder.operation.errors import NotFound, TooMuch
 from ladder.operation.home import Home
@@ -119,7 +119,7 @@ class Live:
                 raise NotFound(f"match {match_id} is not being played any more")
             return followed.look
 
-    def fragment(self, match_id: str) -> Kept:
+    def fragment(self, match_id: str) -> PreparedResponse:
         """Return the changing part of a match's page, as HTML.
 
         Raises:
@@ -201,7 +201,7 @@ class _Followed:
         self.task: asyncio.Task[None] | None = None
         self.begun = asyncio.Event()
         self.look: Look | None = None
-        self.fragment: Kept | None = None
+        self.fragment: PreparedResponse | None = None
         self.change = asyncio.Event()
         self.over: dict[str, str] | None = None
         self.has_ended = False
@@ -301,8 +301,8 @@ class _Followed:
                 return
             await asyncio.sleep(PICTURE_SECONDS)
 
-    def _as_html(self, look: Look) -> Kept:
-        return Kept.of(fragment("live_look.html", {"look": look, "bots": self._match.labels}).encode(), 200)
+    def _as_html(self, look: Look) -> PreparedResponse:
+        return PreparedResponse.of(fragment("live_look.html", {"look": look, "bots": self._match.labels}).encode(), 200)
 
     def _won(self, result: pb.GameOver) -> str:
         """Describe the result of the match."""

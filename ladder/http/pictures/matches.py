@@ -16,8 +16,8 @@ from starlette.types import Receive, Scope, Send
 from ladder.http.pictures.drawings import MAX_WAITING, Drawing, Drawings, pages_folder
 from ladder.http.pictures.live import Live
 from ladder.http.rendering.render import rendered
-from ladder.http.requests.asked import Asked, NoPage, Page
 from ladder.http.requests.limits import address_of, name_of
+from ladder.http.requests.visit import NoPage, Page, Visit
 from ladder.operation.errors import NotFound, TooMuch
 from ladder.operation.home import Home
 from ladder.operation.limits import FILE_REQUESTS, Limits
@@ -41,7 +41,7 @@ LAST_SECONDS = 0.5
 """The time that a stream has to end when the pages stop."""
 _END = {"type": "http.response.body", "body": b""}
 
-Ask = Callable[[Request], Asked]
+Ask = Callable[[Request], Visit]
 
 
 class Matches:
@@ -84,20 +84,20 @@ class Matches:
 
     async def viewer(self, request: Request) -> Response:
         """Send the viewer of a match; while it is being drawn, a page with the progress."""
-        asked, _, record = await self._record(request, 1)
+        visit, _, record = await self._record(request, 1)
         try:
-            drawing = await self._threads.run(self._drawings.ask, record, name_of(asked.caller, request))
+            drawing = await self._threads.run(self._drawings.ask, record, name_of(visit.caller, request))
         except TooMuch:  # its turn comes, because the browser asks again
             drawing = Drawing(ahead=MAX_WAITING)
         if drawing.page is None:
             page = Page("drawing.html", {"drawing": drawing, "seconds": WAIT_SECONDS})
-            return self._response(page, asked, 409 if drawing.problem else 202)
+            return self._response(page, visit, 409 if drawing.problem else 202)
         return await self._threads.run(_sent, drawing.page, request)
 
     async def preview(self, request: Request) -> Response:
         """Send the last picture of a match as PNG; it is drawn together with the viewer."""
-        asked, _, record = await self._record(request, 1)
-        drawing = await self._threads.run(self._drawings.ask, record, name_of(asked.caller, request))
+        visit, _, record = await self._record(request, 1)
+        drawing = await self._threads.run(self._drawings.ask, record, name_of(visit.caller, request))
         if drawing.page is None and not drawing.problem:
             return Response(status_code=503, headers={"retry-after": "60"})
         try:
@@ -110,16 +110,16 @@ class Matches:
 
     async def live(self, request: Request) -> Response:
         """Send the page of a running match; redirect to the page of any other match."""
-        asked = await self._threads.run(self._ask, request)
-        match_id = asked.names["match"]
-        playing = await self._threads.run(asked.desk.ask, PlayingRequest())
+        visit = await self._threads.run(self._ask, request)
+        match_id = visit.names["match"]
+        playing = await self._threads.run(visit.desk.ask, PlayingRequest())
         match = next((one for one in playing.matches if one.match == match_id), None)
         if match is None:
             return RedirectResponse(f"../{quote(match_id, safe='')}", 303, {"cache-control": "no-store"})
         look = None
         with contextlib.suppress(NotFound):
             look = await self._live.look(match_id)
-        return self._response(Page("live_match.html", {"match": match, "bots": match.bots, "look": look}), asked, 200)
+        return self._response(Page("live_match.html", {"match": match, "bots": match.bots, "look": look}), visit, 200)
 
     async def look(self, request: Request) -> Response:
         """Send the changing part of that page: the picture, the standing and the latest actions."""
@@ -136,21 +136,21 @@ class Matches:
             return Response(headers=EVENTS)
         return _Events(self._live.events(request.path_params["match"]), self._limits.streams, who)
 
-    def _response(self, page: Page, asked: Asked, status: int) -> Response:
+    def _response(self, page: Page, visit: Visit, status: int) -> Response:
         """Return a page that must not be cached, because it changes soon."""
-        return Response(rendered(page, asked), status, {"cache-control": "no-store"}, media_type="text/html")
+        return Response(rendered(page, visit), status, {"cache-control": "no-store"}, media_type="text/html")
 
-    async def _record(self, request: Request, requests: int) -> tuple[Asked, str, bytes]:
+    async def _record(self, request: Request, requests: int) -> tuple[Visit, str, bytes]:
         """Return the parsed request, the id of its match, and the stored record; charge the caller a number of requests.
 
         Raises:
             TooMuch: if the caller has too few requests left.
             LadderError: if there is no such match, it has no record, or its block is unfinished.
         """
-        asked = await self._threads.run(self._ask, request)
-        self._limits.requests.take(name_of(asked.caller, request), requests)
-        name, record = await self._threads.run(whole_record, asked.desk, asked.names["match"])
-        return asked, name, record
+        visit = await self._threads.run(self._ask, request)
+        self._limits.requests.take(name_of(visit.caller, request), requests)
+        name, record = await self._threads.run(whole_record, visit.desk, visit.names["match"])
+        return visit, name, record
 
 
 class _Events(Response):
@@ -238,16 +238,12 @@ def whole_record(desk: Desk, match: str) -> tuple[str, bytes]:
 
 def _sent(path: Path, request: Request) -> Response:
     """Return a viewer, or status 304 if the browser has it."""
+    headers = {"etag": f'"{path.stem}"', "cache-control": "no-cache"}
+    if headers["etag"] in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
     try:
         data = path.read_bytes()
     except FileNotFoundError:  # it was removed at this moment to make room
         return Response(status_code=503, headers={"retry-after": "1"})
-    headers = {
-        "etag": f'"{path.stem}"',
-        "cache-control": "no-cache",
-        # With status 304 as well: a browser gives what it has the headers of that answer.
-        "content-security-policy": f"{policy_of(data)}; frame-ancestors 'self'",
-    }
-    if headers["etag"] in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
+    headers["content-security-policy"] = f"{policy_of(data)}; frame-ancestors 'self'"
     return Response(data, headers=headers, media_type="text/html")

@@ -30,8 +30,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from ladder.http.app import application
-from ladder.http.requests.asked import Site
 from ladder.http.requests.connections import MAX_CONNECTIONS, Connection, Connections, counting_requests
+from ladder.http.requests.visit import Site
 from ladder.intake.upload import sweep_uploads
 from ladder.operation import journal
 from ladder.operation.calls import CallFigures

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message
 from ladder.facts.store import Store
 from ladder.http.app import application
 from ladder.http.rendering.links import address_of, is_file, links_of
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.operation.errors import Forbidden, LadderError
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits

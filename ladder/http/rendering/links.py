@@ -28,8 +28,8 @@ def link(
     if is_static and not is_file(there):
         target = f"{there or 'index'}.html"
     way = "../" * here.count("/") + quote(target, safe=_SAFE)
-    asked = urlencode({name: value for name, value in (query or {}).items() if value})
-    return (way or "./") + (f"?{asked}" if asked else "") + (f"#{quote(fragment, safe=_SAFE)}" if fragment else "")
+    text = urlencode({name: value for name, value in (query or {}).items() if value})
+    return (way or "./") + (f"?{text}" if text else "") + (f"#{quote(fragment, safe=_SAFE)}" if fragment else "")
 
 
 def is_file(path: str) -> bool:

@@ -11,7 +11,7 @@ from jinja2.runtime import Context
 from ladder.http.rendering.assets import assets
 from ladder.http.rendering.links import link
 from ladder.http.rendering.wording import change, percent
-from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.visit import Page, Visit
 from referee.registry import games
 from referee.terminal import visible
 from referee.version import installed_version
@@ -41,14 +41,14 @@ def _environment() -> Environment:
 
 @pass_context
 def _to(context: Context, path: str, fragment: str = "", **query: object) -> str:
-    asked: Asked = context["asked"]
+    visit: Visit = context["visit"]
     named = {name: "" if value is None else str(value) for name, value in query.items()}
-    return link(asked.path, path, is_static=asked.site.is_static, fragment=fragment, query=named)
+    return link(visit.path, path, is_static=visit.site.is_static, fragment=fragment, query=named)
 
 
 @pass_context
 def _asset(context: Context, name: str) -> str:
-    return link(context["asked"].path, assets()[name].path)
+    return link(context["visit"].path, assets()[name].path)
 
 
 def _lasting(milliseconds: float) -> str:
@@ -70,13 +70,13 @@ def title_of(game: str) -> str:
     return game if known is None else known.title
 
 
-def rendered(page: Page, asked: Asked) -> str:
+def rendered(page: Page, visit: Visit) -> str:
     """Return the HTML of a page."""
     values: dict[str, Any] = {
-        "asked": asked,
-        "site": asked.site,
-        "author": asked.caller.author,
-        "lacks_room": not asked.site.is_static and asked.desk.lacks_room(),
+        "visit": visit,
+        "site": visit.site,
+        "author": visit.caller.author,
+        "lacks_room": not visit.site.is_static and visit.desk.lacks_room(),
         **page.values,
     }
     return _environment().get_template(page.template).render(values)

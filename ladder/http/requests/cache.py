@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from cachetools import TTLCache
 
-from ladder.http.requests.kept import Kept
+from ladder.http.requests.prepared import PreparedResponse
 
 MAX_BYTES = 32 * 1024**2
 """The default size of a cache."""
@@ -28,20 +28,22 @@ class AnswerCache:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Keep up to `max_bytes` of answers for `fresh_seconds` each."""
-        self._answers = TTLCache[Key, tuple[Key, Kept]](max_bytes, fresh_seconds, timer=clock, getsizeof=_size)
+        self._answers = TTLCache[Key, tuple[Key, PreparedResponse]](
+            max_bytes, fresh_seconds, timer=clock, getsizeof=_size
+        )
 
-    def find(self, key: Key) -> Kept | None:
+    def find(self, key: Key) -> PreparedResponse | None:
         """Return a fresh answer, if there is one."""
         found = self._answers.get(key)
         return None if found is None else found[1]
 
-    def put(self, key: Key, answer: Kept) -> None:
+    def put(self, key: Key, answer: PreparedResponse) -> None:
         """Add an answer, unless it is larger than the cache; the least recently used ones make room for it."""
         entry = key, answer
         if _size(entry) <= self._answers.maxsize:
             self._answers[key] = entry
 
 
-def _size(entry: tuple[Key, Kept]) -> int:
+def _size(entry: tuple[Key, PreparedResponse]) -> int:
     key, answer = entry
     return sum(map(len, key)) + len(answer.body) + len(answer.compressed) + 1000

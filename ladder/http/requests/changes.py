@@ -8,7 +8,7 @@ from typing import TypeVar, TypeVarTuple, Unpack
 
 from starlette.requests import ClientDisconnect, Request
 
-from ladder.http.requests.asked import BadQuestion
+from ladder.http.requests.visit import BadQuestion
 from ladder.intake.upload import PIECE_SECONDS, Upload
 from ladder.operation.threads import Threads
 from ladder.questions.changes import SubmitAnswer

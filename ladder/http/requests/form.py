@@ -12,7 +12,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from ladder.http.requests.asked import BadQuestion, Gone, TooSlow
+from ladder.http.requests.visit import BadQuestion, Gone, TooSlow
 from referee.errors import DoganaError
 
 MAX_FORM_BYTES = 16 * 1024

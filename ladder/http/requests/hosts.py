@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from ladder.http.requests.asked import Site
+from ladder.http.requests.visit import Site
 from ladder.operation.errors import LadderError
 
 ANY = "*"

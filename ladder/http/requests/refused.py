@@ -6,9 +6,9 @@ import grpc
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from ladder.http.requests.asked import BadQuestion, NoPage, TooSlow
 from ladder.http.requests.hosts import WrongHost
 from ladder.http.requests.limits import address_of
+from ladder.http.requests.visit import BadQuestion, NoPage, TooSlow
 from ladder.operation.refusals import STATUSES, ErrorReply, Refusals, refusal_of
 
 _STATUSES = {

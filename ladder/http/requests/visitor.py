@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from ladder.http.requests.asked import Site
 from ladder.http.requests.limits import address_of
+from ladder.http.requests.visit import Site
 from ladder.intake.tokens import Tokens
 from ladder.operation.errors import Forbidden, TooMuch, Unauthenticated
 from ladder.questions.caller import ANYBODY, Caller

@@ -7,20 +7,7 @@ from typing import cast
 
 from typing_extensions import override
 
-from referee.game import (
-    Action,
-    Chance,
-    Criterion,
-    Game,
-    Observation,
-    Option,
-    OptionValue,
-    Points,
-    RolloutPolicy,
-    Scene,
-    Setup,
-    State,
-)
+from referee.game import Action, Chance, Criterion, Game, Observation, Points, RolloutPolicy, Scene, Setup, State
 from referee.games.cargo_noir import breakdown, drawing, drawing_words, rules, spots
 from referee.games.cargo_noir.actions import ACTION_TYPES, EndSmuggling, Wait
 from referee.games.cargo_noir.board import CargoNoirBoard, read_board
@@ -28,6 +15,7 @@ from referee.games.cargo_noir.observation import CargoNoirObservation, restore
 from referee.games.cargo_noir.position import read
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.kit.document import Document
+from referee.options import Option, OptionValue
 
 
 class CargoNoir(Game):

@@ -7,21 +7,7 @@ from typing import cast
 
 from typing_extensions import override
 
-from referee.game import (
-    Action,
-    Chance,
-    Criterion,
-    Distinct,
-    Game,
-    Observation,
-    Option,
-    OptionValue,
-    Points,
-    RolloutPolicy,
-    Scene,
-    Setup,
-    State,
-)
+from referee.game import Action, Chance, Criterion, Game, Observation, Points, RolloutPolicy, Scene, Setup, State
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import breakdown, drawing, drawing_words, set_up, spots
 from referee.games.valparaiso.board import ValparaisoBoard, read_board
@@ -31,6 +17,7 @@ from referee.games.valparaiso.position import read
 from referee.games.valparaiso.sample import draw_secrets
 from referee.games.valparaiso.state import ValparaisoState
 from referee.kit.document import Document
+from referee.options import Distinct, Option, OptionValue
 
 _MAX_ROUNDS = 60
 

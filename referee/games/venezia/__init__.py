@@ -6,19 +6,7 @@ from typing import cast
 
 from typing_extensions import override
 
-from referee.game import (
-    Action,
-    Chance,
-    Criterion,
-    Game,
-    Observation,
-    Option,
-    Points,
-    RolloutPolicy,
-    Scene,
-    Setup,
-    State,
-)
+from referee.game import Action, Chance, Criterion, Game, Observation, Points, RolloutPolicy, Scene, Setup, State
 from referee.games.venezia import breakdown, drawing, drawing_words, rules, spots
 from referee.games.venezia.actions import ACTION_TYPES, Done
 from referee.games.venezia.board import MAX_ON_PIAZZA, VeneziaBoard, read_board
@@ -27,6 +15,7 @@ from referee.games.venezia.position import read
 from referee.games.venezia.sample import draw_plans
 from referee.games.venezia.state import VeneziaState
 from referee.kit.document import Document
+from referee.options import Option
 
 _MAX_ROUNDS = 50
 

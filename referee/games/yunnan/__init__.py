@@ -8,21 +8,7 @@ from typing import cast
 
 from typing_extensions import override
 
-from referee.game import (
-    Action,
-    Chance,
-    Criterion,
-    Distinct,
-    Game,
-    Observation,
-    Option,
-    OptionValue,
-    Points,
-    RolloutPolicy,
-    Scene,
-    Setup,
-    State,
-)
+from referee.game import Action, Chance, Criterion, Game, Observation, Points, RolloutPolicy, Scene, Setup, State
 from referee.games.yunnan import breakdown, drawing, rules, spots
 from referee.games.yunnan.actions import ACTION_TYPES, Done, Pass
 from referee.games.yunnan.board import MAX_MERCHANTS, MAX_STRUCTURES, MAX_VALUE, YunnanBoard, read_board
@@ -32,6 +18,7 @@ from referee.games.yunnan.position import read
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.table import number_of_colours
 from referee.kit.document import Document
+from referee.options import Distinct, Option, OptionValue
 
 _MAX_TURNS = 100
 _COLOURS = tuple(colour.name.lower() for colour in Colour)

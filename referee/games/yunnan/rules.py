@@ -65,7 +65,7 @@ def legal_actions(table: Table) -> list[Action]:
     return _LEGAL[table.phase](table)
 
 
-def _sources(table: Table, colour: int) -> list[int]:
+def sources(table: Table, colour: int) -> list[int]:
     """Return the possible origins of a Merchant, as numbers of `Place` (Y2.2)."""
     if table.reserve[colour]:
         return [Place.RESERVE]
@@ -74,37 +74,44 @@ def _sources(table: Table, colour: int) -> list[int]:
 
 def _legal_in_auction(table: Table) -> list[Action]:
     colour = table.acting_colour
-    sources = _sources(table, colour)
-    if not sources:  # R8
+    places = sources(table, colour)
+    if not places:  # R8
         return [act.PASS]
     legal: list[Action] = []
     if not table.banked >> colour & 1:
-        _add_bids(table, colour, sources, legal)
+        _add_bids(table, colour, places, legal)
         for space, bidder in enumerate(table.bank):
             if bidder == NOBODY:
                 actions = act.BANKS[space]
-                legal += [actions[source] for source in sources]
-    legal += [act.MARKETS[source] for source in sources]
+                legal += [actions[source] for source in places]
+    legal += [act.MARKETS[source] for source in places]
     legal.append(act.PASS)
     return legal
 
 
-def _add_bids(table: Table, colour: int, sources: list[int], legal: list[Action]) -> None:
-    board = table.board
-    values, small = board.bid_spaces, board.small_spaces
-    most = _limit(table, colour)
-    for building, row in enumerate(table.bids):
-        if colour in row or is_exhausted(table, colour, building):
-            continue
-        actions = act.bids(values)[building]
-        for space, value in enumerate(values):
-            if value > most:
-                break
-            if row[space] == NOBODY and (space >= small or max(row[space:]) == NOBODY):  # Y2.3 d, e
-                legal += [actions[space][source] for source in sources]
+def _add_bids(table: Table, colour: int, places: list[int], legal: list[Action]) -> None:
+    most = limit(table, colour)
+    actions = act.bids(table.board.bid_spaces)
+    for building in range(len(table.bids)):
+        for space in open_spaces(table, colour, building, most):
+            legal += [actions[building][space][source] for source in places]
 
 
-def _limit(table: Table, colour: int) -> int:
+def open_spaces(table: Table, colour: int, building: int, most: int) -> list[int]:
+    """Return the spaces of a building on which a colour that has not used the bank can bid at most this value."""
+    row, values, small = table.bids[building], table.board.bid_spaces, table.board.small_spaces
+    found: list[int] = []
+    if colour in row or is_exhausted(table, colour, building):
+        return found
+    for space, value in enumerate(values):
+        if value > most:
+            break
+        if row[space] == NOBODY and (space >= small or max(row[space:]) == NOBODY):  # Y2.3 d, e
+            found.append(space)
+    return found
+
+
+def limit(table: Table, colour: int) -> int:
     """Return the highest bid that a colour can afford (Y2.3 f)."""
     if table.setup.options["expert"]:  # Y13.1
         return table.board.bid_spaces[-1]
@@ -209,7 +216,7 @@ def _check_phase(table: Table, phase: Phase, rule: str) -> None:
 def _check_source(table: Table, source: int) -> None:
     _check_phase(table, AUCTION, "Y2.1")
     place = named(Place, source)
-    if place in _sources(table, table.acting_colour):
+    if place in sources(table, table.acting_colour):
         return
     if place is Place.RESERVE:
         raise IllegalAction("there is no Merchant in the reserve", "Y2.2")
@@ -244,8 +251,8 @@ def _play_bid(table: Table, action: act.Bid) -> None:
         raise IllegalAction(f"space {action.value} of {building.name} is taken", "Y2.3d")
     if space < table.board.small_spaces and max(row[space:]) != NOBODY:
         raise IllegalAction(f"a small space needs the highest bid in {building.name}", "Y2.3e")
-    if action.value > _limit(table, colour):
-        raise IllegalAction(f"only {_limit(table, colour)} Yuan are not committed to other bids", "Y2.3f")
+    if action.value > limit(table, colour):
+        raise IllegalAction(f"only {limit(table, colour)} Yuan are not committed to other bids", "Y2.3f")
     _take_merchant(table, action.source)
     row[space] = colour
     for lower in range(min(space, table.board.small_spaces)):  # Y2.5

@@ -15,7 +15,7 @@ from referee.match.clock import TimeControl
 from referee.match.house import HouseBot, HouseDecision
 from referee.match.plan import MatchPlan, match_id_for
 from referee.match.result import Result
-from referee.registry import find, house_bots, shipped_board
+from referee.registry import UnknownHouseBot, find, house_bot, house_bots, shipped_board
 
 Policy = Callable[[HouseDecision], int | Sequence[Action]]
 """Answers a decision with the index of a legal action, or with a sequence of actions."""
@@ -80,20 +80,24 @@ def _seated(game: Game, bot: Bot) -> Callable[[Game, Setup, str, Seat], HouseBot
     """Return a factory of the bot for a seat."""
     if not isinstance(bot, str):
         return lambda game, setup, match_id, seat: _PolicyBot(bot)
-    known = house_bots()
-    if bot not in known:
-        raise InProcessError(f"there is no house bot {bot!r}; there are: {', '.join(known)}")
-    if not known[bot].plays(game):
+    try:
+        made = house_bot(bot)
+    except UnknownHouseBot as error:
+        raise InProcessError(str(error)) from error
+    if not house_bots()[bot.partition(":")[0]].plays(game):
         raise InProcessError(f"{bot} does not play {game.name}")
-    return known[bot]
+    return made
 
 
-class _PolicyBot:
+class _PolicyBot(HouseBot):
     """A policy in the form of a house bot."""
 
     def __init__(self, choose: Policy) -> None:
-        self.choose = choose
+        self._answer = choose
 
     @staticmethod
     def plays(game: Game) -> bool:
         return True
+
+    def choose(self, decision: HouseDecision) -> int | Sequence[Action]:
+        return self._answer(decision)

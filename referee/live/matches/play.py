@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +29,7 @@ from referee.match.house import HouseBot
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
 from referee.records.record import RecordWriter
+from referee.registry import house_bot, house_bots
 from referee.sandbox.box import NO_PROGRAM, CannotIsolate, Sandbox
 from referee.sandbox.cgroup import Usage
 
@@ -58,6 +61,22 @@ class Command:
     """The time for it to join."""
     sandbox: Sandbox | None = None
     """Its sandbox; None to let it run with the rights of this process."""
+
+
+def house_player(word: str, join_seconds: float = 10.0) -> House | Command:
+    """Return the player for a house bot: in this process, or in its own if it takes its time.
+
+    Args:
+        word: its name, and options: `search:seconds=1`.
+        join_seconds: the time for its process to join.
+
+    Raises:
+        UnknownHouseBot: if there is no such house bot.
+    """
+    bot = house_bot(word)
+    if house_bots()[word.partition(":")[0]].thinks:
+        return Command([sys.executable, "-m", "house_bots", word], dict(os.environ), None, join_seconds)
+    return House(bot)
 
 
 @dataclass(frozen=True, slots=True)

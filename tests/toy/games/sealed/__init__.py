@@ -17,7 +17,6 @@ from referee.game import (
     IllegalAction,
     JsonObject,
     Observation,
-    Option,
     Points,
     RolloutPolicy,
     Scene,
@@ -27,6 +26,7 @@ from referee.game import (
     Window,
 )
 from referee.kit.document import Document
+from referee.options import Option
 
 ROUNDS = 3
 MAX_LAID = 2

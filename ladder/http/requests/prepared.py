@@ -1,4 +1,4 @@
-"""Answers that are made once and sent many times."""
+"""Responses that are prepared once and sent many times."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _COMPRESSION = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """An answer as it is sent."""
+class PreparedResponse:
+    """A response with its compressed body and its tag."""
 
     body: bytes
     compressed: bytes
@@ -26,10 +26,10 @@ class Kept:
     headers: tuple[tuple[str, str], ...]
 
     @staticmethod
-    def of(body: bytes, status: int, headers: tuple[tuple[str, str], ...] = ()) -> Kept:
+    def of(body: bytes, status: int, headers: tuple[tuple[str, str], ...] = ()) -> PreparedResponse:
         """Prepare an answer for being sent."""
         tag = f'W/"{hashlib.sha256(body).hexdigest()[:20]}"'
-        return Kept(body, gzip.compress(body, _COMPRESSION, mtime=0), tag, status, headers)
+        return PreparedResponse(body, gzip.compress(body, _COMPRESSION, mtime=0), tag, status, headers)
 
     def sent(self, request: Request, headers: Mapping[str, str], media_type: str) -> Response:
         """Return the answer to a request, with further headers; if these have its tag, a browser that has it gets it not again."""

@@ -1,4 +1,4 @@
-"""What a page is asked for, and what it answers. Neither knows HTTP, so the pages can be written to files as well."""
+"""A visit to a page, and its answer. Neither knows HTTP, so the pages can be written to files as well."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TooSlow(LadderError):
 
 
 class Gone(LadderError):
-    """Who asks has gone; nobody reads an answer."""
+    """The client has gone; nobody reads an answer."""
 
 
 class NoPage(LadderError):
@@ -38,9 +38,9 @@ class Site:
     has_tables: bool = False
     """Whether people can play here."""
     tables: int = TABLES
-    """How many matches people may play at a time."""
+    """The most matches that people may play at a time."""
     tables_per_address: int | None = None
-    """How many of them from one address; None for all."""
+    """The most of them from one address; None for all."""
     walls: Isolation | None = None
     """What surrounds bots of authors at tables; None if people play against house bots alone."""
     is_static: bool = False
@@ -62,8 +62,8 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a page is asked for."""
+class Visit:
+    """A request for a page: the visitor, the path and the query."""
 
     desk: Desk
     """The desk of the ladder, for the one who looks."""
@@ -115,4 +115,4 @@ class Page:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-PageFunction = Callable[[Asked], Page]
+PageFunction = Callable[[Visit], Page]

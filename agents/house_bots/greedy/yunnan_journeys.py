@@ -1,0 +1,224 @@
+"""The worth of a colour's journeys (Y5): of all ways to distribute its Merchants with its border passes, the best.
+
+Counts by province are packed into an integer, four bits each, from Pu'er on. So a plan is an addition, and what is
+known of plans can be looked up: the search plays many thousands a second.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final
+
+from referee.games.yunnan.names import Province
+from referee.games.yunnan.routes import routes_of
+
+BITS: Final = 4
+"""The bits of a count; no board has more than 10 Merchants of a colour."""
+MOST: Final = (1 << BITS) - 1
+"""The highest count."""
+MANY: Final = 6
+"""The number of provinces."""
+NONE: Final = -1e9
+"""Less than any plan is worth, in points."""
+_KEPT: Final = 1 << 14
+
+Sites = tuple[tuple[Province, Province], ...]
+"""The provinces that each bridge site joins."""
+
+
+def packed(counts: list[int]) -> int:
+    """Return counts by province as one integer."""
+    found = 0
+    for province in range(MANY):
+        found |= counts[province] << BITS * province
+    return found
+
+
+def one(province: int) -> int:
+    """Return a count of one in a province, packed."""
+    return 1 << BITS * province
+
+
+def present(counts: int) -> int:
+    """Return the provinces with a count, as bits."""
+    found = 0
+    for province in range(MANY):
+        if counts >> BITS * province & MOST:
+            found |= 1 << province
+    return found
+
+
+class Own:
+    """The data that determine a colour's best journeys."""
+
+    def __init__(self, unmoved: int, fixed: int, posts: int, bridges: int, horse: int, passes: int) -> None:
+        self.unmoved = unmoved
+        """Merchants that can make a journey, packed."""
+        self.fixed = fixed
+        """Merchants that have made their journey, packed."""
+        self.posts = posts
+        """Posts, packed."""
+        self.bridges = bridges
+        """The sites of the colour's bridges, as bits."""
+        self.horse = horse
+        self.passes = passes
+
+    def copy(self) -> Own:
+        """Return an equal colour."""
+        return Own(self.unmoved, self.fixed, self.posts, self.bridges, self.horse, self.passes)
+
+    def with_merchant(self, province: int, by: int) -> Own:
+        """Return the colour with more Merchants in a province."""
+        other = self.copy()
+        other.unmoved += by * one(province)
+        return other
+
+    def with_pass(self) -> Own:
+        """Return the colour with one more border pass."""
+        other = self.copy()
+        other.passes += 1
+        return other
+
+    def with_horse(self) -> Own:
+        """Return the colour with its Horse one province farther."""
+        other = self.copy()
+        other.horse += 1
+        return other
+
+    def with_post(self, province: int) -> Own:
+        """Return the colour with one more Post."""
+        other = self.copy()
+        other.posts += one(province)
+        return other
+
+    def with_bridge(self, site: int) -> Own:
+        """Return the colour with one more Bridge."""
+        other = self.copy()
+        other.bridges |= 1 << site
+        return other
+
+
+class Scale:
+    """The worth of a colour's Merchants and Posts."""
+
+    def __init__(self, merchants: list[float], posts: list[float], home: float) -> None:
+        self.merchants = merchants
+        """Points for Merchants with a route, by province and number: `merchants[province << BITS | number]`."""
+        self.posts = posts
+        """Points for a Post with a route, by province."""
+        self.home = home
+        """Points for a Merchant in Pu'er."""
+
+
+class Ways:
+    """The ways over a map with these bridge sites. Use `ways_of`: it makes each map once."""
+
+    def __init__(self, sites: Sites) -> None:
+        routes = routes_of(sites)
+        self.site_needs = [int(max(ends)) for ends in sites]
+        """For each site, the province that the Horse must have reached."""
+        self.distances = routes.distances
+        self._ends = [(int(one), int(other)) for one, other in sites]
+        self._connected = [
+            routes.reach(bridges, provinces).connected
+            for bridges in range(1 << len(sites))
+            for provinces in range(1 << MANY)
+        ]
+        self._spreads: dict[int, list[int]] = {}
+
+    def best(self, own: Own, scale: Scale) -> float:
+        """Return the points of the best plan."""
+        return self._rated(own, scale)[0]
+
+    def best_spread(self, own: Own, scale: Scale) -> int:
+        """Return how the best plan distributes the Merchants that can make a journey, packed."""
+        return self._rated(own, scale)[1]
+
+    def _rated(self, own: Own, scale: Scale) -> tuple[float, int]:
+        always, bridges, fixed = present(own.fixed) | present(own.posts), own.bridges, own.fixed
+        points, chosen = NONE, own.unmoved
+        for spread in self.spreads(own):
+            there = always | present(spread)
+            connected = self._connected[bridges << MANY | there]
+            if there & ~connected & ~1:  # Merchants without a route go home (Y5.10)
+                found = _cut_off(spread, fixed, connected, scale)
+            else:
+                found = _on_routes(spread, fixed, scale.merchants)
+            if own.posts:
+                found = _with_posts(found, own.posts, connected, scale.posts)
+            if found > points:
+                points, chosen = found, spread
+        return points, chosen
+
+    def spreads(self, own: Own) -> list[int]:
+        """Return all ways to distribute Merchants with the border passes, those with the fewest passes first."""
+        key = ((own.unmoved << 4 | own.bridges) << 3 | own.horse) << 8 | own.passes
+        found = self._spreads.get(key)
+        if found is None:
+            if len(self._spreads) >= _KEPT:
+                self._spreads.clear()
+            found = self._spreads[key] = self._spread(own)
+        return found
+
+    def _spread(self, own: Own) -> list[int]:
+        found, border, known = [own.unmoved], [own.unmoved], {own.unmoved}
+        for _ in range(own.passes):
+            reached = []
+            for before in border:
+                for start, end in self._borders(own):
+                    if before >> BITS * start & MOST:
+                        spread = before - one(start) + one(end)
+                        if spread not in known:
+                            known.add(spread)
+                            reached.append(spread)
+            found += reached
+            border = reached
+        return found
+
+    def _borders(self, own: Own) -> list[tuple[int, int]]:
+        """Return the borders that a colour can cross, in both directions."""
+        pairs = [(int(one), int(other)) for one, other in pairwise(Province)]
+        pairs += [ends for site, ends in enumerate(self._ends) if own.bridges >> site & 1]
+        return [way for near, far in pairs if far <= own.horse for way in ((near, far), (far, near))]
+
+
+def _on_routes(spread: int, fixed: int, worth: list[float]) -> float:
+    """Return the points of Merchants that all have a route."""
+    counts, points = spread + fixed, 0.0
+    for province in range(MANY):
+        points += worth[province << BITS | counts & MOST]
+        counts >>= BITS
+    return points
+
+
+def _cut_off(spread: int, fixed: int, connected: int, scale: Scale) -> float:
+    """Return the points of Merchants some of which have no route."""
+    counts, points, home = spread + fixed, 0.0, 0
+    for province in range(MANY):
+        if connected >> province & 1:
+            points += scale.merchants[province << BITS | counts & MOST]
+        else:
+            home += counts & MOST
+        counts >>= BITS
+    return points + home * scale.home
+
+
+def _with_posts(points: float, posts: int, connected: int, worth: list[float]) -> float:
+    """Add the points of the Posts that have a route."""
+    for province in range(MANY):
+        count = posts & MOST
+        if count and connected >> province & 1:
+            points += count * worth[province]
+        posts >>= BITS
+    return points
+
+
+_MADE: dict[Sites, Ways] = {}
+
+
+def ways_of(sites: Sites) -> Ways:
+    """Return the ways over a map with these bridge sites."""
+    found = _MADE.get(sites)
+    if found is None:
+        found = _MADE[sites] = Ways(sites)
+    return found

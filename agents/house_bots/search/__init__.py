@@ -1,0 +1,122 @@
+"""The house bot `search` looks ahead: it tries rows of actions in rollouts. Each game has a recipe, a module named after it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from house_bots.search.halving import Search
+from house_bots.search.recipe import Recipe
+from referee.game import Action, Game, Seat, Setup
+from referee.match.house import HouseBot, HouseDecision
+
+SECONDS = 0.1
+"""The processor seconds for a decision, if nobody says otherwise."""
+MAX_SECONDS, MAX_ROLLOUTS, MAX_SEED = 3600.0, 10**9, 2**62
+BUDGET_SHARE = 0.5
+"""The largest share of a decision's time that a search takes: a loaded machine can be late with everything else."""
+BANK_SHARE = 1 / 12
+"""The largest share of the bank that a decision takes."""
+
+
+class SearchBot(HouseBot):
+    """Plays every game that has a recipe here.
+
+    Attributes:
+        last: the last search, with its rows and their comparisons; None before the first.
+    """
+
+    thinks = True
+
+    def __init__(
+        self,
+        game: Game,
+        setup: Setup,
+        match_id: str,
+        seat: Seat,
+        *,
+        seconds: float = SECONDS,
+        rollouts: int | None = None,
+        seed: int | None = None,
+    ) -> None:
+        """Take a seat.
+
+        Args:
+            game: the rules.
+            setup: the terms of the match.
+            match_id: with the seat, it determines all chance in the searches, unless there is a seed.
+            seat: the seat.
+            seconds: the processor seconds for a decision.
+            rollouts: the rollouts for a decision; with them, it plays the same on any machine. None for any number.
+            seed: determines all chance in the searches.
+        """
+        self._game = game
+        self._seat = seat
+        self._seconds = math.inf if rollouts else seconds
+        self._rollouts = rollouts or math.inf
+        self._source = f"{match_id}:{seat}" if seed is None else f"seed {seed}:{seat}"
+        self._decisions = 0
+        self.last: Search | None = None
+        recipe: Callable[[Setup], Recipe] = importlib.import_module(f"{__name__}.{game.name}").RECIPE
+        self._recipe = recipe(setup)
+
+    @staticmethod
+    def plays(game: Game) -> bool:
+        """Return whether a game has a recipe here."""
+        return importlib.util.find_spec(f"{__name__}.{game.name}") is not None
+
+    @staticmethod
+    def read_options(options: Mapping[str, str]) -> dict[str, Any]:
+        """Read `seconds`, `rollouts` and `seed`.
+
+        Raises:
+            ValueError: if there is another option, or a value is out of range.
+        """
+        found: dict[str, Any] = {}
+        for name, text in options.items():
+            if name == "seconds":
+                found[name] = _number(name, text, float, 0.001, MAX_SECONDS)
+            elif name == "rollouts":
+                found[name] = _number(name, text, int, 1, MAX_ROLLOUTS)
+            elif name == "seed":
+                found[name] = _number(name, text, int, 0, MAX_SEED)
+            else:
+                raise ValueError(f"there is no option {name!r}; there are: seconds, rollouts, seed")
+        if "seconds" in found and "rollouts" in found:
+            raise ValueError("seconds and rollouts exclude each other")
+        return found
+
+    def choose(self, decision: HouseDecision) -> int | Sequence[Action]:
+        """Return the best row of actions."""
+        self._decisions += 1
+        if len(decision.actions) == 1:
+            return 0
+        cpu, wall = time.process_time(), time.monotonic()
+        limit = min(decision.budget * BUDGET_SHARE, decision.bank * BANK_SHARE)
+
+        def share_spent(rollouts: int) -> float:
+            late = (time.monotonic() - wall) / limit if limit > 0 else 1.0
+            return max((time.process_time() - cpu) / self._seconds, rollouts / self._rollouts, late)
+
+        self.last = Search(self._game, self._recipe, decision.observation, self._seat, self._seed())
+        return self.last.run(share_spent)
+
+    def _seed(self) -> int:
+        text = f"search {self._source}:{self._decisions}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])
+
+
+def _number(name: str, text: str, kind: type[int] | type[float], low: float, high: float) -> float:
+    try:
+        value = kind(text)
+    except ValueError:
+        value = math.nan
+    if not low <= value <= high:
+        words = "a whole number" if kind is int else "a number"
+        raise ValueError(f"{name} must be {words} from {low:g} to {high:g}, not {text!r}")
+    return value

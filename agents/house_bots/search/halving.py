@@ -1,0 +1,145 @@
+"""Chooses a row of actions by rollouts: sequential halving over paired differences.
+
+Each candidate is played in copies of the same samples of what is hidden, with the same chance (common random numbers:
+Glasserman and Yao 1992), then the recipe's policy goes on for everybody until the horizon. The budget is spread by
+sequential halving (Karnin, Koren and Somekh 2013): after each round the worse half of the candidates goes. The first
+candidate always stays, and another replaces it only if it is better by a margin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from house_bots.search.recipe import TO_THE_END, Recipe
+from referee.game import Action, Game, IllegalAction, Observation, Seat, State
+from referee.kit.chance import FastChance
+from referee.playout import rollout
+
+FIRST_SAMPLES = 2
+"""Samples of each candidate before the budget is known well enough to be spread."""
+
+
+class Search:
+    """One search, at one decision.
+
+    Attributes:
+        rollouts: the number of rollouts so far.
+        rows: the candidates; the first is the one to beat.
+        differences: for each candidate, its differences to the first in the same samples, in points.
+    """
+
+    def __init__(self, game: Game, recipe: Recipe, observation: Observation, seat: Seat, seed: int) -> None:
+        """Prepare a search.
+
+        Args:
+            game: the rules.
+            recipe: how to search in the game.
+            observation: what the seat to act observes.
+            seat: the seat to act.
+            seed: makes the search reproducible.
+        """
+        self._game = game
+        self._recipe = recipe
+        self._observation = observation
+        self._seat = seat
+        self._seed = seed
+        self._world = self._sampled(0)
+        self._first: list[float] = []
+        self._repeats = False
+        self._deeper = 0
+        self.rollouts = 0
+        self.rows = recipe.candidates(self._world, seat)
+        self.differences: list[list[float]] = [[] for _ in self.rows]
+
+    def run(self, share_spent: Callable[[int], float]) -> Sequence[Action]:
+        """Search until the budget is spent; return the best row.
+
+        Args:
+            share_spent: returns the share of the budget that is spent, given the number of rollouts so far.
+        """
+        alive = list(range(len(self.rows)))
+        rounds = max(1, math.ceil(math.log2(max(2, len(alive)))))
+        for number in range(rounds):
+            goal = (number + 1) / rounds
+            done = 0
+            while len(alive) > 1 and (done < FIRST_SAMPLES or share_spent(self.rollouts) < goal):
+                if not self._compare(alive, share_spent) or share_spent(self.rollouts) >= 1:
+                    return self._best(alive)
+                done += 1
+            alive = self._better_half(alive)
+        return self._best(alive)
+
+    def _compare(self, alive: Sequence[int], share_spent: Callable[[int], float]) -> bool:
+        """Play each candidate that is left in one more sample; return whether further samples can tell more."""
+        number = len(self.differences[0])
+        results: list[float] = []
+        ended = True
+        for index in alive:
+            state = self._world.clone() if not self._recipe.has_secrets else self._sampled(number)
+            over, points = self._played(state, self.rows[index], FastChance(seed=self._seed + number))
+            results.append(points)
+            ended = ended and over
+            self.rollouts += 1
+            if share_spent(self.rollouts) >= 1 and index != alive[-1]:
+                return False  # the sample is not complete: drop it
+        for index, points in zip(alive, results, strict=True):
+            self.differences[index].append(points - results[0])
+        return self._go_deeper(results, ended)
+
+    def _go_deeper(self, results: list[float], ended: bool) -> bool:
+        """Lengthen the rollouts if they repeat, as without chance; return False if they reach the end already."""
+        number = len(self.differences[0])
+        if number == 1:
+            self._first = results
+        elif number == FIRST_SAMPLES:
+            self._repeats = not self._recipe.has_secrets and results == self._first
+        self._deeper += self._repeats
+        return not (self._repeats and ended)
+
+    def _played(self, state: State, row: Sequence[Action], chance: FastChance) -> tuple[bool, float]:
+        """Play a row and a rollout; return whether the match is over, and the seat's points beyond its rivals'."""
+        stages = self._recipe.stages(state)
+        until = TO_THE_END if stages >= TO_THE_END else state.stage() + stages + self._deeper
+        for action in row:
+            try:
+                state.apply(self._seat, action, chance)
+            except IllegalAction:
+                break  # chance, or a rival, changed what is possible
+        rollout(state, self._recipe.policy, chance, until)
+        values = self._recipe.value(state)
+        own = values.pop(self._seat)
+        points = own - (max(values) + math.fsum(values) / len(values)) / 2
+        over = state.is_over()
+        if over and self._recipe.win:
+            points += self._recipe.win * _share_beaten(state.ranks(), self._seat)
+        return over, points
+
+    def _sampled(self, number: int) -> State:
+        chance = FastChance(seed=self._seed + number)
+        game, recipe = self._game, self._recipe
+        return game.sample(recipe.setup, self._observation, chance, undone=recipe.has_secrets)
+
+    def _better_half(self, alive: Sequence[int]) -> list[int]:
+        """Return the better half of the candidates, and the first."""
+        others = sorted((index for index in alive if index), key=self._mean, reverse=True)
+        return [0, *others[: max(1, len(alive) // 2)]]
+
+    def _mean(self, index: int) -> float:
+        found = self.differences[index]
+        return math.fsum(found) / len(found) if found else -math.inf
+
+    def _best(self, alive: Sequence[int]) -> Sequence[Action]:
+        """Return the best row; a candidate replaces the first if it is better by the margin."""
+        best = max(alive, key=lambda index: (self._mean(index), -index))
+        mean, found = self._mean(best), self.differences[best]
+        if best == 0 or mean <= 0 or len(found) < FIRST_SAMPLES:
+            return self.rows[0]
+        variance = math.fsum((one - mean) ** 2 for one in found) / (len(found) - 1)
+        return self.rows[best] if mean > self._recipe.margin * math.sqrt(variance / len(found)) else self.rows[0]
+
+
+def _share_beaten(ranks: Sequence[int], seat: Seat) -> float:
+    """Return the share of rivals that a seat is ahead of, ties half."""
+    beaten = math.fsum((rank > ranks[seat]) + (rank == ranks[seat]) / 2 for rank in ranks) - 0.5
+    return beaten / (len(ranks) - 1)

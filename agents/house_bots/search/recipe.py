@@ -1,0 +1,45 @@
+"""The part of a search that differs by game: candidates, a policy for rollouts, their length, and a value at their end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mypy_extensions import mypyc_attr
+
+from referee.game import Action, RolloutPolicy, Seat, Setup, State
+from referee.playout import END
+
+TO_THE_END = END
+"""A length of rollouts in stages: until the match is over."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Recipe:
+    """The search in one game, for one setup. Each game has a subclass in a module named after it.
+
+    Attributes:
+        setup: the terms of the match.
+        policy: plays for every seat in rollouts.
+        margin: the standard errors by which a candidate must be better than the first one to replace it.
+        has_secrets: whether anything that matters to a rollout is hidden; if so, each rollout begins in another sample.
+        win: the points that the first place counts beside the value, where a rollout reaches the end of the match.
+    """
+
+    def __init__(self, setup: Setup, policy: RolloutPolicy) -> None:
+        self.setup = setup
+        self.policy = policy
+        self.margin = 1.0
+        self.has_secrets = False
+        self.win = 0.0
+
+    def stages(self, state: State) -> int:
+        """Return how many stages a rollout from a state goes on, counting the current one; `TO_THE_END` for all."""
+        raise NotImplementedError
+
+    def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
+        """Return the rows to compare. The first is what the seat would play without a search."""
+        raise NotImplementedError
+
+    def value(self, state: State) -> list[float]:
+        """Return an estimate of each seat's final points, in a state where a rollout stopped."""
+        raise NotImplementedError

@@ -1,0 +1,104 @@
+"""The house bot `search`: what it chooses among rows, its options, and that a bot without options has none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from house_bots.search import SearchBot
+from house_bots.search.halving import Search
+from house_bots.search.recipe import TO_THE_END, Recipe
+from typing_extensions import override
+
+from referee.game import Action, Chance, RolloutPolicy, Seat, State
+from referee.kit.chance import FastChance
+from referee.registry import UnknownHouseBot, house_bot, shipped_board
+from tests.toy.games.sealed import GAME as SEALED
+
+
+class Uniform(RolloutPolicy):
+    """Plays at random."""
+
+    @override
+    def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
+        legal = state.legal_actions(seat)
+        return [legal[chance.stream("policy").below(len(legal))]]
+
+
+class Plain(Recipe):
+    """Every legal action, played on at random to the end; the score is the value."""
+
+    @override
+    def stages(self, state: State) -> int:
+        return TO_THE_END
+
+    @override
+    def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
+        return [[action] for action in state.legal_actions(seat)]
+
+    @override
+    def value(self, state: State) -> list[float]:
+        return list(map(float, state.scores()))
+
+
+def searched(seed: int, rollouts: int, *, secrets: bool = True) -> Search:
+    """A search at the first decision of the toy game, after it ran."""
+    setup = SEALED.setup(2, {}, shipped_board(SEALED))
+    state = SEALED.start(setup, FastChance(seed=1))
+    recipe = Plain(setup, Uniform())
+    recipe.has_secrets = secrets
+    search = Search(SEALED, recipe, state.observation(0), 0, seed)
+    search.run(lambda done: done / rollouts)
+    return search
+
+
+def test_the_same_seed_and_rollouts_give_the_same_search() -> None:
+    one, other = searched(5, 200), searched(5, 200)
+    assert one.differences == other.differences
+    assert one.differences != searched(6, 200).differences
+
+
+def test_a_search_ends_at_its_budget() -> None:
+    assert searched(5, 200).rollouts == 200
+    assert searched(5, 1).rollouts == 1
+
+
+def test_the_first_row_is_played_if_nothing_was_compared() -> None:
+    setup = SEALED.setup(2, {}, shipped_board(SEALED))
+    state = SEALED.start(setup, FastChance(seed=1))
+    search = Search(SEALED, Plain(setup, Uniform()), state.observation(0), 0, 1)
+    assert search.run(lambda done: 1.0) == search.rows[0]
+
+
+def test_the_worse_half_of_the_rows_is_dropped_and_the_first_stays() -> None:
+    search = searched(5, 400)
+    samples = [len(found) for found in search.differences]
+    assert samples[0] == max(samples)
+    assert min(samples) < max(samples)
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("search:seconds=0", "seconds must be a number from 0.001 to 3600, not '0'"),
+        ("search:seconds=-1", "seconds must be a number from 0.001 to 3600, not '-1'"),
+        ("search:seconds=nan", "seconds must be a number from 0.001 to 3600, not 'nan'"),
+        ("search:seconds=inf", "seconds must be a number from 0.001 to 3600, not 'inf'"),
+        ("search:rollouts=0.5", "rollouts must be a whole number from 1 to 1e+09, not '0.5'"),
+        ("search:seed=-1", "seed must be a whole number from 0 to 4.61169e+18, not '-1'"),
+        ("search:depth=3", "there is no option 'depth'; there are: seconds, rollouts, seed"),
+        ("search:seconds=1,rollouts=5", "seconds and rollouts exclude each other"),
+        ("search:seconds", "write options as NAME=VALUE, each once, separated by commas, not 'seconds'"),
+        ("search:seed=1,seed=2", "write options as NAME=VALUE, each once, separated by commas, not 'seed=2'"),
+        ("greedy:seed=1", "it has no options"),
+        ("random:seed=1", "it has no options"),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(word: str, why: str) -> None:
+    with pytest.raises(UnknownHouseBot) as caught:
+        house_bot(word)
+    assert str(caught.value) == f"house bot {word!r}: {why}"
+
+
+def test_a_game_without_a_recipe_is_not_played() -> None:
+    assert not SearchBot.plays(SEALED)
