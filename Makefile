@@ -56,9 +56,10 @@ compiled-copy: $(READY) proto ## compile the rules in a copy of the sources, bui
 	$(BIN)/python proto/compile_rules.py build/compiled
 
 compiled: compiled-copy ## compile the rules in build/compiled, and test them there
-	cd build/compiled && DOGANA_COMPILED=1 ../../$(BIN)/python -m pytest -q -n 2 -m 'not soak' -p no:cacheprovider $(COMPILED_TESTS)
+	cd build/compiled && DOGANA_COMPILED=1 PYTHONPATH=.:agents ../../$(BIN)/python -m pytest -q -n 2 -m 'not soak' -p no:cacheprovider $(COMPILED_TESTS)
 
-COMPILED_TESTS = referee/games tests/test_contract.py tests/test_compiled.py tests/referee/test_chance.py tests/docs/test_forward_model.py
+COMPILED_TESTS = referee/games tests/test_contract.py tests/test_compiled.py tests/referee/test_chance.py tests/docs/test_forward_model.py \
+	tests/agents/test_greedy*.py tests/agents/test_search*.py
 
 wheel-test: $(READY) ## install the wheel in a clean environment and play from there (needs the package index)
 	$(BIN)/python -m pytest -q tests/wheel.py
