@@ -16,11 +16,16 @@ from referee.game import Action, Game, Observation, Seat, State, label
 from referee.kit.chance import LiveChance
 from referee.match.house import HouseBot
 from referee.records.position import write_position
-from referee.registry import games, house_bots
+from referee.registry import games, house_bot, house_bots
 from tests.cases import mostly_long
 from tests.tables import random_setup
 
-PAIRS = [(name, game) for game in games().values() for name, bot in house_bots().items() if bot.plays(game)]
+PAIRS = [
+    (f"{name}:rollouts=2" if bot.thinks else name, game)
+    for game in games().values()
+    for name, bot in house_bots().items()
+    if bot.plays(game)
+]
 IDS = [f"{name}-{game.name}" for name, game in PAIRS]
 
 RANDOM_SHARES = (0.03, 0.15, 0.5, 1.0)
@@ -53,11 +58,11 @@ def answer(bot: HouseBot, state: State, seat: Seat) -> list[Action]:
     return row
 
 
-def play_mixed(bot_type: type[HouseBot], game: Game, seed: int, most: int) -> int:
+def play_mixed(name: str, game: Game, seed: int, most: int) -> int:
     """Play one match with some random actions; return how many answers the bot gave.
 
     Args:
-        bot_type: the house bot, which takes every seat.
+        name: the house bot, which takes every seat.
         game: the game; seats and options are drawn.
         seed: decides everything, the share of random actions included.
         most: the match is left after this many answers.
@@ -67,7 +72,7 @@ def play_mixed(bot_type: type[HouseBot], game: Game, seed: int, most: int) -> in
     setup = random_setup(game, dice)
     chance = LiveChance(seed)
     state = game.start(setup, chance)
-    bots = [bot_type(game, setup, f"mixed {seed}", seat) for seat in range(setup.seats)]
+    bots = [house_bot(name)(game, setup, f"mixed {seed}", seat) for seat in range(setup.seats)]
     answers = 0
     while not state.is_over() and answers < most:
         seat = dice.choice(state.seats_to_act())
@@ -95,7 +100,7 @@ def play_mixed(bot_type: type[HouseBot], game: Game, seed: int, most: int) -> in
 @pytest.mark.parametrize(("name", "game"), mostly_long(PAIRS, 2), ids=IDS)
 def test_a_house_bot_answers_wherever_random_and_its_own_actions_lead(name: str, game: Game) -> None:
     for seed in range(MATCHES):
-        assert play_mixed(house_bots()[name], game, seed, ANSWERS) > 0
+        assert play_mixed(name, game, seed, ANSWERS) > 0
 
 
 @pytest.mark.soak
@@ -104,7 +109,7 @@ def test_soak_a_house_bot_answers_in_every_state(name: str, game: Game) -> None:
     end = time.monotonic() + float(os.environ.get(SOAK, "300"))
     seed, counted = MATCHES, Counter[float]()
     while time.monotonic() < end:
-        counted[RANDOM_SHARES[seed % len(RANDOM_SHARES)]] += play_mixed(house_bots()[name], game, seed, 10**9)
+        counted[RANDOM_SHARES[seed % len(RANDOM_SHARES)]] += play_mixed(name, game, seed, 10**9)
         seed += 1
     print(f"\n{name} {game.name}: {seed - MATCHES} matches, answers by share of random actions: {dict(counted)}")
     assert counted.total() > 0

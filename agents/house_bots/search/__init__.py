@@ -59,8 +59,8 @@ class SearchBot(HouseBot):
         """
         self._game = game
         self._seat = seat
-        self._seconds = math.inf if rollouts else seconds
-        self._rollouts = rollouts or math.inf
+        self._seconds = seconds
+        self._rollouts = rollouts
         self._source = f"{match_id}:{seat}" if seed is None else f"seed {seed}:{seat}"
         self._decisions = 0
         self.last: Search | None = None
@@ -102,8 +102,10 @@ class SearchBot(HouseBot):
         limit = min(decision.budget * BUDGET_SHARE, decision.bank * BANK_SHARE)
 
         def share_spent(rollouts: int) -> float:
+            if self._rollouts is not None:  # the same on any machine, however slow
+                return rollouts / self._rollouts
             late = (time.monotonic() - wall) / limit if limit > 0 else 1.0
-            return max((time.process_time() - cpu) / self._seconds, rollouts / self._rollouts, late)
+            return max((time.process_time() - cpu) / self._seconds, late)
 
         self.last = Search(self._game, self._recipe, decision.observation, self._seat, self._seed())
         return self.last.run(share_spent)
