@@ -33,8 +33,8 @@ OPENINGS = {"yunnan": 4}
 HEAD = """# The strength of `search`
 
 One seat of `search` against `greedy` in all others, blocks of one seed in all rotations, written by `make strength`.
-The time is processor seconds for a decision, with compiled rules. *First* is the share of first places with the 95 % interval over
-blocks, ties shared; *fair* is the share that `greedy` would have. *Difference* is the score beyond the rivals' mean.
+The time is processor seconds for a decision, with compiled rules. *First* is the share of first places, ties shared, with
+Wilson's 95 % interval in which a block is one trial, so it is wider than it need be; *fair* is the share that `greedy` would have. *Difference* is the score beyond the rivals' mean.
 Yunnan begins with 4 random decisions, because it has no chance after the start. [Every match](strength.jsonl) is a line with its seed.
 """
 
@@ -156,10 +156,11 @@ def row_of(cell: Cell, blocks: dict[int, list[Played]]) -> str:
     decisions = max(1, sum(match.decisions for match in all_matches))
     rollouts = sum(match.rollouts for match in all_matches) / decisions
     departs = sum(match.departures for match in all_matches) / decisions
-    first, half = 100 * mean(shares), 100 * half_width(shares)
-    interval = f"{max(0.0, first - half):.0f} to {min(100.0, first + half):.0f}"
+    first = mean(shares)
+    low, high = wilson(first, len(shares))
+    interval = f"{100 * low:.0f} to {100 * high:.0f}"
     return (
-        f"| {find(cell.game).title} | {cell.seats} ({100 / cell.seats:.0f}) | {cell.seconds:g} | **{first:.0f} %** ({interval})"
+        f"| {find(cell.game).title} | {cell.seats} ({100 / cell.seats:.0f}) | {cell.seconds:g} | **{100 * first:.0f} %** ({interval})"
         f" | {len(shares)} | {mean(gains):+.1f} ± {half_width(gains):.1f} | {rollouts:.0f} | {100 * departs:.0f} % |"
     )
 
@@ -167,6 +168,14 @@ def row_of(cell: Cell, blocks: dict[int, list[Played]]) -> str:
 def half_width(values: Sequence[float]) -> float:
     """Return half of the 95 % interval of a mean; that of the whole range for a single value."""
     return 1.96 * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+
+
+def wilson(share: float, blocks: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval, with a block for one trial: it is wide, as matches of a block depend on each other."""
+    z = 1.96
+    middle = (share + z * z / (2 * blocks)) / (1 + z * z / blocks)
+    half = z / (1 + z * z / blocks) * math.sqrt(share * (1 - share) / blocks + z * z / (4 * blocks * blocks))
+    return middle - half, middle + half
 
 
 def write_page() -> None:
