@@ -178,15 +178,15 @@ def wilson(share: float, blocks: int) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-def write_page() -> None:
-    """Write docs/strength.md from the results."""
+def page() -> str:
+    """Return docs/strength.md, made from the results."""
     lines = [
         HEAD,
         "| game | seats (fair) | seconds | first, 95 % | blocks | difference | rollouts a decision | departs from `greedy` |",
         "|---|---|---|---|---|---|---|---|",
         *(row_of(cell, blocks) for cell, blocks in blocks_of(kept()).items() if blocks),
     ]
-    PAGE.write_text("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
 
 
 # --- the command -----------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def main() -> None:
         for match in pool.map(play, *zip(*wanted, strict=True)) if wanted else ():
             results.write(json.dumps(asdict(match)) + "\n")
             results.flush()
-    write_page()
+    PAGE.write_text(page())
 
 
 if __name__ == "__main__":
