@@ -1,4 +1,4 @@
-"""What the command `dogana` runs once `dogana_arena` has let it begin; also `python -m ladder`."""
+"""The command `dogana`, once `dogana_arena` has let it begin; also `python -m ladder`."""
 
 import atexit
 import gc

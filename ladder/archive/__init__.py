@@ -1,1 +1,1 @@
-"""What is kept on the disk beside the facts: records, logs, keys, backups, and how long."""
+"""The files beside the facts: records, logs, keys, backups, and their retention."""

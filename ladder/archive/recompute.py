@@ -40,9 +40,9 @@ from referee.registry import find, shipped_board
 from referee.version import installed_version
 
 MAX_TOLD = 100
-"""How many lines are kept of each kind of problem; the others are counted."""
+"""The most lines that are kept of each kind of problem; the others are counted."""
 _CHUNK = 32
-"""How many records a process is given at a time: enough to keep it busy, few enough for all of them to end together."""
+"""The records that a process gets at a time: enough to keep it busy, few enough for all processes to end together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class Sample:
     seed: int
     """Decides which; the same seed gives the same matches as long as no others come to count."""
     records: int | None = None
-    """How many; None if `share` says it."""
+    """Their number; None if there is a `share`."""
     share: float = 0.0
-    """How many of all, from 0 to 1, rounded up."""
+    """Their share of all, from 0 to 1, rounded up."""
 
     def numbers(self, matches: int) -> Iterator[int]:
         """Yield the numbers of the matches that are chosen from so many, ascending."""
@@ -68,7 +68,7 @@ class Sample:
 
 @dataclass(slots=True)
 class Lines:
-    """What is told of something of which there may be a million: the first lines, and how many there are."""
+    """The lines about something that may occur a million times: the first ones, and the number of all."""
 
     told: list[str] = field(default_factory=list)
     count: int = 0
@@ -82,26 +82,26 @@ class Lines:
 
 @dataclass(slots=True)
 class Comparison:
-    """What came out of a comparison."""
+    """The result of a comparison."""
 
     matches: int = 0
-    """How many matches count."""
+    """The number of matches that count."""
     left_out: int = 0
     """Of how many of them the records were not looked at, because they are not in the sample."""
     verified_before: int = 0
-    """How many records were verified by a comparison that was broken off, and have not changed since."""
+    """The number of records that an interrupted comparison verified, and that have not changed since."""
     broken: Lines = field(default_factory=Lines)
     """Records that are missing or do not hold; which matches these are is noted (`Evidence.broken`)."""
     other_format: int = 0
-    """How many more records this version does not read: those from before the first release of Dogana, or of a later one."""
+    """The number of further records that this version does not read: older than the first release, or of a later one."""
     lost: Lines = field(default_factory=Lines)
     """The same as `broken` for those that were noted as lost for good; they are no problem any more."""
     pruned: int = 0
-    """How many matches count without a record because it was pruned (`retention.py`); that is no problem."""
+    """The number of matches that count although their record was pruned (`retention.py`); that is no problem."""
     contradicting: Lines = field(default_factory=Lines)
     """Records that hold, but are not what was counted."""
     differences: Lines = field(default_factory=Lines)
-    """What the ladder has in its views and private tables, and does not follow from its events."""
+    """The contents of views and private tables that do not follow from the events."""
     log: str = ""
     """The first event that does not follow from those before it; empty if all do. It cannot be put right."""
     repaired: bool = False
@@ -109,37 +109,37 @@ class Comparison:
 
     @property
     def problems(self) -> list[str]:
-        """What does not agree, a line each, as far as lines are kept."""
+        """The contradictions, a line each, as far as lines are kept."""
         unread = [f"{self.other_format} records {_UNREAD}"] if self.other_format else []
         log = [self.log] if self.log else []
         return self.contradicting.told + self.broken.told + unread + self.differences.told + log
 
     @property
     def without_record(self) -> int:
-        """How many matches count whose records are missing or do not hold, or are not read by this version."""
+        """The number of counted matches whose records are missing, do not hold, or are not read by this version."""
         return self.broken.count + self.other_format
 
     @property
     def untold(self) -> int:
-        """How many more problems there are."""
+        """The number of further problems."""
         return sum(lines.count - len(lines.told) for lines in (self.contradicting, self.broken, self.differences))
 
 
 @dataclass(slots=True)
 class Checked:
-    """What came out for the records of some matches."""
+    """The result for the records of some matches."""
 
     problems: list[Problem] = field(default_factory=list)
     """In the order of the matches."""
     fingerprints: dict[int, bytes] = field(default_factory=dict)
     """Of the records that were verified and hold, by the numbers of their matches."""
     before: int = 0
-    """How many others were verified before."""
+    """The number of others that were verified before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with the record of a match."""
+    """The problem of the record of a match."""
 
     match_id: str
     text: str

@@ -90,7 +90,7 @@ class MatchTraces:
     is_recorded: bool
     """True if there is a record."""
     pruned_at: str
-    """When the record was pruned, in ISO 8601, UTC; empty if there is one, or it is missing for another reason."""
+    """The time of the pruning of the record, in ISO 8601, UTC; empty if there is one, or it is missing for another reason."""
     account: Account | None
     """The history in the record; None if there is no record, or it does not hold."""
     problem: str

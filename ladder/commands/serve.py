@@ -347,6 +347,6 @@ def _play(place: Home, store: Store, plan: RunPlan) -> None:
 
 
 def _wait_for_room(place: Home, needed: int) -> None:
-    """Wait until so many bytes are free."""
+    """Wait until this number of bytes is free."""
     while lack_of_room(place.folder, needed):
         time.sleep(IDLE_SECONDS)

@@ -1,1 +1,1 @@
-"""What is known of a ladder, in SQLite: facts, what follows from them, and what asks them."""
+"""The facts of a ladder in SQLite, the views that follow from them, and the queries over these."""

@@ -1,4 +1,4 @@
-"""Who may play: which versions have qualified, are retired, or were tried because workers died."""
+"""The right to play: the versions that have qualified, are retired, or were tried because workers died."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_REASON_CHARACTERS = 2000
 
 
 class Admission:
-    """Who may play: qualifications, retirements, and trials."""
+    """The right to play: qualifications, retirements, and trials."""
 
     def __init__(self, file: SqliteFile, log: Log, roster: Roster) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""How many matches a day an author may have, and how many they have had.
+"""The matches a day that an author may have, and has had.
 
 A day is one of UTC, and a match is of the day on which its block was scheduled. All matches of blocks count, under every condition,
 a match once for an author. Blocks are whole, so the last one of a day may go over the budget.
@@ -12,18 +12,18 @@ from ladder.facts.entries import now
 from ladder.operation.sqlite_file import SqliteFile
 
 NEXT_DAY = "00:00 UTC"
-"""When budgets are whole again, in words."""
+"""The time at which budgets are whole again, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What an author may have today, and has had."""
+    """The budget of an author for today, and its use."""
 
     author: str
     matches: int
     """The budget of a day."""
     today: int
-    """How many matches were scheduled today."""
+    """The number of matches scheduled today."""
 
     @property
     def is_used_up(self) -> bool:
@@ -32,7 +32,7 @@ class Budget:
 
 
 class Budgets:
-    """How many matches a day, and how much room, authors may have."""
+    """The matches a day, and the room on the disk, that authors may have."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file

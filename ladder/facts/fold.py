@@ -1,4 +1,4 @@
-"""How each event changes the views of a ladder (`schema.py`): one function for each type of event.
+"""The fold of events into the views of a ladder (`schema.py`): one function for each type of event.
 
 An event has only what others may see, and names bots as people do ("mybot v2"). A function reads nothing but its event and the
 views as they are after the events before it. So the same events always give the same views, whenever they are folded.

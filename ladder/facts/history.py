@@ -1,4 +1,4 @@
-"""What people ask a ladder about bots and matches. It only reads."""
+"""Queries about bots and matches. They only read."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from referee.match.result import Outcome
 LAST_MATCHES = 200
 """In how many of its last matches it is looked up whom a version has met, and what it said of its thinking."""
 LAST_BLOCKS = 100
-"""For how many blocks it is told what the rating of a version was after them."""
+"""The most blocks in the history of a version's rating."""
 LAST_VERSIONS = 20
-"""For how many versions of a bot that is told together."""
+"""The most versions of a bot in one such history."""
 LAST_TOGETHER = 2000
 """Among how many of its last matches those are found in which another version sat, too."""
 
@@ -33,7 +33,7 @@ _LAST = "select number, seat from appearances where version = ? and condition = 
 
 @dataclass(frozen=True, slots=True)
 class PlayedSeat:
-    """How a match that counts went for one seat."""
+    """The outcome of a counted match for one seat."""
 
     seat: int
     version: Version
@@ -44,7 +44,7 @@ class PlayedSeat:
     """The fault's detail; empty for a seat that played to the end."""
     decisions: int
     think_ms: float
-    """What all its decisions were charged, in milliseconds."""
+    """The charge for all its decisions, in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class PlayedMatch:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How a version has fared in matches against another."""
+    """The record of a version against another."""
 
     matches: int
     ahead: int
@@ -79,25 +79,25 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a bot said of its thinking under one key."""
+    """The values that a bot reported under one key."""
 
     matches: int
     """In how many matches."""
     values: int
-    """How often."""
+    """Their number."""
     mean: float
 
 
 @dataclass(frozen=True, slots=True)
 class SeatTally:
-    """How a version has fared in a seat."""
+    """The results of a version in a seat."""
 
     seats: int
-    """How many sat at the table."""
+    """The number of seats."""
     seat: int
     """The seat, counted from 0."""
     matches: int
-    """How many matches there were."""
+    """The number of matches."""
     wins: int
     """Matches in which it was first, shared first places included."""
     out: int
@@ -108,7 +108,7 @@ class SeatTally:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """What a version was charged."""
+    """The charges of a version."""
 
     matches: int
     """In how many matches."""
@@ -123,7 +123,7 @@ class Thinking:
 
 
 class MatchHistory:
-    """What people ask about bots and matches."""
+    """Queries about bots and matches."""
 
     def __init__(self, file: SqliteFile, roster: Roster) -> None:
         self._file = file

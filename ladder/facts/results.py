@@ -24,7 +24,7 @@ MAX_REASON_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What is kept of a version's matches under one condition."""
+    """The tally of a version's matches under one condition."""
 
     matches: int = 0
     """Matches that count."""
@@ -35,7 +35,7 @@ class Tally:
     faults: int = 0
     """Matches in which it was out by a fault of its own."""
     faults_in_a_row: int = 0
-    """How many of its last matches that was, without one that it played to the end."""
+    """The length of the current series of matches that it did not play to the end."""
     last_block: int = 0
     """The id of the last block in which it was scheduled; 0 if it never was."""
     blocks: int = 0

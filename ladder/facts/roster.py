@@ -1,4 +1,4 @@
-"""Who takes part in a ladder, where and under which conditions: bots, versions, consents, and bots at home."""
+"""The participants of a ladder: bots, versions, their conditions, consents, and bots at home."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class ConnectedBot:
     """A bot at home that is connected."""
 
     matches: int
-    """How many matches it plays at a time."""
+    """The most matches that it plays at a time."""
     is_leaving: bool
     """Whether it only finishes the blocks in which it is."""
     since: str
-    """When it came, in ISO 8601, UTC."""
+    """The time of its arrival, in ISO 8601, UTC."""
 
 
 MAX_NAMED = 5
-"""How many names are listed where one was expected."""
+"""The most names in a list of suggestions."""
 
 
 class Roster:
-    """Who takes part, where and under which conditions."""
+    """The participants and their conditions."""
 
     def __init__(self, file: SqliteFile, log: Log) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""What was scheduled, and what is still to be played."""
+"""The scheduled matches, and those still to be played."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from referee.match.result import Outcome
 
 
 class Schedule:
-    """What was scheduled, and what is still to be played."""
+    """The scheduled matches, and those still to be played."""
 
     def __init__(self, file: SqliteFile, log: Log, roster: Roster) -> None:
         self._file = file
@@ -190,7 +190,7 @@ class Schedule:
 SEED = "coalesce(blocks.seed, (select seed from seeds where block = blocks.id)) as seed"
 """The seed of a row of `blocks`, be it revealed or not."""
 MATCH = f"matches.id as match_id, matches.block, matches.rotation, blocks.condition, {SEED}, blocks.guests"
-"""What `_match` needs of every row, beside the version in the seat."""
+"""The columns that `_match` needs, beside the version in the seat."""
 
 
 def _planned(match_id: str, block_seed: int, rotation: int, seats: Sequence[Version]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ SUSPENDED_AFTER = 5
 
 
 class Status(Enum):
-    """What a version's place on the ladder is; the values are the words of tables."""
+    """The status of a version on the ladder; the values are the words of tables."""
 
     ACTIVE = ""
     """It is scheduled."""
@@ -48,11 +48,11 @@ class Standing:
     version: Version
     status: Status
     reason: str
-    """Why it has this status; empty if there is nothing to say."""
+    """The reason for this status; empty if there is nothing to say."""
     rating: Rating | None
     """None for a version that has no match that counts."""
     tally: Tally
-    """What is kept of its matches."""
+    """The tally of its matches."""
 
 
 def standings(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Standing]:

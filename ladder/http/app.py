@@ -63,9 +63,9 @@ from referee.registry import games
 from referee.terminal import visible
 
 MAX_PAGES = 4
-"""How many pages are made at a time: they compete for one interpreter."""
+"""The most pages that are made at a time: they compete for one interpreter."""
 MAX_NAMED = 200
-"""How long an address may be for which one that is alike is looked for: this is done beside all connections."""
+"""The longest address for which a similar one is suggested: the search holds up all connections."""
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; form-action 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors 'self'",
@@ -73,7 +73,7 @@ HEADERS = {
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
-"""What every answer says that does not say it otherwise."""
+"""The default headers of a response."""
 PAGES: dict[str, PageFunction] = {
     "/": start,
     "/games/{game}": standings,
@@ -108,7 +108,7 @@ _TITLES = {
 
 
 class Pages:
-    """What answers the requests for the pages of one ladder."""
+    """The pages of one ladder."""
 
     def __init__(self, home: Home, site: Site, limits: Limits, refusals: Refusals, cache: AnswerCache) -> None:
         self.home = home
@@ -153,7 +153,7 @@ class Pages:
             return PreparedResponse.of(rendered(page, visit).encode(), page.status, tuple(page.headers.items()))
 
     async def show(self, request: Request, page: Page) -> Response:
-        """Return a page that is for who asks alone."""
+        """Return a page that is for its visitor alone."""
         return await self.answer_privately(request, lambda _: page)
 
     async def answer_privately(self, request: Request, function: PageFunction) -> Response:

@@ -1,1 +1,1 @@
-"""What can be asked of a ladder, and done to it: a message in, a message out."""
+"""The questions to a ladder, and the changes of it: a message in, a message out."""

@@ -100,7 +100,7 @@ class VersionRow(Row):
     standings: list[StandingRow]
     """Its standing under each condition."""
     language: str
-    """What it is written in, as in StandingRow."""
+    """Its language, as in StandingRow."""
 
 
 class OpponentRow(Row):
@@ -151,9 +151,9 @@ class Performance(Row):
     seats: list[SeatTally]
     """Its results in its last 200 matches in each seat, smaller tables first."""
     thinking: Thinking | None
-    """What it was charged in its last 200 matches; null if it decided nothing."""
+    """The charges in its last 200 matches; null if it decided nothing."""
     used: MeanUsage | None
-    """What it used in its last 20 matches; null if nobody knows."""
+    """Its use of resources in its last 20 matches; null if it is not known."""
 
 
 class ShowAnswer(Row):

@@ -31,7 +31,7 @@ from referee.registry import find
 CROSSED = 20
 """The maximum number of versions in a crosstable."""
 LAST_COMMON = 100
-"""From how many of their last common matches it is told how two versions have fared in each seat."""
+"""The most common matches of two versions, the last ones, from which their results by seat are taken."""
 LISTED = 10
 """The maximum number of them in the list."""
 _Z = 1.96

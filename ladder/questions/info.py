@@ -19,7 +19,7 @@ class InfoAnswer(Row):
     matches: Count
     """The number of counted matches."""
     address: str = ""
-    """Where bots at home connect and matches are watched (gRPC), as `HOST:PORT`; empty if nowhere."""
+    """The gRPC address for bots at home and spectators, as `HOST:PORT`; empty if there is none."""
 
 
 class InfoRequest(Request[InfoAnswer]):

@@ -57,7 +57,7 @@ class SeatAccount(Row):
     longest: LongestDecision | None = None
     """The decision for which it was charged most; null if nobody knows."""
     usage: Usage | None = None
-    """What its processes used; null if it was not confined, or nobody knows any more."""
+    """The use of resources by its processes; null if it was not confined, or it is not known any more."""
     telemetry: list[TelemetryRow] = field(default_factory=list)
     """Its bot's telemetry, by key; for its author only."""
     breakdown: list[PointsRow] = field(default_factory=list)
@@ -77,7 +77,7 @@ class MatchAnswer(Row):
     match: str
     """Its id."""
     condition: ConditionTerms | None
-    """What is played and how; null if nobody knows any more."""
+    """The game and its terms; null if they are not known any more."""
     status: str
     """Whether it counts, in words."""
     bots: list[str]
@@ -101,7 +101,7 @@ class MatchAnswer(Row):
     pruned_at: str
     """The time when the organiser's retention removed the record, in ISO 8601, UTC; otherwise empty."""
     lead: Lead | None
-    """Where the winner took the lead for good; null if several seats have won, or there is no record that holds."""
+    """The action after which the winner led for good; null if several seats have won, or there is no record that holds."""
     block: list[MatchRow]
     """The counted matches of its block, by rotation, including itself; empty if it does not count."""
     digest: str

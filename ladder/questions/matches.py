@@ -22,9 +22,9 @@ class MatchesAnswer(Row):
     matches: list[MatchRow]
     """Newest first."""
     before: str | None
-    """What to ask for as `before` to have older ones; null if there are none."""
+    """The value of `before` for older ones; null if there are none."""
     after: str | None
-    """What to ask for as `after` to have newer ones; null if there are none."""
+    """The value of `after` for newer ones; null if there are none."""
 
 
 class MatchesRequest(Request[MatchesAnswer]):

@@ -36,7 +36,7 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 
 
 class Request(msgspec.Struct, Generic[Answer], forbid_unknown_fields=True, omit_defaults=True):
-    """What a caller asks for; `Answer` is the type of the answer. What is at its default is not sent."""
+    """A request; `Answer` is the type of its answer. Fields at their defaults are left out on the wire."""
 
 
 class Row(msgspec.Struct):
@@ -59,7 +59,7 @@ class Ladder:
     facts: Store
     caller: Caller
     address: str = ""
-    """Where bots at home connect and matches are watched, as `HOST:PORT`; empty if nowhere."""
+    """The gRPC address for bots at home and spectators, as `HOST:PORT`; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Question:
 
     @property
     def summary(self) -> str:
-        """What it answers, in a sentence or more."""
+        """Its description, in a sentence or more."""
         said, *_ = (getdoc(self.function) or "").partition("\n\nRaises:")
         return " ".join(said.split())
 

@@ -28,15 +28,15 @@ from referee.live.doors.lobby import Lobby, host_of
 from referee.live.messages import wire
 
 BEAT_SECONDS = 15.0
-"""How often a client is asked whether it is still there."""
+"""The interval between beats to a client, in seconds."""
 SILENT_SECONDS = 45.0
 """A client that says nothing for this long is gone."""
 LEAVING_SECONDS = 1.0
-"""How often it is looked whether a bot that wants to leave is still in a match."""
+"""The interval between checks whether a bot that wants to leave is still in a match, in seconds."""
 MAX_CONNECTED = 256
-"""How many bots at home can be connected."""
+"""The most bots at home that can be connected."""
 MAX_CONNECTED_OF_AUTHOR = 8
-"""How many of them may be those of one author."""
+"""The most of them from one author."""
 MAX_UNSENT = 64
 """A client that leaves this many messages unread is cut off."""
 MAX_SEATS = 2000
@@ -59,7 +59,7 @@ class Client:
         self.is_leaving = False
         self._outbox: asyncio.Queue[pb.OfferAnswer] = asyncio.Queue(MAX_UNSENT)
         self._beats = 0
-        """How many beats are not answered yet."""
+        """The number of unanswered beats."""
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def tell(self, answer: pb.OfferAnswer) -> None:
@@ -291,7 +291,7 @@ class AtHome:
 
 
 def _invited(invitation: Invitation, join_seconds: float) -> pb.OfferAnswer:
-    """Return what a client is told of a seat that still waits for so long."""
+    """Return the invitation to a seat that waits for this time."""
     match = invitation.match
     return pb.OfferAnswer(
         invitation=pb.Invitation(

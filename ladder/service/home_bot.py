@@ -26,10 +26,10 @@ class Bot:
     run: tuple[str, ...]
     """The command that starts it."""
     folder: Path
-    """Where it runs."""
+    """Its folder."""
     games: tuple[str, ...]
     content: str
-    """What distinguishes this version from others."""
+    """The label that distinguishes this version from others."""
 
 
 def look_at(path: Path, content: str) -> Bot:

@@ -24,9 +24,9 @@ from referee.live.matches.server import Listen, PortInUse
 LASTING = ("connect", "play", "watch")
 """The calls that last as long as somebody plays or watches: how long says nothing of the server."""
 MAX_SCRAPES = 8
-"""How many connections may ask for figures at a time."""
+"""The most connections at a time."""
 SCRAPE_SECONDS = 10.0
-"""How long such a connection may say nothing, or read nothing."""
+"""The time for which such a connection may be idle, in seconds."""
 
 
 class Metrics:
@@ -139,7 +139,7 @@ class _Prompt(WSGIRequestHandler):
 
 
 class Ending:
-    """How a call has ended.
+    """The outcome of a call.
 
     Attributes:
         status: the name of its gRPC status.
@@ -150,7 +150,7 @@ class Ending:
 
 
 class _Facts(Collector):
-    """How the ladder stands when somebody looks."""
+    """The figures of the ladder at the moment of a request."""
 
     def __init__(self, home: Home) -> None:
         self._home = home

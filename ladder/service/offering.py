@@ -26,7 +26,7 @@ from referee.live.doors.door import SERVICE as REFEREE
 from referee.terminal import visible
 
 _MATCH = re.compile(r"[A-Za-z0-9-]{1,80}", re.ASCII)
-"""How a match is called."""
+"""The title of a match."""
 _MAX_JOIN_SECONDS = 3600.0
 SILENT_SECONDS = 45.0
 """A ladder that says nothing for this long is not there any more; it says something every 15 s."""
@@ -43,14 +43,14 @@ _OPTIONS = [
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What is offered, and where."""
+    """The offered bot, and the ladder's address."""
 
     bot: Bot
     name: str
     server: str
     login: Login
     matches: int
-    """How many matches it plays at a time."""
+    """The most matches that it plays at a time."""
     logs: Path | None
     """The folder for what it writes."""
     is_encrypted: bool = False
@@ -58,7 +58,7 @@ class Offer:
 
 
 class _Lost(Exception):
-    """The connection is lost; it can be made again, after so many seconds if the ladder has said that."""
+    """The connection is lost; it can be made again, after the seconds that the ladder named, if any."""
 
     def __init__(self, why: str, seconds: float = 0.0) -> None:
         super().__init__(why)

@@ -10,7 +10,7 @@ import grpc
 from typing_extensions import override
 
 REQUEST_SECONDS = 10.0
-"""How long the request of a call may take to come."""
+"""The time for the request of a call to arrive, in seconds."""
 
 
 class PromptRequests(grpc.aio.ServerInterceptor):

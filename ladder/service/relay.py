@@ -58,7 +58,7 @@ class Relay:
         """The number of the decision that was put to the bot last."""
         self._asked_at = 0.0
         self._answer: bytes | None = None
-        """What the bot has answered to it."""
+        """The bot's answer to it."""
         self._pauses = pauses()
         self.address = f"unix:{self._door.socket}"
         self.has_joined = False

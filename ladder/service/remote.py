@@ -26,11 +26,11 @@ from referee.bots.files import check_path
 
 API = "/api/v1"
 ANSWER_SECONDS = 60.0
-"""How long an answer may take; that to a bot that was sent may take longer."""
+"""The time for an answer, in seconds; the answer to a submitted bot may take longer."""
 INTAKE_SECONDS = 600.0
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _MAX_VERSION = 100
-"""How many characters of the server's version are shown; ours has about ten."""
+"""The most characters of the server's version in a message; ours has about ten."""
 _ERRORS = {401: Unauthenticated, 403: Forbidden, 404: NotFound}
 _IN_PATH = re.compile(r"{(\w+)}")
 

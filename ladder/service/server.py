@@ -45,27 +45,27 @@ from referee.sandbox.system import allow_files
 from referee.terminal import visible
 
 MAX_STATUS_CHARACTERS = 1000
-"""How much is said of what went wrong; HTTP/2 takes 8 kB."""
+"""The longest error text, in characters; HTTP/2 takes 8 kB."""
 MAX_MESSAGE_BYTES = 1024 * 1024
 MAX_CALLS = 64
-"""How many calls one connection may have open; more wait on the client's side."""
+"""The most open calls of a connection; more wait on the client's side."""
 MAX_OPEN_OF_ONE = 64
-"""How many calls of one author, or of one address without a token, may be open on all their connections."""
+"""The most open calls of an author, or of an address without a token, on all their connections."""
 MAX_LOOKUPS = 16
-"""How many callers and matches are looked up at a time; more wait for a moment, and are refused then."""
+"""The most lookups of callers and matches at a time; more wait for a moment, and are refused then."""
 MAX_CHANGES = 8
-"""How many changes are made at a time: they wait for others who change the ladder."""
+"""The most changes at a time: they wait for others who change the ladder."""
 OFFER_SECONDS = 30.0
-"""How long the first message of a stream may take."""
+"""The time for the first message of a stream, in seconds."""
 MAX_MATCHES_NAMED = 5
-"""How many matches are named to a spectator who has not said which one they want."""
+"""The most matches in the list for a spectator who named none."""
 MAX_WATCHERS = 64
-"""How many spectators are served at a time."""
+"""The most spectators at a time."""
 MAX_WATCHERS_OF_ONE = 16
-"""How many of them may be of one author, or one address without a token."""
+"""The most of them of one author, or one address without a token."""
 STOP_SECONDS = 1.0
 FULL_SECONDS = 1.0
-"""How soon it is tried again on a full disk to note that a bot at home has gone."""
+"""The interval between attempts, on a full disk, to note that a bot at home has gone, in seconds."""
 SERVICE = "dogana.v1.Ladder"
 
 _OPTIONS = {
@@ -91,7 +91,7 @@ class LadderServer(LadderServicer):
         self._changes = Threads(MAX_CHANGES)
         self._refusals = Refusals()
         self._open: Counter[str] = Counter()
-        """How many calls of each who asks have not ended."""
+        """The number of open calls by caller."""
         self._limits = limits
         self._tokens = Tokens(home.database, limits.guesses)
         self._watchers = CallLimit(MAX_WATCHERS, "spectators", MAX_WATCHERS_OF_ONE)

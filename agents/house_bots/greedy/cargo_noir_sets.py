@@ -22,7 +22,7 @@ _TENS = [0, 10]
 
 
 def pile(count: int) -> Hand:
-    """Return the hand that is one pile of so many tokens of a real kind."""
+    """Return the hand that is one pile of `count` tokens of a real kind."""
     while len(_TENS) <= count:
         _TENS.append(_TENS[-1] * 10)
     return _TENS[count]

@@ -29,7 +29,7 @@ from referee.terminal import visible
 
 PREFIX = "/api/v1"
 MAX_ANSWERS = 4
-"""How many answers are made at a time."""
+"""The most answers that are made at a time."""
 MAX_REASON_CHARACTERS = 1000
 
 _HERE = "../v1"

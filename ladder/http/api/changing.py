@@ -1,4 +1,4 @@
-"""What commands of authors change: `POST /api/v1/...` with a token. Bots come as the bodies of requests, in pieces."""
+"""Changes by authors' commands: `POST /api/v1/...` with a token. Bots come as the bodies of requests, in pieces."""
 
 from __future__ import annotations
 

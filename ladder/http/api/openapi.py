@@ -28,10 +28,10 @@ ERRORS = {
     500: "failed",
     503: "busy",
 }
-"""What a refusal is called, by the HTTP status."""
+"""The names of refusals by HTTP status."""
 
 SUBMISSIONS = "/submissions"
-"""Where bots are submitted."""
+"""The path for submissions."""
 _JSON = "application/json"
 _FILE = "application/octet-stream"
 _IN_PATH = re.compile(r"{(\w+)}")

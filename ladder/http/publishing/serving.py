@@ -51,15 +51,15 @@ MAX_NEW = 128
 """How many connections are taken up at once. With all connections there may be, these must leave files to open: otherwise
 asyncio tells of each that it could not take up, some megabytes a second."""
 FILES = MAX_CONNECTIONS + MAX_NEW + 68
-"""How many files must be allowed: besides connections, for the database, records and what is drawn."""
+"""The files needed besides connections: for the database, records and drawings."""
 FILES_OF_TABLE = 3
-"""How many files each table takes: two pipes, and its process."""
+"""The files that each table needs: two pipes, and its process."""
 UNREAD_SECONDS = 30.0
 """The default time in which a client may leave an answer unread; a slow reader gets all of it."""
 STOP_SECONDS = 1.0
-"""How long answers that are under way may take when the pages are to stop."""
+"""The time for answers under way when the pages are to stop, in seconds."""
 END_SECONDS = 1.0
-"""How much longer a process may take to end."""
+"""The further time for a process to end, in seconds."""
 AGAIN_SECONDS = 1.0
 """The time until pages that have died are started again."""
 MOST_AGAIN_SECONDS = 60.0
@@ -104,7 +104,7 @@ def listening(address: str, tables: int = 0, unread_seconds: float = UNREAD_SECO
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What encrypts the connections, as PEM files."""
+    """The certificate and key of the connections, as PEM files."""
 
     chain: Path
     key: Path

@@ -1,1 +1,1 @@
-"""What comes over HTTP: connections, forms, limits, visitors, and answers that are kept."""
+"""Requests over HTTP: connections, forms, limits, visitors, and prepared responses."""

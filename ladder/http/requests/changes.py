@@ -1,4 +1,4 @@
-"""What authors change by HTTP, in the browser or by commands: a few changes at a time, and files that come in pieces."""
+"""Changes by authors over HTTP, in the browser or by commands: a few at a time, and files that come in pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What browsers send by forms: a few fields, or a file in between, which is handed on piece by piece."""
+"""Forms: a few fields, or a file in between, which is passed on piece by piece."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MAX_FORM_BYTES = 16 * 1024
 """The longest form without a file; of one with a file, all but the file."""
 MAX_FIELDS = 100
 FORM_SECONDS = 10.0
-"""How long a form without a file may take to come."""
+"""The time for a form without a file to arrive, in seconds."""
 DRAIN_SECONDS = 60.0
-"""How long the rest of a form is read that was refused."""
+"""The time for reading the rest of a refused form, in seconds."""
 _NO_FORM = "that is not what the form sends"
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong, as HTTP says it."""
+"""Errors as HTTP statuses."""
 
 from __future__ import annotations
 

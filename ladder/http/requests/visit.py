@@ -31,7 +31,7 @@ class NoPage(LadderError):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What all pages of a ladder have in common."""
+    """The settings that all pages of a ladder share."""
 
     takes_bots: bool = False
     """Whether authors can log in and submit here."""
@@ -42,17 +42,17 @@ class Site:
     tables_per_address: int | None = None
     """The most of them from one address; None for all."""
     walls: Isolation | None = None
-    """What surrounds bots of authors at tables; None if people play against house bots alone."""
+    """The sandbox of authors' bots at tables; None if people play against house bots alone."""
     is_static: bool = False
     """Whether the pages are files: nothing can be asked of them, and nothing changes."""
     address: str = ""
-    """Where bots at home connect and matches are watched (gRPC), as `HOST:PORT`; empty if nowhere."""
+    """The gRPC address for bots at home and spectators, as `HOST:PORT`; empty if there is none."""
     url: str = ""
     """The URL of the pages for commands, as in `--server`; empty if it is not known."""
     public_url: str = ""
-    """Where the pages are for the world, without a slash at the end; empty if nobody has said."""
+    """The public URL of the pages, without a slash at the end; empty if it is not known."""
     proxy: str = ""
-    """The address of a proxy before the pages, whose word is taken for who asks, and by TLS or not; empty without one."""
+    """The address of a proxy before the pages, which is trusted to name the client and its use of TLS; empty without one."""
     host_names: frozenset[str] = frozenset()
     """The names with dots by which browsers may ask, besides that of `public_url`; `*` for any (`hosts.py`)."""
     cors_origins: frozenset[str] = frozenset()
@@ -73,9 +73,9 @@ class Visit:
     path: str = ""
     """The path of the page, without slashes at its ends: `games/yunnan`."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """What the path names: `{"game": "yunnan"}`."""
+    """The names in the path: `{"game": "yunnan"}`."""
     query: Mapping[str, str] = field(default_factory=dict)
-    """What stands behind the question mark."""
+    """The parameters behind the question mark."""
 
     def number(self, name: str, default: int, most: int) -> int:
         """Return a number of the query, from 1.
@@ -104,12 +104,12 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page answers."""
+    """The response of a page."""
 
     template: str
     """The file in `templates/`."""
     values: Mapping[str, Any] = field(default_factory=dict)
-    """What the template shows."""
+    """The values for the template."""
     status: int = 200
     """The HTTP status."""
     headers: Mapping[str, str] = field(default_factory=dict)

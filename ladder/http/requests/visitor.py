@@ -1,4 +1,4 @@
-"""Who looks at the pages: a browser with the cookie of an author, or anybody."""
+"""The visitor of a page: a browser with the cookie of an author, or anybody."""
 
 from __future__ import annotations
 
