@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pytest
 from house_bots.search import SearchBot
@@ -10,9 +11,9 @@ from house_bots.search.halving import Search
 from house_bots.search.recipe import TO_THE_END, Recipe
 from typing_extensions import override
 
-from referee.game import Action, Chance, RolloutPolicy, Seat, State
+from referee.game import Action, Chance, Observation, RolloutPolicy, Seat, State
 from referee.kit.chance import FastChance
-from referee.registry import UnknownHouseBot, house_bot, shipped_board
+from referee.registry import UnknownHouseBot, find, house_bot, shipped_board
 from tests.toy.games.sealed import GAME as SEALED
 
 
@@ -102,3 +103,27 @@ def test_wrong_options_are_refused_in_one_line(word: str, why: str) -> None:
 
 def test_a_game_without_a_recipe_is_not_played() -> None:
     assert not SearchBot.plays(SEALED)
+
+
+class Hurried(NamedTuple):
+    """A decision with hardly any time."""
+
+    observation: Observation
+    actions: Sequence[Action]
+    budget: float = 1e-6
+    bank: float = 1e-6
+
+
+def test_a_search_that_took_too_long_is_not_tried_again_at_once() -> None:
+    """Without that, a slow machine loses on time: the first rollouts are played whatever the clock says."""
+    game = find("venezia")
+    setup = game.setup(2, {}, shipped_board(game))
+    state = game.start(setup, FastChance(seed=1))
+    seat = state.seats_to_act()[0]
+    bot = SearchBot(game, setup, "m", seat)
+    question = Hurried(state.observation(seat), state.legal_actions(seat))
+    bot.choose(question)
+    first = bot.last
+    assert first is not None
+    assert bot.choose(question) == first.rows[0]
+    assert bot.last is first

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from house_bots.greedy import GreedyBot
 from house_bots.search.halving import Search
 from house_bots.search.recipe import Recipe
 from referee.game import Action, Game, Seat, Setup
@@ -20,6 +21,8 @@ SECONDS = 0.1
 MAX_SECONDS, MAX_ROLLOUTS, MAX_SEED = 3600.0, 10**9, 2**62
 BUDGET_SHARE = 0.5
 """The largest share of a decision's time that a search takes: a loaded machine can be late with everything else."""
+PATIENCE = 0.9
+"""After a search that took too long, this share of its time is left at each decision until the next one is tried."""
 BANK_SHARE = 1 / 12
 """The largest share of the bank that a decision takes."""
 
@@ -63,6 +66,8 @@ class SearchBot(HouseBot):
         self._rollouts = rollouts
         self._source = f"{match_id}:{seat}" if seed is None else f"seed {seed}:{seat}"
         self._decisions = 0
+        self._overrun = 0.0
+        self._greedy = GreedyBot(game, setup, match_id, seat)
         self.last: Search | None = None
         recipe: Recipe = importlib.import_module(f"{__name__}.{game.name}").RECIPE(setup)
         self._recipe = recipe if change is None else change(recipe)
@@ -100,6 +105,9 @@ class SearchBot(HouseBot):
             return 0
         cpu, wall = time.process_time(), time.monotonic()
         limit = min(decision.budget * BUDGET_SHARE, decision.bank * BANK_SHARE)
+        if self._rollouts is None and limit < self._overrun:
+            self._overrun *= PATIENCE
+            return self._greedy.choose(decision)
 
         def share_spent(rollouts: int) -> float:
             if self._rollouts is not None:  # the same on any machine, however slow
@@ -108,7 +116,11 @@ class SearchBot(HouseBot):
             return max((time.process_time() - cpu) / self._seconds, late)
 
         self.last = Search(self._game, self._recipe, decision.observation, self._seat, self._seed())
-        return self.last.run(share_spent)
+        row = self.last.run(share_spent)
+        taken = time.monotonic() - wall
+        if taken > limit:  # the first rollouts alone take longer than there is
+            self._overrun = max(self._overrun, taken)
+        return row
 
     def _seed(self) -> int:
         text = f"search {self._source}:{self._decisions}"
