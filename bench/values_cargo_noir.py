@@ -1,4 +1,4 @@
-"""Fits the value of the search in Cargo Noir: `python -m bench.values_cargo_noir MATCHES SEED` prints `cargo_noir.toml`.
+"""Fits the value of the search in Cargo Noir: `python -m bench.values_cargo_noir [MATCHES] [SEED]`, or `make values`.
 
 Greedy plays against itself, with some decisions at random. At the beginning of each turn, the features of a seat beyond the
 mean of its rivals' predict its final points beyond theirs, by ridge regression. A fifth of the matches is held out.
@@ -9,21 +9,24 @@ from __future__ import annotations
 import operator
 import random
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 from house_bots.greedy.cargo_noir import CargoNoirPolicy
 from house_bots.search.cargo_noir_value import FEATURES, beyond_rivals, features
 
+from bench.linear import solve
 from referee.game import IllegalAction, Setup
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.kit.chance import FastChance
 from referee.registry import find, shipped_board
 
+TARGET = Path(__file__).parents[1] / "agents" / "house_bots" / "search" / "cargo_noir.toml"
 NOISE = 0.1
 """The share of decisions at random."""
 RIDGE = 3.0
 HELD_OUT = 5
-"""One of so many matches is held out."""
+"""One of this number of matches is held out."""
 
 
 class Sample(NamedTuple):
@@ -90,35 +93,25 @@ def ridge(rows: list[tuple[list[float], float]]) -> list[float]:
     right = [sum(x[i] * y for x, y in rows) for i in range(size)]
     for place in range(size):
         moments[place][place] += RIDGE * moments[place][place] / len(rows) + 1e-9
-    return [round(weight, 3) for weight in _solved(moments, right)]
+    return [round(weight, 3) for weight in solve(moments, right)]
 
 
-def _solved(matrix: list[list[float]], right: list[float]) -> list[float]:
-    """Solve linear equations with a positive definite matrix by elimination."""
-    size = len(right)
-    for pivot in range(size):
-        for row in range(size):
-            if row != pivot:
-                factor = matrix[row][pivot] / matrix[pivot][pivot]
-                matrix[row] = [own - factor * other for own, other in zip(matrix[row], matrix[pivot], strict=True)]
-                right[row] -= factor * right[pivot]
-    return [right[place] / matrix[place][place] for place in range(size)]
-
-
-def main() -> None:
-    """Print the weights for every number of seats."""
-    matches, seed = int(sys.argv[1]), int(sys.argv[2])
-    print(f"# The value of the search in Cargo Noir: python -m bench.values_cargo_noir {matches} {seed}")
-    print("# For each number of seats, the points for a unit of: " + ", ".join(FEATURES) + ";")
-    print("# then what another ten turns left add to each of these weights.")
+def main(matches: int = 1500, seed: int = 1) -> None:
+    """Write the weights for every number of seats."""
     game = find("cargo_noir")
+    lines = [
+        f"# The value of the search in Cargo Noir: python -m bench.values_cargo_noir {matches} {seed}",
+        f"# For each number of seats, the points for a unit of: {', '.join(FEATURES)};",
+        "# then what another ten turns left add to each of these weights.",
+    ]
     for seats in game.seat_counts:
         weights, explained = fit(game.setup(seats, {}, shipped_board(game)), matches, seed)
-        print(f"\nseats_{seats} = [ # explains {explained:.0%} of the variance in held-out matches")
+        lines += ["", f"seats_{seats} = [ # explains {explained:.0%} of the variance in held-out matches"]
         for half in (weights[: len(FEATURES)], weights[len(FEATURES) :]):
-            print("    " + ", ".join(map(str, half)) + ",")
-        print("]")
+            lines.append(f"    {', '.join(map(str, half))},")
+        lines.append("]")
+    TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Fit the numbers of the search's estimate in Venezia: `python -m bench.values_venezia [MATCHES] [SEED]` writes them.
+"""Fit the numbers of the search's estimate in Venezia: `python -m bench.values_venezia [MATCHES] [SEED]`, or `make values`.
 
 Matches of `greedy` with a share of random actions are played. For each number of seats and of rounds left, a ridge
 regression explains what a seat scores until the end, beyond the mean of its rivals, by its features beyond theirs.
@@ -14,6 +14,7 @@ from pathlib import Path
 from house_bots.greedy.venezia import GreedyPolicy
 from house_bots.search.venezia_value import FEATURES, MOST_LEFT, features
 
+from bench.linear import solve
 from referee.game import Setup
 from referee.games.venezia.state import VeneziaState
 from referee.kit.chance import FastChance
@@ -80,18 +81,11 @@ class Sums:
 
 
 def solved(sums: Sums) -> list[float]:
-    """Return the weights of the ridge regression, by Gauss-Jordan elimination (the matrix is positive definite)."""
-    size = len(FEATURES)
-    rows = [[*sums.products[row], sums.sides[row]] for row in range(size)]
-    for pivot in range(size):
-        rows[pivot][pivot] += RIDGE
-    for pivot in range(size):
-        rows[pivot] = [number / rows[pivot][pivot] for number in rows[pivot]]
-        for row in range(size):
-            if row != pivot:
-                factor = rows[row][pivot]
-                rows[row] = [one - factor * other for one, other in zip(rows[row], rows[pivot], strict=True)]
-    return [round(row[size], 4) for row in rows]
+    """Return the weights of the ridge regression."""
+    products = [list(row) for row in sums.products]
+    for place in range(len(FEATURES)):
+        products[place][place] += RIDGE
+    return [round(weight, 4) for weight in solve(products, sums.sides)]
 
 
 def fit(setup: Setup, matches: int, seed: int) -> dict[int, tuple[list[float], float]]:
@@ -112,7 +106,7 @@ def fit(setup: Setup, matches: int, seed: int) -> dict[int, tuple[list[float], f
     return found
 
 
-def main(matches: int = 2000, seed: int = 1) -> None:
+def main(matches: int = 1000, seed: int = 1) -> None:
     """Write the numbers for 2 to 4 seats."""
     lines = [f"# Made by `python -m bench.values_venezia {matches} {seed}`; R2 is of held-out matches.\n"]
     for seats in GAME.seat_counts:
