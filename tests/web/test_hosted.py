@@ -91,7 +91,7 @@ def test_nobody_else_can_be_made_to_play(label: str, home: Home, tmp_path: Path,
     enter(home, tmp_path, "willing", ten_lines())
     answer = browse(home, OPEN).post(f"/play/{GAME}", data={"seats": "2", **against(label)})
     assert answer.status_code == 422
-    assert "opponent 1 must be one of: greedy, random, willing v1" in soup(answer).get_text(" ", strip=True)
+    assert "opponent 1 must be one of: greedy, random, search, willing v1" in soup(answer).get_text(" ", strip=True)
 
 
 def test_where_no_walls_are_known_there_are_house_bots_alone(home: Home, tmp_path: Path, browse: Browse) -> None:
