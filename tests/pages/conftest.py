@@ -17,7 +17,7 @@ from referee.live.matches.play import House, play_match
 from referee.registry import find
 from tests.tables import plan_of
 
-SHORT = {"cargo_noir": {"last_turn": 3}, "valparaiso": {"max_rounds": 2}, "yunnan": {"turn_limit": 2}}
+SHORT = {"cargo_noir": {"last_turn": 3}, "valparaiso": {"max_rounds": 2}, "yunnan": {"turn_limit": 2, "openings": 0}}
 """Options that make matches short, by game."""
 Recorded = Callable[[str, int], Path]
 
