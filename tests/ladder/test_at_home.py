@@ -50,7 +50,7 @@ from referee.match.result import Outcome
 from tests.ladder.in_process import in_process
 from tests.ladder.made import CONDITION, GAME, differences, ladder, result_of
 from tests.ladder.watching import watched
-from tests.patience import patient
+from tests.patience import patient, until
 
 CONTENT = "v1.0"
 JOIN = referee_pb2.AgentMessage(join=referee_pb2.Join(token="shown", protocol=1))  # noqa: S106
@@ -330,7 +330,7 @@ async def connect(address: str, token: str, first: pb.OfferRequest | None = None
     return channel, call
 
 
-async def until(call: Any, part: str) -> Any:
+async def message_of(call: Any, part: str) -> Any:
     """The next message of a kind."""
     while True:
         answer = await call.read()
@@ -368,21 +368,16 @@ def connections(home: Home) -> int:
         return len(chronicle.roster.connected())
 
 
-async def wait_until(true: Callable[[], object]) -> None:
-    while not true():
-        await asyncio.sleep(0.02)
-
-
 def test_a_connection_is_there_as_long_as_its_stream(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        connected = await until(call, "connected")
+        connected = await message_of(call, "connected")
         assert (connected.bot, connected.version, connected.author) == ("remote", 1, "ann")
         assert connected.is_new
         assert connected.guests
         assert connections(home) == 1
         await channel.close()
-        await wait_until(lambda: connections(home) == 0)
+        await until(lambda: connections(home) == 0)
 
     on_a_server(home, go)
 
@@ -412,7 +407,7 @@ def test_only_an_author_with_an_offer_is_connected(
 def test_another_author_cannot_offer_somebody_elses_bot(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         first = await connect(address, tokens["ann"])
-        await until(first[1], "connected")
+        await message_of(first[1], "connected")
         second = await connect(address, tokens["eve"])
         code, details = await end_of(second[1])
         assert "belongs to ann" in details
@@ -441,9 +436,9 @@ def test_a_newer_connection_of_the_same_version_takes_the_place_of_the_older(
 ) -> None:
     async def go(address: str, _: AtHome) -> None:
         first = await connect(address, tokens["ann"])
-        await until(first[1], "connected")
+        await message_of(first[1], "connected")
         second = await connect(address, tokens["ann"])
-        await until(second[1], "connected")
+        await message_of(second[1], "connected")
         assert await end_of(first[1]) == (grpc.StatusCode.ABORTED, "a newer connection offers the same bot")
         assert connections(home) == 1
         await first[0].close()
@@ -461,11 +456,11 @@ def test_a_newer_version_lets_the_older_leave(
 
     async def go(address: str, _: AtHome) -> None:
         first = await connect(address, tokens["ann"])
-        await until(first[1], "connected")
+        await message_of(first[1], "connected")
         second = await connect(address, tokens["ann"], pb.OfferRequest(offer=offer(content="v2.0")))
-        await until(second[1], "connected")
+        await message_of(second[1], "connected")
         assert (await end_of(first[1]))[0] is grpc.StatusCode.OK
-        await wait_until(lambda: connections(home) == 1)
+        await until(lambda: connections(home) == 1)
         for channel, call in (first, second):
             call.cancel()
             await channel.close()
@@ -480,14 +475,14 @@ def test_a_bot_that_wants_to_leave_stays_until_its_matches_are_over(
 
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         with Store(home.database, create=False) as store:
             [version] = [one for one in store.roster.versions().values() if one.is_at_home]
             store.admission.qualify(version.id, CONDITION, passed=True, reason="")
             matches = next(blocks_with(store, version))
             await call.write(pb.OfferRequest(leave=pb.Leave()))
             for beat in ["beat"] * 3:
-                await until(call, beat)
+                await message_of(call, beat)
             for condition in store.roster.conditions().values():
                 for match in store.schedule.unfinished(condition):
                     store.results.give_up(match, "the test ends")
@@ -505,8 +500,8 @@ def test_matches_that_are_not_played_now_keep_nobody_from_leaving(
 
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
-        await wait_until(lambda: connections(home))
+        await message_of(call, "connected")
+        await until(lambda: connections(home))
         match_with_remote(home)
         await call.write(pb.OfferRequest(leave=pb.Leave()))
         assert (await end_of(call))[0] is grpc.StatusCode.OK
@@ -523,7 +518,7 @@ def test_a_client_that_is_silent_is_gone(home: Home, tokens: dict[str, str], mon
         code, details = await end_of(call)
         assert code is grpc.StatusCode.UNAVAILABLE
         assert "nothing was heard" in details
-        await wait_until(lambda: connections(home) == 0)
+        await until(lambda: connections(home) == 0)
         await channel.close()
 
     on_a_server(home, go)
@@ -536,7 +531,7 @@ def test_beats_come_however_many_invitations_there_are(
 
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         match = match_with_remote(home)
 
         async def flood() -> None:
@@ -545,7 +540,7 @@ def test_beats_come_however_many_invitations_there_are(
                 await asyncio.sleep(0.05)
 
         flooding = asyncio.create_task(flood())
-        await until(call, "beat")
+        await message_of(call, "beat")
         flooding.cancel()
         await channel.close()
 
@@ -559,7 +554,7 @@ def test_a_token_that_is_revoked_ends_the_connection(
 
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         with Authors(home.database, create=False) as authors:
             authors.revoke("ann")
         assert (await end_of(call))[0] is grpc.StatusCode.UNAUTHENTICATED
@@ -575,7 +570,7 @@ def test_an_author_has_a_few_connections(home: Home, tokens: dict[str, str]) -> 
             request = pb.OfferRequest(offer=offer(bot=f"remote{number}"))
             opened.append(await connect(address, tokens["ann"], request))
             if number < MAX_CONNECTED_OF_AUTHOR:
-                await until(opened[-1][1], "connected")
+                await message_of(opened[-1][1], "connected")
         assert (await end_of(opened[-1][1]))[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
         for channel, _ in opened:
             await channel.close()
@@ -597,10 +592,10 @@ def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(home:
 
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         match = match_with_remote(home)
         called.invite(Invitation(match, match.seats.index(match.at_home[0]), "shown", "unix:/nowhere", 60.0))
-        await until(call, "invitation")
+        await message_of(call, "invitation")
 
         async def stream(token: str) -> tuple[Any, Any, Any]:
             play: Any = channel.stream_stream("/dogana.v1.Referee/Play")()
@@ -640,18 +635,18 @@ def test_overload_ends_no_connection_of_a_bot_at_home(
 
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         watching = watched(channel)(b"")
         try:
             await asyncio.to_thread(is_busy.wait, 60)
             for _ in range(5):
-                await until(call, "beat")
+                await message_of(call, "beat")
                 await call.write(pb.OfferRequest(beat=pb.Beat()))
             assert connections(home) == 1
         finally:
             is_over.set()
         assert await watching.code() is grpc.StatusCode.NOT_FOUND
-        await until(call, "beat")
+        await message_of(call, "beat")
         await channel.close()
 
     on_a_server(home, go)

@@ -47,9 +47,9 @@ from tests.ladder.test_serving import (
     rated,
     served,
     token,
-    wait_until,
     wait_until_free,
 )
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.ladders
 

@@ -34,7 +34,7 @@ from ladder.service.login import Login
 from ladder.service.remote import RemoteLadder
 from tests.commands.conftest import ROOT
 from tests.ladder.small_disk import SmallDisk, small_disk
-from tests.patience import patient
+from tests.patience import patient, wait_until
 
 SECONDS = patient(300)
 SIZE = 2 * RESERVE_BYTES
@@ -106,13 +106,6 @@ def served(disk: SmallDisk, *more: str) -> Iterator[tuple[subprocess.Popen[bytes
             yield process, url
         finally:
             process.kill()
-
-
-def wait_until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not true():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.05)
 
 
 def new_ladder(disk: SmallDisk) -> tuple[Home, str]:

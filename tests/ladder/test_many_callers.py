@@ -46,9 +46,9 @@ from referee.live.matches.server import Listen
 from tests.ladder.raw import PREFACE, RawClient
 from tests.ladder.real_ladder import told_ladder
 from tests.ladder.test_service import flooding
-from tests.ladder.test_serving import RANDOM, door_of, rated, served, wait_until
+from tests.ladder.test_serving import RANDOM, door_of, rated, served
 from tests.ladder.watching import check_that_it_answers, watched
-from tests.patience import patient
+from tests.patience import patient, wait_until
 from tests.referee.test_wire import certificate
 from tests.web.served import serving_pages
 

@@ -6,7 +6,6 @@ import hashlib
 import select
 import shutil
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from ladder.questions.proof import KeyRequest
 from referee.bots.files import MAX_BYTES
 from tests.ladder.noted import Noted, noted
 from tests.ladder.real_ladder import told_ladder
-from tests.patience import patient
+from tests.patience import patient, wait_until
 from tests.web.conftest import Browse
 from tests.web.served import serving_pages
 
@@ -84,10 +83,7 @@ def said(answer: httpx.Response) -> tuple[int, str]:
 
 
 def wait_for_no_uploads(home: Home) -> None:
-    deadline = time.monotonic() + patient(60)
-    while list(home.versions.glob(".*")):
-        assert time.monotonic() < deadline, "something is left of an upload"
-        time.sleep(0.01)
+    wait_until(lambda: not list(home.versions.glob(".*")))
 
 
 def test_a_bot_is_submitted_and_the_same_files_are_the_same_version(
@@ -256,8 +252,7 @@ def begun(
     url = client.base_url
     with socket.create_connection((url.host, url.port or 0), patient(60)) as raw:
         raw.sendall(head_of_an_upload(tokens["new"]))
-        while not list(home.versions.glob(".receiving-*")):
-            time.sleep(0.01)
+        wait_until(lambda: list(home.versions.glob(".receiving-*")))
         yield client, raw
 
 
@@ -270,11 +265,7 @@ def test_an_upload_that_stops_keeps_its_author_from_another_until_it_is_forgotte
     assert b" 400 " in raw.recv(65536)
     wait_for_no_uploads(home)
     raw.close()
-    deadline = time.monotonic() + patient(60)
-    while (answer := send(client, tokens["new"], bot="again")).status_code == 429:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert answer.status_code == 200
+    wait_until(lambda: send(client, tokens["new"], bot="again").status_code == 200)
 
 
 def test_a_failure_of_ours_is_noted_and_tells_nothing(

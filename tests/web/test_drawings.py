@@ -9,8 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ from ladder.operation.home import Home
 from referee.pages.match import make_page
 from referee.records.record import RecordWriter, header
 from referee.registry import find
-from tests.patience import patient
+from tests.patience import wait_until
 from tests.tables import Table, plan_of
 
 REMOVING = """
@@ -86,17 +85,9 @@ def drawings(folder: Path) -> Iterator[Drawings]:
         yield drawn
 
 
-def wait_until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + patient(120)
-    while not true():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.01)
-
-
 def drawn(drawings: Drawings, record: bytes) -> Drawing:
     """How a drawing ends."""
-    wait_until(lambda: (now := drawings.ask(record)).page or now.problem)
-    return drawings.ask(record)
+    return wait_until(lambda: now if (now := drawings.ask(record)).page or now.problem else None)
 
 
 @pytest.fixture

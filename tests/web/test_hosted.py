@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from ladder.tables import open_tables
 from ladder.tables.hosts import Hosts, Isolation, commands_of
 from referee.sandbox.limits import ResourceLimits
 from referee.sandbox.measures import build
-from tests.patience import patient
+from tests.patience import wait_until
 from tests.web.at_the_table import sit_down
 from tests.web.conftest import Browse, new_ladder, soup
 
@@ -167,10 +166,8 @@ def test_a_bot_that_does_not_start_is_named_and_what_it_wrote_is_not(
     client = browse(home, OPEN)
     answer = client.post(f"/play/{GAME}", data={"seats": "2", **against(label)})
     path = str(httpx.URL(f"/play/{GAME}").join(answer.headers["location"]))
-    end = time.monotonic() + patient(120)
-    while "there is no match" not in (text := soup(client.get(path)).get_text(" ", strip=True)):
-        assert time.monotonic() < end, text
-        time.sleep(0.05)
+    wait_until(lambda: "there is no match" in client.get(path).text)
+    text = soup(client.get(path)).get_text(" ", strip=True)
     assert f"{label} did not start, so there is no match." in text
     assert "my secret plan" not in text
 

@@ -32,7 +32,7 @@ from referee.live.matches.play import House, Player, Remote
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.registry import find, shipped_board
-from tests.patience import patient
+from tests.patience import patient, until
 from tests.referee.test_wire import Hall, hall, run
 from tests.web.served import serving_pages
 
@@ -133,12 +133,6 @@ async def playing(folder: Path, game: str = "cargo_noir") -> AsyncIterator[Scene
         with announced(home, match, room.server.local_address), serving_pages(home, Site()) as url:
             async with httpx.AsyncClient(base_url=url, timeout=patient(60)) as client:
                 yield Scene(home, match, plan, room, client)
-
-
-async def until(true: Any) -> None:
-    async with asyncio.timeout(30):
-        while not true():
-            await asyncio.sleep(0.01)
 
 
 @pytest.fixture(autouse=True)

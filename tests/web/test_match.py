@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ from referee.records.verify import verify
 from referee.registry import find
 from tests.ladder.archived import change_record, damage, record_file
 from tests.ladder.real_ladder import FAULTY, LOUD, told_ladder
-from tests.patience import patient
+from tests.patience import wait_until
 from tests.web.conftest import Browse, browsing, soup
 
 PLAYED = 12
@@ -71,11 +70,8 @@ def matches_of(home: Home, *, over: bool = True, out: bool = False) -> list[Matc
 
 def replay_of(client: httpx.Client, match: str) -> httpx.Response:
     """The replay of a match, once it is drawn."""
-    deadline = time.monotonic() + patient(120)
-    while (answer := client.get(f"/matches/{match}/replay.html")).status_code == 202:
-        assert time.monotonic() < deadline, "it is never drawn"
-        time.sleep(0.05)
-    return answer
+    address = f"/matches/{match}/replay.html"
+    return wait_until(lambda: answer if (answer := client.get(address)).status_code != 202 else None)
 
 
 # --- the page -----------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import signal
@@ -34,6 +33,7 @@ from ladder.tables.view import Asking, Stage
 from referee.records.verify import Verified, verify
 from referee.registry import find, games
 from tests.patience import patient
+from tests.processes import children, wait_for_the_end
 from tests.web.at_the_table import AtTable, sit_down
 from tests.web.conftest import Browse, browsing, new_ladder, soup
 
@@ -75,27 +75,9 @@ def id_of(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def children(pid: int) -> list[int]:
-    """The tables below a process, of all its threads."""
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(OSError):  # the thread may have ended meanwhile
-            found += map(int, (task / "children").read_text().split())
-    return [child for child in found if b"ladder.tables.process" in Path(f"/proc/{child}/cmdline").read_bytes()]
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def until_gone(pids: list[int]) -> None:
-    end = time.monotonic() + patient(60)
-    while any(map(is_running, pids)):
-        assert time.monotonic() < end, pids
-        time.sleep(0.05)
+def tables_of(pid: int) -> list[int]:
+    """The processes of the tables that one has laid."""
+    return children(pid, "ladder.tables.process")
 
 
 # --- whole matches ------------------------------------------------------------------------------------
@@ -437,9 +419,9 @@ def test_the_page_of_somebody_without_javascript_looks_again_by_itself(person: h
 
 def test_a_table_that_is_left_is_cleared(home: Home, person: httpx.Client) -> None:
     table = sit_down(person, GAME)
-    pids = children(os.getpid())
+    pids = tables_of(os.getpid())
     assert person.post(f"{table.path}/leave").status_code == 303
-    until_gone(pids)
+    wait_for_the_end(pids)
     assert person.get(table.path).status_code == 404
     assert list(home.tables.iterdir()) == []
 
@@ -455,9 +437,9 @@ def test_a_table_whose_page_was_closed_is_cleared(
     table = sit_down(person, GAME)
     assert news(table, seen="earlier").status_code == 200  # its script has asked
     monkeypatch.setattr(open_tables, "GONE_SECONDS", 2.0)  # not before: a table may take longer to be laid
-    pids = children(os.getpid())
+    pids = tables_of(os.getpid())
     assert pids
-    until_gone(pids)
+    wait_for_the_end(pids)
 
 
 class Clock:
@@ -516,7 +498,7 @@ def test_a_table_at_which_nobody_ever_looks_is_cleared(monkeypatch: pytest.Monke
 
 def test_a_table_whose_process_dies_says_so(person: httpx.Client) -> None:
     table = sit_down(person, GAME)
-    [pid] = children(os.getpid())
+    [pid] = tables_of(os.getpid())
     os.kill(pid, signal.SIGKILL)
     table.wait(lambda table: "has no result" in table.text)
     assert person.get("/").status_code == 200
@@ -561,10 +543,10 @@ def test_nothing_is_left_of_tables_when_the_pages_are_killed(home: Home) -> None
         assert pages.stdout is not None
         with httpx.Client(base_url=pages.stdout.readline().strip(), timeout=patient(60)) as client:
             sit_down(client, GAME)
-            pids = children(pages.pid)
+            pids = tables_of(pages.pid)
             assert pids
             pages.kill()
-            until_gone(pids)
+            wait_for_the_end(pids)
     assert len(list(home.tables.iterdir())) == 1
     with browsing(home, TABLES) as client:
         client.get("/play")
