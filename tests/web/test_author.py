@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import resource
-import shutil
 import socket
 import threading
 import time
@@ -40,34 +39,14 @@ from referee.registry import find, shipped_board
 from tests.cases import mostly_long
 from tests.ladder.archived import put_logs, put_record
 from tests.ladder.noted import Noted, noted
-from tests.ladder.real_ladder import FAULTY, LOUD, told_ladder
+from tests.ladder.real_ladder import FAULTY, LOUD
 from tests.patience import patient
-from tests.web.conftest import Browse, soup
+from tests.web.conftest import BOT, Browse, soup
 
 __all__ = ["noted"]
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = Site(takes_bots=True, url="https://ladder.example:8780")
-BOT = b"print('not run')\n"
-
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    return told_ladder(tmp_path_factory.mktemp("told") / "home", 6)
-
-
-@pytest.fixture
-def home(told: Home, tmp_path: Path) -> Home:
-    """A ladder that a test may change."""
-    shutil.copytree(told.folder, tmp_path / "home")
-    return Home(tmp_path / "home")
-
-
-@pytest.fixture
-def tokens(home: Home) -> dict[str, str]:
-    """The tokens of two authors who have bots on the ladder, and of one who has none."""
-    with Authors(home.database, create=False) as authors:
-        return {name: authors.add(name) for name in ("ann", "eve", "new")}
 
 
 @pytest.fixture

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import select
-import shutil
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -27,34 +25,13 @@ from ladder.questions.desk import Desk
 from ladder.questions.proof import KeyRequest
 from referee.bots.files import MAX_BYTES
 from tests.ladder.noted import Noted, noted
-from tests.ladder.real_ladder import told_ladder
 from tests.patience import patient, wait_until
-from tests.web.conftest import Browse
+from tests.web.conftest import BOT, Browse
 from tests.web.served import serving_pages
 
 __all__ = ["noted"]
 
 SITE = Site(takes_bots=True)
-BOT = b"print('not run')\n"
-
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    return told_ladder(tmp_path_factory.mktemp("told") / "home", 6)
-
-
-@pytest.fixture
-def home(told: Home, tmp_path: Path) -> Home:
-    """A ladder that a test may change."""
-    shutil.copytree(told.folder, tmp_path / "home")
-    return Home(tmp_path / "home")
-
-
-@pytest.fixture
-def tokens(home: Home) -> dict[str, str]:
-    """The tokens of two authors who have bots on the ladder, and of one who has none."""
-    with Authors(home.database, create=False) as authors:
-        return {name: authors.add(name) for name in ("ann", "eve", "new")}
 
 
 @pytest.fixture

@@ -55,12 +55,6 @@ def client(told: Home) -> Iterator[httpx.Client]:
             yield asking
 
 
-@pytest.fixture
-def home(told: Home, tmp_path: Path) -> Home:
-    """A ladder that a test may change."""
-    return Home(shutil.copytree(told.folder, tmp_path / "home"))
-
-
 def matches_of(home: Home, *, over: bool = True, out: bool = False) -> list[MatchRow]:
     """Matches that count, of blocks that are over, or not."""
     listed = Desk(home, ANYBODY).ask(MatchesRequest(limit=1000, out=out)).matches

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shutil
 import socket
 import ssl
 import sys
@@ -52,12 +51,6 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
         chronicle.file.write("update bots set name = ?, author = ? where name = 'good'", [f"{EVIL}{LOUD}", EVIL])
         chronicle.file.write("update seat_results set detail = detail || ?", [EVIL])
     return home
-
-
-@pytest.fixture
-def home(told: Home, tmp_path: Path) -> Home:
-    shutil.copytree(told.folder, tmp_path / "home")
-    return Home(tmp_path / "home")
 
 
 @pytest.fixture
