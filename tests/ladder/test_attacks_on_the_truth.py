@@ -43,7 +43,7 @@ from tests.ladder.archived import lines_of, put_record, record_file, record_of, 
 from tests.ladder.in_process import dogana
 from tests.ladder.made import GAME, ladder, next_matches
 from tests.ladder.real_ladder import play_really
-from tests.ladder.test_audit_log import Entries, entries_of, first, forge
+from tests.ladder.logged import Entries, entries_of, first, forge
 
 __all__ = ["dogana"]
 
