@@ -313,7 +313,7 @@ def test_a_worker_that_was_suspended_together_with_the_ladder_is_not_killed(home
         waits, quick = match(bot, HOUSE_BOT, clock="600+0/600"), match(HOUSE_BOT, HOUSE_BOT)
         ends = pool.play([waits, quick])
         assert next(ends)[0] == quick
-        [pid] = [worker.process.pid for worker in pool._workers if worker.match == waits]
+        [pid] = [worker.process.pid for worker in pool.workers if worker.match == waits]
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
         time.sleep(limit + 1)  # the pool does not look meanwhile, as if it were suspended, too
