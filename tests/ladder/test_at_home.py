@@ -26,9 +26,8 @@ from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.intake.offer import MAX_MATCHES_AT_HOME, OfferedBot
 from ladder.model.match import AT_HOME_PREFIX, Match, Version, seed_of
-from ladder.operation import threads
 from ladder.operation.home import Home
-from ladder.operation.limits import Limits
+from ladder.operation.limits import CallLimits, Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.play.blocks import Blocks
 from ladder.play.playing import Playing
@@ -36,7 +35,6 @@ from ladder.play.pool import Invitation
 from ladder.play.running import count, enter_house_bots
 from ladder.questions.caller import Caller
 from ladder.questions.desk import Desk
-from ladder.service import at_home as service
 from ladder.service import server
 from ladder.service.at_home import MAX_CONNECTED_OF_AUTHOR, AtHome
 from ladder.service.beside import serving
@@ -363,6 +361,10 @@ def on_a_server(
         asyncio.run(go(f"127.0.0.1:{port}"))
 
 
+def limited(**limits: Any) -> Limits:
+    return Limits(calls=CallLimits(**limits))
+
+
 def connections(home: Home) -> int:
     with Store(home.database, create=False) as chronicle:
         return len(chronicle.roster.connected())
@@ -448,12 +450,7 @@ def test_a_newer_connection_of_the_same_version_takes_the_place_of_the_older(
     on_a_server(home, go)
 
 
-def test_a_newer_version_lets_the_older_leave(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.1)
-    monkeypatch.setattr(service, "LEAVING_SECONDS", 0.05)
-
+def test_a_newer_version_lets_the_older_leave(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         first = await connect(address, tokens["ann"])
         await message_of(first[1], "connected")
@@ -465,14 +462,10 @@ def test_a_newer_version_lets_the_older_leave(
             call.cancel()
             await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(beat_seconds=0.1, leaving_seconds=0.05))
 
 
-def test_a_bot_that_wants_to_leave_stays_until_its_matches_are_over(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "LEAVING_SECONDS", 0.05)
-
+def test_a_bot_that_wants_to_leave_stays_until_its_matches_are_over(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
@@ -490,14 +483,10 @@ def test_a_bot_that_wants_to_leave_stays_until_its_matches_are_over(
         assert (await end_of(call))[0] is grpc.StatusCode.OK
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(leaving_seconds=0.05))
 
 
-def test_matches_that_are_not_played_now_keep_nobody_from_leaving(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "LEAVING_SECONDS", 0.05)
-
+def test_matches_that_are_not_played_now_keep_nobody_from_leaving(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
@@ -507,12 +496,11 @@ def test_matches_that_are_not_played_now_keep_nobody_from_leaving(
         assert (await end_of(call))[0] is grpc.StatusCode.OK
         await channel.close()
 
-    on_a_server(home, go, AtHome(plays=lambda condition: condition.clock == "1+1/1"))
+    called = AtHome(plays=lambda condition: condition.clock == "1+1/1")
+    on_a_server(home, go, called, limited(leaving_seconds=0.05))
 
 
-def test_a_client_that_is_silent_is_gone(home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "SILENT_SECONDS", 0.2)
-
+def test_a_client_that_is_silent_is_gone(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
         code, details = await end_of(call)
@@ -521,14 +509,10 @@ def test_a_client_that_is_silent_is_gone(home: Home, tokens: dict[str, str], mon
         await until(lambda: connections(home) == 0)
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(silent_seconds=0.2))
 
 
-def test_beats_come_however_many_invitations_there_are(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.2)
-
+def test_beats_come_however_many_invitations_there_are(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
@@ -544,14 +528,10 @@ def test_beats_come_however_many_invitations_there_are(
         flooding.cancel()
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(beat_seconds=0.2))
 
 
-def test_a_token_that_is_revoked_ends_the_connection(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.1)
-
+def test_a_token_that_is_revoked_ends_the_connection(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
@@ -560,7 +540,7 @@ def test_a_token_that_is_revoked_ends_the_connection(
         assert (await end_of(call))[0] is grpc.StatusCode.UNAUTHENTICATED
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(beat_seconds=0.1))
 
 
 def test_an_author_has_a_few_connections(home: Home, tokens: dict[str, str]) -> None:
@@ -621,9 +601,6 @@ def test_overload_ends_no_connection_of_a_bot_at_home(
     home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At each beat it is asked whether the token is still good; while nobody can tell, it is."""
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.05)
-    monkeypatch.setattr(threads, "WAIT_SECONDS", 0.05)
-    monkeypatch.setattr(server, "MAX_LOOKUPS", 1)
     is_busy, is_over = threading.Event(), threading.Event()
 
     def find_none(_: Home) -> list[Playing]:
@@ -649,7 +626,7 @@ def test_overload_ends_no_connection_of_a_bot_at_home(
         await message_of(call, "beat")
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=replace(limited(beat_seconds=0.05, lookups=1), thread_seconds=0.05))
 
 
 def test_a_stream_without_an_invitation_is_refused(home: Home) -> None:

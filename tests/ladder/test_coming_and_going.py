@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import threading
 from dataclasses import replace
 from typing import Any
@@ -18,10 +16,9 @@ from ladder.intake.offer import disconnect
 from ladder.intake.tokens import Tokens
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
-from ladder.operation.limits import Limits
+from ladder.operation.limits import CallLimits, Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.play.pool import Invitation
-from ladder.service import at_home as service
 from ladder.service import server as server_module
 from ladder.service.at_home import AtHome
 from tests.ladder.test_at_home import (
@@ -29,6 +26,7 @@ from tests.ladder.test_at_home import (
     connections,
     end_of,
     home,
+    limited,
     match_with_remote,
     message_of,
     offer,
@@ -194,10 +192,8 @@ def test_who_comes_back_is_not_told_of_seats_that_are_taken_or_wait_no_more(home
 
 
 def test_the_token_of_a_long_match_is_known_however_many_matches_begin_meanwhile(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    home: Home, tokens: dict[str, str]
 ) -> None:
-    monkeypatch.setattr(service, "MAX_SEATS", 3)
-
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
@@ -212,38 +208,38 @@ def test_the_token_of_a_long_match_is_known_however_many_matches_begin_meanwhile
         assert (await played_with(address, "short3"))[0] is grpc.StatusCode.UNAUTHENTICATED
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(seats=3))
 
 
 # --- beats ----------------------------------------------------------------------------------------------------
 
 
-def test_who_answers_beats_uses_up_no_requests_and_who_beats_unasked_is_cut_off(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limits = Limits(requests=Meter(Allowance("requests", 5, 600)))
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.02)
-
+def test_who_answers_beats_uses_up_no_requests(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
         for _beat in range(10):
             await message_of(call, "beat")
             await call.write(pb.OfferRequest(beat=pb.Beat()))
-        monkeypatch.setattr(service, "BEAT_SECONDS", 60.0)
-        for _beat in range(3):  # one beat may be open
-            with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
-                await call.write(pb.OfferRequest(beat=pb.Beat()))
+        await channel.close()
+
+    requests = Meter(Allowance("requests", 5, 600))
+    on_a_server(home, go, limits=Limits(requests=requests, calls=CallLimits(beat_seconds=0.02)))
+
+
+def test_who_beats_unasked_is_cut_off(home: Home, tokens: dict[str, str]) -> None:
+    async def go(address: str, _: AtHome) -> None:
+        channel, call = await connect(address, tokens["ann"])
+        await message_of(call, "connected")
+        await call.write(pb.OfferRequest(beat=pb.Beat()))
         assert (await end_of(call))[0] is grpc.StatusCode.INVALID_ARGUMENT
         await channel.close()
 
-    on_a_server(home, go, limits=limits)
+    on_a_server(home, go, limits=limited(beat_seconds=3600.0))
 
 
 def test_a_connection_stays_while_the_ladder_has_too_much_to_do(
     home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.02)
-
     def busy(self: Any, token: str, host: str) -> str:
         raise TooMuch("the ladder has too much to do; come back in a minute")
 
@@ -256,4 +252,4 @@ def test_a_connection_stays_while_the_ladder_has_too_much_to_do(
             await call.write(pb.OfferRequest(beat=pb.Beat()))
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(beat_seconds=0.02))

@@ -6,15 +6,13 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from bs4 import BeautifulSoup
 
 from ladder.facts.store import Store
-from ladder.http.publishing.serving import UNREAD_SECONDS
-from ladder.http.requests.cache import FRESH_SECONDS
-from ladder.http.requests.connections import Connections
 from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.model.condition import agree
@@ -65,22 +63,10 @@ def tokens(home: Home) -> dict[str, str]:
 
 
 @contextmanager
-def browsing(
-    home: Home,
-    site: Site | None = None,
-    connections: Connections | None = None,
-    unread_seconds: float = UNREAD_SECONDS,
-    fresh_seconds: float = FRESH_SECONDS,
-) -> Iterator[httpx.Client]:
-    """Serve the pages of a ladder meanwhile, with some limits; yield a client of theirs."""
+def browsing(home: Home, site: Site | None = None, **limits: Any) -> Iterator[httpx.Client]:
+    """Serve the pages of a ladder meanwhile, with limits as in `serving_pages`; yield a client of theirs."""
     with (
-        serving_pages(
-            home,
-            site or Site(),
-            connections=connections,
-            unread_seconds=unread_seconds,
-            fresh_seconds=fresh_seconds,
-        ) as url,
+        serving_pages(home, site or Site(), **limits) as url,
         httpx.Client(base_url=url, timeout=patient(60)) as client,
     ):
         yield client

@@ -194,13 +194,12 @@ def test_pages_that_cannot_be_started_are_told_and_tried_again(tmp_path: Path, m
     started: list[BaseProcess] = []
     full = Full(started)
     monkeypatch.setattr(multiprocessing, "get_context", lambda _: full)
-    monkeypatch.setattr(serving, "AGAIN_SECONDS", 0.1)
     monkeypatch.setattr(serving, "note", lambda *_, text, **__: told.append(text))
     with serving.pages_beside(home, Site(), "127.0.0.1:0", None) as url:
         started[0].kill()
         wait_until(lambda: len(started) == 3)
         assert httpx.get(url, timeout=SECONDS).status_code == 200
-    assert [text for text in told if "temporarily unavailable; it is tried again in 0.2 s" in text]
+    assert [text for text in told if "temporarily unavailable; it is tried again in 2 s" in text]
     assert not started[2].is_alive()
 
 

@@ -12,12 +12,9 @@ import httpx
 import pytest
 
 from ladder.facts.store import Store
-from ladder.http.api import changing
 from ladder.http.api.api import PREFIX
-from ladder.http.requests import changes
 from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
-from ladder.operation import limits
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
@@ -27,7 +24,6 @@ from referee.bots.files import MAX_BYTES
 from tests.ladder.noted import Noted, noted
 from tests.patience import patient, wait_until
 from tests.web.conftest import BOT, Browse
-from tests.web.served import serving_pages
 
 __all__ = ["noted"]
 
@@ -175,10 +171,9 @@ def test_a_ladder_that_only_shows_itself_takes_nothing(home: Home, tokens: dict[
 
 
 def test_browser_and_programs_have_one_allowance_of_submissions(
-    home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
+    home: Home, tokens: dict[str, str], browse: Browse
 ) -> None:
-    monkeypatch.setattr(limits, "SUBMISSIONS", Allowance("submissions", 2, 86_400))
-    client = browse(home, SITE)
+    client = browse(home, SITE, limits=Limits(submissions=Meter(Allowance("submissions", 2, 86_400))))
     client.post("/login", data={"token": tokens["new"]}, headers={"sec-fetch-site": "same-origin"})
     by_form = client.post("/submit", data={"bot": "mybot"}, files={"file": ("bot.py", BOT)})
     assert by_form.status_code == 303
@@ -188,18 +183,14 @@ def test_browser_and_programs_have_one_allowance_of_submissions(
     assert int(refused.headers["retry-after"]) > 60
 
 
-def test_a_second_chance_counts_as_a_submission(home: Home, tokens: dict[str, str]) -> None:
-    one_a_day = Limits(submissions=Meter(Allowance("submissions", 1, 86_400)))
-    with serving_pages(home, SITE, one_a_day) as url, httpx.Client(base_url=url, timeout=patient(60)) as client:
-        assert change(client, "requalify", tokens["eve"], bot="best").status_code == 400  # it needs none
-        assert change(client, "requalify", tokens["eve"], bot="best").status_code == 429
+def test_a_second_chance_counts_as_a_submission(home: Home, tokens: dict[str, str], browse: Browse) -> None:
+    client = browse(home, SITE, limits=Limits(submissions=Meter(Allowance("submissions", 1, 86_400))))
+    assert change(client, "requalify", tokens["eve"], bot="best").status_code == 400  # it needs none
+    assert change(client, "requalify", tokens["eve"], bot="best").status_code == 429
 
 
-def test_an_upload_ends_though_its_pieces_keep_coming(
-    client: httpx.Client, home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(changing, "UPLOAD_SECONDS", 0.2)
-    url = client.base_url
+def test_an_upload_ends_though_its_pieces_keep_coming(home: Home, tokens: dict[str, str], browse: Browse) -> None:
+    url = browse(home, SITE, limits=Limits(upload_seconds=0.2)).base_url
     with socket.create_connection((url.host, url.port or 0), patient(60)) as raw:
         raw.sendall(head_of_an_upload(tokens["new"]))
         while not select.select([raw], [], [], 0.05)[0]:
@@ -220,12 +211,9 @@ def head_of_an_upload(token: str) -> bytes:
 
 
 @pytest.fixture
-def begun(
-    home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[httpx.Client, socket.socket]]:
+def begun(home: Home, tokens: dict[str, str], browse: Browse) -> Iterator[tuple[httpx.Client, socket.socket]]:
     """An upload of which only the beginning comes, and a client."""
-    monkeypatch.setattr(changes, "PIECE_SECONDS", patient(1))
-    client = browse(home, SITE)
+    client = browse(home, SITE, limits=Limits(piece_seconds=patient(1)))
     url = client.base_url
     with socket.create_connection((url.host, url.port or 0), patient(60)) as raw:
         raw.sendall(head_of_an_upload(tokens["new"]))

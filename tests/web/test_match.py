@@ -19,10 +19,10 @@ from ladder.http.pictures.drawings import Drawing, Drawings, pages_folder
 from ladder.http.rendering.sentence import sentence
 from ladder.http.rendering.wording import clock_in_words
 from ladder.http.requests.visit import Site
-from ladder.operation import limits
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
+from ladder.operation.limits import Limits
+from ladder.operation.meter import Allowance, Meter
 from ladder.play.playing import announced
 from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.desk import Desk
@@ -49,10 +49,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @pytest.fixture(scope="module")
 def client(told: Home) -> Iterator[httpx.Client]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "REQUESTS", Allowance("requests", 100_000, 1))
-        with browsing(told, Site(url="https://ladder.example:8780")) as asking:
-            yield asking
+    many = Limits(requests=Meter(Allowance("requests", 100_000, 1)))
+    with browsing(told, Site(url="https://ladder.example:8780"), limits=many) as asking:
+        yield asking
 
 
 def matches_of(home: Home, *, over: bool = True, out: bool = False) -> list[MatchRow]:
