@@ -38,7 +38,7 @@ def patient(seconds: float) -> float:
     return seconds * SLOWNESS * _RESERVE
 
 
-def wait_until(condition: Callable[[], T], seconds: float = 60) -> T:
+def wait_until(condition: Callable[[], T | None], seconds: float = 120) -> T:
     """Wait for what takes less than `seconds` on a quiet machine; return what the condition found."""
     deadline = time.monotonic() + patient(seconds)
     while not (found := condition()):
@@ -48,6 +48,7 @@ def wait_until(condition: Callable[[], T], seconds: float = 60) -> T:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Wait in an event loop for something that must come; the test's own time limit ends a wait in vain."""
-    while not condition():
-        await asyncio.sleep(0.01)
+    """Wait in an event loop, as `wait_until` does without one."""
+    async with asyncio.timeout(patient(120)):
+        while not condition():
+            await asyncio.sleep(0.01)

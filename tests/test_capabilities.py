@@ -26,10 +26,10 @@ from referee.records.verify import verify
 from referee.registry import find
 from tests import matches
 from tests.commands.conftest import ROOT, Dogana, dogana
-from tests.ladder.test_serving import RANDOM, rated, served, wait_until
+from tests.ladder.test_serving import RANDOM, rated, served
 from tests.pages.conftest import find_sparing
 from tests.pages.test_page import untold
-from tests.patience import patient
+from tests.patience import patient, wait_until
 from tests.sandbox.conftest import needs_bubblewrap
 from tests.tables import plan_of
 from tests.web.at_the_table import sit_down

@@ -112,12 +112,12 @@ def _write_csv(target: TextIO, rows: Iterable[dict[str, Any]]) -> int:
     writer.writeheader()
     count = 0
     for row in rows:
-        writer.writerow({column: _cell(value) for column, value in row.items()})
+        writer.writerow({column: cell_of(value) for column, value in row.items()})
         count += 1
     return count
 
 
-def _cell(value: Any) -> Any:
+def cell_of(value: Any) -> Any:
     """Return a value as a cell: text is visible and never a formula, options are JSON, and truth values are 1 or 0."""
     if isinstance(value, bool):
         return int(value)

@@ -123,7 +123,7 @@ def main() -> None:
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
     sys.stderr = Remarks()  # for usage errors, logs and tracebacks too
     logging.getLogger("referee.live.matches.driver").addFilter(_is_ours)
-    stopped = _stop_cleanly()
+    stopped = stop_cleanly()
     try:
         app(prog_name="dogana")
     except SystemExit as end:
@@ -160,7 +160,7 @@ def _end_for_want_of_a_reader() -> NoReturn:
     sys.exit(_READER_GONE)
 
 
-def _stop_cleanly() -> list[int]:
+def stop_cleanly() -> list[int]:
     """Make SIGTERM and SIGHUP act like Ctrl-C; return a list that will hold the first of them to arrive.
 
     Later ones are ignored: systemd and shells send several, and none may interrupt the clean-up.

@@ -63,10 +63,10 @@ def log(
         for line in found.lines:
             out.print(f"  | {line if everything else visible(line, MAX_LINE_CHARACTERS)}", soft_wrap=True)
         if not count:
-            _explain_empty(where, found)
+            explain_empty(where, found)
 
 
-def _explain_empty(where: Where, found: BotLog) -> None:
+def explain_empty(where: Where, found: BotLog) -> None:
     """Explain how to examine a bot that has written nothing."""
     out.print("it printed nothing, and a log has only what a bot prints; these say more:", soft_wrap=True)
     bot = found.bot.rpartition(" v")[0]

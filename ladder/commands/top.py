@@ -68,7 +68,7 @@ def top(
         if not one.blocks and not any(standing.place is not None for standing in one.versions):
             never.append(title_of(one.condition))
         if game is not None or title_of(one.condition) not in never:
-            _print(where, title_of(one.condition), one.versions)
+            print_standings(where, title_of(one.condition), one.versions)
     if never:
         out.print(f"no matches yet: {', '.join(never)}", soft_wrap=True)
 
@@ -108,7 +108,8 @@ def _fitting(title: str, rated: Sequence[StandingRow]) -> Table:
     return listed
 
 
-def _print(where: Where, title: str, standings: Sequence[StandingRow]) -> None:
+def print_standings(where: Where, title: str, standings: Sequence[StandingRow]) -> None:
+    """Print a table, and below it the bots that have no place in it, with the reasons."""
     rated = [standing for standing in standings if standing.place is not None]
     out.print(_fitting(title, rated) if rated else title)
     notes: dict[str, list[str]] = {}

@@ -118,7 +118,7 @@ class Pages:
         self._queues = CallerQueues(MAX_PAGES - 1)
         self._refusals = refusals
         self.limits = limits
-        self.changes = Changes()
+        self.changes = Changes(limits.thread_seconds)
         self.tokens = Tokens(home.database, self.limits.guesses)
 
     def endpoint(self, function: PageFunction) -> Callable[[Request], Awaitable[Response]]:
@@ -273,7 +273,7 @@ def application(
     if site.takes_bots:
         routes += ChangesByPrograms(callers, pages.changes).routes()
     routes += author.routes(home, site, pages.limits, pages.tokens, pages.changes, refusals, pages.answer_privately)
-    play = Play(home, site, pages.show)
+    play = Play(home, site, pages.limits, pages.show)
     if site.has_tables:
         routes += play.routes()
     matches = Matches(home, pages.visit, pages.limits, viewer_niceness)

@@ -20,10 +20,6 @@ from referee.bots.files import MAX_BYTES, TAKING_IN, make_writable
 from referee.files import private_folder
 from referee.sandbox.system import is_alive
 
-PIECE_SECONDS = 30.0
-"""The time limit for the next piece of an upload."""
-UPLOAD_SECONDS = 600.0
-"""The time limit for all pieces of an upload; clients wait no longer."""
 _RECEIVING = ".receiving-"
 """The prefix of the folders for uploads; the id of the process follows."""
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}", re.ASCII)

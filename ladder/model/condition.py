@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from google.protobuf.struct_pb2 import Struct
-
 from referee.game import Game, Setup, SetupError
 from referee.options import OptionValue
 from referee.registry import shipped_board
@@ -36,12 +34,6 @@ class Condition:
         """The clock and the options, as one part of an address."""
         options = (f"{name}={_text(value)}" for name, value in self.options.items())
         return quote("_".join([self.clock.replace("/", "-"), *options]), safe="+=")
-
-    def options_struct(self) -> Struct:
-        """Return the options as a message."""
-        options = Struct()
-        options.update(dict(self.options))
-        return options
 
     @property
     def fields(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ NEW_VERSION_SIGMA = SIGMA / 2
 
 # beta: the difference of skill with which the better one wins about 76 % of two-player matches. tau: the drift of skill per match,
 # so that ratings never freeze. draw_probability: ties are rare in these games.
-_ENVIRONMENT = trueskill.TrueSkill(mu=MU, sigma=SIGMA, beta=SIGMA / 2, tau=SIGMA / 100, draw_probability=0.02)
+ENVIRONMENT = trueskill.TrueSkill(mu=MU, sigma=SIGMA, beta=SIGMA / 2, tau=SIGMA / 100, draw_probability=0.02)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,15 @@ class Rating:
         return self.mu - 3 * self.sigma
 
 
-def update(ratings: Sequence[Rating], ranks: Sequence[int]) -> list[Rating]:
+def update(
+    ratings: Sequence[Rating], ranks: Sequence[int], environment: trueskill.TrueSkill = ENVIRONMENT
+) -> list[Rating]:
     """Return the ratings after a match.
 
     Args:
         ratings: the ratings of the players, in any order.
         ranks: their places, 1 for the first; equal places are ties.
+        environment: the constants.
 
     Returns:
         The new ratings, in the same order. Players with equal ratings and equal ranks get equal ones.
@@ -56,7 +59,7 @@ def update(ratings: Sequence[Rating], ranks: Sequence[int]) -> list[Rating]:
     sums: list[list[tuple[float, float]]] = [[] for _ in ratings]
     for order in _orders(ranks):
         groups = [(trueskill.Rating(ratings[player].mu, ratings[player].sigma),) for player in order]
-        updated = _ENVIRONMENT.rate(groups, ranks=[ranks[player] for player in order])
+        updated = environment.rate(groups, ranks=[ranks[player] for player in order])
         for player, (rating,) in zip(order, updated, strict=True):
             sums[player].append((rating.mu, rating.sigma))
     return [
@@ -82,7 +85,7 @@ def quality(one: Rating, other: Rating) -> float:
 
     Source: the paper above, on matchmaking. `trueskill.quality` returns the same for any number of players, but is much slower.
     """
-    ours = 2 * _ENVIRONMENT.beta**2
+    ours = 2 * ENVIRONMENT.beta**2
     spread = ours + one.sigma**2 + other.sigma**2
     return sqrt(ours / spread) * exp(-((one.mu - other.mu) ** 2) / (2 * spread))
 
@@ -107,7 +110,7 @@ def expected_share(one: Rating, others: Sequence[Rating]) -> float:
     """Return the share of rivals that a version beats in a match, as its rating and theirs predict it: from 0 to 1."""
     chances = []
     for other in others:
-        spread = 2 * _ENVIRONMENT.beta**2 + one.sigma**2 + other.sigma**2
+        spread = 2 * ENVIRONMENT.beta**2 + one.sigma**2 + other.sigma**2
         chances.append((1 + erf((one.mu - other.mu) / sqrt(2 * spread))) / 2)
     return fsum(chances) / len(chances)
 
@@ -158,25 +161,3 @@ def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int
     while parent is not None and parent not in known:
         parent = parents.get(parent)
     return Rating() if parent is None else inherit(known[parent])
-
-
-class History:
-    """The ratings after a sequence of counted matches.
-
-    Attributes:
-        ratings: the ratings by condition and version. Nothing is stored per match: there may be a million.
-    """
-
-    def __init__(self, parents: Mapping[int, int | None]) -> None:
-        """`parents` has the previous version of each version, if there is one."""
-        self.ratings: dict[int, dict[int, Rating]] = {}
-        self._parents = parents
-
-    def add(
-        self, condition: int, versions: Sequence[int], ranks: Sequence[int], rated: Collection[int] | None = None
-    ) -> dict[int, Rating]:
-        """Rate the versions in a match with new play, or only those in `rated`; return their new ratings."""
-        ratings = self.ratings.setdefault(condition, {})
-        new = rate(ratings, versions, ranks, self._parents, rated)
-        ratings.update(new)
-        return new

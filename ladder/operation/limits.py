@@ -1,7 +1,7 @@
 """The limits on callers, and the allowances that they have left at one server.
 
-Limits that concern one door alone are there: connections and pages at a time in `ladder/http/requests/`, calls at a time in
-`ladder/service/server.py`.
+Limits that concern one door alone are there: connections and pages at a time in `ladder/http/requests/`, calls of a connection in
+`ladder/service/server.py`. All times are in seconds.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass, field
 
 from ladder.operation.meter import Allowance, AtATime, Meter
+from ladder.operation.threads import WAIT_SECONDS
 
 REQUESTS = Allowance("requests", 600, 60)
 """The requests of an author, or of an address without a token."""
@@ -36,6 +37,79 @@ MAX_STREAMS = 256
 """The number of browsers that follow matches at a time."""
 MAX_STREAMS_OF_ONE = 128
 """The number of them at one address."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableLimits:
+    """The limits on people who play at tables.
+
+    Attributes:
+        laid: the new tables of an address: each takes processor time, even if the person leaves at once.
+        hosted: the maximum number of authors' bots at all tables: each may use as much memory as on the ladder.
+        gone_seconds: the time without a request from its page after which a table is cleared: the page must have been closed.
+            Browsers let a hidden page send a request once a minute.
+        kept_seconds: the time for which a finished match is stored.
+        sweep_seconds: the interval of the search for tables to clear.
+        news_seconds: the maximum time of a request for news: less than a stopping server waits for open requests.
+        waiting: the maximum number of waiting requests for news; others are answered at once.
+    """
+
+    laid: Meter = field(default_factory=lambda: Meter(Allowance("tables", 120, 600)))
+    hosted: int = 4
+    gone_seconds: float = 180.0
+    kept_seconds: float = 7 * 86_400.0
+    sweep_seconds: float = 30.0
+    news_seconds: float = 0.8
+    waiting: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class LiveLimits:
+    """The limits on following matches.
+
+    Attributes:
+        picture_seconds: the minimum interval between two pictures of a match.
+        beat_seconds: the maximum time without any data: proxies close silent connections.
+        linger_seconds: the time for which a match is followed after its last viewer.
+        last_seconds: the time for which the last picture of a match stays, for browsers that have had its event.
+        first_seconds: the time limit for the first picture of a match.
+    """
+
+    picture_seconds: float = 0.5
+    beat_seconds: float = 15.0
+    linger_seconds: float = 30.0
+    last_seconds: float = 10.0
+    first_seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """The limits on calls over gRPC: of bots at home, and of spectators.
+
+    Attributes:
+        beat_seconds: the interval between beats to a client that offers a bot.
+        silent_seconds: the time after which a client that says nothing is gone.
+        leaving_seconds: the interval between checks whether a bot that wants to leave is still in a match.
+        seats: the number of seats that are remembered, the newest. Those of a match that is over are forgotten when its
+            worker has the next, so these are more than can be open at a time.
+        handshake_seconds: the time for the beginning of a connection by TLS.
+        request_seconds: the time for the request of a call to arrive.
+        slow_seconds: the time for a message of a stream to be read.
+        open_of_one: the most open calls of an author, or of an address without a token, on all their connections.
+        lookups: the most lookups of callers and matches at a time; more wait for a moment, and are refused then.
+        watchers: the most spectators at a time.
+    """
+
+    beat_seconds: float = 15.0
+    silent_seconds: float = 45.0
+    leaving_seconds: float = 1.0
+    seats: int = 2000
+    handshake_seconds: float = 120.0
+    request_seconds: float = 10.0
+    slow_seconds: float = 10.0
+    open_of_one: int = 64
+    lookups: int = 16
+    watchers: int = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +150,17 @@ class Limits:
             "too many people follow matches; come back in a minute",
         )
     )
+    thread_seconds: float = WAIT_SECONDS
+    """The time that a call waits for a thread."""
+    form_seconds: float = 10.0
+    """The time for a form without a file to arrive."""
+    piece_seconds: float = 30.0
+    """The time for the next piece of a file to arrive."""
+    upload_seconds: float = 600.0
+    """The time for a whole file to arrive; clients wait no longer."""
+    tables: TableLimits = field(default_factory=TableLimits)
+    live: LiveLimits = field(default_factory=LiveLimits)
+    calls: CallLimits = field(default_factory=CallLimits)
 
     def submissions_left(self, author: str) -> int:
         """Return how many bots an author may send now."""

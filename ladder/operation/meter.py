@@ -34,9 +34,16 @@ SECONDS_OF_REQUEST = 0.05
 class Meter:
     """The remaining allowances of all callers."""
 
-    def __init__(self, allowance: Allowance, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        allowance: Allowance,
+        clock: Callable[[], float] = time.monotonic,
+        seconds_of_one: float = SECONDS_OF_REQUEST,
+    ) -> None:
+        """Prepare; `seconds_of_one` is the processor time that counts as one."""
         self._allowance = allowance
         self._clock = clock
+        self.seconds_of_one = seconds_of_one
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, who: str, number: float = 1) -> None:

@@ -57,7 +57,11 @@ class Layout:
 
 
 class SqliteFile:
-    """An SQLite file. Use it as a context manager, or close it."""
+    """An SQLite file. Use it as a context manager, or close it.
+
+    Attributes:
+        path: where it is.
+    """
 
     def __init__(
         self,
@@ -80,7 +84,7 @@ class SqliteFile:
         Raises:
             BadHome: if it is a different file, has a different layout, or cannot be read.
         """
-        self._path = path
+        self.path = path
         self._layout = layout
         self._outwaits = outwaits
         self._begin = begin
@@ -101,18 +105,18 @@ class SqliteFile:
 
     def _connect(self) -> sqlite3.Connection:
         if self._may_write():
-            return sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)
+            return sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
         return self._connect_reading()
 
     def _connect_reading(self) -> sqlite3.Connection:
         """Open the file for reading, even where nothing can be written."""
         # Beside a writer, SQLite reads through shared memory in a third file. Without these two files, nobody is writing.
-        beside = self._path.with_name(f"{self._path.name}-wal").exists()
+        beside = self.path.with_name(f"{self.path.name}-wal").exists()
         mode = "mode=ro" if beside or self._may_write() else "immutable=1"
-        return sqlite3.connect(f"{_uri(self._path)}?{mode}", uri=True, timeout=_PATIENCE, isolation_level=None)
+        return sqlite3.connect(f"{_uri(self.path)}?{mode}", uri=True, timeout=_PATIENCE, isolation_level=None)
 
     def _may_write(self) -> bool:
-        return not self._path.exists() or (os.access(self._path, os.W_OK) and os.access(self._path.parent, os.W_OK))
+        return not self.path.exists() or (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
 
     def _look_at(self, *, create: bool) -> None:
         """Refuse a file with a different layout, without changing it."""
@@ -123,14 +127,14 @@ class SqliteFile:
             application, layout = _pragma(file, "application_id"), _pragma(file, "user_version")
         is_ours = application == self._layout.application_id
         if is_ours and layout > self._layout.version:
-            raise BadHome(f"{self._path} was made by a newer version of Dogana; update this one")
+            raise BadHome(f"{self.path} was made by a newer version of Dogana; update this one")
         if _OF_OLD_LAYOUTS in tables or (is_ours and layout < self._layout.version):
             raise BadHome(
-                f"{self._path} was made by a version of Dogana from before the first release, whose ladders this one cannot"
+                f"{self.path} was made by a version of Dogana from before the first release, whose ladders this one cannot"
                 " read; go on with that version, or begin a new ladder in another folder"
             )
         if not is_ours and (tables or not create):
-            raise BadHome(f"{self._path} is an SQLite file, but not {self._layout.what}")
+            raise BadHome(f"{self.path} is an SQLite file, but not {self._layout.what}")
 
     def _make_new(self) -> None:
         """Make the tables of a new file, unless they exist."""
@@ -154,7 +158,7 @@ class SqliteFile:
 
     def _make_private(self) -> None:
         """Make a new file and its folder private to this user."""
-        for path in (self._path.parent, *self._path.parent.glob(f"{self._path.name}*")):
+        for path in (self.path.parent, *self.path.parent.glob(f"{self.path.name}*")):
             with contextlib.suppress(OSError):  # it belongs to somebody else, who then decides
                 path.chmod(path.stat().st_mode & 0o700)
 
@@ -209,7 +213,7 @@ class SqliteFile:
                     if not self._outwaits or _code(error) != sqlite3.SQLITE_BUSY:
                         raise
                     if tries % _TRIES_BETWEEN_WARNINGS == 0:
-                        _log.warning("%s: another program has locked it; the ladder goes on when that ends", self._path)
+                        _log.warning("%s: another program has locked it; the ladder goes on when that ends", self.path)
                 else:
                     return
         finally:
@@ -272,9 +276,9 @@ class SqliteFile:
             kind = Busy if _code(error) == sqlite3.SQLITE_BUSY else BadHome
             if _code(error) == sqlite3.SQLITE_FULL:
                 kind = NoRoom
-            elif _code(error) in _PERHAPS_FULL and lack_of_room(self._path.parent):
+            elif _code(error) in _PERHAPS_FULL and lack_of_room(self.path.parent):
                 kind, hint = NoRoom, _HINTS[sqlite3.SQLITE_FULL]
-            raise kind(f"{self._path}: {hint or error}") from error
+            raise kind(f"{self.path}: {hint or error}") from error
 
     @property
     def db(self) -> Database:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar, TypeVarTuple, Unpack
 
 from ladder.operation.errors import TooMuch
-from ladder.operation.meter import SECONDS_OF_REQUEST, Meter
+from ladder.operation.meter import Meter
 
 WAIT_SECONDS = 10.0
 """The time that a call waits for a thread."""
@@ -21,8 +21,9 @@ Arguments = TypeVarTuple("Arguments")
 class Threads:
     """A pool of threads for one kind of work, so that it does not delay other kinds."""
 
-    def __init__(self, count: int) -> None:
-        """Provide `count` threads."""
+    def __init__(self, count: int, wait_seconds: float = WAIT_SECONDS) -> None:
+        """Provide `count` threads; a call waits for one for at most some seconds."""
+        self._wait_seconds = wait_seconds
         self._free = asyncio.Semaphore(count)
         self._executor = ThreadPoolExecutor(count)
 
@@ -33,7 +34,7 @@ class Threads:
             TooMuch: if no thread is free in time.
         """
         try:
-            async with asyncio.timeout(WAIT_SECONDS):
+            async with asyncio.timeout(self._wait_seconds):
                 await self._free.acquire()
         except TimeoutError:
             raise TooMuch("the ladder has too much to do; come back in a minute") from None
@@ -72,7 +73,7 @@ class Threads:
         try:
             return await self.run(measured)
         finally:
-            requests.change(who, min(0.0, 1 - spent / SECONDS_OF_REQUEST))
+            requests.change(who, min(0.0, 1 - spent / requests.seconds_of_one))
 
     def close(self) -> None:
         """Take no more work."""

@@ -147,7 +147,7 @@ class Pool:
         self._patience = patience or WorkerTimeouts()
         self._context = multiprocessing.get_context("spawn")
         self._most = workers
-        self._workers: list[_Worker] = []
+        self.workers: list[_Worker] = []
         resource_tracker.ensure_running()  # a process that `multiprocessing` would start with the first worker
         self._others = children()
 
@@ -167,7 +167,7 @@ class Pool:
 
     def clear(self) -> None:
         """End all workers, and all leftovers of agents below this process."""
-        workers, self._workers = self._workers, []
+        workers, self.workers = self.workers, []
         for worker in workers:
             worker.close()
         deadline = time.monotonic() + _STOP_SECONDS
@@ -177,15 +177,15 @@ class Pool:
 
     def _kill_leftovers(self) -> None:
         """Kill the processes of agents that have outlived dead workers."""
-        kill_children([*self._others, *(worker.process.pid for worker in self._workers)])
+        kill_children([*self._others, *(worker.process.pid for worker in self.workers)])
 
     def _idle(self) -> _Worker:
         """Return an idle worker; start one if there is none."""
-        for worker in self._workers:
+        for worker in self.workers:
             if worker.match is None:
                 return worker
-        self._workers.append(_Worker(self._context, self._home, self._patience, self._join_seconds, self._sandbox))
-        return self._workers[-1]
+        self.workers.append(_Worker(self._context, self._home, self._patience, self._join_seconds, self._sandbox))
+        return self.workers[-1]
 
     def play_alone(self, match: Match) -> End:
         """Play a match on a new worker, after the end of all agents that the ladder has started.
@@ -229,7 +229,7 @@ class Pool:
                         yield self._take(worker, Void(reason, worker_died=True))
 
     def _busy(self) -> list[_Worker]:
-        return [worker for worker in self._workers if worker.match is not None]
+        return [worker for worker in self.workers if worker.match is not None]
 
     def _take(self, worker: _Worker, end: End) -> tuple[Match, End]:
         """Release a worker from its match; remove a dead one."""
@@ -238,7 +238,7 @@ class Pool:
         worker.match = None
         if isinstance(end, Void) and end.worker_died:
             worker.kill()
-            self._workers.remove(worker)
+            self.workers.remove(worker)
             self._kill_leftovers()
             if self._sandbox is not None:
                 self._sandbox.groups.sweep()

@@ -55,15 +55,12 @@ from referee.sandbox.box import Sandbox
 from referee.version import installed_version
 
 AWAY_SECONDS = 600.0
-"""The time that a match waits for a disconnected bot at home; then it is played without it, and counts."""
 IDLE_SECONDS = 1.0
 """The interval at which an endless run looks for matches to play."""
 TRY_AGAIN_SECONDS = 900.0
 """The time after which such a run repeats the qualification of a version whose match was void, or whose files were missing."""
 MAX_NEWCOMERS = 4
 """The maximum number of newcomers that qualify between two blocks: about the number of matches in a block."""
-MAX_GIVEN_UP = 10
-"""A run ends after giving up this number of matches for unknown reasons, because this machine must have a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +87,10 @@ class RunPlan:
     """Invites a bot at home to a match; None if they cannot be reached, which leaves their matches for later."""
     crew: Crew[Match] | None = None
     """The slots on other machines; None to play all matches on this one."""
+    away_seconds: float = AWAY_SECONDS
+    """The time that a match waits for a disconnected bot at home; then it is played without it, and counts."""
+    max_given_up: int = 10
+    """The run ends after giving up this number of matches for unknown reasons, because this machine must have a fault."""
 
 
 @contextmanager
@@ -319,7 +320,7 @@ class _Play:
                 self._away_since.pop(version.id, None)
                 can_begin &= called[version.id] < connected[version.id].matches
             else:
-                can_begin &= now - self._away_since.setdefault(version.id, now) >= AWAY_SECONDS
+                can_begin &= now - self._away_since.setdefault(version.id, now) >= self._plan.away_seconds
         return can_begin
 
     def _fill(self) -> None:
@@ -521,7 +522,7 @@ class _Play:
             LadderError: if there are too many of them.
         """
         self._given_up += 1
-        if self._given_up >= MAX_GIVEN_UP:
+        if self._given_up >= self._plan.max_given_up:
             raise LadderError(f"{self._given_up} matches were given up; look at this machine. The last: {text}")
 
     def _hold_trials(self) -> Iterator[Progress]:

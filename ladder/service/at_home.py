@@ -19,6 +19,7 @@ from dogana.v1 import ladder_pb2 as pb
 from ladder.model.condition import Condition
 from ladder.model.match import Version
 from ladder.operation.errors import Forbidden, Replaced, Silent, TooMuch
+from ladder.operation.limits import CallLimits
 from ladder.operation.meter import RETRY_AFTER, AtATime, Meter
 from ladder.play.pool import Invitation
 from ladder.service.sending import send
@@ -27,21 +28,12 @@ from referee.live.doors.door import SERVICE as REFEREE
 from referee.live.doors.lobby import Lobby, host_of
 from referee.live.messages import wire
 
-BEAT_SECONDS = 15.0
-"""The interval between beats to a client, in seconds."""
-SILENT_SECONDS = 45.0
-"""A client that says nothing for this long is gone."""
-LEAVING_SECONDS = 1.0
-"""The interval between checks whether a bot that wants to leave is still in a match, in seconds."""
 MAX_CONNECTED = 256
 """The most bots at home that can be connected."""
 MAX_CONNECTED_OF_AUTHOR = 8
 """The most of them from one author."""
 MAX_UNSENT = 64
 """A client that leaves this many messages unread is cut off."""
-MAX_SEATS = 2000
-"""How many seats are remembered, the newest. Those of a match that is over are forgotten when its worker has the next, so these
-are more than can be open at a time."""
 
 Context = Any
 
@@ -54,8 +46,9 @@ class Client:
         is_leaving: whether it only finishes the blocks in which it is.
     """
 
-    def __init__(self, version: Version) -> None:
+    def __init__(self, version: Version, limits: CallLimits) -> None:
         self.version = version
+        self._limits = limits
         self.is_leaving = False
         self._outbox: asyncio.Queue[pb.OfferAnswer] = asyncio.Queue(MAX_UNSENT)
         self._beats = 0
@@ -112,12 +105,13 @@ class Client:
     async def _read(
         self, requests: AsyncIterator[pb.OfferRequest], heard: Callable[[pb.OfferRequest], Awaitable[None]]
     ) -> None:
+        seconds = self._limits.silent_seconds
         while True:
             try:
-                async with asyncio.timeout(SILENT_SECONDS):
+                async with asyncio.timeout(seconds):
                     request = await anext(requests, None)
             except TimeoutError:
-                raise Silent(f"nothing was heard of the client for {SILENT_SECONDS:g} s") from None
+                raise Silent(f"nothing was heard of the client for {seconds:g} s") from None
             if request is None:
                 return
             if request.HasField("beat") and self._beats:
@@ -126,10 +120,10 @@ class Client:
                 await heard(request)
 
     async def _write(self, context: Context, stays: Callable[[], Awaitable[bool]]) -> None:
-        loop = asyncio.get_running_loop()
+        loop, limits = asyncio.get_running_loop(), self._limits
         last_beat = loop.time()
         while True:
-            beat_at = last_beat + (LEAVING_SECONDS if self.is_leaving else BEAT_SECONDS)
+            beat_at = last_beat + (limits.leaving_seconds if self.is_leaving else limits.beat_seconds)
             try:
                 async with asyncio.timeout_at(beat_at):
                     answer = await self._outbox.get()
@@ -138,7 +132,7 @@ class Client:
                     return
                 answer, last_beat = pb.OfferAnswer(beat=pb.Beat()), loop.time()
             self._beats += answer.HasField("beat")
-            await send(context, answer)
+            await send(context, answer, limits.slow_seconds)
 
 
 @dataclass(slots=True)
@@ -172,6 +166,7 @@ class AtHome:
         self._is_open = is_open
         self.guests = guests
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._limits = CallLimits()
         self._clients: dict[int, Client] = {}
         """By version."""
         self._connected = AtATime(
@@ -184,8 +179,9 @@ class AtHome:
         """By token."""
         self._lobby = Lobby()
 
-    def begin(self) -> None:
-        """Begin to serve, in the event loop that is running."""
+    def begin(self, limits: CallLimits) -> None:
+        """Begin to serve with some limits, in the event loop that is running."""
+        self._limits = limits
         self._loop = asyncio.get_running_loop()
 
     @contextlib.contextmanager
@@ -240,7 +236,7 @@ class AtHome:
                 del self._seats[token]  # a worker plays one match at a time
         now = asyncio.get_running_loop().time()
         self._seats[invitation.token] = _Seat(invitation, now + invitation.join_seconds)
-        if len(self._seats) > MAX_SEATS:
+        if len(self._seats) > self._limits.seats:
             self._seats.popitem(last=False)
         client = self._clients.get(match.versions[invitation.seat])
         if client is not None:
@@ -280,7 +276,7 @@ class AtHome:
             up = asyncio.ensure_future(_hand_up(data, context, call))
             try:
                 async for answer in call:
-                    await send(context, answer)
+                    await send(context, answer, self._limits.slow_seconds)
             except grpc.aio.AioRpcError as error:
                 if error.code() is grpc.StatusCode.UNAVAILABLE:  # its worker has ended; the text names the socket
                     await context.abort(grpc.StatusCode.ABORTED, "the match was broken off")

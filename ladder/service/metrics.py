@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
@@ -72,8 +73,15 @@ class Metrics:
         self._uploaded.inc(received)
 
     @contextmanager
-    def serving(self, listen: Listen) -> Iterator[int]:
+    def serving(
+        self, listen: Listen, *, scrapes: int = MAX_SCRAPES, idle_seconds: float = SCRAPE_SECONDS
+    ) -> Iterator[int]:
         """Show the figures meanwhile, at `/metrics` by HTTP; yield the port.
+
+        Args:
+            listen: the address.
+            scrapes: the most connections at a time.
+            idle_seconds: the time for which a connection may be idle.
 
         Raises:
             PortInUse: if that is not possible.
@@ -83,7 +91,7 @@ class Metrics:
             [family, *_, address], *_ = socket.getaddrinfo(
                 host.strip("[]"), int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             )
-            server = _FewAtATime(family, (str(address[0]), int(port)), _Prompt)
+            server = _FewAtATime(family, (str(address[0]), int(port)), scrapes, idle_seconds)
         except OSError as error:
             raise PortInUse(f"cannot show metrics at {listen.address}: {error.strerror}") from error
         server.set_app(make_wsgi_app(self.registry))
@@ -103,11 +111,11 @@ class _FewAtATime(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
     def __init__(
-        self, family: socket.AddressFamily, address: tuple[str, int], handler: type[WSGIRequestHandler]
+        self, family: socket.AddressFamily, address: tuple[str, int], connections: int, idle_seconds: float
     ) -> None:
         self.address_family = family
-        super().__init__(address, handler)
-        self._places = threading.BoundedSemaphore(MAX_SCRAPES)
+        super().__init__(address, partial(_Prompt, idle_seconds))
+        self._places = threading.BoundedSemaphore(connections)
 
     @override
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -131,7 +139,9 @@ class _FewAtATime(ThreadingMixIn, WSGIServer):
 class _Prompt(WSGIRequestHandler):
     """Ends connections that do not ask, or do not read, and says nothing of those that do."""
 
-    timeout = SCRAPE_SECONDS
+    def __init__(self, idle_seconds: float, *arguments: Any) -> None:
+        self.timeout = idle_seconds  # type: ignore[misc]  # of this connection
+        super().__init__(*arguments)  # this serves the connection
 
     @override
     def log_message(self, format: str, *arguments: Any) -> None:

@@ -68,9 +68,10 @@ class _Lost(Exception):
 class Offering:
     """One bot, offered to one ladder."""
 
-    def __init__(self, offer: Offer, say: Callable[[str], None]) -> None:
+    def __init__(self, offer: Offer, say: Callable[[str], None], *, max_message_bytes: int = MAX_MESSAGE_BYTES) -> None:
         """Prepare it; `say` takes each line that is worth telling."""
         self._offer = offer
+        self._max_message_bytes = max_message_bytes
         self._say = say
         self._matches: set[asyncio.Task[None]] = set()
         self._playing: set[str] = set()
@@ -90,7 +91,7 @@ class Offering:
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, self._leave)
         over = asyncio.ensure_future(self._over.wait())
-        async with _channel(self._offer) as channel:
+        async with _channel(self._offer, self._max_message_bytes) as channel:
             offering = asyncio.ensure_future(self._keep_offering(channel))
             try:
                 await asyncio.wait([offering, over], return_when=asyncio.FIRST_COMPLETED)
@@ -250,8 +251,8 @@ class Offering:
         return LadderError(said)
 
 
-def _channel(offer: Offer) -> grpc.aio.Channel:
-    options = [*_OPTIONS, ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES)]
+def _channel(offer: Offer, max_message_bytes: int) -> grpc.aio.Channel:
+    options = [*_OPTIONS, ("grpc.max_receive_message_length", max_message_bytes)]
     if not offer.is_encrypted:
         return grpc.aio.insecure_channel(offer.server, [*options, NO_PROXY])
     certificate = None if offer.login.authority is None else offer.login.certificate()

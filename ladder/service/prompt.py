@@ -9,15 +9,16 @@ from typing import Any
 import grpc
 from typing_extensions import override
 
-REQUEST_SECONDS = 10.0
-"""The time for the request of a call to arrive, in seconds."""
-
 
 class PromptRequests(grpc.aio.ServerInterceptor):
     """Reads the one request of a call itself.
 
     On the wire a call with one message is like one with many; only a handler of the latter is there before the first has come.
     """
+
+    def __init__(self, seconds: float) -> None:
+        """Wait for a request for at most some seconds."""
+        self._seconds = seconds
 
     @override
     async def intercept_service(self, continuation: Any, handler_call_details: grpc.HandlerCallDetails) -> Any:
@@ -28,12 +29,12 @@ class PromptRequests(grpc.aio.ServerInterceptor):
 
         async def serve_in_time(requests: AsyncIterator[Any], context: Any) -> None:
             try:
-                async with asyncio.timeout(REQUEST_SECONDS):
+                async with asyncio.timeout(self._seconds):
                     request = await anext(requests, None)
             except TimeoutError:
                 request = None
             if request is None:
-                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"no request came within {REQUEST_SECONDS:g} s")
+                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"no request came within {self._seconds:g} s")
             answer = await serve(request, context)
             if answer is not None:
                 await context.write(answer)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import grpc
@@ -49,9 +49,10 @@ class Relay:
         refusal: why the stream to the ladder has ended without an end of the match; empty if it has not.
     """
 
-    def __init__(self, play: Callable[[], Stream]) -> None:
-        """`play` opens a stream of bytes to the ladder."""
+    def __init__(self, play: Callable[[], Stream], wait: Callable[[], Iterator[float]] = pauses) -> None:
+        """`play` opens a stream of bytes to the ladder, and `wait` yields the pauses before that is done again."""
         self._play = play
+        self._wait = wait
         self._door = Door()
         self._up: Stream | None = None
         self._open = 0
@@ -59,7 +60,7 @@ class Relay:
         self._asked_at = 0.0
         self._answer: bytes | None = None
         """The bot's answer to it."""
-        self._pauses = pauses()
+        self._pauses = wait()
         self.address = f"unix:{self._door.socket}"
         self.has_joined = False
         self._is_welcome = False
@@ -126,7 +127,7 @@ class Relay:
 
     async def _hand_down(self, data: bytes, call: Http2Call, up: Stream) -> None:
         message = pb.RefereeMessage.FromString(data)
-        self._pauses = pauses()
+        self._pauses = self._wait()
         match message.WhichOneof("message"):
             case "welcome":
                 if self._is_welcome:

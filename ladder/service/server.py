@@ -24,7 +24,7 @@ from ladder.model.match import Version
 from ladder.operation.errors import Busy, NoRoom, NotFound, TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call
-from ladder.operation.limits import Limits
+from ladder.operation.limits import CallLimits, Limits
 from ladder.operation.meter import RETRY_AFTER
 from ladder.operation.refusals import ErrorReply, Refusals, refusal_of
 from ladder.operation.threads import Threads
@@ -49,32 +49,19 @@ MAX_STATUS_CHARACTERS = 1000
 MAX_MESSAGE_BYTES = 1024 * 1024
 MAX_CALLS = 64
 """The most open calls of a connection; more wait on the client's side."""
-MAX_OPEN_OF_ONE = 64
-"""The most open calls of an author, or of an address without a token, on all their connections."""
-MAX_LOOKUPS = 16
-"""The most lookups of callers and matches at a time; more wait for a moment, and are refused then."""
 MAX_CHANGES = 8
 """The most changes at a time: they wait for others who change the ladder."""
 OFFER_SECONDS = 30.0
 """The time for the first message of a stream, in seconds."""
 MAX_MATCHES_NAMED = 5
 """The most matches in the list for a spectator who named none."""
-MAX_WATCHERS = 64
-"""The most spectators at a time."""
 MAX_WATCHERS_OF_ONE = 16
-"""The most of them of one author, or one address without a token."""
+"""The most spectators of one author, or one address without a token, at a time."""
 STOP_SECONDS = 1.0
 FULL_SECONDS = 1.0
 """The interval between attempts, on a full disk, to note that a bot at home has gone, in seconds."""
 SERVICE = "dogana.v1.Ladder"
 
-_OPTIONS = {
-    **dict(OPTIONS),  # of an option that is given twice, gRPC takes the first
-    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
-    "grpc.max_concurrent_streams": MAX_CALLS,
-    "grpc.keepalive_time_ms": 30_000,
-    "grpc.keepalive_timeout_ms": 10_000,
-}
 Context = Any
 
 
@@ -87,14 +74,14 @@ class LadderServer(LadderServicer):
         self._listen = listen
         self._metrics = metrics
         self._calls = Calls()
-        self._lookups = Threads(MAX_LOOKUPS)
-        self._changes = Threads(MAX_CHANGES)
+        self._lookups = Threads(limits.calls.lookups, limits.thread_seconds)
+        self._changes = Threads(MAX_CHANGES, limits.thread_seconds)
         self._refusals = Refusals()
         self._open: Counter[str] = Counter()
         """The number of open calls by caller."""
         self._limits = limits
         self._tokens = Tokens(home.database, limits.guesses)
-        self._watchers = CallLimit(MAX_WATCHERS, "spectators", MAX_WATCHERS_OF_ONE)
+        self._watchers = CallLimit(limits.calls.watchers, "spectators", MAX_WATCHERS_OF_ONE)
         self._server: grpc.aio.Server | None = None
         self.port = 0
         """The TCP port."""
@@ -106,10 +93,10 @@ class LadderServer(LadderServicer):
             PortInUse: if that is not possible.
         """
         allow_files()
-        self._at_home.begin()
+        self._at_home.begin(self._limits.calls)
         server = self._server = grpc.aio.server(
-            interceptors=[self._calls, PromptRequests()],
-            options=list(_OPTIONS.items()),
+            interceptors=[self._calls, PromptRequests(self._limits.calls.request_seconds)],
+            options=_options(self._limits.calls),
         )
         add_LadderServicer_to_server(self, server)
         watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self._watch)
@@ -164,8 +151,9 @@ class LadderServer(LadderServicer):
         Raises:
             TooMuch: if somebody has too many.
         """
-        if self._open[who] >= MAX_OPEN_OF_ONE:
-            raise TooMuch(f"{MAX_OPEN_OF_ONE} of your calls are open; read their answers first")
+        most = self._limits.calls.open_of_one
+        if self._open[who] >= most:
+            raise TooMuch(f"{most} of your calls are open; read their answers first")
         self._open[who] += 1
 
         def has_ended(_: object) -> None:
@@ -218,7 +206,7 @@ class LadderServer(LadderServicer):
                 if first is None or first.WhichOneof("part") != "offer":
                     raise BadBot("the first message must be an offer")
                 version, connected = await self._take_offer(caller, first.offer)
-                client = Client(version)
+                client = Client(version, self._limits.calls)
                 client.tell(pb.OfferAnswer(connected=connected))
                 await self._serve_client(client, first.offer.matches, coming, context)
 
@@ -301,7 +289,7 @@ class LadderServer(LadderServicer):
             caller = await self._caller(context)
             async with self._watchers.one(context, caller.counted_as(host_of(context.peer()))):
                 address, asked = await self._lookups.run(self._find, data)
-                await hand_on(address, asked, context)
+                await hand_on(address, asked, context, self._limits.calls.slow_seconds)
 
     def _find(self, data: bytes) -> tuple[str, bytes]:
         """Return where the match is played that somebody wants to watch, and what is asked for there.
@@ -323,6 +311,19 @@ class LadderServer(LadderServicer):
             raise NotFound(f"several matches are being played, such as {ids}; `dogana ladder playing` lists all")
         [one] = found
         return one.address, referee_pb2.WatchRequest(match_id=one.match_id, labels=request.labels).SerializeToString()
+
+
+def _options(limits: CallLimits) -> list[tuple[str, Any]]:
+    """Return the options of gRPC."""
+    options = {
+        **dict(OPTIONS),  # of an option that is given twice, gRPC takes the first
+        "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+        "grpc.max_concurrent_streams": MAX_CALLS,
+        "grpc.keepalive_time_ms": 30_000,
+        "grpc.keepalive_timeout_ms": 10_000,
+        "grpc.server_handshake_timeout_ms": int(limits.handshake_seconds * 1000),
+    }
+    return list(options.items())
 
 
 def _token(context: Context) -> str:

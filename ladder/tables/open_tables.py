@@ -27,7 +27,7 @@ from typing import Any, Self
 from ladder.model.match import Version
 from ladder.operation.errors import LadderError, NotFound, TooMuch
 from ladder.operation.journal import note
-from ladder.operation.meter import Allowance, Meter
+from ladder.operation.limits import TableLimits
 from ladder.tables.hosts import Hosts
 from ladder.tables.process import VIEW
 from ladder.tables.table_request import TableRequest
@@ -37,23 +37,10 @@ from referee.live.seats.orphans import kill_below
 
 TABLES = 32
 """The default number of concurrent tables: enough for a class. Each takes 40 MB."""
-MAX_HOSTED = 4
-"""The maximum number of authors' bots at all tables: each may use as much memory as on the ladder."""
 MAX_OF_ONE = 2
 """The maximum number of a person's tables. By default, one address may have all tables, because a class shares one."""
-LAID = Allowance("tables", 120, 600)
-"""The new tables of an address: each takes processor time, even if the person leaves at once."""
-GONE_SECONDS = 180.0
-"""The time without a request from its page after which a table is cleared: the page must have been closed.
-
-Browsers let a hidden page send a request once a minute.
-"""
-KEPT_SECONDS = 7 * 86_400.0
-"""The time for which a finished match is stored."""
 MAX_KEPT = 200
 """The maximum number of stored matches."""
-SWEEP_SECONDS = 30.0
-"""The interval of the search for tables to clear."""
 STOP_SECONDS = 2.0
 """The time that the process of a table has to end."""
 MAX_VIEW_BYTES = 4 * 1024 * 1024
@@ -190,13 +177,20 @@ class OpenTables:
     """The tables of one ladder; use it as an asynchronous context manager."""
 
     def __init__(
-        self, folder: Path, hosts: Hosts | None = None, *, tables: int = TABLES, of_address: int | None = None
+        self,
+        folder: Path,
+        hosts: Hosts | None,
+        limits: TableLimits,
+        *,
+        tables: int = TABLES,
+        of_address: int | None = None,
     ) -> None:
         """Prepare.
 
         Args:
             folder: the folder for finished matches.
             hosts: seats authors' bots; None if there are only house bots.
+            limits: the other limits on people.
             tables: the maximum number of tables.
             of_address: the maximum number of tables for an address; None for all.
         """
@@ -204,10 +198,10 @@ class OpenTables:
         self._of_address = tables if of_address is None else of_address
         self._folder = folder.absolute()
         self._hosts = hosts
+        self._limits = limits
         self._tables: dict[str, Table] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._laying = asyncio.Lock()
-        self._laid = Meter(LAID)
         self._lock: int | None = None
 
     async def __aenter__(self) -> Self:
@@ -269,14 +263,14 @@ class OpenTables:
                 raise TooMuch(f"all {self._most} tables are taken; come back later")
             if sum(table.address == address for table in taken) >= self._of_address:
                 raise TooMuch(f"{self._of_address} matches are being played from your address; come back later")
-            if hosted and sum(table.hosted for table in taken) + hosted > MAX_HOSTED:
+            if hosted and sum(table.hosted for table in taken) + hosted > self._limits.hosted:
                 raise TooMuch(
-                    f"at most {MAX_HOSTED} of authors' bots play at a time; come back later, or play against house bots"
+                    f"at most {self._limits.hosted} of authors' bots play at a time; come back later, or play against house bots"
                 )
             orders = {}
             if self._hosts is not None and versions:
                 orders = await asyncio.to_thread(self._hosts.orders, versions)
-            self._laid.take(address)
+            self._limits.laid.take(address)
             name = secrets.token_hex(10)
             try:
                 # From this thread: Linux kills the process with the thread that has started it.
@@ -324,9 +318,8 @@ class OpenTables:
         """
         folder = self._folder / table
         if not _ID.fullmatch(table) or not (folder / VIEW).exists():
-            raise NotFound(
-                f"there is no such table, or not any more: matches are kept {KEPT_SECONDS / 86_400:.0f} days"
-            )
+            days = self._limits.kept_seconds / 86_400
+            raise NotFound(f"there is no such table, or not any more: matches are kept {days:.0f} days")
         try:
             return read_file(folder / name, 16 * MAX_VIEW_BYTES)
         except OSError:
@@ -372,9 +365,9 @@ class OpenTables:
 
     async def _look_after(self) -> None:
         while True:
-            await asyncio.sleep(SWEEP_SECONDS)
+            await asyncio.sleep(self._limits.sweep_seconds)
             for table in list(self._tables.values()):
-                if is_idle(table, time.monotonic()):
+                if is_idle(table, time.monotonic(), self._limits):
                     await self._clear(table)
             try:
                 self._sweep()
@@ -399,13 +392,13 @@ class OpenTables:
                 shutil.rmtree(folder, ignore_errors=True)
         kept.sort(reverse=True)
         for place, (ended, folder) in enumerate(kept):
-            if place >= MAX_KEPT or time.time() - ended > KEPT_SECONDS:
+            if place >= MAX_KEPT or time.time() - ended > self._limits.kept_seconds:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def is_idle(table: Table, now: float) -> bool:
+def is_idle(table: Table, now: float, limits: TableLimits) -> bool:
     """Return True if a table can be cleared: its person has gone, or its match is over and its process has ended."""
-    return now - table.awaited > (SWEEP_SECONDS if table.has_ended else GONE_SECONDS)
+    return now - table.awaited > (limits.sweep_seconds if table.has_ended else limits.gone_seconds)
 
 
 def check_free(folder: Path) -> None:

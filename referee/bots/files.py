@@ -49,6 +49,34 @@ TAKING_IN = ".taking-in-"
 
 
 @dataclass(frozen=True, slots=True)
+class BotLimits:
+    """The limits on the files of a bot."""
+
+    files: int = MAX_FILES
+    size: int = MAX_BYTES
+    entries: int = MAX_ENTRIES
+    headers: int = MAX_TAR_HEADERS
+
+    def check_files(self, count: int) -> None:
+        """Check the number of files and links."""
+        if count > self.files:
+            raise BadBot(f"more than {self.files} files")
+
+    def check_entries(self, count: int) -> None:
+        """Check the number of files, links and folders."""
+        if count > self.entries:
+            raise BadBot(f"more than {self.entries} files, links and folders")
+
+    def check_size(self, size: int) -> None:
+        """Check a declared or counted size in bytes."""
+        if size > self.size:
+            raise BadBot(f"more than {self.size} bytes, unpacked")
+
+
+LIMITS = BotLimits()
+
+
+@dataclass(frozen=True, slots=True)
 class Artefact:
     """An accepted bot."""
 
@@ -78,7 +106,9 @@ def check_path(path: Path) -> None:
         raise BadBot(f"{path} is neither a file nor a folder")
 
 
-def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = (), programs: str = "") -> Artefact:
+def take_in(
+    path: Path, versions: Path, runtimes: Sequence[Path] = (), programs: str = "", limits: BotLimits = LIMITS
+) -> Artefact:
     """Copy or unpack a submission into `versions / <content hash>`, in a folder that only this user can enter.
 
     Args:
@@ -86,6 +116,7 @@ def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = (), programs:
         versions: the folder of all versions.
         runtimes: folders with runtimes besides the usual programs.
         programs: the search path for programs, as in PATH; empty for the usual folders and the runtimes.
+        limits: the limits on its files.
 
     Raises:
         BadBot: if it is something else, breaks a limit, or its manifest is wrong; no file of it remains.
@@ -97,7 +128,7 @@ def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = (), programs:
     try:
         folder = scratch / "bot"
         folder.mkdir(mode=0o700)
-        _Copier(folder, scratch).copy(path)
+        _Copier(folder, scratch, limits).copy(path)
         program = "" if path.is_dir() or is_archive(path) else path.name
         manifest = read_manifest(path, folder, programs or ":".join(search_path(runtimes)), program)
         content_hash = hash_of(folder)
@@ -199,8 +230,9 @@ def where_it_is(path: Path) -> tuple[Manifest, Path]:
 class _Copier:
     """Copies or unpacks files into a folder, and enforces the limits."""
 
-    def __init__(self, folder: Path, scratch: Path) -> None:
+    def __init__(self, folder: Path, scratch: Path, limits: BotLimits) -> None:
         self._folder = folder
+        self._limits = limits
         self._scratch = scratch
         self._files = 0
         self._bytes = 0
@@ -210,7 +242,7 @@ class _Copier:
         if path.is_dir():
             self._copy_folder(path)
             return
-        _check_size(path.stat().st_size)
+        self._limits.check_size(path.stat().st_size)
         if not is_archive(path):
             self._copy_program(path)
         elif zipfile.is_zipfile(path):
@@ -225,14 +257,14 @@ class _Copier:
             self._write(path.name, source, executable=os.access(path, os.X_OK))
 
     def _copy_folder(self, path: Path) -> None:
-        modes = {file: file.lstat() for file in _everything_below(path)}
+        modes = {file: file.lstat() for file in _everything_below(path, self._limits)}
         for file, status in modes.items():
             if stat.S_IFMT(status.st_mode) not in (stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR):
                 name = file.relative_to(path).as_posix()
                 raise BadBot(f"{path} has a device, pipe or socket, {name}; these are not taken in")
         sizes = [status.st_size for status in modes.values() if not stat.S_ISDIR(status.st_mode)]
-        _check_files(len(sizes))
-        if sum(sizes) > MAX_BYTES:
+        self._limits.check_files(len(sizes))
+        if sum(sizes) > self._limits.size:
             raise BadBot(_too_large(path, {file: status.st_size for file, status in modes.items()}))
         for file, status in modes.items():
             name = file.relative_to(path).as_posix()
@@ -246,8 +278,8 @@ class _Copier:
         try:
             with open_zip(path) as (contents, opened):
                 entries = [entry for entry in contents if not entry.is_dir()]
-                _check_files(len(entries))
-                _check_size(sum(entry.file_size for entry in entries))
+                self._limits.check_files(len(entries))
+                self._limits.check_size(sum(entry.file_size for entry in entries))
                 for entry in entries:
                     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                         raise BadBot(f"{path} is compressed in an unusual way; pack it with deflate")
@@ -267,9 +299,9 @@ class _Copier:
         try:
             if is_gzip(path):
                 plain = self._scratch / "plain.tar"
-                gunzip(path, plain, MAX_BYTES + MAX_TAR_HEADERS)
+                gunzip(path, plain, self._limits.size + self._limits.headers)
             for count, (entry, source) in enumerate(entries_of_tar(plain), 1):
-                _check_entries(count)
+                self._limits.check_entries(count)
                 if entry.issym():
                     self._link(entry.name, entry.linkname)
                 elif entry.islnk():
@@ -277,7 +309,7 @@ class _Copier:
                 elif not (entry.isfile() or entry.isdir()):
                     raise BadBot(f"{path} has a device or pipe, {entry.name}; these are not taken in")
                 elif source is not None:
-                    _check_size(self._bytes + entry.size)
+                    self._limits.check_size(self._bytes + entry.size)
                     self._write(entry.name, source, executable=bool(entry.mode & stat.S_IXUSR))
         except (*_DAMAGED, tarfile.TarError, OverflowError, RecursionError) as error:
             raise BadBot(f"{path} is a damaged archive: {error}") from error
@@ -287,7 +319,7 @@ class _Copier:
         with target.open("xb") as file:
             while data := source.read(PIECE):
                 self._bytes += len(data)
-                _check_size(self._bytes)
+                self._limits.check_size(self._bytes)
                 file.write(data)
         target.chmod(0o700 if executable else 0o600)
 
@@ -317,7 +349,7 @@ class _Copier:
         parts = _parts(name)
         _check_depth(len(parts))
         self._files += 1
-        _check_files(self._files)
+        self._limits.check_files(self._files)
         target = self._folder.joinpath(*parts)
         if os.path.lexists(target) or self._through_a_link(parts):
             raise BadBot(f"two files are called {name!r}")
@@ -353,22 +385,12 @@ def _hint(name: str) -> str:
     return "put a copy of the file there"
 
 
-def _check_files(count: int) -> None:
-    if count > MAX_FILES:
-        raise BadBot(f"more than {MAX_FILES} files")
-
-
-def _check_entries(count: int) -> None:
-    if count > MAX_ENTRIES:
-        raise BadBot(f"more than {MAX_ENTRIES} files, links and folders")
-
-
 def _check_depth(names: int) -> None:
     if names > MAX_DEPTH:
         raise BadBot(f"more than {MAX_DEPTH} folders in each other")
 
 
-def _everything_below(folder: Path) -> list[Path]:
+def _everything_below(folder: Path, limits: BotLimits) -> list[Path]:
     """Return all files, links and folders below a folder except `__pycache__`, sorted; links are not followed.
 
     Raises:
@@ -381,7 +403,7 @@ def _everything_below(folder: Path) -> list[Path]:
             if path.name == "__pycache__":
                 continue
             found.append(path)
-            _check_entries(len(found))
+            limits.check_entries(len(found))
             _check_depth(len(path.relative_to(folder).parts))
             if stat.S_ISDIR(path.lstat().st_mode):
                 waiting.append(path)
@@ -399,12 +421,6 @@ def _too_large(folder: Path, sizes: Mapping[Path, int]) -> str:
         f"{folder} has more than {MAX_BYTES // 1024**2} MiB, of which {largest} has {of_parts[largest] // 1024**2};"
         f" give its program alone, or an archive without {largest}"
     )
-
-
-def _check_size(size: int) -> None:
-    """Check a declared or counted size in bytes."""
-    if size > MAX_BYTES:
-        raise BadBot(f"more than {MAX_BYTES} bytes, unpacked")
 
 
 def _open_regular(path: Path) -> IO[bytes]:

@@ -18,6 +18,7 @@ from referee.match.plan import match_id_for
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
 from tests.patience import patient, wait_until
+from tests.processes import children
 
 QUICK = ("--option", "last_turn=3")
 PLAY = ("play", "cargo_noir", "random", "greedy")
@@ -59,8 +60,7 @@ def start(folder: Path, *arguments: object) -> subprocess.Popen[str]:
 
 def workers(series: subprocess.Popen[str]) -> list[int]:
     """The processes that play the matches."""
-    children = Path(f"/proc/{series.pid}/task/{series.pid}/children").read_text().split()
-    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    return children(series.pid, "spawn_main")
 
 
 def test_any_number_of_workers_plays_the_same_matches_in_the_same_order(dogana: Dogana, tmp_path: Path) -> None:
@@ -110,7 +110,8 @@ def test_an_interrupted_series_ends_its_agents_and_leaves_nothing(
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     seat = f"cmd:sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000'"
     series = start(tmp_path, "play", "cargo_noir", seat, "random", "--games", 2, "--wait", 1000)
-    agent = int(wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip()))
+    pid = tmp_path / "pid"
+    agent = int(wait_until(lambda: pid.read_text().strip() if pid.exists() else ""))
     series.send_signal(signal.SIGINT)
     out, err = series.communicate(timeout=patient(30))
     assert (series.returncode, out) == (128 + signal.SIGINT, "")

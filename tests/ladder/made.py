@@ -91,6 +91,11 @@ def counted_steps(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], obj
     return counted
 
 
+def be_impatient(store: Store) -> None:
+    """Let transactions not wait for those of others."""
+    store.file.db.execute("pragma busy_timeout = 0").close()
+
+
 def next_matches(store: Store, seed: int = 0, condition: Condition = CONDITION) -> list[Match]:
     """Schedule a block."""
     return Blocks(store, condition, list(GAME.seat_counts)).add(seed)

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from ladder.archive.archive import LOGS
+from ladder.archive.export import cell_of
 from ladder.archive.faults import read_account
 from ladder.archive.recompute import compare
 from ladder.commands.ladder_replay import ladder_replay
@@ -622,10 +623,8 @@ def test_no_text_in_an_export_is_a_formula_or_an_escape(dogana: Dogana, told: Ho
 
 @pytest.mark.parametrize("beginning", ["=1+1", "+1", "-1", "@SUM(1)", " =1+1", "\t=1+1", "\r-1", "\uff1d1"])
 def test_a_cell_that_begins_like_a_formula_is_text(beginning: str) -> None:
-    from ladder.archive.export import _cell
-
-    assert str(_cell(beginning))[0] in "'\\"
-    assert _cell(-1) == -1  # a number is a number
+    assert str(cell_of(beginning))[0] in "'\\"
+    assert cell_of(-1) == -1  # a number is a number
 
 
 def test_an_export_that_fails_leaves_the_earlier_file(

@@ -26,9 +26,8 @@ from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.intake.offer import MAX_MATCHES_AT_HOME, OfferedBot
 from ladder.model.match import AT_HOME_PREFIX, Match, Version, seed_of
-from ladder.operation import threads
 from ladder.operation.home import Home
-from ladder.operation.limits import Limits
+from ladder.operation.limits import CallLimits, Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.play.blocks import Blocks
 from ladder.play.playing import Playing
@@ -36,7 +35,6 @@ from ladder.play.pool import Invitation
 from ladder.play.running import count, enter_house_bots
 from ladder.questions.caller import Caller
 from ladder.questions.desk import Desk
-from ladder.service import at_home as service
 from ladder.service import server
 from ladder.service.at_home import MAX_CONNECTED_OF_AUTHOR, AtHome
 from ladder.service.beside import serving
@@ -50,7 +48,7 @@ from referee.match.result import Outcome
 from tests.ladder.in_process import in_process
 from tests.ladder.made import CONDITION, GAME, differences, ladder, result_of
 from tests.ladder.watching import watched
-from tests.patience import patient
+from tests.patience import patient, until
 
 CONTENT = "v1.0"
 JOIN = referee_pb2.AgentMessage(join=referee_pb2.Join(token="shown", protocol=1))  # noqa: S106
@@ -330,7 +328,7 @@ async def connect(address: str, token: str, first: pb.OfferRequest | None = None
     return channel, call
 
 
-async def until(call: Any, part: str) -> Any:
+async def message_of(call: Any, part: str) -> Any:
     """The next message of a kind."""
     while True:
         answer = await call.read()
@@ -363,26 +361,25 @@ def on_a_server(
         asyncio.run(go(f"127.0.0.1:{port}"))
 
 
+def limited(**limits: Any) -> Limits:
+    return Limits(calls=CallLimits(**limits))
+
+
 def connections(home: Home) -> int:
     with Store(home.database, create=False) as chronicle:
         return len(chronicle.roster.connected())
 
 
-async def wait_until(true: Callable[[], object]) -> None:
-    while not true():
-        await asyncio.sleep(0.02)
-
-
 def test_a_connection_is_there_as_long_as_its_stream(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        connected = await until(call, "connected")
+        connected = await message_of(call, "connected")
         assert (connected.bot, connected.version, connected.author) == ("remote", 1, "ann")
         assert connected.is_new
         assert connected.guests
         assert connections(home) == 1
         await channel.close()
-        await wait_until(lambda: connections(home) == 0)
+        await until(lambda: connections(home) == 0)
 
     on_a_server(home, go)
 
@@ -412,7 +409,7 @@ def test_only_an_author_with_an_offer_is_connected(
 def test_another_author_cannot_offer_somebody_elses_bot(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         first = await connect(address, tokens["ann"])
-        await until(first[1], "connected")
+        await message_of(first[1], "connected")
         second = await connect(address, tokens["eve"])
         code, details = await end_of(second[1])
         assert "belongs to ann" in details
@@ -441,9 +438,9 @@ def test_a_newer_connection_of_the_same_version_takes_the_place_of_the_older(
 ) -> None:
     async def go(address: str, _: AtHome) -> None:
         first = await connect(address, tokens["ann"])
-        await until(first[1], "connected")
+        await message_of(first[1], "connected")
         second = await connect(address, tokens["ann"])
-        await until(second[1], "connected")
+        await message_of(second[1], "connected")
         assert await end_of(first[1]) == (grpc.StatusCode.ABORTED, "a newer connection offers the same bot")
         assert connections(home) == 1
         await first[0].close()
@@ -453,41 +450,32 @@ def test_a_newer_connection_of_the_same_version_takes_the_place_of_the_older(
     on_a_server(home, go)
 
 
-def test_a_newer_version_lets_the_older_leave(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.1)
-    monkeypatch.setattr(service, "LEAVING_SECONDS", 0.05)
-
+def test_a_newer_version_lets_the_older_leave(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         first = await connect(address, tokens["ann"])
-        await until(first[1], "connected")
+        await message_of(first[1], "connected")
         second = await connect(address, tokens["ann"], pb.OfferRequest(offer=offer(content="v2.0")))
-        await until(second[1], "connected")
+        await message_of(second[1], "connected")
         assert (await end_of(first[1]))[0] is grpc.StatusCode.OK
-        await wait_until(lambda: connections(home) == 1)
+        await until(lambda: connections(home) == 1)
         for channel, call in (first, second):
             call.cancel()
             await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(beat_seconds=0.1, leaving_seconds=0.05))
 
 
-def test_a_bot_that_wants_to_leave_stays_until_its_matches_are_over(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "LEAVING_SECONDS", 0.05)
-
+def test_a_bot_that_wants_to_leave_stays_until_its_matches_are_over(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         with Store(home.database, create=False) as store:
             [version] = [one for one in store.roster.versions().values() if one.is_at_home]
             store.admission.qualify(version.id, CONDITION, passed=True, reason="")
             matches = next(blocks_with(store, version))
             await call.write(pb.OfferRequest(leave=pb.Leave()))
             for beat in ["beat"] * 3:
-                await until(call, beat)
+                await message_of(call, beat)
             for condition in store.roster.conditions().values():
                 for match in store.schedule.unfinished(condition):
                     store.results.give_up(match, "the test ends")
@@ -495,48 +483,39 @@ def test_a_bot_that_wants_to_leave_stays_until_its_matches_are_over(
         assert (await end_of(call))[0] is grpc.StatusCode.OK
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(leaving_seconds=0.05))
 
 
-def test_matches_that_are_not_played_now_keep_nobody_from_leaving(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "LEAVING_SECONDS", 0.05)
-
+def test_matches_that_are_not_played_now_keep_nobody_from_leaving(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
-        await wait_until(lambda: connections(home))
+        await message_of(call, "connected")
+        await until(lambda: connections(home))
         match_with_remote(home)
         await call.write(pb.OfferRequest(leave=pb.Leave()))
         assert (await end_of(call))[0] is grpc.StatusCode.OK
         await channel.close()
 
-    on_a_server(home, go, AtHome(plays=lambda condition: condition.clock == "1+1/1"))
+    called = AtHome(plays=lambda condition: condition.clock == "1+1/1")
+    on_a_server(home, go, called, limited(leaving_seconds=0.05))
 
 
-def test_a_client_that_is_silent_is_gone(home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "SILENT_SECONDS", 0.2)
-
+def test_a_client_that_is_silent_is_gone(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
         code, details = await end_of(call)
         assert code is grpc.StatusCode.UNAVAILABLE
         assert "nothing was heard" in details
-        await wait_until(lambda: connections(home) == 0)
+        await until(lambda: connections(home) == 0)
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(silent_seconds=0.2))
 
 
-def test_beats_come_however_many_invitations_there_are(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.2)
-
+def test_beats_come_however_many_invitations_there_are(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         match = match_with_remote(home)
 
         async def flood() -> None:
@@ -545,27 +524,23 @@ def test_beats_come_however_many_invitations_there_are(
                 await asyncio.sleep(0.05)
 
         flooding = asyncio.create_task(flood())
-        await until(call, "beat")
+        await message_of(call, "beat")
         flooding.cancel()
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(beat_seconds=0.2))
 
 
-def test_a_token_that_is_revoked_ends_the_connection(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.1)
-
+def test_a_token_that_is_revoked_ends_the_connection(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         with Authors(home.database, create=False) as authors:
             authors.revoke("ann")
         assert (await end_of(call))[0] is grpc.StatusCode.UNAUTHENTICATED
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(beat_seconds=0.1))
 
 
 def test_an_author_has_a_few_connections(home: Home, tokens: dict[str, str]) -> None:
@@ -575,7 +550,7 @@ def test_an_author_has_a_few_connections(home: Home, tokens: dict[str, str]) -> 
             request = pb.OfferRequest(offer=offer(bot=f"remote{number}"))
             opened.append(await connect(address, tokens["ann"], request))
             if number < MAX_CONNECTED_OF_AUTHOR:
-                await until(opened[-1][1], "connected")
+                await message_of(opened[-1][1], "connected")
         assert (await end_of(opened[-1][1]))[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
         for channel, _ in opened:
             await channel.close()
@@ -597,10 +572,10 @@ def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(home:
 
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         match = match_with_remote(home)
         called.invite(Invitation(match, match.seats.index(match.at_home[0]), "shown", "unix:/nowhere", 60.0))
-        await until(call, "invitation")
+        await message_of(call, "invitation")
 
         async def stream(token: str) -> tuple[Any, Any, Any]:
             play: Any = channel.stream_stream("/dogana.v1.Referee/Play")()
@@ -626,9 +601,6 @@ def test_overload_ends_no_connection_of_a_bot_at_home(
     home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At each beat it is asked whether the token is still good; while nobody can tell, it is."""
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.05)
-    monkeypatch.setattr(threads, "WAIT_SECONDS", 0.05)
-    monkeypatch.setattr(server, "MAX_LOOKUPS", 1)
     is_busy, is_over = threading.Event(), threading.Event()
 
     def find_none(_: Home) -> list[Playing]:
@@ -640,21 +612,21 @@ def test_overload_ends_no_connection_of_a_bot_at_home(
 
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         watching = watched(channel)(b"")
         try:
             await asyncio.to_thread(is_busy.wait, 60)
             for _ in range(5):
-                await until(call, "beat")
+                await message_of(call, "beat")
                 await call.write(pb.OfferRequest(beat=pb.Beat()))
             assert connections(home) == 1
         finally:
             is_over.set()
         assert await watching.code() is grpc.StatusCode.NOT_FOUND
-        await until(call, "beat")
+        await message_of(call, "beat")
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=replace(limited(beat_seconds=0.05, lookups=1), thread_seconds=0.05))
 
 
 def test_a_stream_without_an_invitation_is_refused(home: Home) -> None:

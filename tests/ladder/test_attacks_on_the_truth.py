@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,9 @@ from tests.commands.conftest import Dogana
 from tests.ladder import real_ladder
 from tests.ladder.archived import lines_of, put_record, record_file, record_of, remove_record
 from tests.ladder.in_process import dogana
+from tests.ladder.logged import Entries, entries_of, first, forge
 from tests.ladder.made import GAME, ladder, next_matches
 from tests.ladder.real_ladder import play_really
-from tests.ladder.test_audit_log import Entries, entries_of, first, forge
 
 __all__ = ["dogana"]
 
@@ -326,9 +327,8 @@ def test_an_attack_on_the_truth_is_found(ladder_: Attacked, dogana: Dogana, atta
 def test_ratings_of_other_constants_differ_for_whoever_has_a_dogana_they_trust(
     ladder_: Attacked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        rating, "_ENVIRONMENT", trueskill.TrueSkill(mu=25, sigma=25 / 3, beta=1, tau=0.1, draw_probability=0.02)
-    )
+    other = trueskill.TrueSkill(mu=25, sigma=25 / 3, beta=1, tau=0.1, draw_probability=0.02)
+    monkeypatch.setattr(rating, "update", partial(rating.update, environment=other))
     with Store(ladder_.home.database, create=False) as store:
         assert repair(ladder_.home, store).repaired
     monkeypatch.undo()

@@ -10,6 +10,7 @@ from contextlib import closing
 from heapq import heappop, heappush
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typing_extensions import override
@@ -109,7 +110,7 @@ def test_no_two_matches_of_a_block_are_played_at_a_time_and_all_workers_have_one
             return match
 
         def _kill_one(self) -> None:
-            for worker in self._workers:
+            for worker in self.workers:
                 one = worker.match
                 if one is not None and one.block is not None and one.match_id not in killed and worker.process.pid:
                     killed.add(one.match_id)
@@ -231,6 +232,7 @@ def play(
     stop: Callable[[], bool] = lambda: False,
     connected: Sequence[tuple[Version, int]] = (),
     seats: int | None = None,
+    **settings: Any,
 ) -> None:
     """Run a ladder in a hall, until it is stopped; bots at home are connected, with so many places each."""
     disconnect = Roster.disconnect
@@ -243,7 +245,8 @@ def play(
     monkeypatch.setattr(Roster, "disconnect", connect_again)
     monkeypatch.setattr(running, "Pool", hall)
     monkeypatch.setattr(running, "time", hall)
-    plan = RunPlan([agree(GAME, {}, seats)], matches, 1, CONTROL, invite=(lambda _: None) if matches is None else None)
+    invite = (lambda _: None) if matches is None else None
+    plan = RunPlan([agree(GAME, {}, seats)], matches, 1, CONTROL, invite=invite, **settings)
     with closing(run(Home(home), store, plan)) as steps:
         for _ in steps:
             if stop():
@@ -258,7 +261,6 @@ def test_blocks_stay_apart_whatever_is_void_given_up_or_taken_up_again(
     watch, chance = Watch(), random.Random(places)
     for number in range(4):
         enter(store, f"bot{number}", qualified=number < 2)
-    monkeypatch.setattr(running, "MAX_GIVEN_UP", 1000)
     at_home = [(enter(store, f"home{most}", qualified=True, at_home=True), most) for most in (1, 3)]
 
     def end_of(match: Match) -> End:
@@ -270,7 +272,7 @@ def test_blocks_stay_apart_whatever_is_void_given_up_or_taken_up_again(
         before = len(watch.ended)
         hall = Hall(watch, places, end_of, chance.randrange(1000))
         most = before + chance.randrange(15, 40)
-        play(tmp_path, store, hall, monkeypatch, None, watch.until(most), at_home)
+        play(tmp_path, store, hall, monkeypatch, None, watch.until(most), at_home, max_given_up=1000)
         assert store.schedule.open_matches() != {}
     assert watch.overlaps == []
     assert watch.most == places

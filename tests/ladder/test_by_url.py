@@ -17,8 +17,8 @@ from ladder.service.login import Login
 from ladder.service.remote import RemoteLadder
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.test_connecting import SLOW, connected
-from tests.ladder.test_serving import served, wait_until
-from tests.patience import patient
+from tests.ladder.test_serving import served
+from tests.patience import patient, wait_until
 from tests.referee.test_wire import certificate
 
 pytestmark = pytest.mark.ladders

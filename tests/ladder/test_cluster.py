@@ -28,7 +28,7 @@ from tests.clusters import Machines, machines
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.soak import wait_for_results
 from tests.ladder.test_pool import HOUSE_BOT, PLAIN, WORKER, entered, match
-from tests.patience import patient
+from tests.patience import patient, wait_until
 from tests.sandbox.conftest import needs_bubblewrap
 
 __all__ = ["dogana"]
@@ -234,8 +234,7 @@ def test_a_crew_that_was_left_in_the_middle_plays_only_what_comes_next(
     begun, go = tmp_path / "begun", tmp_path / "go"
     playing = crew.play(Job(word, (word,), None) for word in (f"wait {begun} {go}", "a"))
     assert next(playing).what == "a"
-    while not begun.exists():
-        time.sleep(0.01)
+    wait_until(begun.exists)
     assert isinstance(playing, Generator)
     playing.close()
     crew.forget()

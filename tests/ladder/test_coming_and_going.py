@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import threading
 from dataclasses import replace
 from typing import Any
@@ -18,10 +16,9 @@ from ladder.intake.offer import disconnect
 from ladder.intake.tokens import Tokens
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
-from ladder.operation.limits import Limits
+from ladder.operation.limits import CallLimits, Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.play.pool import Invitation
-from ladder.service import at_home as service
 from ladder.service import server as server_module
 from ladder.service.at_home import AtHome
 from tests.ladder.test_at_home import (
@@ -29,14 +26,14 @@ from tests.ladder.test_at_home import (
     connections,
     end_of,
     home,
+    limited,
     match_with_remote,
+    message_of,
     offer,
     on_a_server,
     tokens,
-    until,
-    wait_until,
 )
-from tests.patience import patient
+from tests.patience import patient, until
 
 __all__ = ["home", "tokens"]
 
@@ -58,7 +55,7 @@ def test_an_author_can_offer_as_many_new_versions_as_submit_and_known_ones_alway
     async def go(address: str, _: AtHome) -> None:
         for number in (1, 1, 2, 3, 3, 3):
             channel, call = await connect(address, tokens["ann"], version_of(number))
-            await until(call, "connected")
+            await message_of(call, "connected")
             await channel.close()
         channel, call = await connect(address, tokens["ann"], version_of(4))
         code, details = await end_of(call)
@@ -66,7 +63,7 @@ def test_an_author_can_offer_as_many_new_versions_as_submit_and_known_ones_alway
         assert "too many submissions: 3 submissions" in details
         await channel.close()
         channel, call = await connect(address, tokens["ann"], version_of(3))
-        await until(call, "connected")
+        await message_of(call, "connected")
         await channel.close()
         assert versions_at_home(home) == 3
 
@@ -79,7 +76,7 @@ def test_an_author_comes_back_a_number_of_times_and_then_after_a_while(home: Hom
     async def go(address: str, _: AtHome) -> None:
         for _attempt in range(4):
             channel, call = await connect(address, tokens["ann"])
-            await until(call, "connected")
+            await message_of(call, "connected")
             await channel.close()
         channel, call = await connect(address, tokens["ann"])
         code, details = await end_of(call)
@@ -118,15 +115,15 @@ def test_who_is_gone_and_back_before_it_was_written_stays_connected(
 
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
-        await wait_until(since)
+        await message_of(call, "connected")
+        await until(since)
         before = since()
         await channel.close()
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
-        await wait_until(lambda: since() != before)
+        await message_of(call, "connected")
+        await until(lambda: since() != before)
         is_back.set()
-        await wait_until(is_written.is_set)
+        await until(is_written.is_set)
         assert connections(home) == 1
         await channel.close()
 
@@ -146,7 +143,7 @@ def invitation(home: Home, **changes: Any) -> Invitation:
 async def leave_and_come(address: str, token: str, channel: Any) -> tuple[Any, Any]:
     await channel.close()
     channel, call = await connect(address, token)
-    await until(call, "connected")
+    await message_of(call, "connected")
     return channel, call
 
 
@@ -163,11 +160,11 @@ async def played_with(address: str, token: str) -> tuple[grpc.StatusCode, str]:
 def test_who_comes_back_is_told_of_the_seats_that_wait(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         one = invitation(home)
         called.invite(one)
         channel, call = await leave_and_come(address, tokens["ann"], channel)
-        told = await until(call, "invitation")
+        told = await message_of(call, "invitation")
         assert (told.match, told.token, told.seat) == (one.match.match_id, "shown", one.seat)
         assert 0 < told.join_seconds <= 30
         await channel.close()
@@ -178,83 +175,81 @@ def test_who_comes_back_is_told_of_the_seats_that_wait(home: Home, tokens: dict[
 def test_who_comes_back_is_not_told_of_seats_that_are_taken_or_wait_no_more(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         taken = invitation(home, token="taken")  # noqa: S106
         over = invitation(home, token="over", address="unix:/other", join_seconds=0.0)  # noqa: S106
         new = invitation(home, token="new", address="unix:/third")  # noqa: S106
         for one in (taken, over):
             called.invite(one)
-            await until(call, "invitation")
+            await message_of(call, "invitation")
         assert (await played_with(address, "taken"))[0] is grpc.StatusCode.ABORTED
         called.invite(new)
         channel, call = await leave_and_come(address, tokens["ann"], channel)
-        assert (await until(call, "invitation")).token == "new"  # noqa: S105
+        assert (await message_of(call, "invitation")).token == "new"  # noqa: S105
         await channel.close()
 
     on_a_server(home, go)
 
 
 def test_the_token_of_a_long_match_is_known_however_many_matches_begin_meanwhile(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    home: Home, tokens: dict[str, str]
 ) -> None:
-    monkeypatch.setattr(service, "MAX_SEATS", 3)
-
     async def go(address: str, called: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         long = invitation(home, token="long")  # noqa: S106
         called.invite(long)
         for number in range(5):
             match = replace(long.match, match_id=f"short{number}")
             called.invite(replace(long, match=match, token=f"short{number}", address="unix:/other"))
         for _ in range(6):
-            await until(call, "invitation")
+            await message_of(call, "invitation")
         assert await played_with(address, "long") == (grpc.StatusCode.ABORTED, "the match was broken off")
         assert (await played_with(address, "short3"))[0] is grpc.StatusCode.UNAUTHENTICATED
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(seats=3))
 
 
 # --- beats ----------------------------------------------------------------------------------------------------
 
 
-def test_who_answers_beats_uses_up_no_requests_and_who_beats_unasked_is_cut_off(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limits = Limits(requests=Meter(Allowance("requests", 5, 600)))
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.02)
-
+def test_who_answers_beats_uses_up_no_requests(home: Home, tokens: dict[str, str]) -> None:
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
         for _beat in range(10):
-            await until(call, "beat")
+            await message_of(call, "beat")
             await call.write(pb.OfferRequest(beat=pb.Beat()))
-        monkeypatch.setattr(service, "BEAT_SECONDS", 60.0)
-        for _beat in range(3):  # one beat may be open
-            with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
-                await call.write(pb.OfferRequest(beat=pb.Beat()))
+        await channel.close()
+
+    requests = Meter(Allowance("requests", 5, 600))
+    on_a_server(home, go, limits=Limits(requests=requests, calls=CallLimits(beat_seconds=0.02)))
+
+
+def test_who_beats_unasked_is_cut_off(home: Home, tokens: dict[str, str]) -> None:
+    async def go(address: str, _: AtHome) -> None:
+        channel, call = await connect(address, tokens["ann"])
+        await message_of(call, "connected")
+        await call.write(pb.OfferRequest(beat=pb.Beat()))
         assert (await end_of(call))[0] is grpc.StatusCode.INVALID_ARGUMENT
         await channel.close()
 
-    on_a_server(home, go, limits=limits)
+    on_a_server(home, go, limits=limited(beat_seconds=3600.0))
 
 
 def test_a_connection_stays_while_the_ladder_has_too_much_to_do(
     home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.02)
-
     def busy(self: Any, token: str, host: str) -> str:
         raise TooMuch("the ladder has too much to do; come back in a minute")
 
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
-        await until(call, "connected")
+        await message_of(call, "connected")
         monkeypatch.setattr(Tokens, "author_of", busy)
         for _beat in range(5):
-            await until(call, "beat")
+            await message_of(call, "beat")
             await call.write(pb.OfferRequest(beat=pb.Beat()))
         await channel.close()
 
-    on_a_server(home, go)
+    on_a_server(home, go, limits=limited(beat_seconds=0.02))

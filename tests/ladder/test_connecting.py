@@ -26,7 +26,6 @@ from ladder.facts.store import Store
 from ladder.model.condition import agree
 from ladder.model.match import AT_HOME_PREFIX
 from ladder.operation.home import Home
-from ladder.play import running
 from ladder.play.blocks import Blocks
 from ladder.play.pool import Invitation
 from ladder.play.running import RunPlan, enter_house_bots
@@ -47,9 +46,9 @@ from tests.ladder.test_serving import (
     rated,
     served,
     token,
-    wait_until,
     wait_until_free,
 )
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.ladders
 
@@ -222,9 +221,7 @@ def test_what_cannot_be_offered_is_told_in_a_line(
     assert reason in shown.stderr
 
 
-def test_a_match_waits_for_a_bot_that_is_away_and_then_goes_on_without_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_match_waits_for_a_bot_that_is_away_and_then_goes_on_without_it(tmp_path: Path) -> None:
     home = Home(tmp_path)
     control = TimeControl.parse("60+0.5/10")
     with Store(home.database, create=True) as store:
@@ -244,7 +241,7 @@ def test_a_match_waits_for_a_bot_that_is_away_and_then_goes_on_without_it(
 
         assert any("2 matches with bots at home are left until the ladder is served" in text for text in played(None))
         assert len(store.schedule.unfinished(condition)) == 2
-        monkeypatch.setattr(running, "AWAY_SECONDS", 0.5)
+        plan = replace(plan, away_seconds=0.5)
         asked: list[Invitation] = []
         played(asked.append)
         assert store.schedule.unfinished(condition) == []

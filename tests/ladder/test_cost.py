@@ -127,7 +127,7 @@ def test_the_cost_of_a_question_does_not_grow_with_the_versions_that_it_is_not_a
 
     def asked(store: Store) -> None:
         with suppress(LadderError):
-            ask(Desk(Home(store.file._path.parent)))
+            ask(Desk(Home(store.file.path.parent)))
 
     few, many = (steps(partial(asked, store)) for store in (ladders[1], crowded[1]))
     assert 0 < many < 1.3 * few
@@ -149,7 +149,7 @@ def test_the_cost_of_a_page_of_matches_does_not_grow_with_the_history(
     ladders: tuple[Store, Store], wanted: dict[str, Any]
 ) -> None:
     def page(store: Store) -> None:
-        with Store(store.file._path, create=False) as asked:
+        with Store(store.file.path, create=False) as asked:
             versions = asked.roster.find_versions(wanted["bot"]) if "bot" in wanted else ()
             filters = {key: value for key, value in wanted.items() if key != "bot"}
             found.append(steps_of(asked, lambda: asked.history.matches(10, versions=versions, **filters)))
@@ -203,7 +203,7 @@ def test_the_cost_of_a_question_does_not_grow_with_the_history(
 
     def asked(store: Store) -> None:
         with suppress(LadderError):
-            ask(Desk(Home(store.file._path.parent)))
+            ask(Desk(Home(store.file.path.parent)))
 
     short, long = (steps(partial(asked, store)) for store in ladders)
     assert 0 < long < 1.2 * short
@@ -239,7 +239,7 @@ def test_the_memory_of_a_comparison_does_not_grow_with_the_history(
     def peak(store: Store) -> int:
         tracemalloc.start()
         try:
-            found = compare(Home(store.file._path.parent), store)
+            found = compare(Home(store.file.path.parent), store)
             assert found.untold > found.matches > MAX_TOLD  # the records, and the ratings of two versions at least
             return tracemalloc.get_traced_memory()[1]
         finally:

@@ -25,7 +25,6 @@ from ladder.http.requests.refused import refusal
 from ladder.intake.authors import Authors
 from ladder.intake.submission import submit
 from ladder.model.match import Match
-from ladder.operation import room
 from ladder.operation.errors import LadderError, NoRoom
 from ladder.operation.home import Home
 from ladder.operation.room import RESERVE_BYTES, TOLD, check_room, is_for_want_of_room, lack_of_room
@@ -34,7 +33,7 @@ from ladder.service.login import Login
 from ladder.service.remote import RemoteLadder
 from tests.commands.conftest import ROOT
 from tests.ladder.small_disk import SmallDisk, small_disk
-from tests.patience import patient
+from tests.patience import patient, wait_until
 
 SECONDS = patient(300)
 SIZE = 2 * RESERVE_BYTES
@@ -75,7 +74,9 @@ def test_an_error_that_follows_from_a_full_disk_is_known_as_such() -> None:
 
 def test_a_submission_needs_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bot.py").write_text(BOT)
-    monkeypatch.setattr(room, "RESERVE_BYTES", 2**62)
+    found = list(os.statvfs(tmp_path))
+    found[4] = RESERVE_BYTES // found[1] - 1  # free blocks, for others than root
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result(found))
     with pytest.raises(NoRoom, match="bytes left"):
         submit(Home(tmp_path / "home"), tmp_path / "bot.py", "mybot", "ann")
     assert not (tmp_path / "home").exists()
@@ -106,13 +107,6 @@ def served(disk: SmallDisk, *more: str) -> Iterator[tuple[subprocess.Popen[bytes
             yield process, url
         finally:
             process.kill()
-
-
-def wait_until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not true():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.05)
 
 
 def new_ladder(disk: SmallDisk) -> tuple[Home, str]:
@@ -275,9 +269,7 @@ def test_a_run_on_a_disk_that_becomes_full_ends_in_a_line_and_the_next_one_takes
         assert count_of(home, "open_matches") == 0
 
 
-def test_a_match_that_is_void_because_a_disk_is_full_ends_the_run_and_is_no_attempt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_match_that_is_void_because_a_disk_is_full_ends_the_run_and_is_no_attempt(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     home.make()
     pool = Pool(home, 1)

@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import re
+import resource
 import shutil
 import socket
 import stat
@@ -27,7 +28,7 @@ from ladder.operation.errors import CannotPlay, LadderError
 from ladder.operation.home import Home
 from referee.bots import files
 from referee.bots.errors import BadBot
-from referee.bots.files import hash_of, take_in
+from referee.bots.files import BotLimits, hash_of, take_in
 from referee.sandbox import runtimes
 from tests.cases import mostly_long
 
@@ -381,17 +382,14 @@ def test_a_file_that_an_archive_has_under_two_names_is_two_files(tmp_path: Path)
             )
 
 
-def test_bombs_are_refused_by_what_is_written_not_by_what_is_claimed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "MAX_BYTES", 1_000_000)
-    monkeypatch.setattr(files, "MAX_FILES", 50)
+def test_bombs_are_refused_by_what_is_written_not_by_what_is_claimed(tmp_path: Path) -> None:
+    limits = BotLimits(size=1_000_000, files=50)
     bomb = zipped(tmp_path / "bomb.zip", {"bot": b"\0" * 50_000_000})
     assert bomb.stat().st_size < 100_000
     with pytest.raises(BadBot, match="more than 1000000 bytes"):
-        take_in(bomb, tmp_path / "versions")
+        take_in(bomb, tmp_path / "versions", limits=limits)
     with pytest.raises(BadBot, match="more than 50 files"):
-        take_in(zipped(tmp_path / "many.zip", {f"f{n}": b"" for n in range(60)}), tmp_path / "versions")
+        take_in(zipped(tmp_path / "many.zip", {f"f{n}": b"" for n in range(60)}), tmp_path / "versions", limits=limits)
     assert not list((tmp_path / "versions").iterdir())
 
 
@@ -494,13 +492,12 @@ def test_an_archive_whose_headers_would_fill_the_memory_is_refused_with_little(t
     assert not list((tmp_path / "versions").iterdir())
 
 
-def test_a_compressed_archive_is_unpacked_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_BYTES", 1_000_000)
-    monkeypatch.setattr(files, "MAX_TAR_HEADERS", 100_000)
+def test_a_compressed_archive_is_unpacked_only_so_far(tmp_path: Path) -> None:
+    limits = BotLimits(size=1_000_000, headers=100_000)
     bomb = tmp_path / "bot.tar.gz"
     bomb.write_bytes(gzip.compress(entry("bot").tobuf() + bytes(2_000_000)))
     with pytest.raises(BadBot, match="more than 1100000 bytes, unpacked"):
-        take_in(bomb, tmp_path / "versions")
+        take_in(bomb, tmp_path / "versions", limits=limits)
     bomb.write_bytes(gzip.compress(entry("bot").tobuf() + bytes(1024)) * 2)
     with pytest.raises(BadBot, match="something follows"):
         take_in(bomb, tmp_path / "versions")
@@ -510,15 +507,14 @@ def test_a_compressed_archive_is_unpacked_only_so_far(tmp_path: Path, monkeypatc
     assert not list((tmp_path / "versions").iterdir())
 
 
-def test_an_archive_with_too_many_folders_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_ENTRIES", 50)
+def test_an_archive_with_too_many_folders_is_refused(tmp_path: Path) -> None:
     folders = [entry(f"f{number}", type=tarfile.DIRTYPE) for number in range(60)]
     folder = bot_folder(tmp_path / "bot")
     for number in range(60):
         (folder / f"f{number}").mkdir()
     for path in (folder, tarred(tmp_path / "bot.tgz", [entry("bot"), *folders])):
         with pytest.raises(BadBot, match="more than 50 files, links and folders"):
-            take_in(path, tmp_path / "versions")
+            take_in(path, tmp_path / "versions", limits=BotLimits(entries=50))
 
 
 def test_names_of_any_length_that_tar_writes_are_taken_in(tmp_path: Path) -> None:
@@ -735,9 +731,7 @@ def test_a_name_in_a_zip_with_a_nul_is_refused(tmp_path: Path) -> None:
         take_in(archive, tmp_path / "versions")
 
 
-def test_what_declares_too_much_is_refused_before_anything_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_declares_too_much_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     size = 300 * 1024 * 1024
     with bot_folder(tmp_path / "bot").joinpath("weights").open("wb") as file:
         file.truncate(size)
@@ -752,20 +746,20 @@ def test_what_declares_too_much_is_refused_before_anything_is_read(
     (tmp_path / "bot.tar").write_bytes(head.tobuf() + bytes(512) * 2)
     (tmp_path / "bot" / "weights").hardlink_to(tmp_path / "weights.py")
 
-    def read(*_: object) -> None:
-        raise AssertionError("it is refused by what it declares")
-
-    monkeypatch.setattr(files._Copier, "_write", read)
-    for name in ("weights.py", "bot", "bot.zip", "bot.tar"):
-        with pytest.raises(BadBot, match=r"more than (209715200 bytes|200 MiB)"):
-            take_in(tmp_path / name, tmp_path / "versions")
-    monkeypatch.setattr(files, "MAX_FILES", 3)
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, usual[1]))  # whoever wrote it first would be told of this
+    try:
+        for name in ("weights.py", "bot", "bot.zip", "bot.tar"):
+            with pytest.raises(BadBot, match=r"more than (209715200 bytes|200 MiB)"):
+                take_in(tmp_path / name, tmp_path / "versions")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     many = bot_folder(tmp_path / "many")
     for number in range(4):
         (many / str(number)).write_text("")
     for path in (many, zipped(tmp_path / "many.zip", {str(number): b"" for number in range(4)})):
         with pytest.raises(BadBot, match="more than 3 files"):
-            take_in(path, tmp_path / "versions")
+            take_in(path, tmp_path / "versions", limits=BotLimits(files=3))
 
 
 def test_versions_are_for_their_owner_only_whatever_the_umask(tmp_path: Path) -> None:

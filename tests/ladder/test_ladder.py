@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sqlite3
-import time
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,8 @@ from tests.ladder.soak import (
     wait_for_unfinished_records,
     workers_of,
 )
-from tests.patience import patient
+from tests.patience import patient, wait_until
+from tests.processes import running_in
 from tests.sandbox.conftest import needs_bubblewrap
 
 __all__ = ["dogana"]
@@ -526,22 +526,7 @@ def test_no_bot_and_no_worker_survives_a_killed_run(dogana: Dogana, tmp_path: Pa
     wait_for_results(tmp_path, 1)
     process.kill()
     process.communicate()
-    deadline = time.monotonic() + patient(10)
-    while (left := _running_in(str(tmp_path / "home"))) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not left
-
-
-def _running_in(folder: str) -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                if str((entry / "cwd").readlink()).startswith(folder):
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-    return found
+    wait_until(lambda: not running_in(tmp_path / "home"))
 
 
 def test_the_default_home_is_where_the_system_keeps_data(dogana: Dogana, tmp_path: Path) -> None:

@@ -18,16 +18,18 @@ import grpc
 import pytest
 
 from ladder.facts.store import Store
+from ladder.http.requests.refused import refusal
 from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.intake.tokens import KNOWN_SECONDS, Tokens
-from ladder.operation import sqlite_file, threads
+from ladder.operation import sqlite_file
 from ladder.operation.errors import Busy, LadderError, TooMuch, Unauthenticated
 from ladder.operation.home import Home
-from ladder.operation.limits import Limits
+from ladder.operation.limits import CallLimits, Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.operation.threads import Threads
 from ladder.questions.bots import ShowRequest
+from ladder.questions.caller import Caller
 from ladder.questions.changes import RetireRequest
 from ladder.questions.desk import Desk
 from ladder.questions.info import InfoRequest
@@ -35,20 +37,19 @@ from ladder.questions.match import LogRequest, RecordRequest
 from ladder.questions.matches import MatchesRequest
 from ladder.questions.proof import AuditLogRequest
 from ladder.questions.standings import TopRequest
-from ladder.service import metrics, prompt
-from ladder.service import server as service
 from ladder.service.beside import serving
 from ladder.service.login import Login
 from ladder.service.metrics import Metrics
 from ladder.service.remote import RemoteLadder
 from referee.live.doors.lobby import host_of
 from referee.live.matches.server import Listen
+from tests.ladder.made import be_impatient
 from tests.ladder.raw import PREFACE, RawClient
 from tests.ladder.real_ladder import told_ladder
 from tests.ladder.test_service import flooding
-from tests.ladder.test_serving import RANDOM, door_of, rated, served, wait_until
+from tests.ladder.test_serving import RANDOM, door_of, rated, served
 from tests.ladder.watching import check_that_it_answers, watched
-from tests.patience import patient
+from tests.patience import patient, wait_until
 from tests.referee.test_wire import certificate
 from tests.web.served import serving_pages
 
@@ -86,20 +87,17 @@ def matches_of(home: Home) -> list[str]:
 
 
 @pytest.mark.parametrize("method", [WATCH, "/grpc.health.v1.Health/Check"])
-def test_a_call_whose_request_does_not_come_ends(home: Home, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    monkeypatch.setattr(prompt, "REQUEST_SECONDS", 0.1)
-    with serving(home, Listen("127.0.0.1:0")) as port, RawClient(f"127.0.0.1:{port}") as client:
+def test_a_call_whose_request_does_not_come_ends(home: Home, method: str) -> None:
+    limits = Limits(calls=CallLimits(request_seconds=0.1))
+    with serving(home, Listen("127.0.0.1:0"), limits=limits) as port, RawClient(f"127.0.0.1:{port}") as client:
         client.call(method, None)
         assert client.read_end() == "status"
 
 
-def test_who_does_not_read_answers_is_given_no_more_of_them(
-    home: Home, flooding: threading.Event, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "MAX_OPEN_OF_ONE", 3)
+def test_who_does_not_read_answers_is_given_no_more_of_them(home: Home, flooding: threading.Event) -> None:
     counts = Metrics(home)
     refused = {"method": "watch", "status": "RESOURCE_EXHAUSTED"}
-    with serving(home, Listen("127.0.0.1:0"), counts) as port:
+    with serving(home, Listen("127.0.0.1:0"), counts, limits=Limits(calls=CallLimits(open_of_one=3))) as port:
         with ExitStack() as stack:
             for _ in range(3):
                 stack.enter_context(RawClient(f"127.0.0.1:{port}")).call(WATCH, b"")
@@ -119,13 +117,11 @@ def succeeds(ask: Callable[[], object]) -> bool:
     return False
 
 
-def test_handshakes_that_are_not_ended_keep_nobody_waiting_and_end(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(service._OPTIONS, "grpc.server_handshake_timeout_ms", 2000)
+def test_handshakes_that_are_not_ended_keep_nobody_waiting_and_end(home: Home, tmp_path: Path) -> None:
     chain, key, authority = certificate(tmp_path)
     hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
-    with serving(home, Listen("localhost:0", chain, key)) as port, ExitStack() as stack:
+    limits = Limits(calls=CallLimits(handshake_seconds=2.0))
+    with serving(home, Listen("localhost:0", chain, key), limits=limits) as port, ExitStack() as stack:
         silent = [stack.enter_context(socket.create_connection(("localhost", port), 60)) for _ in range(100)]
         for number, connection in enumerate(silent):
             connection.sendall(hello[: 1 + number % len(hello)])
@@ -251,9 +247,8 @@ def test_who_guesses_tokens_costs_one_look_at_the_database_a_second(
         tokens.author_of(token, "192.0.2.2")
 
 
-def test_what_takes_long_counts_for_several_requests(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    limits = Limits(requests=Meter(Allowance("requests", 100, 86_400)))
-    monkeypatch.setattr(threads, "SECONDS_OF_REQUEST", 1e-6)
+def test_what_takes_long_counts_for_several_requests(home: Home) -> None:
+    limits = Limits(requests=Meter(Allowance("requests", 100, 86_400), seconds_of_one=1e-6))
     with serving_pages(home, Site(), limits) as url, RemoteLadder(url, Login()) as desk:
         desk.ask(InfoRequest())
         with pytest.raises(LadderError, match="100 requests in 24 hours are allowed; come back in"):
@@ -289,23 +284,20 @@ def test_an_author_is_answered_while_another_program_has_locked_the_ladder(
             assert authors.tokens()[0].used_at
 
 
-def test_who_cannot_change_anything_now_is_told_to_come_back_and_others_are_answered(
-    home: Home, token: str, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.1)
-    with serving_pages(home, Site(takes_bots=True)) as url, RemoteLadder(url, Login("ann", token)) as desk:
-        with pytest.raises(LadderError, match="another program keeps the ladder busy; come back in a minute"):
+def test_who_cannot_change_anything_now_is_told_to_come_back(home: Home, locked: sqlite3.Connection) -> None:
+    with Store(home.database, create=False) as store:
+        be_impatient(store)
+        desk = Desk(home, Caller("ann"), store)
+        with pytest.raises(Busy) as caught:
             desk.ask(RetireRequest(bot="faulty"))
+        assert refusal(caught.value).message == "another program keeps the ladder busy; come back in a minute"
         locked.execute("rollback")
         desk.ask(RetireRequest(bot="faulty"))
 
 
 def test_a_server_outwaits_whoever_has_locked_its_ladder(
-    home: Home, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    home: Home, locked: sqlite3.Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.0)
-    monkeypatch.setattr(sqlite_file, "_TRY_SECONDS", 0.0)
-    monkeypatch.setattr(sqlite_file, "_TRIES_BETWEEN_WARNINGS", 1_000_000_000)
     waits = threading.Event()
 
     class Waits(logging.Handler):
@@ -321,8 +313,10 @@ def test_a_server_outwaits_whoever_has_locked_its_ladder(
 
     other = threading.Thread(target=unlock)
     other.start()
-    with Store(home.database, create=False) as store, pytest.raises(Busy, match="another program has locked it"):
-        store.log.note_act("x", "y", "z")
+    with Store(home.database, create=False) as store:
+        be_impatient(store)
+        with pytest.raises(Busy, match="another program has locked it"):
+            store.log.note_act("x", "y", "z")
     with Store(home.database, create=False, outwaits=True) as outwaiting:
         outwaiting.log.note_act("x", "y", "z")
     other.join()
@@ -370,19 +364,15 @@ def figures(port: int) -> bytes:
         return bytes(answer.read())
 
 
-def test_connections_that_ask_for_no_figures_end(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert metrics._Prompt.timeout == metrics.SCRAPE_SECONDS
-    monkeypatch.setattr(metrics._Prompt, "timeout", 0.2)
-    with Metrics(home).serving(Listen("127.0.0.1:0")) as port:
+def test_connections_that_ask_for_no_figures_end(home: Home) -> None:
+    with Metrics(home).serving(Listen("127.0.0.1:0"), idle_seconds=0.2) as port:
         with socket.create_connection(("127.0.0.1", port), 60) as silent:
             assert silent.recv(1) == b""
         assert b"dogana_ladder_matches_total 4.0" in figures(port)
 
 
-def test_a_few_connections_at_a_time_may_ask_for_figures(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "MAX_SCRAPES", 2)
-    monkeypatch.setattr(metrics._Prompt, "timeout", 10_000.0)
-    with Metrics(home).serving(Listen("127.0.0.1:0")) as port:
+def test_a_few_connections_at_a_time_may_ask_for_figures(home: Home) -> None:
+    with Metrics(home).serving(Listen("127.0.0.1:0"), scrapes=2, idle_seconds=10_000.0) as port:
         silent = [socket.create_connection(("127.0.0.1", port), 60) for _ in range(5)]
         for one in silent[2:]:
             assert one.recv(1) == b""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ladder.operation.errors import LadderError
-from ladder.operation.meter import Allowance, Meter
+from ladder.operation.meter import MAX_KNOWN, Allowance, Meter
 
 
 def test_an_allowance_fills_up_again_and_says_when() -> None:
@@ -28,7 +28,8 @@ def test_an_allowance_fills_up_again_and_says_when() -> None:
 
 
 def test_a_meter_does_not_grow_with_those_who_ask() -> None:
-    meter = Meter(Allowance("requests", 10, 60))
-    for number in range(30_000):
+    """It forgets who has not asked for the longest time."""
+    meter = Meter(Allowance("requests", 10, 60), lambda: 0.0)
+    for number in range(1 + MAX_KNOWN):
         meter.take(str(number))
-    assert len(meter._left) <= 10_000
+    assert [meter.change(str(number), 0) for number in (MAX_KNOWN, 0)] == [9, 10]

@@ -11,10 +11,9 @@ from ladder.facts.standings import standings
 from ladder.facts.store import Store
 from ladder.operation.errors import NotFound
 from ladder.operation.home import Home
-from ladder.questions import news as module
 from ladder.questions.desk import Desk
 from ladder.questions.matches import MatchesRequest
-from ladder.questions.news import NewsItem, NewsRequest
+from ladder.questions.news import MAX_NEWS, NewsItem, NewsRequest
 from tests.ladder.made import CONDITION, OTHER, ladder, next_matches, play
 
 
@@ -24,7 +23,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def news(store: Store, bot: str = "") -> list[NewsItem]:
-    return list(Desk(Home(store.file._path.parent)).ask(NewsRequest(bot=bot)).news)
+    return list(Desk(Home(store.file.path.parent)).ask(NewsRequest(bot=bot)).news)
 
 
 def test_versions_and_qualifications_are_told_and_house_bots_are_not(store: Store) -> None:
@@ -65,14 +64,18 @@ def test_whoever_took_the_lead_in_a_block_was_first_in_the_standings_after_it(st
         assert [one.before for one in led] == labels[:-1]
 
 
-def test_no_more_than_the_newest_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_than_the_newest_is_told(store: Store) -> None:
     with store:
-        for number in range(3):
+        seen: list[NewsItem] = []
+        for number in range(30):
             for match in next_matches(store, number):
                 play(store, match, random.Random(number))
-        everything = news(store, "bot1")
-        monkeypatch.setattr(module, "MAX_NEWS", 3)
-        assert news(store, "bot1") == everything[:3]
+            told = news(store, "bot1")
+            seen += [one for one in told if one not in seen]
+        older = [one for one in seen if one not in told]
+        assert len(told) == MAX_NEWS
+        assert older
+        assert max(one.at for one in older) <= min(one.at for one in told)
 
 
 def test_news_of_a_bot_are_its_own_with_its_matches(store: Store) -> None:
@@ -80,7 +83,7 @@ def test_news_of_a_bot_are_its_own_with_its_matches(store: Store) -> None:
         for match in next_matches(store):
             play(store, match, random.Random(1))
         told = news(store, "bot1")
-        played = Desk(Home(store.file._path.parent)).ask(MatchesRequest(bot="bot1")).matches
+        played = Desk(Home(store.file.path.parent)).ask(MatchesRequest(bot="bot1")).matches
         assert {one.bot for one in told} == {"bot1"}
         assert [one.match for one in told if one.kind == "played"] == list(played)
         with pytest.raises(NotFound, match="bot1"):

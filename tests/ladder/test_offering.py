@@ -19,9 +19,7 @@ from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_server
 from ladder.operation.errors import LadderError
-from ladder.operation.lost_calls import LONGEST_PAUSE, pauses
-from ladder.service import offering
-from ladder.service import relay as relay_module
+from ladder.operation.lost_calls import LONGEST_PAUSE
 from ladder.service.home_bot import look_at, play_match
 from ladder.service.login import Login
 from ladder.service.offering import Offer, Offering
@@ -107,7 +105,11 @@ def relayed(bot: Callable[[Bot], Awaitable[None]], *scripts: Script) -> Relay:
     """Let a bot play by way of a relay; return the relay, at the end."""
 
     async def go() -> Relay:
-        async with asyncio.timeout(patient(60)), Ladder(*scripts).serving() as play, Relay(play) as relay:
+        async with (
+            asyncio.timeout(patient(60)),
+            Ladder(*scripts).serving() as play,
+            Relay(play, lambda: iter([0.01] * 100)) as relay,
+        ):
             async with grpc.aio.insecure_channel(relay.address) as channel:
                 call: Any = channel.stream_stream("/dogana.v1.Referee/Play")()
                 one = Bot(call)
@@ -118,11 +120,6 @@ def relayed(bot: Callable[[Bot], Awaitable[None]], *scripts: Script) -> Relay:
             return relay
 
     return asyncio.run(go())
-
-
-@pytest.fixture(autouse=True)
-def _come_back_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay_module, "pauses", lambda: iter([0.01] * 100))
 
 
 def decide(number: int) -> referee_pb2.Decide:
@@ -355,16 +352,6 @@ def test_a_bot_that_ends_its_stream_ends_that_to_the_ladder() -> None:
     assert ended
 
 
-def test_attempts_to_come_back_are_spread_and_never_stop() -> None:
-    waits = [wait for wait, _ in zip(_pauses(), range(30), strict=False)]
-    assert all(wait <= LONGEST_PAUSE and math.isfinite(wait) for wait in waits)
-    assert waits[0] <= 1
-    assert waits[-1] >= LONGEST_PAUSE / 2
-
-
-_pauses = pauses
-
-
 # --- a hostile ladder -----------------------------------------------------------------------------------------
 
 
@@ -385,17 +372,30 @@ class HostileLadder(LadderServicer):
         await context.abort(grpc.StatusCode.ABORTED, "\x1b[31menough\n")
 
 
-def told_by(tmp_path: Path, *invitations: pb.Invitation) -> tuple[list[str], str]:
+def told_by(tmp_path: Path, *invitations: pb.Invitation, **limits: int) -> tuple[list[str], str]:
     """What an author is told who offers a bot to such a ladder, and why it ends."""
     (tmp_path / "logs").mkdir()
     (tmp_path / "bot.py").write_text("import time\ntime.sleep(60)\n")
     said: list[str] = []
     with pytest.raises(LadderError) as caught:
-        offer_to(HostileLadder(*invitations), tmp_path, said, tmp_path / "logs")
+        offer_to(HostileLadder(*invitations), tmp_path, once(said), tmp_path / "logs", **limits)
     return said, str(caught.value)
 
 
-def offer_to(ladder: LadderServicer, tmp_path: Path, said: list[str], logs: Path | None = None) -> bool:
+def once(said: list[str]) -> Callable[[str], None]:
+    """Return what takes the lines for an author, and ends the offer before it is made again."""
+
+    def say(line: str) -> None:
+        said.append(line)
+        if "trying again" in line:
+            raise LadderError(line)
+
+    return say
+
+
+def offer_to(
+    ladder: LadderServicer, tmp_path: Path, say: Callable[[str], None], logs: Path | None = None, **limits: int
+) -> bool:
     """Offers the bot in a folder to a ladder, until that ends."""
 
     async def go() -> bool:
@@ -406,7 +406,7 @@ def offer_to(ladder: LadderServicer, tmp_path: Path, said: list[str], logs: Path
         bot = look_at(tmp_path / "bot.py", CONTENT)
         offered = Offer(bot, "remote", f"127.0.0.1:{port}", Login("ann", "t"), 1, logs)
         try:
-            return await Offering(offered, said.append).run()
+            return await Offering(offered, say, **limits).run()
         finally:
             await server.stop(None)
 
@@ -457,23 +457,18 @@ def test_who_has_to_leave_for_a_newer_version_is_told(tmp_path: Path) -> None:
 
     said: list[str] = []
     (tmp_path / "bot.py").write_text("")
-    assert offer_to(Ending(), tmp_path, said)
+    assert offer_to(Ending(), tmp_path, said.append)
     assert said[-1] == "a newer version of this bot is offered: this one leaves"
 
 
-def test_a_ladder_cannot_fill_the_memory_of_an_author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offering, "MAX_MESSAGE_BYTES", 10_000)
-    monkeypatch.setattr(Offering, "_pause", gives_up)
-    said, why = told_by(tmp_path, invitation(game="x" * 20_000))
+def test_a_ladder_cannot_fill_the_memory_of_an_author(tmp_path: Path) -> None:
+    said, why = told_by(tmp_path, invitation(game="x" * 20_000), max_message_bytes=10_000)
     assert not any("xxx" in line for line in said)
-    assert why == "it would try again"
+    assert "larger than max (20" in why
+    assert "trying again in" in why
 
 
-async def gives_up(_: Offering, seconds: float) -> None:
-    raise LadderError("it would try again")
-
-
-def test_who_was_connected_comes_back_when_the_ladder_has_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_was_connected_comes_back_when_the_ladder_has_said(tmp_path: Path) -> None:
     class Busy(LadderServicer):
         @override
         async def Offer(self, requests: Any, context: Any) -> Any:
@@ -481,14 +476,6 @@ def test_who_was_connected_comes_back_when_the_ladder_has_said(tmp_path: Path, m
             yield pb.OfferAnswer(connected=pb.Connected(bot="remote", version=1, author="ann"))
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many requests", (("retry-after", "33"),))
 
-    class Waits(Exception):
-        pass
-
-    async def pause(_: Offering, seconds: float) -> None:
-        raise Waits(seconds)
-
     (tmp_path / "bot.py").write_text("")
-    monkeypatch.setattr(Offering, "_pause", pause)
-    with pytest.raises(Waits) as caught:
-        offer_to(Busy(), tmp_path, [])
-    assert caught.value.args == (33.0,)
+    with pytest.raises(LadderError, match=r"\(too many requests\); trying again in 33\.0 s"):
+        offer_to(Busy(), tmp_path, once([]))

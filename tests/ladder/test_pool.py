@@ -29,7 +29,8 @@ from referee.records.verify import verify
 from referee.registry import find
 from referee.sandbox.box import Sandbox
 from referee.sandbox.system import children
-from tests.patience import patient
+from tests.patience import wait_until
+from tests.processes import running_in
 from tests.referee.test_processes import STARVED, neighbours
 from tests.sandbox.conftest import needs_bubblewrap, sandbox
 
@@ -75,24 +76,6 @@ def attempts(pool: Pool, one: Match) -> Iterator[End]:
             return
 
 
-def wait_until_nothing_runs_in(folder: Path) -> None:
-    deadline = time.monotonic() + patient(60)
-    while left := _running_in(folder):
-        assert time.monotonic() < deadline, left
-        time.sleep(0.01)
-
-
-def _running_in(folder: Path) -> list[int]:
-    found = []
-    for process in Path("/proc").iterdir():
-        try:
-            if process.name.isdigit() and (process / "cwd").readlink().is_relative_to(folder):
-                found.append(int(process.name))
-        except OSError:
-            continue
-    return found
-
-
 @pytest.mark.parametrize(
     ("action", "reason"),
     [
@@ -112,7 +95,7 @@ def test_a_worker_that_is_stopped_or_killed_is_replaced_and_nothing_of_its_match
         assert isinstance(first, Void)
         assert (first.worker_died, first.reason.partition(";")[0]) == (True, reason)
         assert isinstance(others[-1], Finished)
-        wait_until_nothing_runs_in(home.versions)
+        wait_until(lambda: not running_in(home.versions))
     assert verify(home.record(one.match_id), find, one.seed).last_hash == others[-1].record_hash
 
 
@@ -128,7 +111,7 @@ def test_a_match_that_takes_longer_than_its_clock_allows_ends_with_its_worker(
     assert isinstance(end, Void)
     assert end.worker_died
     assert end.reason.endswith("more than its clock allows")
-    wait_until_nothing_runs_in(home.versions)
+    wait_until(lambda: not running_in(home.versions))
 
 
 def test_no_clock_lets_a_match_take_longer_than_its_bound() -> None:
@@ -182,7 +165,7 @@ def test_what_an_agent_leaves_behind_when_it_kills_its_supervisor_and_its_worker
         [(_, end)] = pool.play([match(bot, HOUSE_BOT)])
         assert isinstance(end, Void)
         assert end.worker_died
-        assert _running_in(home.versions) == []
+        assert running_in(home.versions) == []
 
 
 def test_a_match_that_is_played_alone_has_a_worker_of_its_own(home: Home) -> None:
@@ -330,7 +313,7 @@ def test_a_worker_that_was_suspended_together_with_the_ladder_is_not_killed(home
         waits, quick = match(bot, HOUSE_BOT, clock="600+0/600"), match(HOUSE_BOT, HOUSE_BOT)
         ends = pool.play([waits, quick])
         assert next(ends)[0] == quick
-        [pid] = [worker.process.pid for worker in pool._workers if worker.match == waits]
+        [pid] = [worker.process.pid for worker in pool.workers if worker.match == waits]
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
         time.sleep(limit + 1)  # the pool does not look meanwhile, as if it were suspended, too

@@ -10,22 +10,33 @@ import trueskill
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladder.model import rating as module
-from ladder.model.rating import APART, MU, SIGMA, Rating, better, current, inherit, level_with, quality, rate, update
+from ladder.model.rating import (
+    APART,
+    ENVIRONMENT,
+    MU,
+    SIGMA,
+    Rating,
+    better,
+    current,
+    inherit,
+    level_with,
+    quality,
+    rate,
+    update,
+)
 
 RATINGS = st.builds(Rating, st.floats(0, 50), st.floats(0.8, SIGMA))
 
 
-def test_the_published_numbers_for_two_and_more_players(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_published_numbers_for_two_and_more_players() -> None:
     """Moser, "The Math Behind TrueSkill" (2010): new players, draw probability 10 %, tau 1/12."""
-    monkeypatch.setattr(module, "_ENVIRONMENT", trueskill.TrueSkill())
-    new = Rating()
-    winner, loser = update([new, new], [1, 2])
+    new, usual = Rating(), trueskill.TrueSkill()
+    winner, loser = update([new, new], [1, 2], usual)
     assert [winner.mu, winner.sigma] == pytest.approx([29.396, 7.171], abs=1e-3)
     assert [loser.mu, loser.sigma] == pytest.approx([20.604, 7.171], abs=1e-3)
-    drawn = update([new, new], [1, 1])
+    drawn = update([new, new], [1, 1], usual)
     assert drawn[0].sigma == pytest.approx(6.458, abs=1e-3)
-    eight = update([new] * 8, list(range(1, 9)))
+    eight = update([new] * 8, list(range(1, 9)), usual)
     assert eight[0].mu == pytest.approx(36.771, abs=1e-3)
     assert eight[7].mu == pytest.approx(13.229, abs=1e-3)
 
@@ -99,7 +110,7 @@ def test_an_even_match_is_worth_more_than_an_uneven_one() -> None:
 @given(RATINGS, RATINGS)
 def test_the_quality_of_a_match_is_that_of_the_package(one: Rating, other: Rating) -> None:
     groups = [(trueskill.Rating(rating.mu, rating.sigma),) for rating in (one, other)]
-    assert quality(one, other) == pytest.approx(module._ENVIRONMENT.quality(groups), rel=1e-9)
+    assert quality(one, other) == pytest.approx(ENVIRONMENT.quality(groups), rel=1e-9)
 
 
 def test_rating_the_same_matches_again_gives_the_same_to_the_last_digit() -> None:

@@ -10,7 +10,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from tests.ladder.archived import change_record, damage, recorded, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.made import ladder, next_matches
 from tests.ladder.real_ladder import play_really
-from tests.patience import patient
+from tests.processes import wait_for_the_end
 
 __all__ = ["dogana"]
 
@@ -190,14 +189,6 @@ def test_notes_that_cannot_be_removed_do_not_spoil_the_comparison(
     assert whole(compare(home, store))
 
 
-def is_running(process: int) -> bool:
-    """Whether a process has not ended; one that nobody has waited for is still listed."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 def test_processes_that_verify_end_with_the_one_that_is_killed() -> None:
     script = """
 import multiprocessing, os, sys, time
@@ -214,10 +205,7 @@ if __name__ == "__main__":
         worker = int(starter.stdout.readline())
         os.kill(worker, 0)
         starter.kill()
-    deadline = time.monotonic() + patient(60)
-    while is_running(worker):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for_the_end([worker])
 
 
 def test_a_sample_verifies_as_many_records_as_it_says_and_the_same_for_the_same_seed(

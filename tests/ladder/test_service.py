@@ -30,7 +30,7 @@ from ladder.intake.upload import sweep_uploads
 from ladder.operation.calls import CallFigures, reading
 from ladder.operation.errors import Forbidden, LadderError, NotFound, Unauthenticated
 from ladder.operation.home import Home
-from ladder.operation.limits import Limits
+from ladder.operation.limits import CallLimits, Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.play.playing import announced as announced_match
 from ladder.questions.bots import ShowRequest
@@ -40,8 +40,6 @@ from ladder.questions.info import InfoRequest
 from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
 from ladder.questions.question import PIECE_BYTES
 from ladder.questions.standings import TopRequest
-from ladder.service import sending
-from ladder.service import server as service
 from ladder.service.beside import serving
 from ladder.service.login import Login, login_of, logins_file, remember
 from ladder.service.metrics import Metrics
@@ -666,12 +664,7 @@ def flooding(home: Home, tmp_path: Path) -> Iterator[threading.Event]:
         thread.join()
 
 
-def test_a_spectator_who_does_not_read_gives_the_place_to_another(
-    home: Home, flooding: threading.Event, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sending, "SLOW_SECONDS", 0.2)
-    monkeypatch.setattr(service, "MAX_WATCHERS", 1)
-
+def test_a_spectator_who_does_not_read_gives_the_place_to_another(home: Home, flooding: threading.Event) -> None:
     async def watch(address: str) -> None:
         """Watch, without reading on; then be another one, until there is a place."""
         async with grpc.aio.insecure_channel(address) as first, grpc.aio.insecure_channel(address) as second:
@@ -683,7 +676,8 @@ def test_a_spectator_who_does_not_read_gives_the_place_to_another(
                     seen = await watched(second)(b"").read()
             assert not idle.done()
 
-    with serving(home, Listen("127.0.0.1:0")) as port:
+    limits = Limits(calls=CallLimits(slow_seconds=0.2, watchers=1))
+    with serving(home, Listen("127.0.0.1:0"), limits=limits) as port:
         asyncio.run(asyncio.wait_for(watch(f"127.0.0.1:{port}"), patient(60)))
 
 

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from ladder.questions.matches import PlayingRequest
 from ladder.service.login import Login
 from ladder.service.remote import RemoteLadder
 from tests.commands.conftest import ROOT, Dogana, dogana
-from tests.patience import patient
+from tests.patience import patient, wait_until
 
 pytestmark = pytest.mark.ladders
 
@@ -102,13 +102,6 @@ def door_of(url: str) -> str:
 
 def journal_of(home: Path) -> Path:
     return home.with_name("journal")
-
-
-def wait_until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not true():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.05)
 
 
 def rated(address: str, bot: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import random
 import re
@@ -11,7 +10,6 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
@@ -27,40 +25,29 @@ from ladder.facts.schema import VIEWS
 from ladder.facts.standings import KILLS_WORKERS, SUSPENDED_AFTER, Status, standings
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
-from ladder.operation import sqlite_file
 from ladder.operation.errors import BadHome, LadderError
 from ladder.operation.home import Home
 from ladder.play.running import count
 from referee.match.result import Outcome
 from tests.commands.conftest import ROOT
-from tests.ladder.made import CONDITION, GAME, OTHER, differences, ladder, next_matches, play, result_of
+from tests.ladder.made import CONDITION, GAME, OTHER, be_impatient, differences, ladder, next_matches, play, result_of
 from tests.ladder.real_ladder import play_really
 
 # --- beside others --------------------------------------------------------------------------------------
 
 
-def test_what_a_transaction_has_read_still_holds_when_it_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_transaction_has_read_still_holds_when_it_writes(tmp_path: Path) -> None:
     """A begins and reads, B wants to commit, A inserts. B waits; it is not A that fails."""
-    with ladder(tmp_path) as first:
-        monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.0)
-        with Store(tmp_path / "ladder.db", create=False) as second:
-            with first.writing():
-                assert len(first.roster.versions()) == 5
-                with pytest.raises(LadderError, match="another program has locked it"):
-                    second.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-                assert len(second.roster.versions()) == 5
-                first.roster.add_version("early", "ann", "x", ["./bot"], [GAME.name])
-            second.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-            assert [version.bot for version in first.roster.versions().values()][5:] == ["early", "late"]
-
-
-def _submit(path: Path, number: int, barrier: Barrier) -> None:
-    barrier.wait()
-    with Store(path, create=True) as store:
-        for version in range(10):
-            store.roster.add_version(f"bot{number}", "ann", f"{version}", ["./bot"], [GAME.name])
+    with ladder(tmp_path) as first, Store(tmp_path / "ladder.db", create=False) as second:
+        be_impatient(second)
+        with first.writing():
+            assert len(first.roster.versions()) == 5
+            with pytest.raises(LadderError, match="another program has locked it"):
+                second.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+            assert len(second.roster.versions()) == 5
+            first.roster.add_version("early", "ann", "x", ["./bot"], [GAME.name])
+        second.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+        assert [version.bot for version in first.roster.versions().values()][5:] == ["early", "late"]
 
 
 def test_a_ladder_that_somebody_makes_while_we_look_is_not_taken_for_another_file(
@@ -79,32 +66,6 @@ def test_a_ladder_that_somebody_makes_while_we_look_is_not_taken_for_another_fil
     monkeypatch.setattr(Database, "table_names", made_after_the_first_look)
     with Store(path, create=True) as store:
         assert store.roster.versions() == {}
-
-
-@pytest.mark.long
-def test_processes_that_make_a_ladder_and_write_to_it_at_once_all_succeed(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(4)
-    processes = [context.Process(target=_submit, args=(tmp_path / "ladder.db", number, barrier)) for number in range(4)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    assert [process.exitcode for process in processes] == [0] * 4
-    with Store(tmp_path / "ladder.db", create=False) as store:
-        found = sorted((version.bot, version.number) for version in store.roster.versions().values())
-    assert found == [(f"bot{bot}", number) for bot in range(4) for number in range(1, 11)]
-
-
-def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    with ladder(tmp_path) as store:
-        [match, *_] = next_matches(store)
-        with contextlib.suppress(ZeroDivisionError), store.writing():
-            store.results.void(match, "x")
-            store.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-            raise ZeroDivisionError
-        assert len(store.roster.versions()) == 5
-        assert store.results.void(match, "x") == 1
 
 
 def test_everything_that_is_read_together_is_of_one_moment(tmp_path: Path) -> None:

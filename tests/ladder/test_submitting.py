@@ -139,7 +139,7 @@ def test_many_bots_without_a_place_are_counted(capsys: pytest.CaptureFixture[str
 
     alike = [standing(number, "failed", "it crashed\x1b[2J") for number in range(290)]
     apart = [standing(number, "suspended", f"reason {number}") for number in range(300, 330)]
-    top._print(Where(tmp_path, None), "Yunnan", [*alike, *apart])
+    top.print_standings(Where(tmp_path, None), "Yunnan", [*alike, *apart])
     lines = capsys.readouterr().out.splitlines()
     every = f"`dogana ladder bots --game yunnan --home {tmp_path}`"
     assert (
@@ -158,8 +158,8 @@ def test_an_option_of_a_standing_is_not_set(dogana: Dogana) -> None:
 
 def test_a_bot_that_printed_nothing_is_told_how_to_be_looked_at() -> None:
     with out.capture() as shown:
-        log._explain_empty(Where(Path("h"), None), filled(BotLog, match="3f09", seat=1, bot="my v2 v3"))
-        log._explain_empty(Where(Path("h"), None), filled(BotLog, match="3f09", seat=1))
+        log.explain_empty(Where(Path("h"), None), filled(BotLog, match="3f09", seat=1, bot="my v2 v3"))
+        log.explain_empty(Where(Path("h"), None), filled(BotLog, match="3f09", seat=1))
     assert shown.get().splitlines() == [
         "it printed nothing, and a log has only what a bot prints; these say more:",
         "  dogana ladder replay 3f09 --as 1 --home h",

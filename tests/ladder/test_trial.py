@@ -36,7 +36,7 @@ def version(number: int, author: str = "") -> Version:
 
 
 GREEDY = version(1, HOUSE)
-KILLER, VICTIM, FRIEND = version(2), version(3), version(4)
+KILLER, VICTIM = version(2), version(3)
 CAUSE = Match("cause", 1, Condition(1, "toy", {}, "60+0.5/10"), (VICTIM, GREEDY, KILLER), 77)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +28,7 @@ from ladder.questions.question import Question, document
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 from tests.ladder.real_ladder import FAULTY, told_ladder
-from tests.patience import patient
+from tests.patience import wait_until
 
 __all__ = ["dogana"]
 
@@ -88,10 +87,7 @@ def other(home: Home, change: Change = lambda part: None, without: tuple[str, ..
         server = uvicorn.Server(config_of(app))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([bound])), daemon=True)
         thread.start()
-        deadline = time.monotonic() + patient(60)
-        while not server.started:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: server.started)
         try:
             yield f"http://127.0.0.1:{bound.getsockname()[1]}"
         finally:

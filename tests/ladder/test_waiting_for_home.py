@@ -79,14 +79,17 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield made
 
 
-def served(store: Store, home: Path, table: Table, monkeypatch: pytest.MonkeyPatch, clock: Hours) -> None:
+def served(
+    store: Store, home: Path, table: Table, monkeypatch: pytest.MonkeyPatch, clock: Hours, away: float = AWAY_SECONDS
+) -> None:
     """Run the ladder, as while it is served, with this table, for three hours or until five matches were played."""
     monkeypatch.setattr(running, "Pool", table)
     monkeypatch.setattr(running, "time", clock)
     for module in (running, qualifying):
         monkeypatch.setattr(module, "archive_match", lambda *_: None)
     control = TimeControl.parse(CONDITION.clock)
-    plan = RunPlan([agree(GAME, {}, None)], None, workers=1, clock=control, invite=lambda _: None)
+    games = [agree(GAME, {}, None)]
+    plan = RunPlan(games, None, workers=1, clock=control, invite=lambda _: None, away_seconds=away)
     for _ in run(Home(home), store, plan):
         if clock.now > 10_000 or len(table.began) >= 5:
             return
@@ -167,7 +170,6 @@ def test_a_version_plays_one_match_at_a_time_to_qualify_however_long_that_takes(
 def test_how_many_matches_wait_changes_nothing_in_how_often_it_is_looked_who_is_connected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "AWAY_SECONDS", 10.0)
     looked: list[int] = []
     connected = Roster.connected
 
@@ -192,5 +194,5 @@ def test_how_many_matches_wait_changes_nothing_in_how_often_it_is_looked_who_is_
                 raise KeyboardInterrupt
 
             with pytest.raises(KeyboardInterrupt):
-                served(store, folder, Table(clock, stop), monkeypatch, clock)
+                served(store, folder, Table(clock, stop), monkeypatch, clock, away=10.0)
     assert looked[0] == looked[1]

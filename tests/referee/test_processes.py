@@ -26,6 +26,7 @@ from referee.records.verify import verify
 from referee.registry import find
 from tests import matches
 from tests.patience import patient, wait_until
+from tests.processes import is_running, wait_for_the_end
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,13 +44,6 @@ def hostile(sin: str, join_seconds: float = patient(20)) -> Command:
 def play(*players: Player, clock: str = "60+0.5/10", **arguments: Any) -> MatchReport:
     plan = plan_of(seats=len(players), options={"last_turn": 4, "first_player": 0}, clock=clock)
     return matches.play(plan, players, **arguments)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize(
@@ -153,7 +147,7 @@ def test_nothing_that_a_bot_has_detached_survives_the_match() -> None:
     left = re.search(r"left behind (\d+)", report.logs[0])
     assert left is not None
     assert report.result.seats[0].outcome is Outcome.PLAYED
-    assert not alive(int(left[1]))
+    assert not is_running(int(left[1]))
 
 
 def test_a_bot_that_ends_before_it_joins_says_why() -> None:
@@ -272,10 +266,10 @@ def test_no_agent_survives_the_referee_however_it_dies(tmp_path: Path) -> None:
     wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 4)
     started = list(map(int, pids.read_text().split()))
     time.sleep(0.3)
-    assert all(map(alive, started))
+    assert all(map(is_running, started))
     referee.send_signal(signal.SIGKILL)
     referee.wait()
-    wait_until(lambda: not any(map(alive, started)))
+    wait_for_the_end(started)
 
 
 def test_a_log_keeps_its_beginning_and_its_end() -> None:
@@ -327,7 +321,7 @@ def test_an_agent_that_attacks_its_supervisor_neither_hangs_the_match_nor_leaves
     ended = play_in_a_process(tmp_path, "-o", "last_turn=3")
     assert ended.returncode == (3 if number is signal.SIGKILL else 0), ended.stderr  # killed, it takes the agent along
     assert "Traceback" not in ended.stderr
-    wait_until(lambda: not alive(int((tmp_path / "left").read_text())))
+    wait_until(lambda: not is_running(int((tmp_path / "left").read_text())))
 
 
 @pytest.mark.parametrize("answer_after", [2.8, 3.4], ids=["answers while it is stopped", "answers afterwards"])

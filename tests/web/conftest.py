@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from bs4 import BeautifulSoup
 
 from ladder.facts.store import Store
-from ladder.http.publishing.serving import UNREAD_SECONDS
-from ladder.http.requests.cache import FRESH_SECONDS
-from ladder.http.requests.connections import Connections
 from ladder.http.requests.visit import Site
+from ladder.intake.authors import Authors
 from ladder.model.condition import agree
 from ladder.operation.home import Home
 from ladder.play.running import RunPlan
 from referee.match.clock import TimeControl
 from referee.registry import find
+from tests.ladder.real_ladder import told_ladder
 from tests.ladder.runs import run
 from tests.patience import patient
 from tests.web.served import serving_pages
 
 GAMES = ("yunnan", "cargo_noir")
 """What is played on the ladder; the other games have no matches there."""
+BOT = b"print('not run')\n"
+"""The program of a bot that is only submitted."""
 Browse = Callable[..., httpx.Client]
 
 
@@ -40,23 +43,30 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Home:
     return home
 
 
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A ladder that no test changes; a module may have another."""
+    return told_ladder(tmp_path_factory.mktemp("told") / "home", 6)
+
+
+@pytest.fixture
+def home(told: Home, tmp_path: Path) -> Home:
+    """A copy that a test may change."""
+    return Home(shutil.copytree(told.folder, tmp_path / "home"))
+
+
+@pytest.fixture
+def tokens(home: Home) -> dict[str, str]:
+    """The tokens of two authors who have bots on the ladder, and of one who has none."""
+    with Authors(home.database, create=False) as authors:
+        return {name: authors.add(name) for name in ("ann", "eve", "new")}
+
+
 @contextmanager
-def browsing(
-    home: Home,
-    site: Site | None = None,
-    connections: Connections | None = None,
-    unread_seconds: float = UNREAD_SECONDS,
-    fresh_seconds: float = FRESH_SECONDS,
-) -> Iterator[httpx.Client]:
-    """Serve the pages of a ladder meanwhile, with some limits; yield a client of theirs."""
+def browsing(home: Home, site: Site | None = None, **limits: Any) -> Iterator[httpx.Client]:
+    """Serve the pages of a ladder meanwhile, with limits as in `serving_pages`; yield a client of theirs."""
     with (
-        serving_pages(
-            home,
-            site or Site(),
-            connections=connections,
-            unread_seconds=unread_seconds,
-            fresh_seconds=fresh_seconds,
-        ) as url,
+        serving_pages(home, site or Site(), **limits) as url,
         httpx.Client(base_url=url, timeout=patient(60)) as client,
     ):
         yield client

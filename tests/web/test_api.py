@@ -22,10 +22,9 @@ from ladder.http.api.api import PREFIX, questions_by_path
 from ladder.http.api.openapi import ERRORS, openapi
 from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
-from ladder.operation import limits
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits
-from ladder.operation.meter import Allowance, AtATime
+from ladder.operation.meter import Allowance, AtATime, Meter
 from ladder.questions.bots import BotsRequest, ShowRequest
 from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.comparing import CompareRequest, CrosstableRequest
@@ -56,10 +55,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @pytest.fixture(scope="module")
 def client(home: Home) -> Iterator[httpx.Client]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "REQUESTS", Allowance("requests", 10**9, 60))
-        with browsing(home) as client:
-            yield client
+    with browsing(home, limits=Limits(requests=Meter(Allowance("requests", 10**9, 60)))) as client:
+        yield client
 
 
 @pytest.fixture(scope="module")
@@ -214,18 +211,8 @@ def test_what_is_no_token_is_refused(client: httpx.Client, shown: str) -> None:
     assert answer.json()["error"]["code"] == "unauthenticated"
 
 
-def test_who_guesses_tokens_is_told_to_wait(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "GUESSES", Allowance("wrong tokens", 2, 600))
-    client = browse(home)
-    said = [get(client, "/info", authorization="Bearer x").status_code for _ in range(4)]
-    assert said == [401, 401, 429, 429]
-
-
-def test_who_asks_too_much_is_told_when_to_come_back(
-    home: Home, token: str, browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits, "REQUESTS", Allowance("requests", 3, 600))
-    client = browse(home)
+def test_who_asks_too_much_is_told_when_to_come_back(home: Home, token: str, browse: Browse) -> None:
+    client = browse(home, limits=Limits(requests=Meter(Allowance("requests", 3, 600))))
     answers = [get(client, "/info") for _ in range(4)]
     assert answers[0].status_code == 200
     assert answers[-1].status_code == 429

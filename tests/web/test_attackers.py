@@ -18,10 +18,10 @@ import grpc
 import httpx
 import pytest
 
-from ladder.http.requests import form
 from ladder.http.requests.connections import Connections
 from ladder.http.requests.visit import Site
 from ladder.operation.home import Home
+from ladder.operation.limits import Limits
 from ladder.service.beside import serving
 from referee.live.matches.server import Listen
 from tests.cases import mostly_long
@@ -42,7 +42,7 @@ def home(tmp_path: Path) -> Home:
 
 @pytest.fixture
 def client(home: Home, browse: Browse) -> httpx.Client:
-    return browse(home, SITE, Connections(request_seconds=1.0))
+    return browse(home, SITE, connections=Connections(request_seconds=1.0))
 
 
 def address_of(client: httpx.Client) -> tuple[str, int]:
@@ -235,11 +235,8 @@ def attacked(address: tuple[str, int], attack: Attack) -> None:
 
 
 @pytest.mark.parametrize("attack", mostly_long(ATTACKS, 2), ids=lambda attack: attack.__name__)
-def test_an_attacker_ends_and_others_are_answered(
-    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch, attack: Attack
-) -> None:
-    monkeypatch.setattr(form, "FORM_SECONDS", 1.0)
-    client = browse(home, SITE, Connections(request_seconds=1.0))
+def test_an_attacker_ends_and_others_are_answered(home: Home, browse: Browse, attack: Attack) -> None:
+    client = browse(home, SITE, connections=Connections(request_seconds=1.0), limits=Limits(form_seconds=1.0))
     attacked(address_of(client), attack)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import resource
-import shutil
 import socket
 import threading
 import time
@@ -22,14 +21,14 @@ from bs4 import BeautifulSoup
 
 from ladder.facts.store import Store
 from ladder.http.pages.enter import ten_lines
-from ladder.http.requests import changes
 from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.intake.submission import submit
 from ladder.model.match import Version
-from ladder.operation import journal, limits
+from ladder.operation import journal
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
+from ladder.operation.limits import Limits
+from ladder.operation.meter import Allowance, Meter
 from ladder.questions.desk import Desk
 from ladder.questions.standings import TopRequest
 from referee.game import Game
@@ -40,34 +39,14 @@ from referee.registry import find, shipped_board
 from tests.cases import mostly_long
 from tests.ladder.archived import put_logs, put_record
 from tests.ladder.noted import Noted, noted
-from tests.ladder.real_ladder import FAULTY, LOUD, told_ladder
+from tests.ladder.real_ladder import FAULTY, LOUD
 from tests.patience import patient
-from tests.web.conftest import Browse, soup
+from tests.web.conftest import BOT, Browse, soup
 
 __all__ = ["noted"]
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = Site(takes_bots=True, url="https://ladder.example:8780")
-BOT = b"print('not run')\n"
-
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    return told_ladder(tmp_path_factory.mktemp("told") / "home", 6)
-
-
-@pytest.fixture
-def home(told: Home, tmp_path: Path) -> Home:
-    """A ladder that a test may change."""
-    shutil.copytree(told.folder, tmp_path / "home")
-    return Home(tmp_path / "home")
-
-
-@pytest.fixture
-def tokens(home: Home) -> dict[str, str]:
-    """The tokens of two authors who have bots on the ladder, and of one who has none."""
-    with Authors(home.database, create=False) as authors:
-        return {name: authors.add(name) for name in ("ann", "eve", "new")}
 
 
 @pytest.fixture
@@ -161,11 +140,8 @@ def test_logging_in_gives_the_cookie_of_the_token_whatever_cookie_was_there(
     assert tokens["eve"] not in answer.headers["set-cookie"]
 
 
-def test_who_guesses_tokens_is_told_to_wait(
-    home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits, "GUESSES", Allowance("wrong tokens", 2, 600))
-    client = browse(home, SITE)
+def test_who_guesses_tokens_is_told_to_wait(home: Home, tokens: dict[str, str], browse: Browse) -> None:
+    client = browse(home, SITE, limits=Limits(guesses=Meter(Allowance("wrong tokens", 2, 600))))
     assert [log_in(client, "x").status_code for _ in range(2)] == [401, 401]
     answer = log_in(client, "x")
     assert answer.status_code == 429
@@ -177,7 +153,6 @@ def test_cookies_with_wrong_tokens_are_looked_up_so_often_and_no_more(
     home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beyond that a visitor is anybody; whose cookie is good is an author all the while."""
-    monkeypatch.setattr(limits, "GUESSES", Allowance("wrong tokens", 3, 86_400))
     looked_up: list[str] = []
     author_of = Authors.author_of
 
@@ -186,7 +161,7 @@ def test_cookies_with_wrong_tokens_are_looked_up_so_often_and_no_more(
         return author_of(self, shown)
 
     monkeypatch.setattr(Authors, "author_of", spy)
-    client = browse(home, SITE)
+    client = browse(home, SITE, limits=Limits(guesses=Meter(Allowance("wrong tokens", 3, 86_400))))
     wrong, good = f"dgn_{'0' * 8}_{'x' * 32}", tokens["ann"]
     for _ in range(10):
         assert client.get("/", headers={"cookie": f"dogana={wrong}"}).status_code == 200
@@ -409,10 +384,9 @@ def beginning_of_an_upload(token: str) -> str:
 
 
 def test_an_upload_that_stops_is_forgotten_and_another_may_begin(
-    home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
+    home: Home, tokens: dict[str, str], browse: Browse
 ) -> None:
-    monkeypatch.setattr(changes, "PIECE_SECONDS", 0.5)
-    client = browse(home, SITE)
+    client = browse(home, SITE, limits=Limits(piece_seconds=0.5))
     url = client.base_url
     head = beginning_of_an_upload(tokens["new"])
     with socket.create_connection((url.host, url.port or 0), 60) as raw:
@@ -447,7 +421,7 @@ def test_a_full_disk_is_told_and_nothing_is_left_of_what_came(
 
 
 def test_bots_that_take_long_to_be_taken_in_keep_nobody_from_logging_in(
-    client: httpx.Client, home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    home: Home, browse: Browse, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And none that has arrived is refused because others are taken in."""
     going, begun = threading.Event(), threading.Semaphore(0)
@@ -458,7 +432,7 @@ def test_bots_that_take_long_to_be_taken_in_keep_nobody_from_logging_in(
         return submit(*words, **options)
 
     monkeypatch.setattr("ladder.questions.desk.submit", slow)
-    monkeypatch.setattr("ladder.operation.threads.WAIT_SECONDS", 0.5)
+    client = browse(home, SITE, limits=Limits(thread_seconds=0.5))
     with ExitStack() as stack, ThreadPoolExecutor() as others:
         browsers = {
             name: stack.enter_context(httpx.Client(base_url=client.base_url, timeout=patient(60))) for name in tokens
@@ -525,11 +499,8 @@ def test_a_link_says_nothing_in_our_name(
     assert (notice is not None and said in notice.text) if said else notice is None
 
 
-def test_submissions_have_an_allowance_that_the_page_tells(
-    home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits, "SUBMISSIONS", Allowance("submissions", 2, 86_400))
-    client = browse(home, SITE)
+def test_submissions_have_an_allowance_that_the_page_tells(home: Home, tokens: dict[str, str], browse: Browse) -> None:
+    client = browse(home, SITE, limits=Limits(submissions=Meter(Allowance("submissions", 2, 86_400))))
     log_in(client, tokens["new"])
     assert "may send 2 bots now" in " ".join(soup(client.get("/submit")).get_text().split())
     assert send(client, "no name!").status_code == 400  # costs nothing
@@ -540,8 +511,7 @@ def test_submissions_have_an_allowance_that_the_page_tells(
     assert int(answer.headers["retry-after"]) > 60
     assert "submissions" in reason_in(answer)
     assert "as many as you may" in client.get("/submit").text
-    monkeypatch.setattr(limits, "UPLOADED", Allowance("bytes of submissions", 10, 86_400))
-    other = browse(home, SITE)
+    other = browse(home, SITE, limits=Limits(uploaded=Meter(Allowance("bytes of submissions", 10, 86_400))))
     log_in(other, tokens["new"])
     assert "more than is ever allowed" in reason_in(send(other, "mybot", b"# 4"))
 

@@ -32,7 +32,8 @@ from ladder.intake.authors import Authors
 from ladder.intake.submission import submit
 from ladder.operation.home import Home
 from tests.commands.conftest import ROOT, Dogana, dogana
-from tests.patience import patient
+from tests.patience import patient, wait_until
+from tests.processes import children, is_running, wait_for_the_end
 from tests.referee.test_wire import certificate
 from tests.web.at_the_table import sit_down
 from tests.web.conftest import new_ladder
@@ -76,34 +77,10 @@ def running(home: Path, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], 
 SERVE = ("serve", "--listen", "127.0.0.1:0", "--workers", "1", "--unconfined")
 
 
-def children(pid: int) -> list[int]:
-    """The processes that one has started."""
-    return [int(one) for task in Path(f"/proc/{pid}/task").iterdir() for one in (task / "children").read_text().split()]
-
-
 def below(pid: int) -> list[int]:
     """All processes below one."""
     found = children(pid)
     return [*found, *(other for one in found for other in below(one))]
-
-
-def command_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/cmdline").read_text()
-
-
-def is_there(pid: int) -> bool:
-    """Whether a process is there that has not ended."""
-    try:
-        return not Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].startswith(" Z")
-    except OSError:
-        return False
-
-
-def wait_for_end(processes: Sequence[int]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while any(map(is_there, processes)):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("words", [("web",), SERVE], ids=lambda words: words[0])
@@ -115,12 +92,12 @@ def test_nothing_is_left_when_it_is_ended(tmp_path: Path, words: tuple[str, ...]
         started = below(process.pid)
         process.send_signal(end)
         assert process.wait(SECONDS) == (-end if end is signal.SIGKILL else 128 + end)
-        wait_for_end(started)
+        wait_for_the_end(started)
 
 
 def pages_of(pid: int) -> int:
     """The process of the pages of a served ladder on which nothing is played."""
-    [pages] = [one for one in children(pid) if is_there(one) and "spawn_main" in command_of(one)]
+    [pages] = [one for one in children(pid, "spawn_main") if is_running(one)]
     return pages
 
 
@@ -139,7 +116,7 @@ def test_pages_that_die_are_there_again_and_the_ladder_goes_on(tmp_path: Path) -
         started = below(process.pid)
         process.send_signal(signal.SIGTERM)
         assert process.wait(SECONDS) == 128 + signal.SIGTERM
-        wait_for_end(started)
+        wait_for_the_end(started)
 
 
 def test_pages_that_die_leave_nothing_of_their_tables(tmp_path: Path) -> None:
@@ -148,9 +125,9 @@ def test_pages_that_die_leave_nothing_of_their_tables(tmp_path: Path) -> None:
         assert httpx.post(f"{address}/play/yunnan", data={"seats": "2"}, timeout=SECONDS).status_code == 303
         pages = pages_of(process.pid)
         tables = below(pages)
-        assert any("ladder.tables.process" in command_of(one) for one in tables)
+        assert children(pages, "ladder.tables.process")
         os.kill(pages, signal.SIGKILL)
-        wait_for_end(tables)
+        wait_for_the_end(tables)
         assert httpx.get(address, timeout=SECONDS).status_code == 200
         assert not below(pages_of(process.pid))
 
@@ -170,8 +147,7 @@ def test_pages_that_die_leave_nothing_of_what_they_were_receiving(tmp_path: Path
                 '--x\r\nContent-Disposition: form-data; name="bot"\r\n\r\nmybot\r\n'
                 '--x\r\nContent-Disposition: form-data; name="file"; filename="a.py"\r\n\r\nbegin'.encode()
             )
-            while not list(home.versions.glob(".receiving-*")):
-                time.sleep(0.05)
+            wait_until(lambda: list(home.versions.glob(".receiving-*")))
             os.kill(pages, signal.SIGKILL)
         assert httpx.get(address, timeout=SECONDS).status_code == 200
         assert not list(home.versions.glob(".*"))
@@ -218,14 +194,12 @@ def test_pages_that_cannot_be_started_are_told_and_tried_again(tmp_path: Path, m
     started: list[BaseProcess] = []
     full = Full(started)
     monkeypatch.setattr(multiprocessing, "get_context", lambda _: full)
-    monkeypatch.setattr(serving, "AGAIN_SECONDS", 0.1)
     monkeypatch.setattr(serving, "note", lambda *_, text, **__: told.append(text))
     with serving.pages_beside(home, Site(), "127.0.0.1:0", None) as url:
         started[0].kill()
-        while len(started) < 3:
-            time.sleep(0.05)
+        wait_until(lambda: len(started) == 3)
         assert httpx.get(url, timeout=SECONDS).status_code == 200
-    assert [text for text in told if "temporarily unavailable; it is tried again in 0.2 s" in text]
+    assert [text for text in told if "temporarily unavailable; it is tried again in 2 s" in text]
     assert not started[2].is_alive()
 
 

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import select
-import shutil
 import socket
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from ladder.facts.store import Store
-from ladder.http.api import changing
 from ladder.http.api.api import PREFIX
-from ladder.http.requests import changes
 from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
-from ladder.operation import limits
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
@@ -28,34 +22,12 @@ from ladder.questions.desk import Desk
 from ladder.questions.proof import KeyRequest
 from referee.bots.files import MAX_BYTES
 from tests.ladder.noted import Noted, noted
-from tests.ladder.real_ladder import told_ladder
-from tests.patience import patient
-from tests.web.conftest import Browse
-from tests.web.served import serving_pages
+from tests.patience import patient, wait_until
+from tests.web.conftest import BOT, Browse
 
 __all__ = ["noted"]
 
 SITE = Site(takes_bots=True)
-BOT = b"print('not run')\n"
-
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    return told_ladder(tmp_path_factory.mktemp("told") / "home", 6)
-
-
-@pytest.fixture
-def home(told: Home, tmp_path: Path) -> Home:
-    """A ladder that a test may change."""
-    shutil.copytree(told.folder, tmp_path / "home")
-    return Home(tmp_path / "home")
-
-
-@pytest.fixture
-def tokens(home: Home) -> dict[str, str]:
-    """The tokens of two authors who have bots on the ladder, and of one who has none."""
-    with Authors(home.database, create=False) as authors:
-        return {name: authors.add(name) for name in ("ann", "eve", "new")}
 
 
 @pytest.fixture
@@ -84,10 +56,7 @@ def said(answer: httpx.Response) -> tuple[int, str]:
 
 
 def wait_for_no_uploads(home: Home) -> None:
-    deadline = time.monotonic() + patient(60)
-    while list(home.versions.glob(".*")):
-        assert time.monotonic() < deadline, "something is left of an upload"
-        time.sleep(0.01)
+    wait_until(lambda: not list(home.versions.glob(".*")))
 
 
 def test_a_bot_is_submitted_and_the_same_files_are_the_same_version(
@@ -202,10 +171,9 @@ def test_a_ladder_that_only_shows_itself_takes_nothing(home: Home, tokens: dict[
 
 
 def test_browser_and_programs_have_one_allowance_of_submissions(
-    home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
+    home: Home, tokens: dict[str, str], browse: Browse
 ) -> None:
-    monkeypatch.setattr(limits, "SUBMISSIONS", Allowance("submissions", 2, 86_400))
-    client = browse(home, SITE)
+    client = browse(home, SITE, limits=Limits(submissions=Meter(Allowance("submissions", 2, 86_400))))
     client.post("/login", data={"token": tokens["new"]}, headers={"sec-fetch-site": "same-origin"})
     by_form = client.post("/submit", data={"bot": "mybot"}, files={"file": ("bot.py", BOT)})
     assert by_form.status_code == 303
@@ -215,18 +183,14 @@ def test_browser_and_programs_have_one_allowance_of_submissions(
     assert int(refused.headers["retry-after"]) > 60
 
 
-def test_a_second_chance_counts_as_a_submission(home: Home, tokens: dict[str, str]) -> None:
-    one_a_day = Limits(submissions=Meter(Allowance("submissions", 1, 86_400)))
-    with serving_pages(home, SITE, one_a_day) as url, httpx.Client(base_url=url, timeout=patient(60)) as client:
-        assert change(client, "requalify", tokens["eve"], bot="best").status_code == 400  # it needs none
-        assert change(client, "requalify", tokens["eve"], bot="best").status_code == 429
+def test_a_second_chance_counts_as_a_submission(home: Home, tokens: dict[str, str], browse: Browse) -> None:
+    client = browse(home, SITE, limits=Limits(submissions=Meter(Allowance("submissions", 1, 86_400))))
+    assert change(client, "requalify", tokens["eve"], bot="best").status_code == 400  # it needs none
+    assert change(client, "requalify", tokens["eve"], bot="best").status_code == 429
 
 
-def test_an_upload_ends_though_its_pieces_keep_coming(
-    client: httpx.Client, home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(changing, "UPLOAD_SECONDS", 0.2)
-    url = client.base_url
+def test_an_upload_ends_though_its_pieces_keep_coming(home: Home, tokens: dict[str, str], browse: Browse) -> None:
+    url = browse(home, SITE, limits=Limits(upload_seconds=0.2)).base_url
     with socket.create_connection((url.host, url.port or 0), patient(60)) as raw:
         raw.sendall(head_of_an_upload(tokens["new"]))
         while not select.select([raw], [], [], 0.05)[0]:
@@ -247,17 +211,13 @@ def head_of_an_upload(token: str) -> bytes:
 
 
 @pytest.fixture
-def begun(
-    home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[httpx.Client, socket.socket]]:
+def begun(home: Home, tokens: dict[str, str], browse: Browse) -> Iterator[tuple[httpx.Client, socket.socket]]:
     """An upload of which only the beginning comes, and a client."""
-    monkeypatch.setattr(changes, "PIECE_SECONDS", patient(1))
-    client = browse(home, SITE)
+    client = browse(home, SITE, limits=Limits(piece_seconds=patient(1)))
     url = client.base_url
     with socket.create_connection((url.host, url.port or 0), patient(60)) as raw:
         raw.sendall(head_of_an_upload(tokens["new"]))
-        while not list(home.versions.glob(".receiving-*")):
-            time.sleep(0.01)
+        wait_until(lambda: list(home.versions.glob(".receiving-*")))
         yield client, raw
 
 
@@ -270,11 +230,7 @@ def test_an_upload_that_stops_keeps_its_author_from_another_until_it_is_forgotte
     assert b" 400 " in raw.recv(65536)
     wait_for_no_uploads(home)
     raw.close()
-    deadline = time.monotonic() + patient(60)
-    while (answer := send(client, tokens["new"], bot="again")).status_code == 429:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert answer.status_code == 200
+    wait_until(lambda: send(client, tokens["new"], bot="again").status_code == 200)
 
 
 def test_a_failure_of_ours_is_noted_and_tells_nothing(

@@ -11,19 +11,20 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ladder.http.pictures import drawings as module
 from ladder.http.pictures.drawing import prune
-from ladder.http.pictures.drawings import Drawing, Drawings, name_of, pages_folder
+from ladder.http.pictures.drawings import LIMITS, Drawing, DrawingLimits, Drawings, name_of, pages_folder, start_drawing
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
 from referee.pages.match import make_page
 from referee.records.record import RecordWriter, header
 from referee.registry import find
-from tests.patience import patient
+from tests.patience import wait_until
 from tests.tables import Table, plan_of
 
 REMOVING = """
@@ -86,34 +87,40 @@ def drawings(folder: Path) -> Iterator[Drawings]:
         yield drawn
 
 
-def wait_until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + patient(120)
-    while not true():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.01)
-
-
 def drawn(drawings: Drawings, record: bytes) -> Drawing:
     """How a drawing ends."""
-    wait_until(lambda: (now := drawings.ask(record)).page or now.problem)
-    return drawings.ask(record)
+    return wait_until(lambda: now if (now := drawings.ask(record)).page or now.problem else None)
+
+
+class Stopped:
+    """Drawings that do not go on while a folder is locked.
+
+    Attributes:
+        started: the processes that are to draw.
+    """
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._folder = folder
+        self._stack = stack
+        self.started: list[int] = []
+
+    def drawings(self, limits: DrawingLimits = LIMITS, clock: Callable[[], float] = time.monotonic) -> Drawings:
+        """Return drawings with some limits."""
+        return self._stack.enter_context(Drawings(self._folder, 0, limits, start=self._start, clock=clock))
+
+    def _start(self, folder: Path, name: str, niceness: int) -> subprocess.Popen[bytes]:
+        process = start_drawing(folder, name, niceness)
+        self.started.append(process.pid)
+        return process
 
 
 @pytest.fixture
-def stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """No drawing goes on until this is left; the processes that are to draw."""
+def stopped(folder: Path) -> Iterator[Stopped]:
+    """No drawing goes on until this is left."""
     lock = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT)
-    module_start = Drawings._start
-    started: list[int] = []
-
-    def start(self: Drawings, name: str) -> object:
-        process = module_start(self, name)
-        started.append(process.pid)
-        return process
-
-    monkeypatch.setattr(Drawings, "_start", start)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    yield started
+    with ExitStack() as stack:
+        yield Stopped(folder, stack)
     os.close(lock)
 
 
@@ -127,9 +134,8 @@ def test_a_page_is_the_one_that_the_command_writes(drawings: Drawings, record: b
     assert left == {page.name, "lock"}
 
 
-def test_equal_requests_share_a_drawing_and_others_wait_in_their_order(
-    stopped: list[int], drawings: Drawings, tmp_path: Path
-) -> None:
+def test_equal_requests_share_a_drawing_and_others_wait_in_their_order(stopped: Stopped, tmp_path: Path) -> None:
+    drawings = stopped.drawings()
     records = [record_of(tmp_path / f"{seed}.jsonl", seed) for seed in range(3)]
     threads = [threading.Thread(target=drawings.ask, args=(records[0],)) for _ in range(20)]
     for thread in threads:
@@ -138,16 +144,16 @@ def test_equal_requests_share_a_drawing_and_others_wait_in_their_order(
         thread.join()
     assert [drawings.ask(record).ahead for record in records] == [0, 1, 2]
     assert [drawings.ask(record).ahead for record in records] == [0, 1, 2]
-    wait_until(lambda: stopped)
-    assert len(stopped) == 1, "one draws at a time"
+    wait_until(lambda: stopped.started)
+    assert len(stopped.started) == 1, "one draws at a time"
 
 
-def test_a_drawing_is_no_less_urgent_than_a_match(stopped: list[int], drawings: Drawings, record: bytes) -> None:
-    drawings.ask(record)
-    wait_until(lambda: stopped)
-    wait_until(lambda: b"ladder.http.pictures.drawing" in Path(f"/proc/{stopped[0]}/cmdline").read_bytes())
-    wait_until(lambda: waits_for_the_lock(stopped[0]))
-    assert os.getpriority(os.PRIO_PROCESS, stopped[0]) == os.getpriority(os.PRIO_PROCESS, 0)
+def test_a_drawing_is_no_less_urgent_than_a_match(stopped: Stopped, record: bytes) -> None:
+    stopped.drawings().ask(record)
+    [pid] = wait_until(lambda: stopped.started)
+    wait_until(lambda: b"ladder.http.pictures.drawing" in Path(f"/proc/{pid}/cmdline").read_bytes())
+    wait_until(lambda: waits_for_the_lock(pid))
+    assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0)
 
 
 def waits_for_the_lock(pid: int) -> bool:
@@ -155,16 +161,14 @@ def waits_for_the_lock(pid: int) -> bool:
     return any(int(line.split()[5]) == pid for line in Path("/proc/locks").read_text().splitlines() if " -> " in line)
 
 
-def test_what_nobody_waits_for_any_more_is_drawn_last(
-    stopped: list[int], drawings: Drawings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_nobody_waits_for_any_more_is_drawn_last(stopped: Stopped) -> None:
     now = 1000.0
-    monkeypatch.setattr(module, "_now", lambda: now)
+    drawings = stopped.drawings(clock=lambda: now)
     for record in (b"drawn", b"left", b"asked"):
         drawings.ask(record)
-    wait_until(lambda: stopped)
+    wait_until(lambda: stopped.started)
     for _ in range(5):
-        now += module.LEFT_SECONDS / 3
+        now += LIMITS.left_seconds / 3
         drawings.ask(b"asked")
     assert drawings.ask(b"asked").ahead == 1, "what is being drawn is drawn to its end"
     assert drawings.ask(b"newest").ahead == 2, "who has just come is before who has left"
@@ -172,10 +176,8 @@ def test_what_nobody_waits_for_any_more_is_drawn_last(
     assert drawings.ask(b"drawn").ahead == 0
 
 
-def test_who_asks_while_too_many_wait_is_told_to_come_back(
-    stopped: list[int], drawings: Drawings, monkeypatch: pytest.MonkeyPatch, record: bytes
-) -> None:
-    monkeypatch.setattr(module, "MAX_WAITING", 2)
+def test_who_asks_while_too_many_wait_is_told_to_come_back(stopped: Stopped, record: bytes) -> None:
+    drawings = stopped.drawings(DrawingLimits(waiting=2))
     drawings.ask(record)
     drawings.ask(b"another")
     with pytest.raises(TooMuch, match="too many matches are to be drawn at the moment; come back in a minute"):
@@ -183,8 +185,8 @@ def test_who_asks_while_too_many_wait_is_told_to_come_back(
     assert drawings.ask(b"another").ahead == 1, "those who wait go on waiting"
 
 
-def test_nobody_fills_the_queue_alone(stopped: list[int], drawings: Drawings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_WAITING_OF_ONE", 1)
+def test_nobody_fills_the_queue_alone(stopped: Stopped) -> None:
+    drawings = stopped.drawings(DrawingLimits(waiting_of_one=1))
     drawings.ask(b"one", "a stranger")
     with pytest.raises(TooMuch):
         drawings.ask(b"two", "a stranger")
@@ -192,34 +194,33 @@ def test_nobody_fills_the_queue_alone(stopped: list[int], drawings: Drawings, mo
 
 
 def test_of_a_drawing_that_is_killed_nothing_is_served_and_it_can_be_tried_again(
-    stopped: list[int], drawings: Drawings, record: bytes, folder: Path, monkeypatch: pytest.MonkeyPatch
+    stopped: Stopped, record: bytes, folder: Path
 ) -> None:
+    now = 1000.0
+    drawings = stopped.drawings(clock=lambda: now)
     drawings.ask(record)
-    wait_until(lambda: stopped)
-    os.kill(stopped[0], signal.SIGKILL)
+    [pid] = wait_until(lambda: stopped.started)
+    os.kill(pid, signal.SIGKILL)
     wait_until(lambda: drawings.ask(record).problem)
     assert drawings.ask(record) == Drawing(problem="the process that drew it was ended; try again in a minute")
     assert not list(folder.glob("*.html"))
-    assert len(stopped) == 1, "nothing is done about it at once"
-    monkeypatch.setattr(module, "RETRY_SECONDS", 0.0)
+    assert len(stopped.started) == 1, "nothing is done about it at once"
+    now += LIMITS.retry_seconds + 1
     assert drawings.ask(record) == Drawing()
 
 
-def test_what_a_process_says_besides_ends_no_drawing(
-    drawings: Drawings, record: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    talks = [
-        sys.executable,
-        "-c",
-        "import sys; sys.stdin.buffer.read(); print('a warning'); print('1 x'); print(); print('1 2')",
-    ]
-    with monkeypatch.context() as patched:
-        patched.setattr(
-            Drawings, "_start", lambda *_: subprocess.Popen(talks, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        )
-        drawings.ask(record)
-        wait_until(lambda: not drawings._jobs or not drawings._thread.is_alive())
-    assert drawn(drawings, record).page is not None
+def test_what_a_process_says_besides_ends_no_drawing(folder: Path, record: bytes) -> None:
+    talks = "import sys; sys.stdin.buffer.read(); print('a warning'); print('1 x'); print(); print('1 2')"
+    programs = [[sys.executable, "-c", talks]]
+
+    def start(*where: Any) -> subprocess.Popen[bytes]:
+        if programs:
+            return subprocess.Popen(programs.pop(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return start_drawing(*where)
+
+    with Drawings(folder, start=start) as drawings:
+        assert drawn(drawings, record).page is not None
+    assert not programs
 
 
 def test_what_a_process_has_left_that_was_killed_is_in_nobodys_way(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,15 +18,15 @@ from ladder.intake.offer import offered as offered_at_home
 from ladder.intake.submission import submit
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
+from ladder.operation.limits import Limits, TableLimits
 from ladder.play.running import enter_house_bots
 from ladder.questions.bots import ShowRequest
 from ladder.questions.changes import AtTablesRequest, RetireRequest
 from ladder.questions.desk import Desk
-from ladder.tables import open_tables
 from ladder.tables.hosts import Hosts, Isolation, commands_of
 from referee.sandbox.limits import ResourceLimits
 from referee.sandbox.measures import build
-from tests.patience import patient
+from tests.patience import wait_until
 from tests.web.at_the_table import sit_down
 from tests.web.conftest import Browse, new_ladder, soup
 
@@ -167,20 +166,15 @@ def test_a_bot_that_does_not_start_is_named_and_what_it_wrote_is_not(
     client = browse(home, OPEN)
     answer = client.post(f"/play/{GAME}", data={"seats": "2", **against(label)})
     path = str(httpx.URL(f"/play/{GAME}").join(answer.headers["location"]))
-    end = time.monotonic() + patient(120)
-    while "there is no match" not in (text := soup(client.get(path)).get_text(" ", strip=True)):
-        assert time.monotonic() < end, text
-        time.sleep(0.05)
+    wait_until(lambda: "there is no match" in client.get(path).text)
+    text = soup(client.get(path)).get_text(" ", strip=True)
     assert f"{label} did not start, so there is no match." in text
     assert "my secret plan" not in text
 
 
-def test_so_many_bots_of_authors_play_at_a_time_and_no_more(
-    home: Home, tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(open_tables, "MAX_HOSTED", 1)
+def test_so_many_bots_of_authors_play_at_a_time_and_no_more(home: Home, tmp_path: Path, browse: Browse) -> None:
     label = enter(home, tmp_path, "willing", ten_lines())
-    client = browse(home, OPEN)
+    client = browse(home, OPEN, limits=Limits(tables=TableLimits(hosted=1)))
     first = sit_down(client, GAME, 2, against(label))
     refused = client.post(f"/play/{GAME}", data={"seats": "2", **against(label)})
     assert refused.status_code == 429

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from ladder.facts.store import Store
-from ladder.http.pages import bots as bots_page
-from ladder.http.pages import matches as matches_page
 from ladder.http.requests.visit import BadQuestion, NoPage, Site
 from ladder.operation.errors import LadderError, NotFound
 from ladder.operation.home import Home
@@ -96,27 +94,23 @@ def test_bots_are_found_by_plain_text(home: Home, text: str, bots: list[str]) ->
         assert "No bot has" in shown.text
 
 
-def test_bots_are_listed_by_name_and_page_by_page(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bots_are_listed_by_name_and_page_by_page(home: Home) -> None:
     every = [one.bot for one in Desk(home, ANYBODY).ask(BotsRequest()).bots]
-    monkeypatch.setattr(bots_page, "ROWS", 3)
     found = []
     for number in range(1, -(-len(every) // 3) + 1):
-        shown = page(home, "/bots", {"page": str(number)})
+        shown = page(home, "/bots", {"page": str(number)}, site=Site(rows=3))
         found += [row["Bot"].partition(" v")[0] for row in rows(table_of(shown, f"{len(every)} bots"))]
     assert found == every
     with pytest.raises(NoPage):
-        page(home, "/bots", {"page": "99"})
-    assert len(rows(table_of(page(home, "/bots", site=Site(is_static=True)), ""))) == len(every)
+        page(home, "/bots", {"page": "99"}, site=Site(rows=3))
+    assert len(rows(table_of(page(home, "/bots", site=Site(is_static=True, rows=3)), ""))) == len(every)
 
 
 # --- matches ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("query", [{}, {"bot": "best"}, {"bot": "best", "lost": "1"}, {"out": "1"}], ids=str)
-def test_matches_are_paged_to_the_oldest_and_back(
-    home: Home, query: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(matches_page, "LISTED", 4)
+def test_matches_are_paged_to_the_oldest_and_back(home: Home, query: dict[str, str]) -> None:
     request = MatchesRequest(
         game=GAME.name, bot=query.get("bot", ""), lost="lost" in query, out="out" in query, limit=1000
     )
@@ -124,7 +118,7 @@ def test_matches_are_paged_to_the_oldest_and_back(
     assert len(expected) > 4
 
     def turned(place: dict[str, str]) -> tuple[list[str], str, str]:
-        shown = page(home, MATCHES, {**query, **place}, game=GAME.name)
+        shown = page(home, MATCHES, {**query, **place}, site=Site(listed=4), game=GAME.name)
         check_markup(shown)
         links = {str(link["rel"][0]): str(link["href"]) for link in shown.select("nav a[rel~=prev], nav a[rel~=next]")}
         assert all(f"{name}={value}" in link for link in links.values() for name, value in query.items())

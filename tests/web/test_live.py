@@ -17,13 +17,14 @@ from house_bots.random_bot import RandomBot
 
 from ladder.facts.store import Store
 from ladder.http.pictures import live as module
-from ladder.http.pictures import matches
 from ladder.http.pictures.live import Live
+from ladder.http.pictures.matches import EventStream
 from ladder.http.rendering import render
 from ladder.http.requests.visit import Site
 from ladder.model.match import Match
-from ladder.operation.errors import TooMuch
+from ladder.operation.errors import NotFound, TooMuch
 from ladder.operation.home import Home
+from ladder.operation.limits import Limits, LiveLimits
 from ladder.operation.meter import AtATime
 from ladder.play.blocks import Blocks
 from ladder.play.playing import announced
@@ -32,11 +33,12 @@ from referee.live.matches.play import House, Player, Remote
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.registry import find, shipped_board
-from tests.patience import patient
+from tests.patience import patient, until
 from tests.referee.test_wire import Hall, hall, run
 from tests.web.served import serving_pages
 
 CLOCK = "600+0.5/300"
+AT_ONCE = LiveLimits(picture_seconds=0.0)
 SHORT: dict[str, dict[str, Any]] = {"cargo_noir": {"last_turn": 3, "first_player": 0}}
 
 
@@ -116,8 +118,8 @@ def scheduled(folder: Path, game: Game) -> tuple[Home, Match]:
 
 
 @asynccontextmanager
-async def playing(folder: Path, game: str = "cargo_noir") -> AsyncIterator[Scene]:
-    """Play a match meanwhile."""
+async def playing(folder: Path, game: str = "cargo_noir", limits: Limits | None = None) -> AsyncIterator[Scene]:
+    """Play a match meanwhile; all is drawn at once."""
     home, match = scheduled(folder, find(game))
     plan = MatchPlan(
         game=find(game),
@@ -130,21 +132,12 @@ async def playing(folder: Path, game: str = "cargo_noir") -> AsyncIterator[Scene
     )
     players: list[Player] = [Remote(20), House(RandomBot)]
     async with hall(plan, players) as room:
-        with announced(home, match, room.server.local_address), serving_pages(home, Site()) as url:
+        with (
+            announced(home, match, room.server.local_address),
+            serving_pages(home, Site(), limits or Limits(live=AT_ONCE)) as url,
+        ):
             async with httpx.AsyncClient(base_url=url, timeout=patient(60)) as client:
                 yield Scene(home, match, plan, room, client)
-
-
-async def until(true: Any) -> None:
-    async with asyncio.timeout(30):
-        while not true():
-            await asyncio.sleep(0.01)
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draws at once, so that no test waits."""
-    monkeypatch.setattr(module, "PICTURE_SECONDS", 0.0)
 
 
 def test_browsers_see_the_same_match_whenever_they_come_and_the_referee_has_one_spectator(tmp_path: Path) -> None:
@@ -162,7 +155,7 @@ def test_browsers_see_the_same_match_whenever_they_come_and_the_referee_has_one_
             await until(lambda: late.names)
             assert late.names == ["changed"], "who comes has a picture at once"
             showing = now.room.server.showing(now.plan)
-            assert len(showing._spectators) == 1
+            assert len(showing.spectators) == 1
             over = await bot.play_out()
             await asyncio.gather(first, second)
             assert early.picture == late.picture
@@ -306,13 +299,9 @@ def test_a_match_that_is_broken_off_is_told(tmp_path: Path) -> None:
     run(scene())
 
 
-def test_a_page_of_a_match_whose_agents_have_not_joined_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "FIRST_SECONDS", 0.2)
-
+def test_a_page_of_a_match_whose_agents_have_not_joined_says_so(tmp_path: Path) -> None:
     async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
+        async with playing(tmp_path / "home", limits=Limits(live=LiveLimits(first_seconds=0.2))) as now:
             assert "It has not begun yet." in (await now.client.get(f"{now.path}/live")).text
 
     run(scene())
@@ -323,7 +312,7 @@ def test_a_browser_that_reads_slowly_misses_changes_but_not_the_last_and_nobody_
         async with playing(tmp_path / "home") as now:
             bot = await now.room.agent()
             await bot.join()
-            live = Live(now.home)
+            live = Live(now.home, AT_ONCE)
             slow, fast = live.events(now.match.match_id), live.events(now.match.match_id)
             seen = [await anext(slow)]
             task = asyncio.create_task(_all(fast))
@@ -342,8 +331,7 @@ async def _all(events: AsyncIterator[bytes]) -> list[bytes]:
     return [event async for event in events]
 
 
-def test_a_browser_that_reads_nothing_at_all_gives_its_place_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matches, "SLOW_SECONDS", 0.05)
+def test_a_browser_that_reads_nothing_at_all_gives_its_place_back() -> None:
     places = AtATime(1, 1, "yours", "all")
     reads, sent = asyncio.Event(), []
 
@@ -360,10 +348,10 @@ def test_a_browser_that_reads_nothing_at_all_gives_its_place_back(monkeypatch: p
         await asyncio.Event().wait()
 
     async def scene() -> None:
-        stream = asyncio.create_task(matches._Events(events(), places, "one")({"type": "http"}, receive, send))
-        async with asyncio.timeout(30):
-            while sent == [] or not is_free(places):
-                await asyncio.sleep(0.01)
+        stream = asyncio.create_task(
+            EventStream(events(), places, "one", slow_seconds=0.05)({"type": "http"}, receive, send)
+        )
+        await until(lambda: sent and is_free(places))
         assert not stream.done()
         reads.set()
         await stream
@@ -398,11 +386,11 @@ def test_when_the_pages_stop_streams_end_and_nothing_is_wrong(tmp_path: Path, ca
     assert "ASGI" not in caplog.text
 
 
-def test_one_address_may_follow_so_many_matches_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ladder.operation.limits.MAX_STREAMS_OF_ONE", 1)
+def test_one_address_may_follow_so_many_matches_and_no_more(tmp_path: Path) -> None:
+    limits = Limits(live=AT_ONCE, streams=AtATime(1, 1000, "one match is followed from your address", ""))
 
     async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
+        async with playing(tmp_path / "home", limits=limits) as now:
             bot = await now.room.agent()
             await bot.join()
             browser = Follower()
@@ -410,11 +398,11 @@ def test_one_address_may_follow_so_many_matches_and_no_more(tmp_path: Path, monk
             await until(lambda: browser.names)
             refused = await now.client.get(f"{now.path}/events")
             assert refused.status_code == 429
-            assert "matches are followed from your address" in refused.text
+            assert "one match is followed from your address" in refused.text
             following.cancel()
             await asyncio.gather(following, return_exceptions=True)
             again = Follower()
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(patient(30)):
                 while not again.names:  # the place is free as soon as the server sees that the browser has gone
                     try:
                         await again.follow(now, until="changed")
@@ -424,44 +412,51 @@ def test_one_address_may_follow_so_many_matches_and_no_more(tmp_path: Path, monk
     run(scene())
 
 
-def test_a_match_is_not_followed_any_longer_when_nobody_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LINGER_SECONDS", 0.1)
-
+def test_a_match_is_not_followed_any_longer_when_nobody_looks(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path / "home") as now:
             bot = await now.room.agent()
             await bot.join()
-            live = Live(now.home)
+            live = Live(now.home, LiveLimits(linger_seconds=0.1))
             assert "<svg" in (await live.look(now.match.match_id)).picture
-            await until(lambda: not live._matches)
+            await until(lambda: not is_followed(live, now.match))
             showing = now.room.server.showing(now.plan)
-            await until(lambda: not showing._spectators)
+            await until(lambda: not showing.spectators)
             assert "<svg" in (await live.look(now.match.match_id)).picture, "but again when somebody comes"
             await live.close()
 
     run(scene())
 
 
-def test_who_comes_at_the_moment_at_which_a_match_ends_is_not_kept_waiting(tmp_path: Path) -> None:
-    home, match = scheduled(tmp_path / "home", find("cargo_noir"))
+def is_followed(live: Live, match: Match) -> bool:
+    try:
+        live.fragment(match.match_id)
+    except NotFound:
+        return False
+    return True
 
+
+def test_who_comes_when_a_match_has_just_ended_is_not_kept_waiting(tmp_path: Path) -> None:
     async def scene() -> None:
-        live = Live(home)
-        followed = live._matches[match.match_id] = module._Followed(match)  # it is forgotten only after this
-        await followed.run("unix:/nowhere")
-        async with asyncio.timeout(30):
-            [event] = [event async for event in live.events(match.match_id)]
-            assert event.startswith(b"event: over")
+        async with playing(tmp_path / "home") as now:
+            bot = await now.room.agent()
+            await bot.join()
+            live = Live(now.home, LiveLimits(last_seconds=3600.0, beat_seconds=3600.0))
+            watching = asyncio.create_task(_all(live.events(now.match.match_id)))
+            await until(lambda: is_followed(live, now.match))
+            await bot.play_out()
+            await watching
+            again = await _all(live.events(now.match.match_id))
+            assert [event.partition(b"\n")[0] for event in again] == [b"event: changed", b"event: over"]
+            await live.close()
 
     run(scene())
 
 
-def test_something_is_sent_although_nothing_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BEAT_SECONDS", 0.05)
-
+def test_something_is_sent_although_nothing_happens(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path / "home") as now:
-            live = Live(now.home)
+            live = Live(now.home, LiveLimits(beat_seconds=0.05))
             assert await anext(live.events(now.match.match_id)) == b":\n\n"
             await live.close()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,10 @@ from ladder.http.pictures.drawings import Drawing, Drawings, pages_folder
 from ladder.http.rendering.sentence import sentence
 from ladder.http.rendering.wording import clock_in_words
 from ladder.http.requests.visit import Site
-from ladder.operation import limits
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
+from ladder.operation.limits import Limits
+from ladder.operation.meter import Allowance, Meter
 from ladder.play.playing import announced
 from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.desk import Desk
@@ -35,7 +34,7 @@ from referee.records.verify import verify
 from referee.registry import find
 from tests.ladder.archived import change_record, damage, record_file
 from tests.ladder.real_ladder import FAULTY, LOUD, told_ladder
-from tests.patience import patient
+from tests.patience import wait_until
 from tests.web.conftest import Browse, browsing, soup
 
 PLAYED = 12
@@ -50,16 +49,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @pytest.fixture(scope="module")
 def client(told: Home) -> Iterator[httpx.Client]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "REQUESTS", Allowance("requests", 100_000, 1))
-        with browsing(told, Site(url="https://ladder.example:8780")) as asking:
-            yield asking
-
-
-@pytest.fixture
-def home(told: Home, tmp_path: Path) -> Home:
-    """A ladder that a test may change."""
-    return Home(shutil.copytree(told.folder, tmp_path / "home"))
+    many = Limits(requests=Meter(Allowance("requests", 100_000, 1)))
+    with browsing(told, Site(url="https://ladder.example:8780"), limits=many) as asking:
+        yield asking
 
 
 def matches_of(home: Home, *, over: bool = True, out: bool = False) -> list[MatchRow]:
@@ -71,11 +63,8 @@ def matches_of(home: Home, *, over: bool = True, out: bool = False) -> list[Matc
 
 def replay_of(client: httpx.Client, match: str) -> httpx.Response:
     """The replay of a match, once it is drawn."""
-    deadline = time.monotonic() + patient(120)
-    while (answer := client.get(f"/matches/{match}/replay.html")).status_code == 202:
-        assert time.monotonic() < deadline, "it is never drawn"
-        time.sleep(0.05)
-    return answer
+    address = f"/matches/{match}/replay.html"
+    return wait_until(lambda: answer if (answer := client.get(address)).status_code != 202 else None)
 
 
 # --- the page -----------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import signal
@@ -27,13 +26,15 @@ from ladder.http.publishing import serving
 from ladder.http.publishing.serving import config_of
 from ladder.http.requests.visit import Site
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
+from ladder.operation.limits import Limits, TableLimits
+from ladder.operation.meter import Allowance, Meter
 from ladder.tables import open_tables, table_request
-from ladder.tables.table_request import PersonClock, read_table_request
+from ladder.tables.table_request import read_table_request
 from ladder.tables.view import Asking, Stage
 from referee.records.verify import Verified, verify
 from referee.registry import find, games, shipped_board
 from tests.patience import patient
+from tests.processes import children, wait_for_the_end
 from tests.web.at_the_table import AtTable, sit_down
 from tests.web.conftest import Browse, browsing, new_ladder, soup
 
@@ -75,27 +76,9 @@ def id_of(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def children(pid: int) -> list[int]:
-    """The tables below a process, of all its threads."""
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(OSError):  # the thread may have ended meanwhile
-            found += map(int, (task / "children").read_text().split())
-    return [child for child in found if b"ladder.tables.process" in Path(f"/proc/{child}/cmdline").read_bytes()]
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def until_gone(pids: list[int]) -> None:
-    end = time.monotonic() + patient(60)
-    while any(map(is_running, pids)):
-        assert time.monotonic() < end, pids
-        time.sleep(0.05)
+def tables_of(pid: int) -> list[int]:
+    """The processes of the tables that one has laid."""
+    return children(pid, "ladder.tables.process")
 
 
 # --- whole matches ------------------------------------------------------------------------------------
@@ -342,32 +325,34 @@ def news(table: AtTable, **other: str) -> httpx.Response:
     return table.client.get(table.path, params={**seen, **other})
 
 
-def test_a_browser_is_told_at_once_that_there_is_something_new(
-    person: httpx.Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 0.2)
-    table = sit_down(person, GAME)
-    nothing = news(table)
+def limited(**limits: Any) -> Limits:
+    return Limits(tables=TableLimits(**limits))
+
+
+def test_a_browser_is_told_when_nothing_is_new(home: Home, browse: Browse) -> None:
+    nothing = news(sit_down(browse(home, TABLES, limits=limited(news_seconds=0.2)), GAME))
     assert (nothing.status_code, nothing.text) == (204, "")
+
+
+def test_a_browser_is_told_at_once_that_there_is_something_new(home: Home, browse: Browse) -> None:
+    table = sit_down(browse(home, TABLES, limits=limited(news_seconds=3600.0)), GAME)
     table.send("0")
-    monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 3600.0)
     page = news(table)
     assert page.status_code == 200
     decision = soup(page).select_one("[name=decision]")
     assert decision is None or decision["value"] == "2"
+    assert news(table, seen="earlier", asked="waits").status_code == 200
 
 
-def test_what_others_do_while_the_same_is_asked_is_told_all_together(
-    person: httpx.Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = sit_down(person, GAME)
-    monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 1.0)
+def test_what_others_do_while_the_same_is_asked_is_told_all_together(home: Home, browse: Browse) -> None:
+    table = sit_down(browse(home, TABLES, limits=limited(news_seconds=1.0)), GAME)
     began = time.monotonic()
     assert news(table, seen="earlier").status_code == 200
     assert time.monotonic() - began >= 1
-    monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 3600.0)
-    assert news(table, seen="earlier", asked="waits").status_code == 200
-    monkeypatch.setattr("ladder.http.people.play.MAX_WAITING", 0)
+
+
+def test_a_browser_does_not_wait_for_news_when_too_many_do(home: Home, browse: Browse) -> None:
+    table = sit_down(browse(home, TABLES, limits=limited(news_seconds=3600.0, waiting=0)), GAME)
     assert news(table).status_code == 204
 
 
@@ -375,7 +360,7 @@ def test_no_answer_waits_longer_than_a_server_that_is_to_stop() -> None:
     """Else each stop would end answers with an error."""
     grace = config_of(Starlette()).timeout_graceful_shutdown
     assert grace is not None
-    assert max(play.NEWS_SECONDS, play.SETTLE_SECONDS) < min(grace, serving.STOP_SECONDS)
+    assert max(TableLimits().news_seconds, play.SETTLE_SECONDS) < min(grace, serving.STOP_SECONDS)
 
 
 # --- going away, and time -----------------------------------------------------------------------------
@@ -398,10 +383,15 @@ def test_a_person_who_went_away_finds_the_table_as_it_is_with_the_cookie_alone(
     assert again.send("0").status_code == 303
 
 
+def play_with(clock: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give people at tables less time than the form offers."""
+    monkeypatch.setattr(play, "read_table_request", lambda *form: replace(read_table_request(*form), clock=clock))
+
+
 def test_time_that_runs_out_is_dealt_with_by_the_referee(
     person: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_request, "CLOCKS", (PersonClock("slow", "hardly any", "0.3+0/0.3"),))
+    play_with("0.3+0/0.3", monkeypatch)
     table = sit_down(person, GAME)
     table.wait(lambda table: table.is_over)
     assert "out (timeout)" in table.text
@@ -410,7 +400,7 @@ def test_time_that_runs_out_is_dealt_with_by_the_referee(
 
 
 def test_a_person_who_was_too_slow_is_told(person: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_request, "CLOCKS", (PersonClock("slow", "little", "1000+0/2"),))
+    play_with("1000+0/2", monkeypatch)
     table = sit_down(person, "yunnan", 2)
     table.wait(lambda table: "Your time was up" in table.text or table.is_over)
     assert "1 of 3 times" in table.text
@@ -422,6 +412,7 @@ def test_a_sand_timer_that_all_share_is_shown_and_closes_what_the_person_plans(p
     while "left for this decision" in table.text:
         table.send(table.choices[0])
         table.look()
+        table.wait(lambda table: bool(table.form))
     assert "by the sand timer of all" in table.text  # the bot has made its plan
     table = sit_down(person, "valparaiso", 2, {**fields, "option.timer_seconds": "1"})
     while "The shared time was up" not in table.text:
@@ -443,27 +434,24 @@ def test_the_page_of_somebody_without_javascript_looks_again_by_itself(person: h
 
 def test_a_table_that_is_left_is_cleared(home: Home, person: httpx.Client) -> None:
     table = sit_down(person, GAME)
-    pids = children(os.getpid())
+    pids = tables_of(os.getpid())
     assert person.post(f"{table.path}/leave").status_code == 303
-    until_gone(pids)
+    wait_for_the_end(pids)
     assert person.get(table.path).status_code == 404
     assert list(home.tables.iterdir()) == []
 
 
 @pytest.mark.parametrize("most", [32, 0], ids=["waits", "too many wait"])
-def test_a_table_whose_page_was_closed_is_cleared(
-    most: int, home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ladder.http.people.play.MAX_WAITING", most)
-    monkeypatch.setattr(open_tables, "SWEEP_SECONDS", 0.1)
-    monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 0.1)
-    person = browse(home, TABLES)
-    table = sit_down(person, GAME)
+def test_a_table_whose_page_was_closed_is_cleared(most: int, home: Home, browse: Browse) -> None:
+    limits = limited(waiting=most, sweep_seconds=0.1, news_seconds=0.1, gone_seconds=patient(1))
+    table = sit_down(browse(home, TABLES, limits=limits), GAME)
     assert news(table, seen="earlier").status_code == 200  # its script has asked
-    monkeypatch.setattr(open_tables, "GONE_SECONDS", 2.0)  # not before: a table may take longer to be laid
-    pids = children(os.getpid())
+    pids = tables_of(os.getpid())
     assert pids
-    until_gone(pids)
+    wait_for_the_end(pids)
+
+
+GONE_SECONDS = TableLimits().gone_seconds
 
 
 class Clock:
@@ -476,7 +464,7 @@ class Clock:
     def clears(self, table: open_tables.Table, later: float) -> bool:
         """Let some seconds pass; tell whether the table is to be cleared then."""
         self.now += later
-        return open_tables.is_idle(table, self.now)
+        return open_tables.is_idle(table, self.now, TableLimits())
 
 
 def asked_until(deadline: float) -> open_tables.Table:
@@ -490,14 +478,13 @@ def asked_until(deadline: float) -> open_tables.Table:
 
 def test_a_table_stays_while_its_person_thinks_with_the_page_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page asks for news all the time; in a window that nobody sees, once a minute."""
-    monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 0.0)
     clock = Clock(monkeypatch)
     table = asked_until(clock.now + 5000)
     table.look()
     for _ in range(60):
         asyncio.run(table.until("", 0.0))
         assert not clock.clears(table, 60)
-    assert not clock.clears(table, open_tables.GONE_SECONDS - 60)
+    assert not clock.clears(table, GONE_SECONDS - 60)
     assert clock.clears(table, 1)
 
 
@@ -507,22 +494,22 @@ def test_without_javascript_a_table_stays_until_the_page_should_have_looked_agai
     clock = Clock(monkeypatch)
     table = asked_until(clock.now + 1800)
     table.look()
-    assert not clock.clears(table, 1800 + open_tables.GONE_SECONDS)
+    assert not clock.clears(table, 1800 + GONE_SECONDS)
     assert clock.clears(table, 1)
     table.look()  # that decision is over by the clock, and the page says so
-    assert not clock.clears(table, open_tables.GONE_SECONDS)
+    assert not clock.clears(table, GONE_SECONDS)
     assert clock.clears(table, 1)
 
 
 def test_a_table_at_which_nobody_ever_looks_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
     table = asked_until(clock.now + 1800)
-    assert clock.clears(table, open_tables.GONE_SECONDS + 1)
+    assert clock.clears(table, GONE_SECONDS + 1)
 
 
 def test_a_table_whose_process_dies_says_so(person: httpx.Client) -> None:
     table = sit_down(person, GAME)
-    [pid] = children(os.getpid())
+    [pid] = tables_of(os.getpid())
     os.kill(pid, signal.SIGKILL)
     table.wait(lambda table: "has no result" in table.text)
     assert person.get("/").status_code == 200
@@ -543,12 +530,11 @@ def test_a_table_that_cannot_go_on_says_so_and_the_journal_why(
 
 
 def test_matches_in_a_folder_that_took_the_place_of_another_are_left_alone(
-    home: Home, person: httpx.Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
+    home: Home, person: httpx.Client, browse: Browse
 ) -> None:
-    monkeypatch.setattr(open_tables, "SWEEP_SECONDS", 0.1)
     earlier = sit_down(person, GAME)
     home.tables.rename(home.folder / "earlier")
-    second = browse(home, TABLES)
+    second = browse(home, TABLES, limits=limited(sweep_seconds=0.1))
     table = sit_down(second, GAME)
     person.post(f"{earlier.path}/leave")  # its tables are swept
     table.play_out()
@@ -567,10 +553,10 @@ def test_nothing_is_left_of_tables_when_the_pages_are_killed(home: Home) -> None
         assert pages.stdout is not None
         with httpx.Client(base_url=pages.stdout.readline().strip(), timeout=patient(60)) as client:
             sit_down(client, GAME)
-            pids = children(pages.pid)
+            pids = tables_of(pages.pid)
             assert pids
             pages.kill()
-            until_gone(pids)
+            wait_for_the_end(pids)
     assert len(list(home.tables.iterdir())) == 1
     with browsing(home, TABLES) as client:
         client.get("/play")
@@ -582,12 +568,9 @@ def test_the_key_of_a_person_stays_on_encrypted_connections_behind_a_proxy_as_we
     assert "; Secure" in client.post(f"/play/{GAME}", data={"seats": "2"}).headers["set-cookie"]
 
 
-def test_who_leaves_one_table_after_the_other_has_to_wait(
-    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_leaves_one_table_after_the_other_has_to_wait(home: Home, browse: Browse) -> None:
     """Each takes a processor until its match can begin, also one that is left at once."""
-    monkeypatch.setattr(open_tables, "LAID", Allowance("tables", 2, 1e9))
-    client = browse(home, TABLES)
+    client = browse(home, TABLES, limits=limited(laid=Meter(Allowance("tables", 2, 1e9))))
     for _ in range(2):
         laid = client.post(f"/play/{GAME}", data={"seats": "2"})
         assert laid.status_code == 303
@@ -623,9 +606,7 @@ def test_a_class_behind_one_address_has_all_tables(home: Home, browse: Browse) -
     assert "all 3 tables are taken" in answer.text
 
 
-def test_finished_matches_are_kept_for_some_days_and_not_too_many(
-    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_finished_matches_are_kept_for_some_days_and_not_too_many(home: Home) -> None:
     with browsing(home, TABLES) as client:
         table = sit_down(client, GAME)
         table.play_out()
@@ -634,8 +615,7 @@ def test_finished_matches_are_kept_for_some_days_and_not_too_many(
         assert kept.status_code == 200
         assert "person" in kept.text
         assert "you (seat" not in kept.text
-    monkeypatch.setattr(open_tables, "KEPT_SECONDS", 0.0)
-    with browsing(home, TABLES) as client:
+    with browsing(home, TABLES, limits=limited(kept_seconds=0.0)) as client:
         assert client.get(table.path).status_code == 404
         assert client.get(f"{table.path}/record.jsonl").status_code == 404
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shutil
 import socket
 import ssl
 import sys
@@ -22,14 +21,14 @@ from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX
 from ladder.http.app import HEADERS, PAGES
 from ladder.http.publishing.serving import Certificate, listening
-from ladder.http.requests import form
 from ladder.http.requests.connections import Connections
 from ladder.http.requests.hosts import names_of
 from ladder.http.requests.prepared import PreparedResponse
 from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
-from ladder.operation.meter import Allowance
+from ladder.operation.limits import Limits
+from ladder.operation.meter import Allowance, Meter
 from referee.registry import games
 from tests.cases import mostly_long
 from tests.ladder.real_ladder import LOUD, told_ladder
@@ -52,12 +51,6 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
         chronicle.file.write("update bots set name = ?, author = ? where name = 'good'", [f"{EVIL}{LOUD}", EVIL])
         chronicle.file.write("update seat_results set detail = detail || ?", [EVIL])
     return home
-
-
-@pytest.fixture
-def home(told: Home, tmp_path: Path) -> Home:
-    shutil.copytree(told.folder, tmp_path / "home")
-    return Home(tmp_path / "home")
 
 
 @pytest.fixture
@@ -413,7 +406,7 @@ def test_what_one_author_sees_is_kept_for_nobody_else(client: httpx.Client, home
 )
 def test_who_does_not_finish_a_request_is_let_go(home: Home, browse: Browse, begin: bytes) -> None:
     """Also who says a little from time to time."""
-    client = browse(home, SITE, Connections(request_seconds=0.5))
+    client = browse(home, SITE, connections=Connections(request_seconds=0.5))
     with connected(client) as connection:
         connection.sendall(begin)
         stop = threading.Event()
@@ -433,9 +426,8 @@ def test_who_does_not_finish_a_request_is_let_go(home: Home, browse: Browse, beg
     assert client.get("/").status_code == 200
 
 
-def test_a_form_that_comes_too_slowly_is_refused(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(form, "FORM_SECONDS", 0.3)
-    client = browse(home, SITE)
+def test_a_form_that_comes_too_slowly_is_refused(home: Home, browse: Browse) -> None:
+    client = browse(home, SITE, limits=Limits(form_seconds=0.3))
     with connected(client) as connection:
         connection.sendall(get("/login", "Content-Length: 100", method="POST", close=False) + b"token=")
         answer = read_all(connection)  # to its end: the connection is closed
@@ -444,9 +436,8 @@ def test_a_form_that_comes_too_slowly_is_refused(home: Home, browse: Browse, mon
 
 
 @pytest.mark.long
-def test_what_an_author_sends_may_take_longer(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(form, "FORM_SECONDS", 0.3)
-    client = browse(home, SITE, Connections(request_seconds=0.3))
+def test_what_an_author_sends_may_take_longer(home: Home, browse: Browse) -> None:
+    client = browse(home, SITE, connections=Connections(request_seconds=0.3), limits=Limits(form_seconds=0.3))
     with Authors(home.database, create=False) as authors:
         token = authors.add("ann")
     files = {"file": ("bot.py", b"print('not run')\n")}
@@ -488,12 +479,9 @@ def crowd(client: httpx.Client, count: int, addresses: tuple[str, ...], sends: b
 TWO = ("127.0.0.2", "127.0.0.3")
 
 
-def test_unfinished_forms_of_two_addresses_keep_nobody_out(
-    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unfinished_forms_of_two_addresses_keep_nobody_out(home: Home, browse: Browse) -> None:
     """Neither people elsewhere, nor those at the same address."""
-    monkeypatch.setattr(form, "FORM_SECONDS", 600.0)
-    client = browse(home, SITE, Connections(most=20))
+    client = browse(home, SITE, connections=Connections(most=20), limits=Limits(form_seconds=600.0))
     unfinished = get("/login", "Content-Length: 100", method="POST") + b"tok"
     with crowd(client, 15, TWO, unfinished):
         for source in (*TWO, "127.0.0.1") * 2:
@@ -508,9 +496,9 @@ def test_two_addresses_that_do_not_read_keep_nobody_out(
     home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "ladder.http.api.api._described", lambda *_: PreparedResponse(bytes(LARGE), b"", '"large"', 200, ())
+        "ladder.http.api.api.description_of", lambda *_: PreparedResponse(bytes(LARGE), b"", '"large"', 200, ())
     )
-    client = browse(home, SITE, Connections(most=20), unread_seconds=600.0)
+    client = browse(home, SITE, connections=Connections(most=20), unread_seconds=600.0)
     with crowd(client, 15, TWO, get("/api/v1/openapi.json")):
         for _ in range(3):
             with httpx.Client(base_url=client.base_url, timeout=patient(60)) as person:
@@ -519,7 +507,7 @@ def test_two_addresses_that_do_not_read_keep_nobody_out(
 
 def test_a_body_that_nobody_asked_for_does_not_keep_a_connection(home: Home, browse: Browse) -> None:
     """The answer has come; what follows is not read for ever."""
-    client = browse(home, SITE, Connections(request_seconds=0.5))
+    client = browse(home, SITE, connections=Connections(request_seconds=0.5))
     with connected(client) as connection:
         connection.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n")
         assert is_let_go(connection, b"x" * 100)
@@ -550,7 +538,7 @@ def test_no_connection_holds_the_end_of_an_answer_back_for_more() -> None:
 @pytest.mark.long
 def test_who_reads_slowly_gets_all(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "ladder.http.api.api._described", lambda *_: PreparedResponse(bytes(LARGE), b"", '"large"', 200, ())
+        "ladder.http.api.api.description_of", lambda *_: PreparedResponse(bytes(LARGE), b"", '"large"', 200, ())
     )
     client = browse(home, SITE, unread_seconds=1.5)
     with connected(client) as connection:
@@ -565,7 +553,7 @@ def test_who_reads_slowly_gets_all(home: Home, browse: Browse, monkeypatch: pyte
 
 def test_silent_connections_make_room_for_who_asks(home: Home, browse: Browse) -> None:
     """More of them than there are places."""
-    client = browse(home, SITE, Connections(most=5, request_seconds=600.0))
+    client = browse(home, SITE, connections=Connections(most=5, request_seconds=600.0))
     with contextlib.ExitStack() as stack:
         silent = [stack.enter_context(connected(client)) for _ in range(20)]
         for _ in range(3):
@@ -573,11 +561,9 @@ def test_silent_connections_make_room_for_who_asks(home: Home, browse: Browse) -
         assert [read_all(one) for one in silent[:10]] == [b""] * 10  # the oldest had to go
 
 
-def test_a_request_under_way_stays_when_silent_connections_make_room(
-    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(form, "FORM_SECONDS", 600.0)
-    client = browse(home, SITE, Connections(most=5, request_seconds=600.0))
+def test_a_request_under_way_stays_when_silent_connections_make_room(home: Home, browse: Browse) -> None:
+    patiently = Connections(most=5, request_seconds=600.0)
+    client = browse(home, SITE, connections=patiently, limits=Limits(form_seconds=600.0))
     with connected(client) as connection, contextlib.ExitStack() as stack:
         connection.sendall(get("/login", "Content-Length: 11", method="POST") + b"token=")
         # By now the server has read the head of the form. The idle connection of this request would be among those that
@@ -645,10 +631,10 @@ def test_silent_connections_make_room_before_they_are_encrypted(encrypt: Browse)
     ("proxy", "statuses"), [("", [401, 429]), ("127.0.0.1", [401, 401]), ("192.0.2.1", [401, 429])]
 )
 def test_who_asks_is_whom_the_proxy_names_if_there_is_one(
-    tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch, proxy: str, statuses: list[int]
+    tmp_path: Path, browse: Browse, proxy: str, statuses: list[int]
 ) -> None:
-    monkeypatch.setattr("ladder.operation.limits.GUESSES", Allowance("wrong tokens", 1, 60))
-    client = browse(new_ladder(tmp_path / "ladder"), Site(takes_bots=True, proxy=proxy))
+    one_guess = Limits(guesses=Meter(Allowance("wrong tokens", 1, 60)))
+    client = browse(new_ladder(tmp_path / "ladder"), Site(takes_bots=True, proxy=proxy), limits=one_guess)
     asked = [
         client.post("/login", data={"token": "dgn_wrong"}, headers={"x-forwarded-for": address})
         for address in ("198.51.100.1", "198.51.100.2")

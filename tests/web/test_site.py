@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from ladder.http.app import PAGES
 from ladder.http.publishing.site import CONTENTS, write_site
 from ladder.http.rendering.links import address_of, link, links_of
-from ladder.http.requests.visit import Page, Visit
+from ladder.http.requests.visit import Page, Site, Visit
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from tests.commands.conftest import Dogana, dogana
@@ -84,9 +84,8 @@ def test_a_site_is_written_again_and_what_is_gone_goes(played: Home, site: Path,
 
 
 @pytest.mark.long
-def test_a_match_that_no_page_lists_has_its_page(played: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ladder.http.pages.matches.LISTED", 1)
-    write_site(played, tmp_path / "site", 2, untold)
+def test_a_match_that_no_page_lists_has_its_page(played: Home, tmp_path: Path) -> None:
+    write_site(played, tmp_path / "site", 2, untold, Site(listed=1))
     assert len(list(tmp_path.glob("site/matches/*/replay.html"))) == 2 * len(GAMES)
 
 

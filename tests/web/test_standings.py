@@ -204,14 +204,15 @@ def test_a_part_is_found_by_plain_text_and_status(home: Home, query: dict[str, s
     assert field["value"] == query.get("q", "")
 
 
-def test_many_are_shown_page_by_page_and_all_of_them_in_files(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "ROWS", 3)
+def test_many_are_shown_page_by_page_and_all_of_them_in_files(home: Home) -> None:
+    few = Site(rows=3)
     whole = [
-        row["Bot"] for row in rows(table_of(page(home, STANDINGS, site=Site(is_static=True), game=GAME.name), "S"))
+        row["Bot"]
+        for row in rows(table_of(page(home, STANDINGS, site=Site(is_static=True, rows=3), game=GAME.name), "S"))
     ]
     assert len(whole) == len(told_by_desk(home))
     paged: list[str] = []
-    number, shown = 1, page(home, STANDINGS, {"sort": "skill"}, game=GAME.name)
+    number, shown = 1, page(home, STANDINGS, {"sort": "skill"}, site=few, game=GAME.name)
     while True:
         paged += [row["Bot"] for row in rows(table_of(shown, "Standings"))]
         following = shown.select_one("a[rel~=next]")
@@ -219,10 +220,10 @@ def test_many_are_shown_page_by_page_and_all_of_them_in_files(home: Home, monkey
             break
         number += 1
         assert f"page={number}" in str(following["href"])
-        shown = page(home, STANDINGS, {"sort": "skill", "page": str(number)}, game=GAME.name)
+        shown = page(home, STANDINGS, {"sort": "skill", "page": str(number)}, site=few, game=GAME.name)
     assert paged == whole
     with pytest.raises(NoPage, match=f"the last one is {number}"):
-        page(home, STANDINGS, {"page": str(number + 1)}, game=GAME.name)
+        page(home, STANDINGS, {"page": str(number + 1)}, site=few, game=GAME.name)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ class Api:
         if request.method == "OPTIONS":
             return self._callers.options(request)
         site = self._callers.site
-        described = _described(f"{site.public_url}{PREFIX}" if site.public_url else _HERE, site.takes_bots)
+        described = description_of(f"{site.public_url}{PREFIX}" if site.public_url else _HERE, site.takes_bots)
         return self._sent(described, request, is_private=False)
 
     def _sent(self, kept: PreparedResponse, request: Request, *, is_private: bool) -> Response:
@@ -126,6 +126,7 @@ def failed(error: Exception, more: Mapping[str, str]) -> Response:
 
 
 @cache
-def _described(servers: str, takes_bots: bool) -> PreparedResponse:
+def description_of(servers: str, takes_bots: bool) -> PreparedResponse:
+    """Return all questions as OpenAPI, for one server, with the changes where it takes bots."""
     questions = questions_by_path() | (changes_by_path() if takes_bots else {})
     return PreparedResponse.of(json.dumps(openapi(questions, servers)).encode() + b"\n", 200)

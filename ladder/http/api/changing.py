@@ -16,7 +16,7 @@ from ladder.http.api.openapi import SUBMISSIONS
 from ladder.http.api.reading import read_change, read_request
 from ladder.http.requests.changes import Changes, length_of, prompt_pieces
 from ladder.http.requests.form import drained, read_body
-from ladder.intake.upload import UPLOAD_SECONDS, Submission, Upload
+from ladder.intake.upload import Submission, Upload
 from ladder.operation.journal import note, of_this_call
 from ladder.questions.access import check_is_author
 from ladder.questions.caller import Caller
@@ -57,7 +57,7 @@ class ChangesByPrograms:
     def _change(self, visit: Question) -> Callable[[Request], Awaitable[object]]:
         async def change(request: Request) -> object:
             caller = await self._callers.caller(request)
-            wanted = read_change(await read_body(request), visit.request)
+            wanted = read_change(await read_body(request, self._limits.form_seconds), visit.request)
             of_this_call(about=getattr(wanted, "bot", ""))
             if visit.request is RequalifyRequest:
                 self._limits.submissions.take(caller.author)
@@ -66,15 +66,15 @@ class ChangesByPrograms:
         return change
 
     async def _submit(self, request: Request) -> SubmitAnswer:
-        stream = prompt_pieces(request)
+        stream = prompt_pieces(request, self._limits.piece_seconds)
         try:
             caller = await self._callers.caller(request)
             check_is_author(caller)
             with self._limits.uploads.one(caller.author):
-                async with asyncio.timeout(UPLOAD_SECONDS):
+                async with asyncio.timeout(self._limits.upload_seconds):
                     answer = await self._receive(request, caller, stream)
         except TimeoutError:
-            raise BadBot(f"it did not arrive within {UPLOAD_SECONDS:g} s; send it again") from None
+            raise BadBot(f"it did not arrive within {self._limits.upload_seconds:g} s; send it again") from None
         except (DoganaError, OSError):
             await drained(stream)  # a client that still sends would not read why it is refused
             raise

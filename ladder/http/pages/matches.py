@@ -6,8 +6,6 @@ from ladder.http.requests.visit import BadQuestion, Page, Visit
 from ladder.questions.matches import MatchesRequest
 from referee.registry import find
 
-LISTED = 25
-"""The number of matches on a page."""
 _FLAGS = {"": False, "1": True}
 
 
@@ -25,6 +23,6 @@ def matches(visit: Visit) -> Page:
     if lost and not bot:
         raise BadQuestion("name a bot to see which matches it lost: somebody loses in every match")
     place = {name: visit.query.get(name, "") for name in ("before", "after")}
-    found = visit.desk.ask(MatchesRequest(game=game, bot=bot, lost=lost, out=out, limit=LISTED, **place))
+    found = visit.desk.ask(MatchesRequest(game=game, bot=bot, lost=lost, out=out, limit=visit.site.listed, **place))
     filters = {"bot": bot, "lost": "1" if lost else "", "out": "1" if out else ""}
     return Page("matches.html", {"game": game, "found": found, "filters": filters, "place": place})

@@ -13,8 +13,6 @@ from ladder.http.requests.visit import NoPage, Page, Visit
 from ladder.questions.rows import StandingRow
 from ladder.questions.standings import StandingsTable, TopRequest
 
-ROWS = 100
-"""The number of versions on a page."""
 MAX_QUERY = 80
 """The maximum length of a search text."""
 _STOPPED = (Status.FAILED.value, Status.SUSPENDED.value, Status.RETIRED.value)
@@ -58,10 +56,10 @@ def standings(visit: Visit) -> Page:
     ]
     rows.sort(key=_SORTS[sort])
     number = visit.number("page", 1, 1_000_000)
-    pages = 1 if visit.site.is_static else max(1, -(-len(rows) // ROWS))
+    pages = 1 if visit.site.is_static else max(1, -(-len(rows) // visit.site.rows))
     if number > pages:
         raise NoPage(f"there is no page {number} of these standings; the last one is {pages}")
-    shown = rows if visit.site.is_static else rows[(number - 1) * ROWS : number * ROWS]
+    shown = rows if visit.site.is_static else rows[(number - 1) * visit.site.rows : number * visit.site.rows]
     axis = axis_of(table.versions)
     return Page(
         "standings.html",

@@ -26,7 +26,7 @@ from ladder.http.requests.refused import refused
 from ladder.http.requests.visit import BadQuestion, NoPage, Page, PageFunction, Site, Visit
 from ladder.http.requests.visitor import COOKIE, ENCRYPTED_COOKIE, check_same_origin, cookie_of, is_encrypted, visitor
 from ladder.intake.tokens import Tokens
-from ladder.intake.upload import UPLOAD_SECONDS, Submission, Upload
+from ladder.intake.upload import Submission, Upload
 from ladder.operation.errors import Unauthenticated
 from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call
@@ -103,11 +103,14 @@ class Author:
     def _form(self, visit: Visit) -> Page:
         return submit(visit, self._limits.submissions_left(visit.caller.author))
 
+    async def _fields(self, request: Request) -> dict[str, str]:
+        return await read_fields(request, self._limits.form_seconds)
+
     # in and out
 
     async def _log_in(self, request: Request) -> Response:
         check_same_origin(self._site, request)
-        token = (await read_fields(request)).get("token", "").strip()
+        token = (await self._fields(request)).get("token", "").strip()
         address = address_of(request)
         of_this_call(address=address)
         try:
@@ -156,14 +159,14 @@ class Author:
 
     async def _retire(self, request: Request) -> Response:
         caller = await self._caller(request)
-        bot = (await read_fields(request)).get("bot", "")
+        bot = (await self._fields(request)).get("bot", "")
         await self._changes.run(Desk(self._home, caller).ask, RetireRequest(bot=bot))
         note("change", did="retire", about=bot)
         return _led_to(request, f"me/bots/{bot}")
 
     async def _requalify(self, request: Request) -> Response:
         caller = await self._caller(request)
-        bot = (await read_fields(request)).get("bot", "")
+        bot = (await self._fields(request)).get("bot", "")
         self._limits.submissions.take(caller.author)
         await self._changes.run(Desk(self._home, caller).ask, RequalifyRequest(bot=bot))
         note("change", did="requalify", about=bot)
@@ -171,7 +174,7 @@ class Author:
 
     async def _at_tables(self, request: Request) -> Response:
         caller = await self._caller(request)
-        fields = await read_fields(request)
+        fields = await self._fields(request)
         bot, said = fields.get("bot", ""), fields.get("at_tables", "") == YES
         await self._changes.run(Desk(self._home, caller).ask, AtTablesRequest(bot=bot, at_tables=said))
         note("change", did="at_tables", about=bot)
@@ -181,13 +184,13 @@ class Author:
         caller = await self._caller(request)
         length = length_of(request, MAX_FORM_BYTES)
         sent: dict[str, str] = {}
-        stream = prompt_pieces(request)
+        stream = prompt_pieces(request, self._limits.piece_seconds)
         try:
             with self._limits.uploads.one(caller.author):
-                async with asyncio.timeout(UPLOAD_SECONDS):
+                async with asyncio.timeout(self._limits.upload_seconds):
                     answer = await self._receive(Desk(self._home, caller), caller, request, stream, length, sent)
         except TimeoutError:
-            raise BadBot(f"it did not arrive within {UPLOAD_SECONDS:g} s; send it again") from None
+            raise BadBot(f"it did not arrive within {self._limits.upload_seconds:g} s; send it again") from None
         except (DoganaError, OSError) as error:
             await drained(stream)
             found = refused(self._refusals, request, "submit", error)

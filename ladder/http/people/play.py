@@ -19,6 +19,7 @@ from ladder.model.match import Version
 from ladder.operation.errors import Forbidden, LadderError, NotFound
 from ladder.operation.home import Home
 from ladder.operation.journal import note
+from ladder.operation.limits import Limits
 from ladder.operation.threads import Threads
 from ladder.tables.hosts import Hosts, labels
 from ladder.tables.open_tables import OpenTables, PersonAnswer, Stale, Table, is_id
@@ -44,10 +45,6 @@ ENCRYPTED_COOKIE = "__Host-dogana-table-"
 KEY_SECONDS = 7 * 86_400
 SETTLE_SECONDS = 0.8
 """The time that an answer waits for the moves of others: less than a stopping server waits for open requests."""
-NEWS_SECONDS = 0.8
-"""The maximum time of a request for news; also less than that."""
-MAX_WAITING = 32
-"""The maximum number of waiting requests for news; others are answered at once."""
 REPLAY_POLICY = "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
 """The policy for the page of a match, which contains its script and sets the rest of its policy itself."""
 
@@ -57,9 +54,10 @@ Show = Callable[[Request, Page], Awaitable[Response]]
 class Play:
     """Handles the requests for the pages of tables."""
 
-    def __init__(self, home: Home, site: Site, show: Show) -> None:
+    def __init__(self, home: Home, site: Site, limits: Limits, show: Show) -> None:
         """Prepare for one ladder; `show` renders a page for the caller of a request."""
         self._home = home
+        self._limits = limits
         self._site = site
         self._show = show
         self._tables: OpenTables | None = None
@@ -83,7 +81,13 @@ class Play:
 
     def _new_tables(self) -> OpenTables:
         site = self._site
-        return OpenTables(self._home.tables, self._hosts, tables=site.tables, of_address=site.tables_per_address)
+        return OpenTables(
+            self._home.tables,
+            self._hosts,
+            self._limits.tables,
+            tables=site.tables,
+            of_address=site.tables_per_address,
+        )
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -124,7 +128,7 @@ class Play:
     async def _lay(self, request: Request) -> Response:
         check_same_origin(self._site, request)
         tables, game = self._open, find(request.path_params["game"])
-        fields = await read_fields(request)
+        fields = await read_fields(request, self._limits.form_seconds)
         try:
             willing = await self._willing(game)
             wanted = read_table_request(game, fields, willing)
@@ -179,7 +183,7 @@ class Play:
         check_same_origin(self._site, request)
         table = self._mine(request)
         try:
-            await table.answer(_read_answer(await read_fields(request)))
+            await table.answer(_read_answer(await read_fields(request, self._limits.form_seconds)))
         except (Stale, BadQuestion) as error:
             status = 409 if isinstance(error, Stale) else 400
             await table.settled(SETTLE_SECONDS)
@@ -199,10 +203,10 @@ class Play:
         So a person sees a new question at once, and the moves of others together with it. If too many requests wait, this one does not.
         """
         table.heard()
-        query = request.query_params
-        if self._waiting < MAX_WAITING:
+        query, limits = request.query_params, self._limits.tables
+        if self._waiting < limits.waiting:
             self._waiting += 1
-            end = time.monotonic() + NEWS_SECONDS
+            end = time.monotonic() + limits.news_seconds
             try:
                 while question_key(table.view) == query.get("asked") and (left := end - time.monotonic()) > 0:
                     await table.until(table.revision, left)

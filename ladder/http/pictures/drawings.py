@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,20 +27,45 @@ from ladder.operation.home import Home
 from referee.files import private_folder
 from referee.version import installed_version
 
-MAX_WAITING = 16
-"""The maximum number of waiting pages."""
-MAX_WAITING_OF_ONE = 4
-"""The maximum number of a caller's waiting pages."""
-LEFT_SECONDS = 10.0
-"""A caller who has not repeated the request for this time, though browsers do so every 3 s, counts as gone, and comes last."""
-MAX_SECONDS = 900
-"""The time limit for drawing a page."""
-RETRY_SECONDS = 60.0
-"""The time after a failure before a page is drawn again."""
 _PROGRESS = re.compile(r"([0-9]{1,9}) ([0-9]{1,9})", re.ASCII)
 """A line of progress of a drawing process."""
 _MAX_WORDS = 500
 """The maximum length of an error message."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawingLimits:
+    """The limits on drawing pages; all times are in seconds.
+
+    Attributes:
+        waiting: the maximum number of waiting pages.
+        waiting_of_one: the maximum number of a caller's waiting pages.
+        left_seconds: a caller who has not repeated the request for this time, though browsers do so every 3 s, counts as gone,
+            and comes last.
+        draw_seconds: the time limit for drawing a page.
+        retry_seconds: the time after a failure before a page is drawn again.
+    """
+
+    waiting: int = 16
+    waiting_of_one: int = 4
+    left_seconds: float = 10.0
+    draw_seconds: float = 900.0
+    retry_seconds: float = 60.0
+
+
+LIMITS = DrawingLimits()
+Start = Callable[[Path, str, int], subprocess.Popen[bytes]]
+"""Starts to draw a page: takes the folder, the name of the page, and the niceness."""
+
+
+def start_drawing(folder: Path, name: str, niceness: int) -> subprocess.Popen[bytes]:
+    """Start the process that draws a page."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "ladder.http.pictures.drawing", str(folder), name, str(niceness)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for us
+    )
 
 
 @dataclass(slots=True)
@@ -91,15 +117,29 @@ class Drawings:
     Pages that no caller waits for any more come last. Any thread may call its methods.
     """
 
-    def __init__(self, folder: Path, niceness: int = 0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        niceness: int = 0,
+        limits: DrawingLimits = LIMITS,
+        *,
+        start: Start = start_drawing,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Store pages in a folder, which other processes may use in the same way.
 
         Args:
             folder: the folder.
             niceness: the niceness of drawing processes, in addition to that of the thread that enters the context.
+            limits: the limits.
+            start: starts to draw a page.
+            clock: tells the time.
         """
         self._folder = folder
         self._niceness = niceness
+        self._limits = limits
+        self._start = start
+        self._now = clock
         self._jobs: OrderedDict[str, _Job] = OrderedDict()
         self._change = threading.Condition()
         self._drawn = ""
@@ -145,16 +185,16 @@ class Drawings:
             return Drawing(page)
         name = name_of(record)
         with self._change:
-            for old in [old for old, job in self._jobs.items() if job.failed_at and _is_past(job)]:
+            for old in [old for old, job in self._jobs.items() if self._is_past(job)]:
                 del self._jobs[old]
             if name in self._jobs:
-                self._jobs[name].asked_at = _now()
+                self._jobs[name].asked_at = self._now()
             waiting = [other for other, _ in self._next()]
             if name not in self._jobs:
                 theirs = sum(self._jobs[other].who == who for other in waiting)
-                if len(waiting) >= MAX_WAITING or (who and theirs >= MAX_WAITING_OF_ONE):
+                if len(waiting) >= self._limits.waiting or (who and theirs >= self._limits.waiting_of_one):
                     raise TooMuch("too many matches are to be drawn at the moment; come back in a minute")
-                self._jobs[name] = _Job(record, who, Drawing(), _now())
+                self._jobs[name] = _Job(record, who, Drawing(), self._now())
                 self._change.notify()
             job = self._jobs[name].drawing
             waiting = [other for other, _ in self._next()]
@@ -171,9 +211,9 @@ class Drawings:
                 name, job = self._next()[0]
                 self._drawn = name
                 try:
-                    self._process = self._start(name)
+                    self._process = self._start(self._folder, name, self._niceness)
                 except OSError as error:
-                    job.drawing.problem, job.failed_at = f"no process could be started: {error.strerror}", _now()
+                    job.drawing.problem, job.failed_at = f"no process could be started: {error.strerror}", self._now()
                     self._drawn = ""
                     continue
             problem = self._follow(self._process, job)
@@ -181,37 +221,24 @@ class Drawings:
                 self._process, self._drawn = None, ""
                 job.record = b""
                 if problem:
-                    job.drawing.problem, job.failed_at = problem, _now()
+                    job.drawing.problem, job.failed_at = problem, self._now()
                 else:
                     del self._jobs[name]
 
     def _next(self) -> list[tuple[str, _Job]]:
         """Return the pages to draw in their order, beginning with the one in progress."""
-        now = _now()
+        now = self._now()
         left = [(name, job) for name, job in self._jobs.items() if not job.failed_at]
-        return sorted(left, key=lambda one: (one[0] != self._drawn, now - one[1].asked_at > LEFT_SECONDS))
+        return sorted(left, key=lambda one: (one[0] != self._drawn, now - one[1].asked_at > self._limits.left_seconds))
 
-    def _start(self, name: str) -> subprocess.Popen[bytes]:
-        program = [
-            sys.executable,
-            "-P",
-            "-m",
-            "ladder.http.pictures.drawing",
-            str(self._folder),
-            name,
-            str(self._niceness),
-        ]
-        return subprocess.Popen(
-            program,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for us
-        )
+    def _is_past(self, job: _Job) -> bool:
+        """Return True if a page may be drawn again that could not be drawn."""
+        return bool(job.failed_at) and self._now() - job.failed_at > self._limits.retry_seconds
 
     def _follow(self, process: subprocess.Popen[bytes], job: _Job) -> str:
         """Follow the progress of a process to its end; return the reason if it has failed, otherwise an empty text."""
         problem = ""
-        late = threading.Timer(MAX_SECONDS, process.kill)
+        late = threading.Timer(self._limits.draw_seconds, process.kill)
         late.daemon = True
         late.start()
         try:
@@ -237,11 +264,3 @@ class Drawings:
 def name_of(record: bytes) -> str:
     """Return the name of a record's page: equal records, drawn by the same program, have the same page."""
     return hashlib.sha256(installed_version().encode() + b"\n" + record).hexdigest()
-
-
-def _now() -> float:
-    return time.monotonic()
-
-
-def _is_past(job: _Job) -> bool:
-    return _now() - job.failed_at > RETRY_SECONDS

@@ -28,6 +28,7 @@ from ladder.model.match import Match
 from ladder.operation.errors import NotFound, TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import note, traceback_of
+from ladder.operation.limits import LiveLimits
 from ladder.play.playing import playing
 from ladder.questions.match import SeatAccount
 from referee.game import Game, Observation, Scene, Setup
@@ -40,16 +41,6 @@ from referee.records.moments import round_of
 from referee.registry import find, shipped_board
 from referee.terminal import visible
 
-PICTURE_SECONDS = 0.5
-"""The minimum interval between two pictures of a match."""
-BEAT_SECONDS = 15.0
-"""The maximum time without any data: proxies close silent connections."""
-LINGER_SECONDS = 30.0
-"""The time for which a match is followed after its last viewer."""
-LAST_SECONDS = 10.0
-"""The time for which the last picture of a match stays, for browsers that have had its event."""
-FIRST_SECONDS = 10.0
-"""The time limit for the first picture of a match."""
 MAX_MATCHES = 64
 """The maximum number of followed matches."""
 MAX_LINES = 200
@@ -97,8 +88,9 @@ class Look:
 class Live:
     """The running matches of a ladder, for viewers. All its methods belong to one event loop."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, limits: LiveLimits) -> None:
         self._home = home
+        self._limits = limits
         self._matches: dict[str, _Followed] = {}
 
     async def look(self, match_id: str) -> Look:
@@ -111,7 +103,7 @@ class Live:
         followed = await self._follow(match_id)
         with followed.looked_at():
             try:
-                async with asyncio.timeout(FIRST_SECONDS):
+                async with asyncio.timeout(self._limits.first_seconds):
                     await followed.begun.wait()
             except TimeoutError:
                 raise NotFound(f"match {match_id} has not begun yet; look again in a moment") from None
@@ -152,7 +144,7 @@ class Live:
                     if followed.over is not None:
                         yield event_of("over", followed.over)
                     return
-                elif not await _happens(change, BEAT_SECONDS):
+                elif not await _happens(change, self._limits.beat_seconds):
                     yield b":\n\n"
 
     async def _follow(self, match_id: str) -> _Followed:
@@ -161,7 +153,7 @@ class Live:
             if match_id not in self._matches:
                 if sum(not followed.has_ended for followed in self._matches.values()) >= MAX_MATCHES:
                     raise TooMuch("too many matches are looked at; come back in a minute")
-                followed = self._matches[match_id] = _Followed(match)
+                followed = self._matches[match_id] = _Followed(match, self._limits)
                 followed.task = asyncio.create_task(followed.run(address))
                 followed.task.add_done_callback(lambda _: self._matches.pop(match_id, None))
         return self._matches[match_id]
@@ -196,7 +188,7 @@ class _Followed:
         has_ended: True if there will be no more changes.
     """
 
-    def __init__(self, match: Match) -> None:
+    def __init__(self, match: Match, limits: LiveLimits) -> None:
         game = find(match.condition.game)
         self.task: asyncio.Task[None] | None = None
         self.begun = asyncio.Event()
@@ -206,6 +198,7 @@ class _Followed:
         self.over: dict[str, str] | None = None
         self.has_ended = False
         self._match = match
+        self._limits = limits
         self._game: Game = game
         self._setup: Setup = game.setup(len(match.seats), match.condition.options, shipped_board(game))
         self._scene = Scene(bots=tuple(match.labels))
@@ -249,13 +242,13 @@ class _Followed:
             self._publish()
             self.begun.set()
         if self.over is not None and "result" in self.over:
-            await asyncio.sleep(LAST_SECONDS)
+            await asyncio.sleep(self._limits.last_seconds)
 
     async def _idle(self) -> None:
-        clock = asyncio.get_running_loop().time
+        clock, seconds = asyncio.get_running_loop().time, self._limits.linger_seconds
         self._looked_at = clock()
-        while self._looked_on or clock() - self._looked_at < LINGER_SECONDS:
-            await asyncio.sleep(LINGER_SECONDS / 10)
+        while self._looked_on or clock() - self._looked_at < seconds:
+            await asyncio.sleep(seconds / 10)
 
     async def _watch(self, address: str) -> dict[str, str]:
         """Take the referee's messages; return the `result` in words, or the `reason` why there is none."""
@@ -299,7 +292,7 @@ class _Followed:
             self.begun.set()
             if is_last:
                 return
-            await asyncio.sleep(PICTURE_SECONDS)
+            await asyncio.sleep(self._limits.picture_seconds)
 
     def _as_html(self, look: Look) -> PreparedResponse:
         return PreparedResponse.of(fragment("live_look.html", {"look": look, "bots": self._match.labels}).encode(), 200)

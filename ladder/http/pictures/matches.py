@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from ladder.http.pictures.drawings import MAX_WAITING, Drawing, Drawings, pages_folder
+from ladder.http.pictures.drawings import LIMITS, Drawing, Drawings, pages_folder
 from ladder.http.pictures.live import Live
 from ladder.http.rendering.render import rendered
 from ladder.http.requests.limits import address_of, name_of
@@ -52,7 +52,7 @@ class Matches:
         self._ask = ask
         self._limits = limits
         self._drawings = Drawings(pages_folder(home), niceness)
-        self._live = Live(home)
+        self._live = Live(home, limits.live)
         self._threads = Threads(MAX_RECORDS)
 
     @contextlib.asynccontextmanager
@@ -88,7 +88,7 @@ class Matches:
         try:
             drawing = await self._threads.run(self._drawings.ask, record, name_of(visit.caller, request))
         except TooMuch:  # its turn comes, because the browser asks again
-            drawing = Drawing(ahead=MAX_WAITING)
+            drawing = Drawing(ahead=LIMITS.waiting)
         if drawing.page is None:
             page = Page("drawing.html", {"drawing": drawing, "seconds": WAIT_SECONDS})
             return self._response(page, visit, 409 if drawing.problem else 202)
@@ -134,7 +134,7 @@ class Matches:
         self._limits.requests.take(who)
         if request.method == "HEAD":
             return Response(headers=EVENTS)
-        return _Events(self._live.events(request.path_params["match"]), self._limits.streams, who)
+        return EventStream(self._live.events(request.path_params["match"]), self._limits.streams, who)
 
     def _response(self, page: Page, visit: Visit, status: int) -> Response:
         """Return a page that must not be cached, because it changes soon."""
@@ -153,11 +153,14 @@ class Matches:
         return visit, name, record
 
 
-class _Events(Response):
-    """A stream of events, for as long as the browser reads them."""
+class EventStream(Response):
+    """A stream of events, for as long as the browser reads them; each within `slow_seconds`."""
 
-    def __init__(self, events: AsyncGenerator[bytes], streams: AtATime, who: str) -> None:
+    def __init__(
+        self, events: AsyncGenerator[bytes], streams: AtATime, who: str, slow_seconds: float = SLOW_SECONDS
+    ) -> None:
         self._events = events
+        self._slow_seconds = slow_seconds
         self._streams = streams
         self._who = who
         self._has_begun = False
@@ -194,9 +197,18 @@ class _Events(Response):
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             self._has_begun = True
             with contextlib.suppress(TimeoutError):
-                await _write(send, first)
+                await self._write(send, first)
                 async for event in events:
-                    await _write(send, event)
+                    await self._write(send, event)
+
+    async def _write(self, send: Send, event: bytes) -> None:
+        """Send an event.
+
+        Raises:
+            TimeoutError: if the browser leaves too much unread.
+        """
+        async with asyncio.timeout(self._slow_seconds):
+            await send({"type": "http.response.body", "body": event, "more_body": True})
 
 
 async def _unless(leaving: asyncio.Task[None], doing: Awaitable[None]) -> None:
@@ -209,16 +221,6 @@ async def _unless(leaving: asyncio.Task[None], doing: Awaitable[None]) -> None:
     finally:
         done.cancel()
         await asyncio.gather(done, return_exceptions=True)
-
-
-async def _write(send: Send, event: bytes) -> None:
-    """Send an event.
-
-    Raises:
-        TimeoutError: if the browser leaves too much unread.
-    """
-    async with asyncio.timeout(SLOW_SECONDS):
-        await send({"type": "http.response.body", "body": event, "more_body": True})
 
 
 async def _left(receive: Receive) -> None:

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
 from http import HTTPStatus
 from itertools import islice
@@ -60,7 +60,7 @@ class Written:
     """The number of matches with a page."""
 
 
-def write_site(home: Home, folder: Path, most: int, progress: Progress) -> Written:
+def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Site | None = None) -> Written:
     """Write the public pages.
 
     Each complete file replaces an earlier one; at the end, other files of an earlier site are removed.
@@ -70,19 +70,20 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress) -> Writt
         folder: the folder of the site; new, empty, or an earlier site.
         most: the number of the latest matches of each game with a page.
         progress: called as the work advances.
+        site: other settings of the pages.
 
     Raises:
         LadderError: if there is no ladder, or the folder contains other files.
         OSError: if the folder cannot be written.
     """
     with Store(home.database, create=False) as chronicle:
-        return _write(home, Desk(home, ANYBODY, chronicle), folder, most, progress)
+        return _write(home, Desk(home, ANYBODY, chronicle), folder, most, progress, site or Site())
 
 
-def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress) -> Written:
+def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress, site: Site) -> Written:
     earlier = contents(folder)
     matches = frozenset(_last_matches(desk, most))
-    site = Site(is_static=True, matches=matches)
+    site = replace(site, is_static=True, matches=matches)
     folder.mkdir(parents=True, exist_ok=True)
     app = application(home, site, limits=Limits(requests=Meter(_NO_LIMIT)), viewer_niceness=NICENESS)
     first = {"index.html", *(f"matches/{match}.html" for match in matches)}  # the pages link only to the newest matches

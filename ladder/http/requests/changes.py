@@ -9,7 +9,7 @@ from typing import TypeVar, TypeVarTuple, Unpack
 from starlette.requests import ClientDisconnect, Request
 
 from ladder.http.requests.visit import BadQuestion
-from ladder.intake.upload import PIECE_SECONDS, Upload
+from ladder.intake.upload import Upload
 from ladder.operation.threads import Threads
 from ladder.questions.changes import SubmitAnswer
 from referee.bots.errors import BadBot
@@ -25,8 +25,9 @@ Arguments = TypeVarTuple("Arguments")
 class Changes:
     """The changes that one server makes for authors."""
 
-    def __init__(self) -> None:
-        self._threads = Threads(MAX_CHANGES)
+    def __init__(self, wait_seconds: float) -> None:
+        """Prepare; a change waits for its turn for at most some seconds."""
+        self._threads = Threads(MAX_CHANGES, wait_seconds)
         self._taking_in = asyncio.Semaphore(MAX_CHANGES - 1)
 
     async def run(self, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments) -> Answer:
@@ -57,19 +58,19 @@ def length_of(request: Request, more: int = 0) -> int:
     return int(length)
 
 
-async def prompt_pieces(request: Request) -> AsyncIterator[bytes]:
+async def prompt_pieces(request: Request, seconds: float) -> AsyncIterator[bytes]:
     """Yield the body of a request in pieces.
 
     Raises:
-        BadBot: if the next piece takes too long to come.
+        BadBot: if the next piece does not come within some seconds.
     """
     stream = aiter(request.stream())
     while True:
         try:
-            async with asyncio.timeout(PIECE_SECONDS):
+            async with asyncio.timeout(seconds):
                 data = await anext(stream, None)
         except TimeoutError:
-            raise BadBot(f"nothing came for {PIECE_SECONDS:g} s; send it again") from None
+            raise BadBot(f"nothing came for {seconds:g} s; send it again") from None
         except ClientDisconnect:
             raise BadBot("the connection was lost") from None
         if data is None:

@@ -18,30 +18,28 @@ from referee.errors import DoganaError
 MAX_FORM_BYTES = 16 * 1024
 """The longest form without a file; of one with a file, all but the file."""
 MAX_FIELDS = 100
-FORM_SECONDS = 10.0
-"""The time for a form without a file to arrive, in seconds."""
 DRAIN_SECONDS = 60.0
 """The time for reading the rest of a refused form, in seconds."""
 _NO_FORM = "that is not what the form sends"
 
 
-async def read_fields(request: Request) -> dict[str, str]:
-    """Read a form without a file; of a field that comes twice, the last counts.
+async def read_fields(request: Request, seconds: float) -> dict[str, str]:
+    """Read a form without a file, for at most some seconds; of a field that comes twice, the last counts.
 
     Raises:
         BadQuestion: if it is none, or too long.
         TooSlow: if it does not come in time.
         Gone: if the connection is lost meanwhile.
     """
-    data = await read_body(request)
+    data = await read_body(request, seconds)
     try:
         return dict(parse_qsl(data.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FIELDS))
     except ValueError:
         raise BadQuestion(_NO_FORM) from None
 
 
-async def read_body(request: Request) -> bytes:
-    """Read the body of a request that has no file.
+async def read_body(request: Request, seconds: float) -> bytes:
+    """Read the body of a request that has no file, for at most some seconds.
 
     Raises:
         BadQuestion: if it is too long.
@@ -50,13 +48,13 @@ async def read_body(request: Request) -> bytes:
     """
     data = b""
     try:
-        async with asyncio.timeout(FORM_SECONDS):
+        async with asyncio.timeout(seconds):
             async for chunk in request.stream():
                 data += chunk
                 if len(data) > MAX_FORM_BYTES:
                     raise BadQuestion("that is more than the form has room for")
     except TimeoutError:
-        raise TooSlow(f"the form did not arrive within {FORM_SECONDS:g} s; send it again") from None
+        raise TooSlow(f"the form did not arrive within {seconds:g} s; send it again") from None
     except ClientDisconnect:
         raise Gone("the connection was lost") from None
     return data

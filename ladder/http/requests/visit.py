@@ -59,6 +59,10 @@ class Site:
     """The other sites whose pages may read what programs can ask, such as https://charts.example; `*` for any."""
     matches: frozenset[str] | None = None
     """The matches that have a page; None for all."""
+    rows: int = 100
+    """The number of versions on a page."""
+    listed: int = 25
+    """The number of matches on a page."""
 
 
 @dataclass(frozen=True, slots=True)

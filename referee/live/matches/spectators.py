@@ -24,12 +24,13 @@ class Showing:
     no more than a queue, and the queues of all share the bytes of the messages.
 
     Attributes:
+        spectators: those whose streams are open.
         watched: set when there is a spectator.
     """
 
     def __init__(self) -> None:
         self._driver: MatchDriver | None = None
-        self._spectators: list[_Spectator] = []
+        self.spectators: list[_Spectator] = []
         self._ended = False
         self._last: Happened | None = None
         self._last_bytes: dict[bool, bytes] = {}
@@ -39,19 +40,19 @@ class Showing:
         """Show the match to all waiting spectators; call this before `driver.start`."""
         self._driver = driver
         driver.done.add_done_callback(lambda _: self.end())
-        for spectator in self._spectators:
+        for spectator in self.spectators:
             self._open(spectator, driver)
 
     def end(self) -> None:
         """Let spectators read the rest, and end their streams."""
         self._ended = True
-        for spectator in self._spectators:
+        for spectator in self.spectators:
             spectator.news.set()
 
     async def show(self, context: Any, *, labels: bool, slow_seconds: float = SLOW_SECONDS) -> None:
         """Serve a spectator until the match is over."""
         spectator = _Spectator(labels)
-        self._spectators.append(spectator)
+        self.spectators.append(spectator)
         self.watched.set()
         try:
             if self._driver is not None:
@@ -59,7 +60,7 @@ class Showing:
             await context.send_initial_metadata(())  # the match exists, even if there is nothing to show yet
             await self._serve(spectator, context, slow_seconds)
         finally:
-            self._spectators.remove(spectator)
+            self.spectators.remove(spectator)
             spectator.leave()
 
     def _open(self, spectator: _Spectator, driver: MatchDriver) -> None:
