@@ -84,7 +84,7 @@ class Ladder:
         chosen = [word for game in games() for word in ("--game", game)]
         walls = [] if way.confined else ["--unconfined"]
         command = [sys.executable, "-m", "ladder", "ladder", "run", *chosen, "--home", str(self._home), *walls]
-        command += ["--workers", str(way.workers), "--matches", str(matches)]
+        command += ["--workers", str(way.workers), "--matches", str(matches), "--search-share", "0"]
         with tempfile.TemporaryFile("w+") as said:
             process = subprocess.Popen(command, env=ENVIRONMENT, cwd=ROOT, stdout=said, stderr=said)
             while process.poll() is None:

@@ -64,6 +64,18 @@ JoinOption = Annotated[
     typer.Option("--wait", help="How long bots may take to join.", min=1, max=3600, metavar="SECONDS"),
 ]
 SameAuthorOption = Annotated[bool, typer.Option("--same-author", help="Let bots of one author meet.")]
+SearchShareOption = Annotated[
+    int,
+    typer.Option(
+        "--search-share",
+        help="In how many of 100 matches the house bot search plays, which thinks in a process of its own; 0 for none.",
+        min=0,
+        max=100,
+        metavar="NUMBER",
+    ),
+]
+SEARCH_SHARE = 10
+"""The percentage of the matches in which `search` plays, if the organiser does not set it."""
 UnconfinedOption = Annotated[
     bool, typer.Option("--unconfined", help="Run submitted bots with your rights on this machine.")
 ]

@@ -12,9 +12,11 @@ from rich.progress import Progress
 from ladder.commands.options import (
     DEFAULT_WORKERS,
     MAX_WORKERS,
+    SEARCH_SHARE,
     HomeOption,
     JoinOption,
     SameAuthorOption,
+    SearchShareOption,
     UnconfinedOption,
     WorkersOption,
 )
@@ -70,6 +72,7 @@ def run(
     ] = None,
     wait: JoinOption = JOIN_SECONDS,
     same_author: SameAuthorOption = False,
+    search_share: SearchShareOption = SEARCH_SHARE,
     memory: MemoryOption = None,
     tasks: TasksOption = None,
     cpus: CpusOption = None,
@@ -126,6 +129,7 @@ def run(
             control,
             wait,
             same_author=same_author,
+            search_share=search_share,
             sandbox=sandbox,
             crew=crew,
         )

@@ -13,6 +13,7 @@ from ladder.model.match import HOUSE, Version
 from ladder.model.rating import Rating, current
 from ladder.model.schedule import Candidate, Queue
 from ladder.operation.errors import LadderError
+from referee.registry import house_bots
 
 KILLS_WORKERS = "workers died in its matches against house bots"
 SUSPENDED_AFTER = 5
@@ -103,12 +104,18 @@ def candidates(store: Store, condition: Condition, among: Collection[int] | None
                     due=dues.get(version.id),
                     faults_in_a_row=tally.faults_in_a_row,
                     predecessor=replaced.get(version.bot),
+                    thinks=thinks(version),
                 )
             )
     return found
 
 
-def queue(store: Store, condition: Condition, *, same_author: bool = False) -> Queue:
+def thinks(version: Version) -> bool:
+    """Return True for a house bot that takes its time, and so gets no more matches than the organiser says."""
+    return version.is_house and version.bot in house_bots() and house_bots()[version.bot].thinks
+
+
+def queue(store: Store, condition: Condition, *, same_author: bool = False, search_share: int = 0) -> Queue:
     """Return who plays next under a condition, in their order. Who has used up a budget plays no more today."""
     out_of_budget = store.budgets.out_of_budget()
     return Queue(
@@ -116,6 +123,7 @@ def queue(store: Store, condition: Condition, *, same_author: bool = False) -> Q
         store.schedule.blocks_by_seats(condition),
         store.schedule.last_round(condition),
         same_author=same_author,
+        search_share=search_share,
     )
 
 

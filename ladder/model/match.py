@@ -15,7 +15,7 @@ JOIN_SECONDS = 30.0
 HOUSE = "house"
 """The author of all house bots."""
 HOUSE_PREFIX = "house:"
-"""The beginning of a house bot's content hash; it has no folder, and plays in the worker's process."""
+"""The beginning of a house bot's content hash; it has no folder, and plays in the worker's process or, if it thinks, in its own."""
 AT_HOME_PREFIX = "at-home:"
 """The beginning of the content hash of a bot at home: it runs on its author's machine, and only the author knows its files."""
 

@@ -19,6 +19,8 @@ matches moves on by `_step`, and the version with the lowest round plays next. S
    match that it plays to the end lifts that. (After five it is suspended; see `standings.py`.)
 8. A version with an unfinished match is not chosen if others are due in this round or the next.
 9. A block has one seed, played in every rotation of the seats, so that chance and seat order cancel out.
+10. A house bot that thinks, such as `search`, has no due time and is never first. Of the blocks at each number of seats it sits in
+   the organiser's share, rounded down and spread evenly, in the place of one opponent; these are none of the newcomers' blocks.
 
 **Nobody starves.** Let r be the lowest round when a version was last scheduled. It is then due in round R <= r + W, where
 W = 3 + (step - 1) // ROUND: 5 for the only bot of an author at a table of five. Consider the blocks that rule 4 does not give to a
@@ -85,6 +87,8 @@ class Candidate:
     """The number of its latest matches in a row in which it was out."""
     predecessor: int | None = None
     """The version that accompanies it once while it is new; None if no such version can play."""
+    thinks: bool = False
+    """True for a house bot that thinks (rule 10)."""
 
     @property
     def is_new(self) -> bool:
@@ -134,6 +138,7 @@ class Queue:
         lowest: int = 0,
         *,
         same_author: bool = False,
+        search_share: int = 0,
     ) -> None:
         """Put versions in order.
 
@@ -142,6 +147,7 @@ class Queue:
             blocks_by_seats: the number of blocks so far by the number of seats.
             lowest: the round of the last block; 0 if there was none.
             same_author: True if two bots of one author may meet.
+            search_share: the percentage of the blocks in which a house bot that thinks sits.
         """
         self._candidates: dict[int, Candidate] = {}
         self._places: dict[int, _Place] = {}
@@ -155,11 +161,13 @@ class Queue:
         self._blocks_by_seats = Counter(blocks_by_seats)
         self._lowest = lowest
         self._same_author = same_author
+        self._search_share = search_share
+        self._thinking: set[int] = set()
         for candidate in candidates:
             self.put(candidate)
 
     def __len__(self) -> int:
-        """Return the number of versions that can be scheduled."""
+        """Return the number of versions in the order, which has no house bot that thinks."""
         return len(self._candidates)
 
     def __contains__(self, version: int) -> bool:
@@ -177,6 +185,9 @@ class Queue:
     def put(self, candidate: Candidate) -> None:
         """Add or replace a version. One that joins, or comes back, is due two rounds after the lowest."""
         self.remove(candidate.version)
+        if candidate.thinks:
+            self._thinking.add(candidate.version)
+            return
         if candidate.due is None or self._round_of(candidate) < self._lowest:
             due = (self._lowest + _JOIN) * ROUND
             self._joined[candidate.version] = due
@@ -190,6 +201,7 @@ class Queue:
 
     def remove(self, version: int) -> None:
         """Remove a version, if it is in the queue."""
+        self._thinking.discard(version)
         candidate = self._candidates.pop(version, None)
         if candidate is not None:
             self._joined.pop(version, None)
@@ -224,10 +236,13 @@ class Queue:
             return None
         seats = min(possible, key=lambda seats: (self._blocks_by_seats[seats], seats))
         lowest = self._order[0][0]
-        newcomer = self._first_new(playing) if self._blocks_by_seats[seats] % 2 else None
+        is_thinkers, is_newcomers = self._whose_turn(seats)
+        newcomer = self._first_new(playing) if is_newcomers else None
         first = self._candidates[self._first(lowest, playing) if newcomer is None else newcomer]
         table: list[int] = []
         self._sit(first, table, seats, met)
+        if is_thinkers:
+            table.append(chance.choice(sorted(self._thinking)))
         count, latest = _DRAWN, lowest + _AHEAD - 1
         found = self._some(count, latest, playing, chance)
         while len(table) < seats:
@@ -321,6 +336,14 @@ class Queue:
             if place[-1] not in playing:
                 return place[-1]
         return self._order[0][-1]
+
+    def _whose_turn(self, seats: int) -> tuple[bool, bool]:
+        """Return whether a house bot that thinks sits in the next block of this size, and whether a newcomer begins it."""
+        blocks = self._blocks_by_seats[seats]
+        share = self._search_share if self._thinking and seats > 1 else 0
+        of_thinkers = blocks * share // 100
+        is_thinkers = (blocks + 1) * share // 100 > of_thinkers
+        return is_thinkers, not is_thinkers and (blocks - of_thinkers) % 2 == 1
 
     def _first_new(self, playing: Collection[int]) -> int | None:
         """Return the first player of a block for newcomers; None if all new versions are playing."""

@@ -30,6 +30,7 @@ class Blocks:
         seat_counts: Sequence[int],
         *,
         same_author: bool = False,
+        search_share: int = 0,
         guests: bool = False,
     ) -> None:
         """Prepare it.
@@ -39,6 +40,7 @@ class Blocks:
             condition: the condition.
             seat_counts: the possible numbers of seats.
             same_author: True if two bots of one author may meet.
+            search_share: the percentage of the blocks in which a house bot that thinks sits.
             guests: True if bots at home are guests.
         """
         self._guests = guests
@@ -46,6 +48,7 @@ class Blocks:
         self._condition = condition
         self._seat_counts = seat_counts
         self._same_author = same_author
+        self._search_share = search_share
         self._queue: Queue | None = None
         self._changes_of_others = 0
         self._out_of_budget: set[str] = set()
@@ -115,7 +118,9 @@ class Blocks:
             changes, out_of_budget = self._store.file.changes_of_others(), self._store.budgets.out_of_budget()
             known = changes, out_of_budget  # which change also by the clock, at midnight
             if self._queue is None or known != (self._changes_of_others, self._out_of_budget):
-                self._queue = queue(self._store, self._condition, same_author=self._same_author)
+                self._queue = queue(
+                    self._store, self._condition, same_author=self._same_author, search_share=self._search_share
+                )
             elif self._touched:
                 bots = self._store.roster.versions(self._touched)
                 for version in bots:

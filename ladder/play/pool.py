@@ -474,7 +474,7 @@ async def _play(
 
 def _player(version: Version, home: Home, join_seconds: float, sandbox: Sandbox | None) -> Player:
     if version.is_house:
-        return house_player(version.bot)
+        return house_player(version.bot, join_seconds)
     if version.is_at_home:
         return Remote(join_seconds)
     folder = home.versions / version.content_hash

@@ -22,7 +22,7 @@ from ladder.archive.key import ladder_key
 from ladder.archive.sealing import seal_block, seal_blocks, seal_match
 from ladder.facts.roster import ConnectedBot
 from ladder.facts.schema import MAX_VOIDS
-from ladder.facts.standings import KILLS_WORKERS, scheduled, to_qualify
+from ladder.facts.standings import KILLS_WORKERS, scheduled, thinks, to_qualify
 from ladder.facts.store import Store
 from ladder.intake.submission import Inspector
 from ladder.model.condition import Agreed, Condition
@@ -79,6 +79,8 @@ class RunPlan:
     """The time that agents have to join."""
     same_author: bool = False
     """True if two bots of one author may meet."""
+    search_share: int = 0
+    """The percentage of the blocks in which a house bot that thinks sits; with 0, none comes in."""
     sandbox: Sandbox | None = None
     """The sandbox of submitted bots; None to run them with the rights of this process."""
     guests: bool = True
@@ -133,7 +135,7 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
         for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
             yield Progress(Remark(problem, level=logging.ERROR), 0, 0)
         for condition in chosen:
-            enter_house_bots(store, condition)
+            enter_house_bots(store, condition, thinking=plan.search_share > 0)
         yield from _Play(home, store, pool, chosen, plan).play()
 
 
@@ -143,11 +145,11 @@ def _pool(home: Home, plan: RunPlan) -> Pool | ClusterPool:
     return Pool(home, plan.workers, None, plan.join_seconds, plan.sandbox, plan.invite)
 
 
-def enter_house_bots(store: Store, condition: Condition) -> None:
-    """Add the house bots that play a game; they need not qualify."""
+def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = False) -> None:
+    """Add the house bots that play a game, those that think only if asked for; they need not qualify."""
     game = find(condition.game)
     for name, bot in house_bots().items():
-        if bot.plays(game) and not bot.thinks:  # a ladder's processors are for its authors' bots
+        if bot.plays(game) and (thinking or not bot.thinks):
             content = f"{HOUSE_PREFIX}{name}:{installed_version()}"
             playable = [other.name for other in games().values() if bot.plays(other)]
             version, _ = store.roster.add_version(name, HOUSE, content, [], playable, "Python")
@@ -173,7 +175,14 @@ class _Play:
         self._plan = plan
         self._inspector = Inspector(home.versions)
         self._blocks = {
-            condition: Blocks(store, condition, seat_counts, same_author=plan.same_author, guests=plan.guests)
+            condition: Blocks(
+                store,
+                condition,
+                seat_counts,
+                same_author=plan.same_author,
+                search_share=plan.search_share,
+                guests=plan.guests,
+            )
             for condition, seat_counts in chosen.items()
         }
         self._scheduled: deque[Match] = deque()
@@ -534,7 +543,8 @@ class _Play:
         tried: list[Version] = []
         while self._causes:
             cause = self._causes.popleft()
-            house = [version for version in scheduled(self._store, cause.condition) if version.author == HOUSE]
+            known = scheduled(self._store, cause.condition)
+            house = [version for version in known if version.author == HOUSE and not thinks(version)]
             ratings = self._store.results.ratings(cause.condition)
             best = max(house, key=lambda version: ratings[version.id].low if version.id in ratings else -math.inf)
             trial = Trial(cause, best, tried)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -101,6 +102,33 @@ def test_the_figures_of_the_table_are_those_of_the_text() -> None:
         assert not before or f"**Step {number} against step {int(number) - 1}: ahead in {before} of 50 blocks" in said
         assert greedy == "0" or int(number) < 6 or f"ahead in {greedy}" in said
         assert wins == "0" or f"{wins} of 100" in said or int(wins) == 55
+
+
+SEARCH = "The last step: let it search"
+
+
+def test_the_bot_that_searches_can_be_changed_as_the_page_says(folder: Path) -> None:
+    [piece] = blocks_of(SECTIONS[SEARCH], "python")
+    run(folder, "dogana new mybot --search")
+    bot = folder / "mybot" / "bot.py"
+    text = bot.read_text()
+    assert f"has {len(text.splitlines())} lines" in SECTIONS[SEARCH]
+    changed, count = re.subn(r"    def value\(.*?\n\n", lambda _: f"{piece}\n", text, count=1, flags=re.DOTALL)
+    assert count == 1
+    changed, count = re.subn(r"seconds=SECONDS", "rollouts=20", changed)
+    assert count == 1
+    bot.write_text(changed)
+    [match] = map(json.loads, run(folder, "dogana play venezia mybot/bot.py greedy --seed 1 --json").splitlines())
+    assert [seat["outcome"] for seat in match["seats"]] == ["played", "played"]
+
+
+@pytest.mark.ladders
+def test_the_bot_that_searches_beats_greedy(folder: Path) -> None:
+    run(folder, "dogana new mybot --search")
+    series = "dogana play venezia mybot/bot.py greedy --games 4 --rotate --seed 1 --json"
+    won, blocks, _ = ahead(run(folder, f"{series} | python blocks.py"))
+    assert blocks == 4
+    assert won > blocks / 2
 
 
 def test_blocks_are_counted_by_places_and_then_by_points(folder: Path) -> None:

@@ -51,9 +51,14 @@ class Season:
     """Blocks one after the other."""
 
     def __init__(
-        self, entered: Sequence[Candidate], seats: Sequence[int] = SEATS, *, same_author: bool = False
+        self,
+        entered: Sequence[Candidate],
+        seats: Sequence[int] = SEATS,
+        *,
+        same_author: bool = False,
+        search_share: int = 0,
     ) -> None:
-        self.queue = Queue(entered, {}, same_author=same_author)
+        self.queue = Queue(entered, {}, same_author=same_author, search_share=search_share)
         self.seats = seats
         self.chance = random.Random(1)
         self.blocks: list[Block] = []
@@ -500,6 +505,83 @@ def test_a_predecessor_that_may_not_play_accompanies_nobody(tmp_path: Path, why:
         assert all(predecessor is None for predecessor in beside.values())
 
 
+# --- a house bot that thinks --------------------------------------------------------------------------------
+
+THINKER = Candidate(99, HOUSE, Rating(25, 8), thinks=True)
+
+
+@pytest.mark.parametrize("share", [0, 1, 10, 33, 50, 100])
+def test_a_house_bot_that_thinks_sits_in_its_share_of_the_blocks_of_each_size_and_in_no_more_at_any_time(
+    share: int,
+) -> None:
+    season = Season([*settled(8), THINKER], search_share=share)
+    season.play(400)
+    for seats in SEATS:
+        has_thinker = [99 in table for table in season.tables if len(table) == seats]
+        assert len(has_thinker) == 100
+        assert [sum(has_thinker[:played]) for played in range(101)] == [played * share // 100 for played in range(101)]
+
+
+def test_a_house_bot_that_thinks_is_never_first_moves_no_round_and_fills_no_larger_table() -> None:
+    few = Season([*settled(2), THINKER], search_share=100)
+    few.play(10)
+    assert {len(table) for table in few.tables} == {2}
+    assert all(99 in table and 99 not in block.due for table, block in zip(few.tables, few.blocks, strict=True))
+    assert Counter(sum(few.tables, ())) == {99: 10, 1: 5, 2: 5}
+    assert 99 not in few.queue
+    assert Queue([THINKER], {}, search_share=100).draw(SEATS, (), random.Random(1), met_never) is None
+
+
+def test_the_bound_holds_with_a_house_bot_that_thinks() -> None:
+    season = Season([*settled(9, v1=Rating(90, 0.5)), THINKER], search_share=60)
+    season.play(400)
+    waits = longest_waits(season)
+    assert max(waits[version] for version in range(1, 10)) <= season.queue.most_blocks(1, SEATS)
+
+
+@pytest.mark.parametrize("share", [0, 10, 50])
+def test_every_second_block_without_a_house_bot_that_thinks_begins_with_a_new_version(share: int) -> None:
+    old = [Candidate(n, f"old{n}", Rating(25, 8), 3, due=0) for n in (1, 2)]
+    new = Candidate(101, "new", Rating(25, 1), due=12)  # so far ahead that nobody draws it
+    begun = []
+    for blocks in range(60):
+        season = Queue([*old, new, THINKER], {2: blocks}, search_share=share)
+        block = season.draw((2,), (), random.Random(1), met_never)
+        assert block is not None
+        assert not {99, 101} <= set(block.versions)
+        if 99 not in block.versions:
+            begun.append(101 in block.versions)
+    assert begun == [number % 2 == 1 for number in range(60 - 60 * share // 100)]
+
+
+def test_house_bots_that_think_share_the_share() -> None:
+    season = Season([*settled(4), THINKER, replace(THINKER, version=98)], (3,), search_share=50)
+    season.play(80)
+    seated = [{98, 99} & set(table) for table in season.tables]
+    assert [len(thinkers) for thinkers in seated] == [0, 1] * 40
+    assert {98} in seated
+    assert {99} in seated
+
+
+def test_a_house_bot_that_thinks_and_that_is_suspended_or_cannot_be_played_is_left_out(tmp_path: Path) -> None:
+    with ladder(tmp_path) as store:
+        version = add_search(store)
+        blocks = Blocks(store, CONDITION, (2,), search_share=100)
+        assert all(version in match.versions for match in blocks.add(1))
+        assert all(version not in match.versions for match in blocks.add(2, lambda one: one.id != version))
+        for number in range(SUSPENDED_AFTER):
+            fail(store, blocks.add(number)[:1], version)
+            blocks.touch([version])
+        assert all(version not in match.versions for match in blocks.add(3))
+
+
+def add_search(store: Store) -> int:
+    """Add the house bot that thinks, as a run does; return its id."""
+    version, _ = store.roster.add_version("search", HOUSE, "house:search:1", [], [GAME.name])
+    store.admission.qualify(version.id, CONDITION, passed=True, reason="")
+    return version.id
+
+
 # --- quarantine ---------------------------------------------------------------------------------------------
 
 
@@ -592,7 +674,8 @@ def test_a_queue_that_is_kept_gives_the_blocks_of_one_that_is_read_anew(
     """Whatever is counted, given up, or done by another command meanwhile: who plays follows from what the ladder keeps."""
     folder = tmp_path_factory.mktemp("home")
     with ladder(folder, bots=6) as store, Store(folder / "ladder.db", create=False) as other_command:
-        kept = Blocks(store, CONDITION, SEATS)
+        add_search(store)
+        kept = Blocks(store, CONDITION, SEATS, search_share=60)
         for act, number in acts:
             waiting = store.schedule.unfinished(CONDITION)
             if act in ("version", "retire", "back"):
@@ -607,7 +690,7 @@ def test_a_queue_that_is_kept_gives_the_blocks_of_one_that_is_read_anew(
                     other_command.admission.retire(version.id, retired=act == "retire")
             elif act == "block" or not waiting:
                 met = partial(store.schedule.meetings, CONDITION)
-                anew = queue(store, CONDITION).draw(
+                anew = queue(store, CONDITION, search_share=60).draw(
                     SEATS, store.schedule.playing(CONDITION), random.Random(number), met
                 )
                 if anew is not None:
