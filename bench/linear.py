@@ -1,8 +1,74 @@
-"""Linear equations, for the values that searches estimate with."""
+"""Linear values of positions, which searches estimate with: noisy matches to learn from, and ridge regressions over them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+import random
+from collections.abc import Iterator, Sequence
+
+from referee.game import Chance, RolloutPolicy, State
+from referee.playout import play_row
+
+AT_RANDOM = 0.1
+"""The share of rows that are one random action, so that positions vary."""
+
+
+def beginnings(state: State, policy: RolloutPolicy, dice: random.Random, chance: Chance) -> Iterator[None]:
+    """Play a match of a noisy policy in place; yield at the beginning of each stage but the first."""
+    stage = state.stage()
+    while not state.is_over():
+        if state.stage() > stage:
+            stage = state.stage()
+            yield
+        seat = state.seats_to_act()[0]
+        row = policy.row(state, seat, chance)
+        if dice.random() < AT_RANDOM:
+            row = [dice.choice(state.legal_actions(seat))]
+        play_row(state, seat, row, chance)
+
+
+def beyond_rivals(rows: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Return, for each seat, its numbers less the means of its rivals'."""
+    totals = [sum(column) for column in zip(*rows, strict=True)]
+    rivals = len(rows) - 1
+    return [[own - (total - own) / rivals for own, total in zip(row, totals, strict=True)] for row in rows]
+
+
+class Sums:
+    """Sums of products over many positions and seats: of the features with each other, and with their target."""
+
+    def __init__(self, size: int) -> None:
+        """Begin without positions, for a number of features."""
+        self.products = [[0.0] * size for _ in range(size)]
+        self.sides = [0.0] * size
+        self.squares = 0.0
+        self.count = 0
+
+    def add(self, inputs: Sequence[float], target: float) -> None:
+        """Add one seat in one position."""
+        for row, one in enumerate(inputs):
+            self.sides[row] += one * target
+            for column, other in enumerate(inputs):
+                self.products[row][column] += one * other
+        self.squares += target * target
+        self.count += 1
+
+    def weights(self, penalties: Sequence[float]) -> list[float]:
+        """Return the weights with the least squared errors plus squared weights, each times its penalty."""
+        products = [list(row) for row in self.products]
+        for place, penalty in enumerate(penalties):
+            products[place][place] += penalty
+        return solve(products, self.sides)
+
+    def explained(self, weights: Sequence[float]) -> float:
+        """Return the share of the targets' squares that these weights explain."""
+        crossed = sum(
+            one * other * self.products[row][column]
+            for row, one in enumerate(weights)
+            for column, other in enumerate(weights)
+        )
+        error = self.squares - 2 * sum(map(operator.mul, weights, self.sides)) + crossed
+        return 1 - error / self.squares
 
 
 def solve(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:

@@ -50,21 +50,6 @@ def features(worths: Worths, table: Table, seat: Seat) -> list[float]:
     return found + [feature * turns / 10 for feature in found]
 
 
-def beyond_rivals(rows: list[list[float]]) -> list[list[float]]:
-    """Return, for each seat, its numbers minus the means of its rivals'."""
-    rivals = len(rows) - 1
-    found: list[list[float]] = []
-    for own in rows:
-        beyond: list[float] = []
-        for place in range(len(own)):
-            total = 0.0
-            for row in rows:
-                total += row[place]
-            beyond.append(own[place] - (total - own[place]) / rivals)
-        found.append(beyond)
-    return found
-
-
 class Value:
     """The value of positions of one match."""
 
