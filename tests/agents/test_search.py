@@ -8,10 +8,11 @@ from typing import NamedTuple
 import pytest
 from house_bots.search import SearchBot
 from house_bots.search.halving import Search
-from house_bots.search.recipe import TO_THE_END, Recipe
+from house_bots.search.recipe import TO_THE_END, Recipe, distinct
 from typing_extensions import override
 
 from referee.game import Action, Chance, Observation, RolloutPolicy, Seat, State
+from referee.games.yunnan import actions as act
 from referee.kit.chance import FastChance
 from referee.registry import UnknownHouseBot, find, house_bot, shipped_board
 from tests.toy.games.sealed import GAME as SEALED
@@ -99,6 +100,19 @@ def test_wrong_options_are_refused_in_one_line(word: str, why: str) -> None:
     with pytest.raises(UnknownHouseBot) as caught:
         house_bot(word)
     assert str(caught.value) == f"house bot {word!r}: {why}"
+
+
+def test_a_recipe_without_a_value_cannot_be_made() -> None:
+    class Half(Recipe):
+        stages, candidates = Plain.stages, Plain.candidates
+
+    with pytest.raises(TypeError, match=r"abstract method '?value"):
+        Half(SEALED.setup(2, {}, shipped_board(SEALED)), Uniform())  # type: ignore[abstract]
+
+
+def test_repeated_rows_are_dropped_and_the_others_keep_their_order() -> None:
+    one, other, third = (act.MARKETS[place] for place in range(3))
+    assert distinct([[one], [other], [one, other], [one], (other,), [third]]) == [[one], [other], [one, other], [third]]
 
 
 def test_a_game_without_a_recipe_is_not_played() -> None:

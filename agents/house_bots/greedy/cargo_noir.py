@@ -105,11 +105,12 @@ def _trade(worths: Worths, table: Table) -> list[Action]:
         if gain <= draw_gain(worth, goods, table):
             return [act.BM_DRAW]
         swaps.append(act.BM_SWAPS[give][take])
-        goods, shown = _swapped(goods, give, take), _swapped(shown, take, give)
+        goods, shown = swapped(goods, give, take), swapped(shown, take, give)
     return swaps
 
 
-def _swapped(goods: list[int], give: int, take: int) -> list[int]:
+def swapped(goods: list[int], give: int, take: int) -> list[int]:
+    """Return goods after one of a kind was given for one of another."""
     left = goods[:]
     left[give] -= 1
     left[take] += 1

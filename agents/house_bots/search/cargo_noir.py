@@ -11,12 +11,12 @@ from typing import Final, cast
 
 from typing_extensions import override
 
-from house_bots.greedy.cargo_noir import CargoNoirPolicy, best_deals, is_free, plan, row_of_fleet, smuggle
+from house_bots.greedy.cargo_noir import CargoNoirPolicy, best_deals, is_free, plan, row_of_fleet, smuggle, swapped
 from house_bots.greedy.cargo_noir_sets import hand_of, hand_with
 from house_bots.greedy.cargo_noir_ships import STAKE_STEPS, Fleet, PortPlan, best_stake, plan_ships
 from house_bots.greedy.cargo_noir_worth import Worths
 from house_bots.search.cargo_noir_value import Value
-from house_bots.search.recipe import Recipe
+from house_bots.search.recipe import Recipe, distinct
 from referee.game import Action, Seat, Setup, State
 from referee.games.cargo_noir import actions as act
 from referee.games.cargo_noir.names import Destination, Phase
@@ -66,19 +66,11 @@ class CargoNoirRecipe(Recipe):
             rows += fleets(self._worths, table)
         elif table.phase is _STAKE:
             rows += [[stake] for stake in near_stakes(table)]
-        return _distinct(rows)
+        return distinct(rows)
 
     @override
     def value(self, state: State) -> list[float]:
         return self._value.of(cast("CargoNoirState", state))
-
-
-def _distinct(rows: list[list[Action]]) -> list[Sequence[Action]]:
-    found: list[Sequence[Action]] = []
-    for row in rows:
-        if row not in found:
-            found.append(row)
-    return found
 
 
 # --- phase 1 ---------------------------------------------------------------------------------------------------
@@ -107,10 +99,7 @@ def trades(worths: Worths, table: Table) -> list[list[Action]]:
     for give in range(10):
         for take in range(10):
             if give != take and goods[give] and table.market[take]:
-                left = goods[:]
-                left[give] -= 1
-                left[take] += 1
-                scored.append((-worth.of(hand_of(left)), give, take))
+                scored.append((-worth.of(hand_of(swapped(goods, give, take))), give, take))
     scored.sort()
     rows: list[list[Action]] = [[act.BM_DRAW]]
     rows += [[act.BM_SWAPS[give][take]] for _, give, take in scored[:SWAPS]]
