@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from house_bots.search import SearchBot
@@ -11,11 +12,12 @@ from house_bots.search.halving import Search
 from house_bots.search.recipe import TO_THE_END, Recipe, distinct
 from typing_extensions import override
 
-from referee.game import Action, Chance, Observation, RolloutPolicy, Seat, State
+from referee.game import Action, Chance, Game, Observation, RolloutPolicy, Seat, State
 from referee.games.yunnan import actions as act
 from referee.kit.chance import FastChance
 from referee.registry import UnknownHouseBot, find, house_bot, shipped_board
 from tests.toy.games.sealed import GAME as SEALED
+from tests.toy.games.sealed import Sealed
 
 
 class Uniform(RolloutPolicy):
@@ -43,13 +45,24 @@ class Plain(Recipe):
         return list(map(float, state.scores()))
 
 
-def searched(seed: int, rollouts: int, *, secrets: bool = True) -> Search:
+class Counting(Sealed):
+    """The toy game, which counts its samples."""
+
+    samples = 0
+
+    @override
+    def sample(self, *args: Any, **options: Any) -> State:
+        self.samples += 1
+        return super().sample(*args, **options)
+
+
+def searched(seed: int, rollouts: int, *, secrets: bool = True, game: Game = SEALED) -> Search:
     """A search at the first decision of the toy game, after it ran."""
-    setup = SEALED.setup(2, {}, shipped_board(SEALED))
-    state = SEALED.start(setup, FastChance(seed=1))
+    setup = game.setup(2, {}, shipped_board(SEALED))
+    state = game.start(setup, FastChance(seed=1))
     recipe = Plain(setup, Uniform())
     recipe.has_secrets = secrets
-    search = Search(SEALED, recipe, state.observation(0), 0, seed)
+    search = Search(game, recipe, state.observation(0), 0, seed)
     search.run(lambda done: done / rollouts)
     return search
 
@@ -63,6 +76,19 @@ def test_the_same_seed_and_rollouts_give_the_same_search() -> None:
 def test_a_search_ends_at_its_budget() -> None:
     assert searched(5, 200).rollouts == 200
     assert searched(5, 1).rollouts == 1
+
+
+def test_all_candidates_are_played_in_the_same_sample() -> None:
+    game = Counting()
+    search = searched(5, 200, game=game)
+    assert game.samples == len(search.differences[0])
+    assert sum(map(len, search.differences)) == 200
+
+
+def test_a_search_compares_as_recorded() -> None:
+    """A change of these figures is a change of play."""
+    differences = repr([searched(seed, 100).differences for seed in range(3)])
+    assert hashlib.sha256(differences.encode()).hexdigest()[:16] == "7d68365f3912bfc6"
 
 
 def test_the_first_row_is_played_if_nothing_was_compared() -> None:

@@ -73,11 +73,11 @@ class Search:
     def _compare(self, alive: Sequence[int], share_spent: Callable[[int], float]) -> bool:
         """Play each candidate that is left in one more sample; return whether further samples can tell more."""
         number = len(self.differences[0])
+        world = self._sampled(number) if number and self._recipe.has_secrets else self._world
         results: list[float] = []
         ended = True
         for index in alive:
-            state = self._world.clone() if not self._recipe.has_secrets else self._sampled(number)
-            over, points = self._played(state, self.rows[index], FastChance(seed=self._seed + number))
+            over, points = self._played(world.clone(), self.rows[index], FastChance(seed=self._seed + number))
             results.append(points)
             ended = ended and over
             self.rollouts += 1
