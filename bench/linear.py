@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import operator
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from referee.game import Chance, RolloutPolicy, State
 from referee.playout import play_row
 
+FOLDER = Path(__file__).parents[1] / "agents" / "house_bots" / "search"
 AT_RANDOM = 0.1
 """The share of rows that are one random action, so that positions vary."""
 
@@ -69,6 +72,30 @@ class Sums:
         )
         error = self.squares - 2 * sum(map(operator.mul, weights, self.sides)) + crossed
         return 1 - error / self.squares
+
+
+Fit = tuple[list[float], float]
+"""The weights of a row, and the share that they explain in held-out matches."""
+
+
+def write_values(game: str, features: Sequence[str], made_by: str, fits: Mapping[int, Mapping[str, Fit]]) -> None:
+    """Write the file of a search's values (`house_bots/search/values.py`).
+
+    Args:
+        game: the name of the game.
+        features: the names of the features.
+        made_by: the command that made the fits.
+        fits: by number of seats and name of the row.
+    """
+    lines = [
+        f"# Made by `{made_by}`; R2 is of held-out matches.",
+        f"game = {json.dumps(game)}",
+        f"features = {json.dumps(features)}",
+    ]
+    for seats, rows in fits.items():
+        lines += ["", f"[seats{seats}]"]
+        lines += [f"{row} = {json.dumps(weights)} # R2 {share:.2f}" for row, (weights, share) in rows.items()]
+    (FOLDER / f"{game}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def solve(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:

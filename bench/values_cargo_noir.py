@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import random
 import sys
-from pathlib import Path
 
 from house_bots.greedy.cargo_noir import CargoNoirPolicy
-from house_bots.search.cargo_noir_value import FEATURES, features
+from house_bots.search.cargo_noir_value import FEATURES, ROWS, features
 
-from bench.linear import Sums, beginnings, beyond_rivals
+from bench.linear import Fit, Sums, beginnings, beyond_rivals, write_values
 from referee.game import Setup
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.kit.chance import FastChance
 from referee.registry import find, shipped_board
 
 GAME = find("cargo_noir")
-TARGET = Path(__file__).parents[1] / "agents" / "house_bots" / "search" / "cargo_noir.toml"
 RIDGE = 3.0
 """The penalty of a weight, in means of its feature's squares."""
 HELD_OUT = 5
 """One of this number of matches is held out."""
 
 
-def fit(setup: Setup, matches: int, seed: int) -> tuple[list[float], float]:
-    """Return the weights, and the share of the variance that they explain where held out."""
+def fit(setup: Setup, matches: int, seed: int) -> dict[str, Fit]:
+    """Return the two rows of weights."""
     dice, policy = random.Random(seed), CargoNoirPolicy(setup)
     fitted, held = Sums(2 * len(FEATURES)), Sums(2 * len(FEATURES))
     for number in range(matches):
@@ -45,23 +43,14 @@ def fit(setup: Setup, matches: int, seed: int) -> tuple[list[float], float]:
                 (held if number % HELD_OUT == 0 else fitted).add(row, target)
     penalties = [RIDGE * fitted.products[place][place] / fitted.count + 1e-9 for place in range(2 * len(FEATURES))]
     weights = [round(weight, 3) for weight in fitted.weights(penalties)]
-    return weights, held.explained(weights)
+    share = held.explained(weights)
+    return {ROWS[0]: (weights[: len(FEATURES)], share), ROWS[1]: (weights[len(FEATURES) :], share)}
 
 
 def main(matches: int = 1500, seed: int = 1) -> None:
     """Write the weights for every number of seats."""
-    lines = [
-        f"# The value of the search in Cargo Noir: python -m bench.values_cargo_noir {matches} {seed}",
-        f"# For each number of seats, the points for a unit of: {', '.join(FEATURES)};",
-        "# then what another ten turns left add to each of these weights.",
-    ]
-    for seats in GAME.seat_counts:
-        weights, explained = fit(GAME.setup(seats, {}, shipped_board(GAME)), matches, seed)
-        lines += ["", f"seats_{seats} = [ # explains {explained:.0%} of the variance in held-out matches"]
-        for half in (weights[: len(FEATURES)], weights[len(FEATURES) :]):
-            lines.append(f"    {', '.join(map(str, half))},")
-        lines.append("]")
-    TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    fits = {seats: fit(GAME.setup(seats, {}, shipped_board(GAME)), matches, seed) for seats in GAME.seat_counts}
+    write_values(GAME.name, FEATURES, f"python -m bench.values_cargo_noir {matches} {seed}", fits)
 
 
 if __name__ == "__main__":

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import random
 import sys
-from pathlib import Path
 
 from house_bots.greedy.venezia import GreedyPolicy
-from house_bots.search.venezia_value import FEATURES, MOST_LEFT, features
+from house_bots.search.venezia_value import FEATURES, MOST_LEFT, ROWS, features
 
-from bench.linear import Sums, beginnings, beyond_rivals
+from bench.linear import Fit, Sums, beginnings, beyond_rivals, write_values
 from referee.game import Setup
 from referee.games.venezia.state import VeneziaState
 from referee.kit.chance import FastChance
 from referee.registry import find, shipped_board
 
 GAME = find("venezia")
-TARGET = Path(__file__).parents[1] / "agents" / "house_bots" / "search" / "venezia.toml"
 RIDGE = 20.0
 HELD_OUT = 4
 Position = tuple[int, list[list[float]], list[int]]
@@ -40,8 +38,8 @@ def played(setup: Setup, seed: int) -> tuple[list[Position], list[int]]:
     return found, state.scores()
 
 
-def fit(setup: Setup, matches: int, seed: int) -> dict[int, tuple[list[float], float]]:
-    """Return, for each number of rounds left, the weights and the held-out R2."""
+def fit(setup: Setup, matches: int, seed: int) -> dict[str, Fit]:
+    """Return a row of weights for each number of rounds left."""
     fitted = {left: Sums(len(FEATURES)) for left in range(1, MOST_LEFT + 1)}
     held = {left: Sums(len(FEATURES)) for left in range(1, MOST_LEFT + 1)}
     for number in range(matches):
@@ -51,21 +49,16 @@ def fit(setup: Setup, matches: int, seed: int) -> dict[int, tuple[list[float], f
             for inputs, [target] in zip(beyond_rivals(numbers), targets, strict=True):
                 (held if number % HELD_OUT == 0 else fitted)[left].add(inputs, target)
     found = {}
-    for left, sums in fitted.items():
-        weights = [round(weight, 4) for weight in sums.weights([RIDGE] * len(FEATURES))]
-        found[left] = weights, held[left].explained(weights)
+    for left, row in enumerate(ROWS, 1):
+        weights = [round(weight, 4) for weight in fitted[left].weights([RIDGE] * len(FEATURES))]
+        found[row] = weights, held[left].explained(weights)
     return found
 
 
 def main(matches: int = 1000, seed: int = 1) -> None:
     """Write the numbers for 2 to 4 seats."""
-    lines = [f"# Made by `python -m bench.values_venezia {matches} {seed}`; R2 is of held-out matches.\n"]
-    for seats in GAME.seat_counts:
-        setup = GAME.setup(seats, {}, shipped_board(GAME))
-        lines.append(f"\n[seats{seats}]\n")
-        for left, (weights, r2) in fit(setup, matches, seed).items():
-            lines.append(f"left{left} = {weights} # R2 {r2:.2f}\n")
-    TARGET.write_text("".join(lines), encoding="utf-8")
+    fits = {seats: fit(GAME.setup(seats, {}, shipped_board(GAME)), matches, seed) for seats in GAME.seat_counts}
+    write_values(GAME.name, FEATURES, f"python -m bench.values_venezia {matches} {seed}", fits)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -69,6 +70,18 @@ def test_an_unknown_house_bot_is_refused(name: str, message: str) -> None:
     ended = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=patient(60))
     assert ended.returncode == 1
     assert message in ended.stderr
+
+
+def test_a_house_bot_that_cannot_begin_gives_the_reason_in_one_line(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "agents" / "house_bots", tmp_path / "house_bots")
+    (tmp_path / "house_bots" / "search" / "venezia.toml").unlink()
+    environment = {**ENVIRONMENT, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    search = Command([sys.executable, "-m", "house_bots", "search"], environment, join_seconds=patient(30))
+    report = matches.play(plan_of("venezia", 2), [search, House(RandomBot)])
+    assert report.result.seats[0].outcome is Outcome.CRASH
+    [line] = report.logs[0].splitlines()
+    assert line.startswith(f"search cannot use its values in {tmp_path}/house_bots/search/venezia.toml: No such file")
+    assert line.endswith("make values")
 
 
 class Stopped(RandomBot):

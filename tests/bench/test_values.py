@@ -39,9 +39,9 @@ def test_a_fit_of_venezia_has_numbers_for_each_number_of_rounds_left_and_depends
     game = values_venezia.GAME
     setup = game.setup(2, {}, shipped_board(game))
     fitted = values_venezia.fit(setup, 8, 3)
-    assert {left: len(weights) for left, (weights, _) in fitted.items()} == {
-        left: len(venezia_value.FEATURES) for left in range(1, venezia_value.MOST_LEFT + 1)
-    }
+    assert {row: len(weights) for row, (weights, _) in fitted.items()} == dict.fromkeys(
+        venezia_value.ROWS, len(venezia_value.FEATURES)
+    )
     assert fitted == values_venezia.fit(setup, 8, 3)
     assert fitted != values_venezia.fit(setup, 8, 4)
 
@@ -50,6 +50,8 @@ def test_a_fit_of_cargo_noir_has_two_numbers_for_each_feature_and_depends_on_the
     game = values_cargo_noir.GAME
     setup = game.setup(2, {}, shipped_board(game))
     fitted = values_cargo_noir.fit(setup, 6, 3)
-    assert len(fitted[0]) == 2 * len(cargo_noir_value.FEATURES)
+    assert {row: len(weights) for row, (weights, _) in fitted.items()} == dict.fromkeys(
+        cargo_noir_value.ROWS, len(cargo_noir_value.FEATURES)
+    )
     assert fitted == values_cargo_noir.fit(setup, 6, 3)
     assert fitted != values_cargo_noir.fit(setup, 6, 4)
