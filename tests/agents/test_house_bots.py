@@ -30,7 +30,7 @@ PAIRS = [
     for game in games().values()
     for name, bot in house_bots().items()
     if bot.plays(game)
-]
+] + [("greedy:temperature=1", find("yunnan"))]
 
 
 def play(game: Game, *players: Player, seed: int = 4) -> Result:

@@ -11,9 +11,8 @@ from typing import Final, cast
 
 from typing_extensions import override
 
-from house_bots.greedy.cargo_noir import CargoNoirPolicy, best_deals, is_free, plan, row_of_fleet, smuggle, swapped
-from house_bots.greedy.cargo_noir_sets import hand_of, hand_with
-from house_bots.greedy.cargo_noir_ships import STAKE_STEPS, Fleet, PortPlan, best_stake, plan_ships
+from house_bots.greedy.cargo_noir import CargoNoirPolicy, best_deals, is_free, plan, ranked_swaps, row_of_fleet, smuggle
+from house_bots.greedy.cargo_noir_ships import STAKE_STEPS, Fleet, plan_ships, stake_in
 from house_bots.greedy.cargo_noir_worth import Worths
 from house_bots.search.cargo_noir_value import Value
 from house_bots.search.recipe import Recipe, distinct
@@ -94,16 +93,8 @@ def answers(table: Table) -> list[list[Action]]:
 def trades(worths: Worths, table: Table) -> list[list[Action]]:
     """Return a draw, and the best swaps by greedy's worth."""
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
-    goods = table.goods[table.seat]
-    scored: list[tuple[float, int, int]] = []
-    for give in range(10):
-        for take in range(10):
-            if give != take and goods[give] and table.market[take]:
-                scored.append((-worth.of(hand_of(swapped(goods, give, take))), give, take))
-    scored.sort()
-    rows: list[list[Action]] = [[act.BM_DRAW]]
-    rows += [[act.BM_SWAPS[give][take]] for _, give, take in scored[:SWAPS]]
-    return rows
+    best = ranked_swaps(worth, table.goods[table.seat], table.market)[:SWAPS]
+    return [[act.BM_DRAW], *[[act.BM_SWAPS[give][take]] for _, give, take in best]]
 
 
 # --- phase 3 ---------------------------------------------------------------------------------------------------
@@ -129,7 +120,7 @@ def fleets(worths: Worths, table: Table) -> list[list[Action]]:
             others.remove(place)
             rows.append(row_of_fleet(fleet.stakes, [*others, 1 - place]))
             for port in free:
-                stake = 0 if port in fleet.stakes else _best_stake(worths, table, port, coins)
+                stake = 0 if port in fleet.stakes else stake_in(worths, table, port, coins)[1]
                 if stake:
                     rows.append(row_of_fleet({**fleet.stakes, port: stake}, others))
     return rows
@@ -147,14 +138,6 @@ def _with_another_stake(table: Table, fleet: Fleet, port: int, coins: int) -> li
         if lowest <= other <= stake + coins:
             rows.append(row_of_fleet({**fleet.stakes, port: other}, fleet.macao))
     return rows
-
-
-def _best_stake(worths: Worths, table: Table, port: int, coins: int) -> int:
-    """Return the stake that greedy thinks best in a port, even if it thinks the port bad; 0 if there are too few coins."""
-    goods, turns = table.goods[table.seat], table.last_turn - table.turn
-    worth = worths.goods(table, table.seat, turns - 1)
-    gain = worth.of(hand_with(goods, table.port_goods[port])) - worth.of(hand_of(goods))
-    return best_stake(PortPlan(worths, table, table.seat, port), gain, coins, turns)[1]
 
 
 def near_stakes(table: Table) -> list[Action]:
