@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import operator
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -70,7 +69,7 @@ class Sums:
             for row, one in enumerate(weights)
             for column, other in enumerate(weights)
         )
-        error = self.squares - 2 * sum(map(operator.mul, weights, self.sides)) + crossed
+        error = self.squares - 2 * sum(map(float.__mul__, weights, self.sides)) + crossed
         return 1 - error / self.squares
 
 

@@ -93,8 +93,10 @@ def answers(table: Table) -> list[list[Action]]:
 def trades(worths: Worths, table: Table) -> list[list[Action]]:
     """Return a draw, and the best swaps by greedy's worth."""
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
+    rows: list[list[Action]] = [[act.BM_DRAW]]
     best = ranked_swaps(worth, table.goods[table.seat], table.market)[:SWAPS]
-    return [[act.BM_DRAW], *[[act.BM_SWAPS[give][take]] for _, give, take in best]]
+    rows += [[act.BM_SWAPS[give][take]] for _, give, take in best]
+    return rows
 
 
 # --- phase 3 ---------------------------------------------------------------------------------------------------
