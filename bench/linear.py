@@ -1,8 +1,100 @@
-"""Linear equations, for the values that searches estimate with."""
+"""Linear values of positions, which searches estimate with: noisy matches to learn from, and ridge regressions over them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from referee.game import Chance, RolloutPolicy, State
+from referee.playout import play_row
+
+FOLDER = Path(__file__).parents[1] / "agents" / "house_bots" / "search"
+AT_RANDOM = 0.1
+"""The share of rows that are one random action, so that positions vary."""
+
+
+def beginnings(state: State, policy: RolloutPolicy, dice: random.Random, chance: Chance) -> Iterator[None]:
+    """Play a match of a noisy policy in place; yield at the beginning of each stage but the first."""
+    stage = state.stage()
+    while not state.is_over():
+        if state.stage() > stage:
+            stage = state.stage()
+            yield
+        seat = state.seats_to_act()[0]
+        row = policy.row(state, seat, chance)
+        if dice.random() < AT_RANDOM:
+            row = [dice.choice(state.legal_actions(seat))]
+        play_row(state, seat, row, chance)
+
+
+def beyond_rivals(rows: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Return, for each seat, its numbers less the means of its rivals'."""
+    totals = [sum(column) for column in zip(*rows, strict=True)]
+    rivals = len(rows) - 1
+    return [[own - (total - own) / rivals for own, total in zip(row, totals, strict=True)] for row in rows]
+
+
+class Sums:
+    """Sums of products over many positions and seats: of the features with each other, and with their target."""
+
+    def __init__(self, size: int) -> None:
+        """Begin without positions, for a number of features."""
+        self.products = [[0.0] * size for _ in range(size)]
+        self.sides = [0.0] * size
+        self.squares = 0.0
+        self.count = 0
+
+    def add(self, inputs: Sequence[float], target: float) -> None:
+        """Add one seat in one position."""
+        for row, one in enumerate(inputs):
+            self.sides[row] += one * target
+            for column, other in enumerate(inputs):
+                self.products[row][column] += one * other
+        self.squares += target * target
+        self.count += 1
+
+    def weights(self, penalties: Sequence[float]) -> list[float]:
+        """Return the weights with the least squared errors plus squared weights, each times its penalty."""
+        products = [list(row) for row in self.products]
+        for place, penalty in enumerate(penalties):
+            products[place][place] += penalty
+        return solve(products, self.sides)
+
+    def explained(self, weights: Sequence[float]) -> float:
+        """Return the share of the targets' squares that these weights explain."""
+        crossed = sum(
+            one * other * self.products[row][column]
+            for row, one in enumerate(weights)
+            for column, other in enumerate(weights)
+        )
+        error = self.squares - 2 * sum(map(float.__mul__, weights, self.sides)) + crossed
+        return 1 - error / self.squares
+
+
+Fit = tuple[list[float], float]
+"""The weights of a row, and the share that they explain in held-out matches."""
+
+
+def write_values(game: str, features: Sequence[str], made_by: str, fits: Mapping[int, Mapping[str, Fit]]) -> None:
+    """Write the file of a search's values (`house_bots/search/values.py`).
+
+    Args:
+        game: the name of the game.
+        features: the names of the features.
+        made_by: the command that made the fits.
+        fits: by number of seats and name of the row.
+    """
+    lines = [
+        f"# Made by `{made_by}`; R2 is of held-out matches.",
+        f"game = {json.dumps(game)}",
+        f"features = {json.dumps(features)}",
+    ]
+    for seats, rows in fits.items():
+        lines += ["", f"[seats{seats}]"]
+        lines += [f"{row} = {json.dumps(weights)} # R2 {share:.2f}" for row, (weights, share) in rows.items()]
+    (FOLDER / f"{game}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def solve(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:

@@ -24,6 +24,7 @@ from house_bots.search import SearchBot
 from bench.matches import ROOT
 from referee.game import Action, Game, Observation, Setup, State
 from referee.kit.chance import LiveChance
+from referee.playout import play_row
 from referee.registry import find, games, house_bots, rules_are_compiled, shipped_board
 
 PAGE = ROOT / "docs" / "strength.md"
@@ -95,7 +96,7 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
             decisions += 1
             rollouts += search.last.rollouts
             departures += row is not search.last.rows[0]
-        _apply(state, actor, [question.actions[row]] if isinstance(row, int) else row, chance)
+        play_row(state, actor, [question.actions[row]] if isinstance(row, int) else row, chance)
     ranks, scores = state.ranks(), state.scores()
     return Played(
         **cell._asdict(),
@@ -117,14 +118,6 @@ def _opened(game: Game, setup: Setup, seed: int, chance: LiveChance) -> State:
         actor = state.seats_to_act()[0]
         state.apply(actor, draw.choice(state.legal_actions(actor)), chance)
     return state
-
-
-def _apply(state: State, actor: int, row: Sequence[Action], chance: LiveChance) -> None:
-    """Play a row as far as it is legal."""
-    for number, action in enumerate(row):
-        if number and action not in state.legal_actions(actor):
-            break
-        state.apply(actor, action, chance)
 
 
 # --- results ---------------------------------------------------------------------------------------------------

@@ -356,18 +356,18 @@ class State(ABC):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class RolloutPolicy:
+class RolloutPolicy(ABC):
     """Plays for all seats in a rollout (`referee/playout.py`). One policy belongs to one match's setup."""
 
     __slots__ = ()
 
+    @abstractmethod
     def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
         """Return actions for a seat to act, to be played in order: at least one, of which the first is legal.
 
         It answers in every position, also where others began what it goes on with. It looks only at what the seat may
         know, and changes nothing. A policy that plays at random draws from `chance`.
         """
-        raise NotImplementedError
 
 
 @mypyc_attr(native_class=False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from referee.game import Chance, IllegalAction, RolloutPolicy, State
+from collections.abc import Sequence
+
+from referee.game import Action, Chance, IllegalAction, RolloutPolicy, Seat, State
 
 END = 1 << 60
 """A stage that no match reaches."""
@@ -50,15 +52,26 @@ def rollout(state: State, policy: RolloutPolicy, chance: Chance, until: int = EN
         seats = state.seats_to_act()
         if not seats:
             break
-        seat = seats[0]
-        fresh = True
-        for action in policy.row(state, seat, chance):
-            try:
-                state.apply(seat, action, chance)
-            except IllegalAction:
-                if fresh:
-                    raise
-                break
-            fresh = False
-            decisions += 1
+        decisions += play_row(state, seats[0], policy.row(state, seats[0], chance), chance)
     return decisions
+
+
+def play_row(state: State, seat: Seat, row: Sequence[Action], chance: Chance) -> int:
+    """Play a row of actions of a seat in place, until one is not legal any more: chance or a rival changed what is possible.
+
+    Returns:
+        The number of actions played.
+
+    Raises:
+        IllegalAction: if the first action is not legal.
+    """
+    played = 0
+    for action in row:
+        try:
+            state.apply(seat, action, chance)
+        except IllegalAction:
+            if not played:
+                raise
+            break
+        played += 1
+    return played

@@ -103,13 +103,13 @@ def house_bot(word: str) -> Callable[[Game, Setup, str, Seat], HouseBot]:
     Raises:
         UnknownHouseBot: if there is none, or it does not take these options.
     """
-    name, _, text = word.partition(":")
+    name, colon, text = word.partition(":")
     if name not in house_bots():
         known = ", ".join(house_bots())
         raise UnknownHouseBot(f"there is no house bot {name!r}{did_you_mean(name, house_bots())}; there are: {known}")
     options: dict[str, str] = {}
     try:
-        for part in filter(None, text.split(",")):
+        for part in text.split(",") if colon else ():
             key, equals, value = part.partition("=")
             if not equals or key in options:
                 raise ValueError(f"write options as NAME=VALUE, each once, separated by commas, not {part!r}")

@@ -10,6 +10,7 @@ from functools import cached_property
 from google.protobuf.message import Message
 
 from dogana import sdk
+from referee.errors import DoganaError
 from referee.game import Action, Game, Observation, Seat, Setup
 from referee.live.messages.codec import Codec, codec
 from referee.match.house import HouseBot
@@ -56,7 +57,7 @@ def play_as(name: str) -> None:
 
 
 def play_with(bot: Callable[[Game, Setup, str, Seat], HouseBot]) -> None:
-    """Play one match as a bot that is written against the rules.
+    """Play one match as a bot that is written against the rules; end the process with status 1 if it cannot be made.
 
     Args:
         bot: makes the bot for a game, a setup, the id of the match and a seat.
@@ -66,7 +67,10 @@ def play_with(bot: Callable[[Game, Setup, str, Seat], HouseBot]) -> None:
     def sit_down(match: sdk.MatchInfo) -> None:
         game = find(match.game)
         setup = game.setup(match.seats, match.options, match.board)
-        playing.append(bot(game, setup, match.match_id, match.seat))
+        try:
+            playing.append(bot(game, setup, match.match_id, match.seat))
+        except DoganaError as error:
+            sys.exit(str(error))
 
     def choose(asked: sdk.Decision) -> int | list[Message]:
         translation = codec(find(asked.match.game))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pickle
+import shutil
 import subprocess
 import sys
 import time
@@ -13,7 +15,7 @@ from house_bots.random_bot import RandomBot
 
 from referee.game import Game
 from referee.live.matches.driver import MatchVoid
-from referee.live.matches.play import Command, House, Player
+from referee.live.matches.play import Command, House, Player, house_player
 from referee.match.result import Outcome, Result
 from referee.records.position import read_position
 from referee.registry import find, games, house_bot, house_bots
@@ -29,7 +31,7 @@ PAIRS = [
     for game in games().values()
     for name, bot in house_bots().items()
     if bot.plays(game)
-]
+] + [("greedy:temperature=1", find("yunnan"))]
 
 
 def play(game: Game, *players: Player, seed: int = 4) -> Result:
@@ -69,6 +71,31 @@ def test_an_unknown_house_bot_is_refused(name: str, message: str) -> None:
     ended = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=patient(60))
     assert ended.returncode == 1
     assert message in ended.stderr
+
+
+def test_a_house_bot_that_thinks_is_started_with_the_python_of_the_machine_that_plays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = pickle.dumps(house_player("search:rollouts=2", patient(30)))
+    assert sys.executable.encode() not in sent
+    there = tmp_path / "python"
+    there.write_text(f'#!/bin/sh\ntouch {tmp_path}/started\nexec {sys.executable} "$@"\n')
+    there.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(there))
+    play(find("yunnan"), pickle.loads(sent), House(RandomBot))  # noqa: S301 we pickled it
+    assert (tmp_path / "started").exists()
+
+
+def test_a_house_bot_that_cannot_begin_gives_the_reason_in_one_line(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "agents" / "house_bots", tmp_path / "house_bots")
+    (tmp_path / "house_bots" / "search" / "venezia.toml").unlink()
+    environment = {**ENVIRONMENT, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    search = Command([sys.executable, "-m", "house_bots", "search"], environment, join_seconds=patient(30))
+    report = matches.play(plan_of("venezia", 2), [search, House(RandomBot)])
+    assert report.result.seats[0].outcome is Outcome.CRASH
+    [line] = report.logs[0].splitlines()
+    assert line.startswith(f"search cannot use its values in {tmp_path}/house_bots/search/venezia.toml: No such file")
+    assert line.endswith("make values")
 
 
 class Stopped(RandomBot):

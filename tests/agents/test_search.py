@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from house_bots.search import SearchBot
 from house_bots.search.halving import Search
-from house_bots.search.recipe import TO_THE_END, Recipe
+from house_bots.search.recipe import TO_THE_END, Recipe, distinct
 from typing_extensions import override
 
-from referee.game import Action, Chance, Observation, RolloutPolicy, Seat, State
+from referee.game import Action, Chance, Game, Observation, RolloutPolicy, Seat, State
+from referee.games.yunnan import actions as act
 from referee.kit.chance import FastChance
 from referee.registry import UnknownHouseBot, find, house_bot, shipped_board
 from tests.toy.games.sealed import GAME as SEALED
+from tests.toy.games.sealed import Sealed
 
 
 class Uniform(RolloutPolicy):
@@ -42,13 +45,24 @@ class Plain(Recipe):
         return list(map(float, state.scores()))
 
 
-def searched(seed: int, rollouts: int, *, secrets: bool = True) -> Search:
+class Counting(Sealed):
+    """The toy game, which counts its samples."""
+
+    samples = 0
+
+    @override
+    def sample(self, *args: Any, **options: Any) -> State:
+        self.samples += 1
+        return super().sample(*args, **options)
+
+
+def searched(seed: int, rollouts: int, *, secrets: bool = True, game: Game = SEALED) -> Search:
     """A search at the first decision of the toy game, after it ran."""
-    setup = SEALED.setup(2, {}, shipped_board(SEALED))
-    state = SEALED.start(setup, FastChance(seed=1))
+    setup = game.setup(2, {}, shipped_board(SEALED))
+    state = game.start(setup, FastChance(seed=1))
     recipe = Plain(setup, Uniform())
     recipe.has_secrets = secrets
-    search = Search(SEALED, recipe, state.observation(0), 0, seed)
+    search = Search(game, recipe, state.observation(0), 0, seed)
     search.run(lambda done: done / rollouts)
     return search
 
@@ -62,6 +76,19 @@ def test_the_same_seed_and_rollouts_give_the_same_search() -> None:
 def test_a_search_ends_at_its_budget() -> None:
     assert searched(5, 200).rollouts == 200
     assert searched(5, 1).rollouts == 1
+
+
+def test_all_candidates_are_played_in_the_same_sample() -> None:
+    game = Counting()
+    search = searched(5, 200, game=game)
+    assert game.samples == len(search.differences[0])
+    assert sum(map(len, search.differences)) == 200
+
+
+def test_a_search_compares_as_recorded() -> None:
+    """A change of these figures is a change of play."""
+    differences = repr([searched(seed, 100).differences for seed in range(3)])
+    assert hashlib.sha256(differences.encode()).hexdigest()[:16] == "7d68365f3912bfc6"
 
 
 def test_the_first_row_is_played_if_nothing_was_compared() -> None:
@@ -85,13 +112,38 @@ def test_the_worse_half_of_the_rows_is_dropped_and_the_first_stays() -> None:
         ("search:seconds=-1", "seconds must be a number from 0.001 to 3600, not '-1'"),
         ("search:seconds=nan", "seconds must be a number from 0.001 to 3600, not 'nan'"),
         ("search:seconds=inf", "seconds must be a number from 0.001 to 3600, not 'inf'"),
+        ("search:seconds=-inf", "seconds must be a number from 0.001 to 3600, not '-inf'"),
+        ("search:seconds=1e999", "seconds must be a number from 0.001 to 3600, not '1e999'"),
+        ("search:seconds=1e9", "seconds must be a number from 0.001 to 3600, not '1e9'"),
+        ("search:seconds=", "seconds must be a number from 0.001 to 3600, not ''"),
+        ("search:seconds=a\nb", "seconds must be a number from 0.001 to 3600, not 'a\\nb'"),
+        ("search:rollouts=0", "rollouts must be a whole number from 1 to 1e+09, not '0'"),
+        ("search:rollouts=-5", "rollouts must be a whole number from 1 to 1e+09, not '-5'"),
+        ("search:rollouts=nan", "rollouts must be a whole number from 1 to 1e+09, not 'nan'"),
+        ("search:rollouts=inf", "rollouts must be a whole number from 1 to 1e+09, not 'inf'"),
+        ("search:rollouts=", "rollouts must be a whole number from 1 to 1e+09, not ''"),
+        ("search:rollouts=1000000001", "rollouts must be a whole number from 1 to 1e+09, not '1000000001'"),
+        (f"search:rollouts={'9' * 5000}", f"rollouts must be a whole number from 1 to 1e+09, not '{'9' * 5000}'"),
         ("search:rollouts=0.5", "rollouts must be a whole number from 1 to 1e+09, not '0.5'"),
         ("search:seed=-1", "seed must be a whole number from 0 to 4.61169e+18, not '-1'"),
+        ("search:seed=", "seed must be a whole number from 0 to 4.61169e+18, not ''"),
+        ("search:seed=nan", "seed must be a whole number from 0 to 4.61169e+18, not 'nan'"),
+        ("search:seed=1e5", "seed must be a whole number from 0 to 4.61169e+18, not '1e5'"),
+        (f"search:seed={2**62 + 1}", f"seed must be a whole number from 0 to 4.61169e+18, not '{2**62 + 1}'"),
+        ("search:", "write options as NAME=VALUE, each once, separated by commas, not ''"),
+        ("search:seed=1,", "write options as NAME=VALUE, each once, separated by commas, not ''"),
         ("search:depth=3", "there is no option 'depth'; there are: seconds, rollouts, seed"),
         ("search:seconds=1,rollouts=5", "seconds and rollouts exclude each other"),
         ("search:seconds", "write options as NAME=VALUE, each once, separated by commas, not 'seconds'"),
         ("search:seed=1,seed=2", "write options as NAME=VALUE, each once, separated by commas, not 'seed=2'"),
-        ("greedy:seed=1", "it has no options"),
+        ("greedy:seed=1", "a seed needs a temperature: without one, nothing is drawn"),
+        ("greedy:temperature=-0.1", "temperature must be a number from 0 to 1000, not '-0.1'"),
+        ("greedy:temperature=nan", "temperature must be a number from 0 to 1000, not 'nan'"),
+        ("greedy:temperature=inf", "temperature must be a number from 0 to 1000, not 'inf'"),
+        ("greedy:temperature=1e4", "temperature must be a number from 0 to 1000, not '1e4'"),
+        ("greedy:temperature=", "temperature must be a number from 0 to 1000, not ''"),
+        ("greedy:temperature=1,seed=x", "seed must be a whole number from 0 to 4.61169e+18, not 'x'"),
+        ("greedy:heat=1", "there is no option 'heat'; there are: temperature, seed"),
         ("random:seed=1", "it has no options"),
     ],
 )
@@ -99,6 +151,19 @@ def test_wrong_options_are_refused_in_one_line(word: str, why: str) -> None:
     with pytest.raises(UnknownHouseBot) as caught:
         house_bot(word)
     assert str(caught.value) == f"house bot {word!r}: {why}"
+
+
+def test_a_recipe_without_a_value_cannot_be_made() -> None:
+    class Half(Recipe):
+        stages, candidates = Plain.stages, Plain.candidates
+
+    with pytest.raises(TypeError, match=r"abstract method '?value"):
+        Half(SEALED.setup(2, {}, shipped_board(SEALED)), Uniform())  # type: ignore[abstract]
+
+
+def test_repeated_rows_are_dropped_and_the_others_keep_their_order() -> None:
+    one, other, third = (act.MARKETS[place] for place in range(3))
+    assert distinct([[one], [other], [one, other], [one], (other,), [third]]) == [[one], [other], [one, other], [third]]
 
 
 def test_a_game_without_a_recipe_is_not_played() -> None:

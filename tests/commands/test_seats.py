@@ -140,6 +140,9 @@ WRONG = [
     ("gredy", "there is no house bot 'gredy' (did you mean greedy?); a seat is one of greedy, random, search, or the path of a bot"),
     ("nix", "there is no house bot 'nix'; a seat is one of"),
     ("", "there is no house bot ''; a seat is one of"),
+    ("search:seconds=0", "house bot 'search:seconds=0': seconds must be a number from 0.001 to 3600, not '0'"),
+    ("search:rollouts=", "house bot 'search:rollouts=': rollouts must be a whole number from 1 to 1e+09, not ''"),
+    ("search:seed=nan", "house bot 'search:seed=nan': seed must be a whole number from 0 to 4.61169e+18, not 'nan'"),
     ("mybto.py", "there is no file or folder 'mybto.py'"),
     ("./nix", "there is no file or folder './nix'"),
     ("x" * 5000, "there is no house bot 'xxx"),
@@ -188,6 +191,12 @@ def test_submitting_says_the_same(here: Dogana, word: str, reason: str) -> None:
     said = here("ladder", "submit", word, "--name", "x", "--author", "me", status=1).stderr
     assert reason in said
     assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", [("check",), ("ladder", "submit", "--name", "x", "--author", "me")])
+def test_a_house_bot_with_options_is_no_path(here: Dogana, words: tuple[str, ...]) -> None:
+    said = here(*words, "search:seconds=0", status=1).stderr
+    assert said == "dogana: there is no file or folder search:seconds=0\n"
 
 
 @pytest.mark.parametrize("word", ["bad.py", "bad"])

@@ -89,6 +89,11 @@ def test_a_series_comes_out_as_it_does_here(cluster: Machines, dogana: Dogana, t
         verify(path, find)
 
 
+def test_a_house_bot_that_thinks_plays_there_without_a_sandbox(cluster: Machines, dogana: Dogana) -> None:
+    words = ("play", "yunnan", "search:rollouts=2", "greedy", "--games", 2, "--seed", 3, "--json")
+    assert timeless(dogana(*words, "--ray", cluster.address).stdout) == timeless(dogana(*words).stdout)
+
+
 def test_what_was_played_earlier_is_not_played_again(cluster: Machines, tmp_path: Path) -> None:
     first = list(play_series(series(tmp_path, 4), 1))
     times = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}

@@ -4,27 +4,85 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Sequence
+import math
+import random
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from house_bots.options import MAX_SEED, number
 from referee.game import Action, Game, Seat, Setup
 from referee.match.house import HouseBot, HouseDecision
 
+MAX_TEMPERATURE = 1000.0
+
 
 class GreedyBot(HouseBot):
-    """Plays every game with a module here, whose `choose(setup, observation, actions)` answers a decision."""
+    """Plays every game with a module here.
 
-    def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat, **options: Any) -> None:
-        """Take a seat. A policy uses no chance, so neither the match nor the seat matters."""
+    Its `choose(setup, observation, actions)` returns the row that looks best. Beside it, `<game>_rated.py` has `rated_rows`
+    with the same arguments: it returns that row and others that it is compared with, each after its estimate in points.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        setup: Setup,
+        match_id: str,
+        seat: Seat,
+        *,
+        temperature: float = 0.0,
+        seed: int | None = None,
+    ) -> None:
+        """Take a seat.
+
+        Args:
+            game: the rules.
+            setup: the terms of the match.
+            match_id: with the seat, it determines all chance, unless there is a seed.
+            seat: the seat.
+            temperature: in points; a row that looks worse than another by a temperature is drawn e times less often. With 0,
+                the best row is played, without chance.
+            seed: determines all chance.
+        """
         self._setup = setup
         self._choose = importlib.import_module(f"{__name__}.{game.name}").choose
+        self._rated_rows = importlib.import_module(f"{__name__}.{game.name}_rated").rated_rows if temperature else None
+        self._temperature = temperature
+        source = f"{match_id}:{seat}" if seed is None else f"seed {seed}:{seat}"
+        self._random = random.Random(f"greedy {source}")  # noqa: S311 has to be repeatable
 
     @staticmethod
     def plays(game: Game) -> bool:
         """Return whether a game has a module here."""
         return importlib.util.find_spec(f"{__name__}.{game.name}") is not None
 
+    @staticmethod
+    def read_options(options: Mapping[str, str]) -> dict[str, Any]:
+        """Read `temperature` and `seed`.
+
+        Raises:
+            ValueError: if there is another option, or a value is out of range.
+        """
+        found: dict[str, Any] = {}
+        for name, text in options.items():
+            if name == "temperature":
+                found[name] = number(name, text, float, 0, MAX_TEMPERATURE)
+            elif name == "seed":
+                found[name] = number(name, text, int, 0, MAX_SEED)
+            else:
+                raise ValueError(f"there is no option {name!r}; there are: temperature, seed")
+        if "seed" in found and "temperature" not in found:
+            raise ValueError("a seed needs a temperature: without one, nothing is drawn")
+        return found
+
     def choose(self, decision: HouseDecision) -> Sequence[Action]:
-        """Return the actions that the policy plays in order."""
-        actions: Sequence[Action] = self._choose(self._setup, decision.observation, decision.actions)
-        return actions
+        """Return actions to be played in order: the best row, or with a temperature one that is drawn."""
+        asked = self._setup, decision.observation, decision.actions
+        if self._rated_rows is None:
+            best: Sequence[Action] = self._choose(*asked)
+            return best
+        rated: Sequence[tuple[float, Sequence[Action]]] = self._rated_rows(*asked)
+        most = max(points for points, _ in rated)
+        weights = [math.exp((points - most) / self._temperature) for points, _ in rated]
+        [(_, row)] = self._random.choices(rated, weights)
+        return row

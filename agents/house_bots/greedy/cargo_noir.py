@@ -6,6 +6,7 @@ table contains, so it reads the table itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple, cast
@@ -13,8 +14,8 @@ from typing import NamedTuple, cast
 from typing_extensions import override
 
 from house_bots.greedy.cargo_noir_sets import Goods, Lot, ascending, ascending_wilds, hand_of, without
-from house_bots.greedy.cargo_noir_ships import best_swap, denials, draw_gain, pending_stake, plan_ships
-from house_bots.greedy.cargo_noir_worth import MAX_CREDIT, Worths, stored
+from house_bots.greedy.cargo_noir_ships import Fleet, best_swap, denials, draw_gain, pending_stake, plan_ships
+from house_bots.greedy.cargo_noir_worth import MAX_CREDIT, Worth, Worths, stored
 from referee.game import Action, Chance, RolloutPolicy, Seat, Setup, State
 from referee.games.cargo_noir import actions as act
 from referee.games.cargo_noir.board import CargoNoirBoard
@@ -50,11 +51,12 @@ def choose(setup: Setup, seen: CargoNoirObservation, actions: Sequence[Action]) 
     """
     table = CargoNoirState.empty(setup)
     restore(table, seen)
-    return plan(_worths(cast("CargoNoirBoard", setup.board)), table)
+    return plan(worths_of(cast("CargoNoirBoard", setup.board)), table)
 
 
 @lru_cache(maxsize=4)
-def _worths(board: CargoNoirBoard) -> Worths:
+def worths_of(board: CargoNoirBoard) -> Worths:
+    """Return the worth of things with a board."""
     return Worths(board)
 
 
@@ -97,19 +99,39 @@ def _resolve_ships(worths: Worths, table: Table) -> list[Action]:
 
 def _trade(worths: Worths, table: Table) -> list[Action]:
     """Draw as long as that promises more than the best swap; then swap with the drawn goods."""
+    lead, swaps = swaps_in_turn(worths, table)
+    return [act.BM_DRAW] if lead >= 0 else swaps
+
+
+def swaps_in_turn(worths: Worths, table: Table) -> tuple[float, list[Action]]:
+    """Return the best swaps, one after the other until a draw promises more, and the largest lead of a draw on the way."""
     goods, shown = table.goods[table.seat], table.market
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
+    lead = -math.inf
     swaps: list[Action] = []
     for _ in range(table.todo_market):
         gain, give, take = best_swap(worth, goods, shown)
-        if gain <= draw_gain(worth, goods, table):
-            return [act.BM_DRAW]
+        lead = max(lead, draw_gain(worth, goods, table) - gain)
+        if lead >= 0:
+            break
         swaps.append(act.BM_SWAPS[give][take])
-        goods, shown = _swapped(goods, give, take), _swapped(shown, take, give)
-    return swaps
+        goods, shown = swapped(goods, give, take), swapped(shown, take, give)
+    return lead, swaps
 
 
-def _swapped(goods: list[int], give: int, take: int) -> list[int]:
+def ranked_swaps(worth: Worth, goods: list[int], shown: list[int]) -> list[tuple[float, int, int]]:
+    """Return the swaps at the Black Market: the worth of the goods afterwards, the kind given, the kind taken; the best first."""
+    found: list[tuple[float, int, int]] = []
+    for give in range(10):
+        for take in range(10):
+            if give != take and goods[give] and shown[take]:
+                found.append((-worth.of(hand_of(swapped(goods, give, take))), give, take))
+    found.sort()
+    return [(-points, give, take) for points, give, take in found]
+
+
+def swapped(goods: list[int], give: int, take: int) -> list[int]:
+    """Return goods after one of a kind was given for one of another."""
     left = goods[:]
     left[give] -= 1
     left[take] += 1
@@ -295,19 +317,22 @@ def is_free(table: Table, port: int) -> bool:
 
 def _send_ships(worths: Worths, table: Table) -> list[Action]:
     """Send the ships with stakes first, then those to Macao; in the final turn only deny goods to rivals."""
-    seat, ships = table.seat, table.ships_home
-    stakes: dict[int, int] = {}
     if table.last_turn > table.turn:
-        free = [port for port in table.open_ports if is_free(table, port)]
-        stakes, macao = plan_ships(worths, table, table.goods[seat], table.safe[seat], ships, free)
-    else:
-        coins = table.safe[seat]
-        for _, stake, port in denials(worths, table):
-            if is_free(table, port) and port not in stakes and stake <= coins and len(stakes) < ships:
-                stakes[port] = stake
-                coins -= stake
-        macao = [int(Destination.CASINO)] * (ships - len(stakes))
-    return row_of_fleet(stakes, macao)
+        fleet = best_fleet(worths, table)
+        return row_of_fleet(fleet.stakes, fleet.macao)
+    coins, ships = table.safe[table.seat], table.ships_home
+    stakes: dict[int, int] = {}
+    for _, stake, port in denials(worths, table):
+        if is_free(table, port) and port not in stakes and stake <= coins and len(stakes) < ships:
+            stakes[port] = stake
+            coins -= stake
+    return row_of_fleet(stakes, [int(Destination.CASINO)] * (ships - len(stakes)))
+
+
+def best_fleet(worths: Worths, table: Table) -> Fleet:
+    """Return the best fleet before the final turn."""
+    seat, free = table.seat, [port for port in table.open_ports if is_free(table, port)]
+    return plan_ships(worths, table, table.goods[seat], table.safe[seat], table.ships_home, free)
 
 
 def row_of_fleet(stakes: dict[int, int], macao: list[int]) -> list[Action]:

@@ -95,6 +95,8 @@ class Fleet(NamedTuple):
     """The stakes by port."""
     macao: list[int]
     """The places in Macao for the other ships."""
+    promise: float
+    """The points that the first ship promises; 0 without ships."""
 
 
 class PortPlan:
@@ -156,9 +158,10 @@ def plan_ships(
     turns = table.last_turn - table.turn
     worth = worths.goods(table, table.seat, turns - 1, bought)
     free = [PortPlan(worths, table, table.seat, port) for port in ports]
-    fleet = Fleet({}, [0][:0])
-    income = 0
-    for _ in range(ships):
+    stakes: dict[int, int] = {}
+    macao: list[int] = []
+    income, promise = 0, 0.0
+    for number in range(ships):
         due = _casino_income(worths, table, income)
         casino = coins_worth(coins + income + due, turns) - coins_worth(coins + income, turns)
         market = max(best_swap(worth, goods, table.market)[0], draw_gain(worth, goods, table))
@@ -170,15 +173,17 @@ def plan_ships(
                 points, stake, chosen = there, coin, place
         if chosen >= 0:
             port = free.pop(chosen)
-            fleet.stakes[port.port] = stake
+            stakes[port.port] = stake
             coins -= stake
             goods = [have + more for have, more in zip(goods, port.goods, strict=True)]
         elif casino > market:
-            fleet.macao.append(_CASINO)
+            macao.append(_CASINO)
             income += due
         else:
-            fleet.macao.append(_BLACK_MARKET)
-    return fleet
+            macao.append(_BLACK_MARKET)
+        if not number:
+            promise = points
+    return Fleet(stakes, macao, promise)
 
 
 def _casino_income(worths: Worths, table: Table, income: int) -> int:
@@ -214,16 +219,17 @@ def pending_stake(worths: Worths, table: Table) -> int:
     """Return the best height of the stack that the seat on turn is choosing."""
     pending = table.pending_stake
     assert pending is not None  # noqa: S101 the phase STAKE has one
-    seat, turns = table.seat, table.last_turn - table.turn
-    if not turns:  # nothing can be collected any more
+    if table.last_turn == table.turn:  # nothing can be collected any more
         return pending.min
-    port, worth, goods = (
-        PortPlan(worths, table, seat, pending.port),
-        worths.goods(table, seat, turns - 1),
-        table.goods[seat],
-    )
-    gain = worth.of(hand_with(goods, port.goods)) - worth.of(hand_of(goods))
-    return best_stake(port, gain, pending.max, turns)[1]
+    return stake_in(worths, table, pending.port, pending.max)[1]
+
+
+def stake_in(worths: Worths, table: Table, port: int, coins: int) -> tuple[float, int]:
+    """Return the points and the height of the best stake of the seat on turn in a port; -inf and 0 if there are too few coins."""
+    goods, turns = table.goods[table.seat], table.last_turn - table.turn
+    worth = worths.goods(table, table.seat, turns - 1)
+    gain = worth.of(hand_with(goods, table.port_goods[port])) - worth.of(hand_of(goods))
+    return best_stake(PortPlan(worths, table, table.seat, port), gain, coins, turns)
 
 
 # --- the final turn: denying goods (C1.5) ----------------------------------------------------------------------

@@ -7,6 +7,7 @@ known and others have acted.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import cast
 
@@ -136,9 +137,14 @@ def choose(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action])
         seen: the observation of the seat to act.
         actions: its legal actions.
     """
+    return decide(view_of(setup, seen, actions))
+
+
+def view_of(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action]) -> View:
+    """Return the data for a decision, from the arguments of `choose`."""
     table = ValparaisoState.empty(setup)
     restore(table, seen)
-    return decide(View(table, cast("Seat", seen.viewer), actions))
+    return View(table, cast("Seat", seen.viewer), actions)
 
 
 def decide(view: View) -> list[Action]:
@@ -150,12 +156,16 @@ def decide(view: View) -> list[Action]:
 
 def set_up(view: View) -> list[Action]:
     """Return the goods, or the village, for the best first turn (S6, S8)."""
+    return max(rated_set_up(view), key=operator.itemgetter(0))[1]
 
-    def points(action: Action) -> float:
-        table = with_choice(view, action)
-        return search(view, table, ACTION_CARDS, view.board.open_slots, WIDTH_IN_SETUP)[0].points
 
-    return [max(view.actions, key=points)]
+def rated_set_up(view: View) -> list[tuple[float, list[Action]]]:
+    """Return each choice of the set-up, with the points of its best first turn."""
+    found: list[tuple[float, list[Action]]] = []
+    for action in view.actions:
+        ends = search(view, with_choice(view, action), ACTION_CARDS, view.board.open_slots, WIDTH_IN_SETUP)
+        found.append((ends[0].points, [action]))
+    return found
 
 
 def with_choice(view: View, action: Action) -> Table:
@@ -175,11 +185,17 @@ def make_plan(view: View) -> list[Action]:
 
 def plans(view: View, width: int) -> list[list[Action]]:
     """Return rows that complete the plan, the best first."""
+    return [row for _, row in rated_plans(view, width)]
+
+
+def rated_plans(view: View, width: int) -> list[tuple[float, list[Action]]]:
+    """Return rows that complete the plan with their points, the best first."""
     plan, table = view.plan, view.table
     cards = [card for card in table.cards_of(view.seat) if card not in plan.cards and card is not plan.mayor]
     length = planning.slots(table, view.seat) - len(plan.cards)
     ends = search(view, table, cards, length, width, mayor=plan.mayor is None) if length else []
-    return [planned([cards[step.place] for step in steps_to(end)], length) for end in ends] or [[act.COMMIT]]
+    rated = [(end.points, planned([cards[step.place] for step in steps_to(end)], length)) for end in ends]
+    return rated or [(0.0, [act.COMMIT])]
 
 
 def planned(order: list[Card], length: int) -> list[Action]:
@@ -201,10 +217,16 @@ def use_card(view: View) -> list[Action]:
 
 def uses(view: View, width: int) -> list[list[Action]]:
     """Return rows that use a card, from the best sequences of the remaining ones, the best first."""
+    return [row for _, row in rated_uses(view, width)]
+
+
+def rated_uses(view: View, width: int) -> list[tuple[float, list[Action]]]:
+    """Return rows that use a card with the points of their sequences, the best first."""
     slotted = len(view.plan.cards)
     cards = [*view.plan.cards, *([] if view.plan.mayor is None else [view.plan.mayor])]
     ends = search(view, view.table, cards, len(cards), width, slotted=slotted)
-    return [used(step.place, step.mode, step.row, slotted) for step in [steps_to(end)[0] for end in ends]]
+    first = [(end.points, steps_to(end)[0]) for end in ends]
+    return [(points, used(step.place, step.mode, step.row, slotted)) for points, step in first]
 
 
 def used(place: int, mode: Mode, row: Row, slotted: int) -> list[Action]:

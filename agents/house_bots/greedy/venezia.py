@@ -34,7 +34,7 @@ OWN_NEST = 0.5  # share of the expected newborn that a plan assumes for own rein
 OWN_WAY = 0.15  # worth of a step along an order of places that differs by seat, so that equal bots do not meet
 
 _PLACES = len(Place)
-_CARD_PHASES = {
+CARD_PHASES = {
     Phase.FAMILY: ActionCard.FAM,
     Phase.TAKEOVER: ActionCard.UEB,
     Phase.RAPTOR: ActionCard.RAU,
@@ -84,8 +84,8 @@ def row(table: Table, seat: Seat) -> list[Action]:
 def _use_card(view: View) -> list[Action]:
     """Use an action card; or choose a home, a card to recover, or pigeons from the cemetery."""
     phase = view.table.phase
-    if phase in _CARD_PHASES:
-        return execute(view, _CARD_PHASES[phase])
+    if phase in CARD_PHASES:
+        return execute(view, CARD_PHASES[phase])
     if phase is Phase.FEHDE:
         return remove_pigeons(view)
     if phase is Phase.POISON:
@@ -109,16 +109,40 @@ def make_plan(view: View, likings: Sequence[float] = ()) -> list[Action]:
         view: the data for the decision.
         likings: additional points for pigeons in each place, to plan otherwise.
     """
+    _, pigeons, placed = best_piles(view, view.table.plans[view.seat], likings)
+    return row_of_plan(view, pigeons, placed, None)
+
+
+def has_card(view: View, plan: Plan) -> bool:
+    """Return whether the seat is still to plan an action card."""
+    return plan.step <= Step.ACTION and view.table.round > 1 and bool(view.table.hand(view.seat))
+
+
+def spare_pigeons(view: View, pigeons: Sequence[int], placed: int) -> int:
+    """Return the pigeons that a plan leaves in the reserve."""
+    return view.table.reserve[view.seat] - sum(pigeons) - placed
+
+
+def row_of_plan(view: View, pigeons: Sequence[int], placed: int, card: ActionCard | None) -> list[Action]:
+    """Return the actions that complete a plan.
+
+    Args:
+        view: the data for the decision.
+        pigeons: the pigeons for each place.
+        placed: the pigeons for the Piazza.
+        card: the action card; None for the best one.
+    """
     plan, board = view.table.plans[view.seat], view.board
     reserve = view.table.reserve[view.seat]
-    pigeons, placed = best_piles(view, plan, likings)
     is_piazza = plan.first is FirstCard.PIAZZA if plan.first is not None else placed > 0
     new = [place for place in Place if pigeons[place] and place not in plan.chosen]
     row: list[Action] = []
     if plan.step is Step.FIRST:
         row.append(act.FIRSTS[FirstCard.PIAZZA if is_piazza else FirstCard.FEINT])
-    if plan.step <= Step.ACTION and view.table.round > 1 and view.table.hand(view.seat):
-        row.append(act.PLANNED_CARDS[best_card(view, pigeons, reserve - sum(pigeons) - placed)])
+    if has_card(view, plan):
+        row.append(
+            act.PLANNED_CARDS[best_card(view, pigeons, spare_pigeons(view, pigeons, placed)) if card is None else card]
+        )
     if plan.step <= Step.DISTRICTS:
         row += [act.PLANNED_DISTRICTS[place] for place in new]
         if len(plan.chosen) + len(new) < board.district_cards:
@@ -147,8 +171,8 @@ def _counts(plan: Plan, places: Sequence[Place], pigeons: Sequence[int], feint: 
     return row
 
 
-def best_piles(view: View, plan: Plan, likings: Sequence[float]) -> tuple[list[int], int]:
-    """Return the best pigeons for each place, and for the Piazza, given what a plan has laid already."""
+def best_piles(view: View, plan: Plan, likings: Sequence[float]) -> tuple[float, list[int], int]:
+    """Return the best pigeons for each place, and for the Piazza, given what a plan has laid already; before them, their gain."""
     table, seat, cards = view.table, view.seat, view.board.district_cards
     laid = [0] * _PLACES
     for index in range(1, len(plan.counts)):
@@ -166,8 +190,8 @@ def best_piles(view: View, plan: Plan, likings: Sequence[float]) -> tuple[list[i
         most = 0 if closed else free
         shares.add(looks[place].gains(most, liking), view.kept, 0 if place in plan.chosen else 1)
     shares.add(piazza_row(view, plan), view.kept, 0)
-    _, counts = shares.best()
-    return [laid[place] + counts[place] for place in range(_PLACES)], counts[_PLACES]
+    gain, counts = shares.best()
+    return gain, [laid[place] + counts[place] for place in range(_PLACES)], counts[_PLACES]
 
 
 def _pigeons_left(table: Table, seat: Seat) -> int:
@@ -220,9 +244,13 @@ def lay_feint(view: View) -> list[Action]:
 
 def reinforce(view: View) -> list[Action]:
     """Reinforce with the number of pigeons that gain more at home than in the reserve; with all in the last round."""
-    table, nest = view.table, view.table.nest[view.seat]
+    nest = view.table.nest[view.seat]
     if not view.left:
         return [act.REINFORCES[nest]]
-    gains = view.outlooks()[table.home[view.seat]].gains(nest)
-    _, counts = share_out([gains], nest, view.kept)
+    _, counts = share_out([gains_at_home(view)], nest, view.kept)
     return [act.REINFORCES[counts[0]]]
+
+
+def gains_at_home(view: View) -> Row:
+    """Return the gains of the newborn at home."""
+    return view.outlooks()[view.table.home[view.seat]].gains(view.table.nest[view.seat])

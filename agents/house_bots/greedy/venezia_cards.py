@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from typing_extensions import override
+
 from house_bots.greedy.venezia_outlook import BORN, HELD_ROUNDS, Outlook, Row, View, share_out
 from referee.game import Action, Seat
 from referee.games.venezia import actions as act
@@ -31,14 +33,36 @@ class Use:
             self.gain, self.action = gain, action
 
 
+class Uses(Use):
+    """All uses of a card that were offered, with their gains."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rated: list[tuple[float, list[Action]]] = []
+
+    @override
+    def offer(self, gain: float, action: Action) -> None:
+        self.rated.append((gain, [action]))
+        super().offer(gain, action)
+
+
 def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
-    """Return the card that promises most with such a plan, or NONE if it is better to keep them all.
+    """Return the card that promises most with such a plan, or NONE if it is better to keep them all."""
+    most, best = -math.inf, ActionCard.NONE
+    for promise, card in rated_cards(view, laid, spare):
+        if promise > most:
+            most, best = promise, card
+    return best
+
+
+def rated_cards(view: View, laid: Sequence[int], spare: int) -> list[tuple[float, ActionCard]]:
+    """Return the promise of each card in hand with such a plan, after that of NONE: the gain that a card must have.
 
     A rival with fewer points may take the card, one with equal points may cancel it (Z7.1).
     """
-    table, looks, best = view.table, view.outlooks_with(laid), ActionCard.NONE
+    table, looks = view.table, view.outlooks_with(laid)
     hand = table.hand(view.seat)
-    most = CARD_FLOOR if len(hand) <= view.left else 0.0
+    found = [(CARD_FLOOR if len(hand) <= view.left else 0.0, ActionCard.NONE)]
     rivals = [
         table.hand(seat)
         for seat in range(view.seats)
@@ -49,10 +73,8 @@ def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
         for rival in rivals:
             if card in rival:
                 odds *= 1 - 1 / (1 + len(rival))
-        promise = odds * promised(view, card, looks, spare)
-        if promise > most:
-            best, most = card, promise
-    return best
+        found.append((odds * promised(view, card, looks, spare), card))
+    return found
 
 
 def promised(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int) -> float:
@@ -71,18 +93,24 @@ def promised(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int)
         rivals = sum([view.table.on_piazza(seat) for seat in range(view.seats) if seat != view.seat])
         pigeons = min(view.board.poisoned, rivals)
         return pigeons * BORN * view.kept * min(view.left, HELD_ROUNDS) / others
-    return best_use(view, card, looks, spare).gain
+    return best_use(view, card, looks, spare, Use()).gain
 
 
 def execute(view: View, card: ActionCard) -> list[Action]:
     """Choose the best use of a card that needs one choice."""
     spare = view.table.reserve[view.seat] + view.table.nest[view.seat]
-    return [best_use(view, card, view.outlooks(), spare).action]
+    return [best_use(view, card, view.outlooks(), spare, Use()).action]
 
 
-def best_use(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int) -> Use:
-    """Rate the uses of a card that needs one choice; without any, the gain is that of no action at all."""
-    use = Use()
+def rated_uses(view: View, card: ActionCard) -> list[tuple[float, list[Action]]]:
+    """Return the uses of a card that needs one choice, with their gains."""
+    spare, uses = view.table.reserve[view.seat] + view.table.nest[view.seat], Uses()
+    best_use(view, card, view.outlooks(), spare, uses)
+    return uses.rated or [(0.0, [uses.action])]
+
+
+def best_use(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int, use: Use) -> Use:
+    """Offer the uses of a card that needs one choice; without any, the gain is that of no action at all."""
     if card is FAM:
         _rate_families(view, looks, use)
     elif card is UEB:

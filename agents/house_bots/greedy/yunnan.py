@@ -127,30 +127,52 @@ def place_merchant(view: View, doubts: Sequence[float] = ()) -> Action:
         view: the decision.
         doubts: points to add to the worth of each building; empty for none.
     """
-    table, colour = view.table, view.colour
-    sources = rules.sources(table, colour)
-    if not sources:
-        return act.PASS
-    otherwise: Action = act.MARKETS[Place.RESERVE] if table.reserve[colour] else act.PASS
-    if table.banked >> colour & 1:
-        return otherwise
-    own, influence = standing(view)
-    with_all = Prospect(view, own, influence, view.turns)
-    source = cheapest(with_all, sources)
-    left = with_all.without_merchant(source)
-    lost = with_all.now - left.now
-    gains = bids(view, left, lost)
-    for gain in gains if doubts else []:
-        gain.points += doubts[gain.building]
-    if not view.committed[colour] and NOBODY in table.bank:
-        space = table.bank.index(NOBODY)
-        payment = view.board.bank_payment(expected_total(view))[space]
-        if payment * yuan(view.turns) - lost > max(0.0, promised(view, gains)):
-            return act.BANKS[space][source]
-    wanted = best_of(gains)
-    if wanted is None or wanted.points <= 0:
-        return otherwise
-    return act.bids(view.board.bid_spaces)[wanted.building][wanted.space][source]
+    sources = rules.sources(view.table, view.colour)
+    if not sources or view.table.banked >> view.colour & 1:
+        return without_bid(view)
+    auction = Auction(view, sources, doubts)
+    if auction.bank > 0:
+        return auction.banking()
+    wanted = best_of(auction.gains)
+    return without_bid(view) if wanted is None or wanted.points <= 0 else auction.bidding(wanted)
+
+
+def without_bid(view: View) -> Action:
+    """Return the market from the reserve; without a Merchant there, a pass."""
+    return act.MARKETS[Place.RESERVE] if view.table.reserve[view.colour] else act.PASS
+
+
+class Auction:
+    """The bids and the bank for a colour that has a Merchant to place."""
+
+    def __init__(self, view: View, sources: list[int], doubts: Sequence[float]) -> None:
+        """Rate the choices; for the doubts, see `place_merchant`."""
+        table = view.table
+        own, influence = standing(view)
+        with_all = Prospect(view, own, influence, view.turns)
+        self.source = cheapest(with_all, sources)
+        left = with_all.without_merchant(self.source)
+        lost = with_all.now - left.now
+        self.spaces = view.board.bid_spaces
+        self.gains = bids(view, left, lost)
+        for gain in self.gains if doubts else []:
+            gain.points += doubts[gain.building]
+        self.space = 0
+        """The free space of the bank."""
+        self.bank = NONE
+        """The points that the bank gains beyond all bids that it excludes; NONE if it is closed."""
+        if not view.committed[view.colour] and NOBODY in table.bank:
+            self.space = table.bank.index(NOBODY)
+            payment = view.board.bank_payment(expected_total(view))[self.space]
+            self.bank = payment * yuan(view.turns) - lost - max(0.0, promised(view, self.gains))
+
+    def bidding(self, gain: Gain) -> Action:
+        """Return the action of a bid."""
+        return act.bids(self.spaces)[gain.building][gain.space][self.source]
+
+    def banking(self) -> Action:
+        """Return the action that places a Merchant in the bank."""
+        return act.BANKS[self.space][self.source]
 
 
 def cheapest(prospect: Prospect, sources: list[int]) -> int:
@@ -232,14 +254,19 @@ def expected_total(view: View) -> int:
 
 def take_structure(view: View) -> Action:
     """Choose the structure with the largest present worth."""
-    own, influence = standing(view)
-    own.unmoved = packed(view.table.merchants[view.colour])
     chosen: Action = act.TAKES[Structure.POST]
     most = NONE
-    for take, points in structures(Prospect(view, own, influence, view.turns)):
+    for take, points in yard(view):
         if points > most:
             chosen, most = take, points
     return chosen
+
+
+def yard(view: View) -> list[tuple[Action, float]]:
+    """Return the present worth of each structure in the Yard."""
+    own, influence = standing(view)
+    own.unmoved = packed(view.table.merchants[view.colour])
+    return structures(Prospect(view, own, influence, view.turns))
 
 
 # --- phase 2f: conversion (Y10) ------------------------------------------------------------------------------

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from house_bots.greedy import GreedyBot
+from house_bots.options import MAX_SEED, number
 from house_bots.search.halving import Search
 from house_bots.search.recipe import Recipe
 from referee.game import Action, Game, Seat, Setup
@@ -18,7 +18,7 @@ from referee.match.house import HouseBot, HouseDecision
 
 SECONDS = 0.1
 """The processor seconds for a decision, if nobody says otherwise."""
-MAX_SECONDS, MAX_ROLLOUTS, MAX_SEED = 3600.0, 10**9, 2**62
+MAX_SECONDS, MAX_ROLLOUTS = 3600.0, 10**9
 BUDGET_SHARE = 0.5
 """The largest share of a decision's time that a search takes: a loaded machine can be late with everything else."""
 PATIENCE = 0.9
@@ -87,11 +87,11 @@ class SearchBot(HouseBot):
         found: dict[str, Any] = {}
         for name, text in options.items():
             if name == "seconds":
-                found[name] = _number(name, text, float, 0.001, MAX_SECONDS)
+                found[name] = number(name, text, float, 0.001, MAX_SECONDS)
             elif name == "rollouts":
-                found[name] = _number(name, text, int, 1, MAX_ROLLOUTS)
+                found[name] = number(name, text, int, 1, MAX_ROLLOUTS)
             elif name == "seed":
-                found[name] = _number(name, text, int, 0, MAX_SEED)
+                found[name] = number(name, text, int, 0, MAX_SEED)
             else:
                 raise ValueError(f"there is no option {name!r}; there are: seconds, rollouts, seed")
         if "seconds" in found and "rollouts" in found:
@@ -125,14 +125,3 @@ class SearchBot(HouseBot):
     def _seed(self) -> int:
         text = f"search {self._source}:{self._decisions}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])
-
-
-def _number(name: str, text: str, kind: type[int] | type[float], low: float, high: float) -> float:
-    try:
-        value = kind(text)
-    except ValueError:
-        value = math.nan
-    if not low <= value <= high:
-        words = "a whole number" if kind is int else "a number"
-        raise ValueError(f"{name} must be {words} from {low:g} to {high:g}, not {text!r}")
-    return value

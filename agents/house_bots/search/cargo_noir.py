@@ -11,12 +11,11 @@ from typing import Final, cast
 
 from typing_extensions import override
 
-from house_bots.greedy.cargo_noir import CargoNoirPolicy, best_deals, is_free, plan, row_of_fleet, smuggle
-from house_bots.greedy.cargo_noir_sets import hand_of, hand_with
-from house_bots.greedy.cargo_noir_ships import STAKE_STEPS, Fleet, PortPlan, best_stake, plan_ships
+from house_bots.greedy.cargo_noir import CargoNoirPolicy, best_deals, is_free, plan, ranked_swaps, row_of_fleet, smuggle
+from house_bots.greedy.cargo_noir_ships import STAKE_STEPS, Fleet, plan_ships, stake_in
 from house_bots.greedy.cargo_noir_worth import Worths
 from house_bots.search.cargo_noir_value import Value
-from house_bots.search.recipe import Recipe
+from house_bots.search.recipe import Recipe, distinct
 from referee.game import Action, Seat, Setup, State
 from referee.games.cargo_noir import actions as act
 from referee.games.cargo_noir.names import Destination, Phase
@@ -66,19 +65,11 @@ class CargoNoirRecipe(Recipe):
             rows += fleets(self._worths, table)
         elif table.phase is _STAKE:
             rows += [[stake] for stake in near_stakes(table)]
-        return _distinct(rows)
+        return distinct(rows)
 
     @override
     def value(self, state: State) -> list[float]:
         return self._value.of(cast("CargoNoirState", state))
-
-
-def _distinct(rows: list[list[Action]]) -> list[Sequence[Action]]:
-    found: list[Sequence[Action]] = []
-    for row in rows:
-        if row not in found:
-            found.append(row)
-    return found
 
 
 # --- phase 1 ---------------------------------------------------------------------------------------------------
@@ -102,18 +93,9 @@ def answers(table: Table) -> list[list[Action]]:
 def trades(worths: Worths, table: Table) -> list[list[Action]]:
     """Return a draw, and the best swaps by greedy's worth."""
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
-    goods = table.goods[table.seat]
-    scored: list[tuple[float, int, int]] = []
-    for give in range(10):
-        for take in range(10):
-            if give != take and goods[give] and table.market[take]:
-                left = goods[:]
-                left[give] -= 1
-                left[take] += 1
-                scored.append((-worth.of(hand_of(left)), give, take))
-    scored.sort()
     rows: list[list[Action]] = [[act.BM_DRAW]]
-    rows += [[act.BM_SWAPS[give][take]] for _, give, take in scored[:SWAPS]]
+    best = ranked_swaps(worth, table.goods[table.seat], table.market)[:SWAPS]
+    rows += [[act.BM_SWAPS[give][take]] for _, give, take in best]
     return rows
 
 
@@ -140,7 +122,7 @@ def fleets(worths: Worths, table: Table) -> list[list[Action]]:
             others.remove(place)
             rows.append(row_of_fleet(fleet.stakes, [*others, 1 - place]))
             for port in free:
-                stake = 0 if port in fleet.stakes else _best_stake(worths, table, port, coins)
+                stake = 0 if port in fleet.stakes else stake_in(worths, table, port, coins)[1]
                 if stake:
                     rows.append(row_of_fleet({**fleet.stakes, port: stake}, others))
     return rows
@@ -158,14 +140,6 @@ def _with_another_stake(table: Table, fleet: Fleet, port: int, coins: int) -> li
         if lowest <= other <= stake + coins:
             rows.append(row_of_fleet({**fleet.stakes, port: other}, fleet.macao))
     return rows
-
-
-def _best_stake(worths: Worths, table: Table, port: int, coins: int) -> int:
-    """Return the stake that greedy thinks best in a port, even if it thinks the port bad; 0 if there are too few coins."""
-    goods, turns = table.goods[table.seat], table.last_turn - table.turn
-    worth = worths.goods(table, table.seat, turns - 1)
-    gain = worth.of(hand_with(goods, table.port_goods[port])) - worth.of(hand_of(goods))
-    return best_stake(PortPlan(worths, table, table.seat, port), gain, coins, turns)[1]
 
 
 def near_stakes(table: Table) -> list[Action]:

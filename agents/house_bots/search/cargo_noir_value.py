@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
-from importlib.resources import files
-
 from house_bots.greedy.cargo_noir_sets import hand_of, hand_with
 from house_bots.greedy.cargo_noir_ships import PortPlan
 from house_bots.greedy.cargo_noir_worth import Worths, coins_worth
+from house_bots.search.values import read_values
 from referee.game import Seat
 from referee.games.cargo_noir.names import Card, Phase
 from referee.games.cargo_noir.scoring import score
@@ -15,6 +13,9 @@ from referee.games.cargo_noir.table import Table
 
 FEATURES = ("score", "goods", "stakes", "coins", "ships", "warehouses", "syndicates")
 """A seat's points, the worth of its goods, the goods that its stakes promise, the worth of its coins, and its cards."""
+
+ROWS = ("at_the_end", "for_ten_turns")
+"""Rows of weights: at the end of the match, and the addition for each ten turns left."""
 
 
 def features(worths: Worths, table: Table, seat: Seat) -> list[float]:
@@ -50,29 +51,13 @@ def features(worths: Worths, table: Table, seat: Seat) -> list[float]:
     return found + [feature * turns / 10 for feature in found]
 
 
-def beyond_rivals(rows: list[list[float]]) -> list[list[float]]:
-    """Return, for each seat, its numbers minus the means of its rivals'."""
-    rivals = len(rows) - 1
-    found: list[list[float]] = []
-    for own in rows:
-        beyond: list[float] = []
-        for place in range(len(own)):
-            total = 0.0
-            for row in rows:
-                total += row[place]
-            beyond.append(own[place] - (total - own[place]) / rivals)
-        found.append(beyond)
-    return found
-
-
 class Value:
     """The value of positions of one match."""
 
     def __init__(self, worths: Worths, seats: int) -> None:
         self._worths = worths
-        self._weights: list[float] = list(
-            tomllib.loads(files("house_bots.search").joinpath("cargo_noir.toml").read_text())[f"seats_{seats}"]
-        )
+        at_the_end, for_ten_turns = read_values("cargo_noir", seats, FEATURES, ROWS)
+        self._weights: list[float] = at_the_end + for_ten_turns
 
     def of(self, table: Table) -> list[float]:
         """Return each seat's points: final ones, or an estimate at the beginning of a turn."""

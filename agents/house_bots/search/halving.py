@@ -12,9 +12,9 @@ import math
 from collections.abc import Callable, Sequence
 
 from house_bots.search.recipe import TO_THE_END, Recipe
-from referee.game import Action, Game, IllegalAction, Observation, Seat, State
+from referee.game import Action, Game, Observation, Seat, State
 from referee.kit.chance import FastChance
-from referee.playout import rollout
+from referee.playout import play_row, rollout
 
 FIRST_SAMPLES = 2
 """Samples of each candidate before the budget is known well enough to be spread."""
@@ -73,11 +73,11 @@ class Search:
     def _compare(self, alive: Sequence[int], share_spent: Callable[[int], float]) -> bool:
         """Play each candidate that is left in one more sample; return whether further samples can tell more."""
         number = len(self.differences[0])
+        world = self._sampled(number) if number and self._recipe.has_secrets else self._world
         results: list[float] = []
         ended = True
         for index in alive:
-            state = self._world.clone() if not self._recipe.has_secrets else self._sampled(number)
-            over, points = self._played(state, self.rows[index], FastChance(seed=self._seed + number))
+            over, points = self._played(world.clone(), self.rows[index], FastChance(seed=self._seed + number))
             results.append(points)
             ended = ended and over
             self.rollouts += 1
@@ -101,11 +101,7 @@ class Search:
         """Play a row and a rollout; return whether the match is over, and the seat's points beyond its rivals'."""
         stages = self._recipe.stages(state)
         until = TO_THE_END if stages >= TO_THE_END else state.stage() + stages + self._deeper
-        for action in row:
-            try:
-                state.apply(self._seat, action, chance)
-            except IllegalAction:
-                break  # chance, or a rival, changed what is possible
+        play_row(state, self._seat, row, chance)
         rollout(state, self._recipe.policy, chance, until)
         values = self._recipe.value(state)
         own = values.pop(self._seat)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-
-from mypy_extensions import mypyc_attr
 
 from referee.game import Action, RolloutPolicy, Seat, Setup, State
 from referee.playout import END
@@ -13,8 +12,7 @@ TO_THE_END = END
 """A length of rollouts in stages: until the match is over."""
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
-class Recipe:
+class Recipe(ABC):
     """The search in one game, for one setup. Each game has a subclass in a module named after it.
 
     Attributes:
@@ -32,14 +30,22 @@ class Recipe:
         self.has_secrets = False
         self.win = 0.0
 
+    @abstractmethod
     def stages(self, state: State) -> int:
         """Return how many stages a rollout from a state goes on, counting the current one; `TO_THE_END` for all."""
-        raise NotImplementedError
 
+    @abstractmethod
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
         """Return the rows to compare. The first is what the seat would play without a search."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value(self, state: State) -> list[float]:
         """Return an estimate of each seat's final points, in a state where a rollout stopped."""
-        raise NotImplementedError
+
+
+def distinct(rows: Sequence[Sequence[Action]]) -> list[Sequence[Action]]:
+    """Return the rows without repetitions."""
+    known: dict[tuple[Action, ...], Sequence[Action]] = {}
+    for row in rows:
+        known.setdefault(tuple(row), row)
+    return list(known.values())

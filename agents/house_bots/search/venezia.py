@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from house_bots.greedy.venezia import GreedyPolicy, make_plan
 from house_bots.greedy.venezia_outlook import View
-from house_bots.search.recipe import Recipe
+from house_bots.search.recipe import Recipe, distinct
 from house_bots.search.venezia_value import Value
 from referee.game import Action, Seat, Setup, State
 from referee.games.venezia import actions as act
@@ -42,7 +42,7 @@ class VeneziaRecipe(Recipe):
         rows: list[Sequence[Action]] = [self.policy.row(table, seat, FastChance(0))]
         if table.phase is Phase.PLAN and table.plans[seat].step <= Step.ACTION:
             rows += plans(table, seat, rows[0])
-        rows += [[action] for action in table.legal_actions(seat)]
+        rows += [[action] for action in table.legal_actions(seat) if action != rows[0][0]]
         return distinct(rows)
 
     @override
@@ -62,17 +62,6 @@ def plans(table: VeneziaState, seat: Seat, row: Sequence[Action]) -> list[Sequen
     for _ in range(PLANS):
         likings = [LIKING[draw.below(len(LIKING))] for _ in Place]
         found.append(make_plan(View(table, seat), likings))
-    return found
-
-
-def distinct(rows: Sequence[Sequence[Action]]) -> list[Sequence[Action]]:
-    """Return the rows without repetitions, and without single actions that begin the first row."""
-    found: list[Sequence[Action]] = []
-    known: set[tuple[Action, ...]] = {(rows[0][0],)}
-    for row in rows:
-        if row is rows[0] or tuple(row) not in known:
-            known.add(tuple(row))
-            found.append(row)
     return found
 
 

@@ -5,17 +5,16 @@ The numbers are in `venezia.toml`; `bench/values_venezia.py` fits them.
 
 from __future__ import annotations
 
-import tomllib
-from importlib.resources import files
-
+from house_bots.search.values import read_values
 from referee.games.venezia.names import DISTRICTS, Place
 from referee.games.venezia.scoring import majority
 from referee.games.venezia.table import NONE, Table
 
 FEATURES = ("held", "lead", "reserve", "piazza", "cemetery", "hand", "supply", "island")
 """Points of the majorities held; pigeons ahead in the districts; pigeons by place; action cards; a lead in San Giorgio."""
-MOST_LEFT = 3
-"""The most rounds left that have numbers of their own."""
+ROWS = ("left1", "left2", "left3")
+"""Rows of weights by the rounds left; the last one is for more, too."""
+MOST_LEFT = len(ROWS)
 _LEAD = 4  # a larger lead in a district counts as this one
 _SGM = int(Place.SGM)
 _DISTRICTS = len(DISTRICTS)
@@ -58,9 +57,7 @@ class Value:
     """Estimates of the final points, for a number of seats."""
 
     def __init__(self, seats: int) -> None:
-        text = (files("house_bots.search") / "venezia.toml").read_text(encoding="utf-8")
-        numbers = tomllib.loads(text)[f"seats{seats}"]
-        self._weights: list[list[float]] = [numbers[f"left{left}"] for left in range(1, MOST_LEFT + 1)]
+        self._weights: list[list[float]] = read_values("venezia", seats, FEATURES, ROWS)
 
     def estimate(self, table: Table, left: int) -> list[float]:
         """Return the points of each seat at the end of the match, if `left` rounds are still to be played."""

@@ -63,7 +63,22 @@ class Command:
     """Its sandbox; None to let it run with the rights of this process."""
 
 
-def house_player(word: str, join_seconds: float = 10.0) -> House | Command:
+@dataclass(frozen=True, slots=True)
+class HouseProcess:
+    """A seat for a house bot in a process of its own. It can be sent to other machines."""
+
+    word: str
+    """Its name, and options: `search:seconds=1`."""
+    join_seconds: float = 10.0
+    """The time for it to join."""
+
+    def command(self) -> Command:
+        """Return the command that starts it with the Python and the environment of this process."""
+        argv = [sys.executable, "-m", "house_bots", self.word]
+        return Command(argv, dict(os.environ), None, self.join_seconds)
+
+
+def house_player(word: str, join_seconds: float = 10.0) -> House | HouseProcess:
     """Return the player for a house bot: in this process, or in its own if it takes its time.
 
     Args:
@@ -75,7 +90,7 @@ def house_player(word: str, join_seconds: float = 10.0) -> House | Command:
     """
     bot = house_bot(word)
     if house_bots()[word.partition(":")[0]].thinks:
-        return Command([sys.executable, "-m", "house_bots", word], dict(os.environ), None, join_seconds)
+        return HouseProcess(word, join_seconds)
     return House(bot)
 
 
@@ -95,7 +110,7 @@ class InProcess(AgentConnection, Protocol):
         ...
 
 
-Player = House | Command | Remote | InProcess
+Player = House | HouseProcess | Command | Remote | InProcess
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,17 +202,18 @@ async def play_match(
     """
     chance = LiveChance(plan.seed)
     state = first_state(plan, chance)
+    seated = [player.command() if isinstance(player, HouseProcess) else player for player in players]
     house = {
         seat: player.bot(plan.game, plan.setup, plan.match_id, seat)
-        for seat, player in enumerate(players)
+        for seat, player in enumerate(seated)
         if isinstance(player, House)
     }
-    here = {seat: player for seat, player in enumerate(players) if not isinstance(player, House | Command | Remote)}
+    here = {seat: player for seat, player in enumerate(seated) if not isinstance(player, House | Command | Remote)}
     table = AgentSeats()
     writer = None
     showing = None if server is None else server.showing(plan)
     try:
-        await _fill_seats(table, players, server, announce)
+        await _fill_seats(table, seated, server, announce)
         if table.starved and starved_is_void:
             raise MatchVoid("; ".join(table.starved))
         if table.faults and all_must_start:

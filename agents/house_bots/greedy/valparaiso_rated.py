@@ -1,0 +1,33 @@
+"""The rows that the policy for Valparaíso compares, with their estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from house_bots.greedy.valparaiso import WIDTH, WIDTH_IN_USE, decide, rated_plans, rated_set_up, rated_uses, view_of
+from referee.game import Action, Setup
+from referee.games.valparaiso.names import Phase
+from referee.games.valparaiso.observation import ValparaisoObservation
+
+
+def rated_rows(
+    setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action]
+) -> list[tuple[float, list[Action]]]:
+    """Return the row of `choose`, and others that it is compared with, each with its estimate in points.
+
+    These are the choices of the set-up, and the other ends of the search for a plan, or for the use of a card. In other
+    phases, nothing else is weighed. The arguments are those of `choose`.
+    """
+    view = view_of(setup, seen, actions)
+    rated: list[tuple[float, list[Action]]] = []
+    if view.phase in (Phase.SETUP_GOODS, Phase.SETUP_PLACE):
+        rated = rated_set_up(view)
+    elif view.phase is Phase.PLAN:
+        rated = rated_plans(view, WIDTH)
+    elif view.phase is Phase.USE:
+        rated = rated_uses(view, WIDTH_IN_USE)
+    found: dict[tuple[Action, ...], tuple[float, list[Action]]] = {}
+    for points, row in rated:
+        if row[0] in actions:
+            found.setdefault(tuple(row), (points, row))
+    return list(found.values()) or [(0.0, decide(view))]
