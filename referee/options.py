@@ -57,6 +57,20 @@ class Option:
         return " or ".join(map(_described, self.values))
 
 
+OPENINGS = "openings"
+"""The option of a game for the number of random decisions with which a match begins."""
+MAX_OPENINGS = 50
+
+
+def openings(usual: int) -> Option:
+    """Return the option for random decisions at the start, which the seed determines (`referee/match/opening.py`).
+
+    Args:
+        usual: the default. A game without chance after the start needs some: bots without chance would repeat their matches.
+    """
+    return Option(OPENINGS, (range(MAX_OPENINGS + 1),), usual, "how many random decisions a match begins with", "")
+
+
 def _described(choice: str | bool | range | Distinct) -> str:
     if isinstance(choice, range):
         return f"a number from {choice.start} to {choice.stop - 1}"

@@ -49,7 +49,7 @@ DRAWING_MAY_IMPORT = RULES_MAY_IMPORT | {
 
 # All that the match machine may import: no clock, socket, file or process.
 MATCH_MAY_IMPORT = {
-    "__future__", "collections.abc", "dataclasses", "enum", "hashlib", "json", "re", "typing", "referee.game", "referee.kit.chance",
+    "__future__", "collections.abc", "dataclasses", "enum", "hashlib", "json", "re", "typing", "referee.game", "referee.kit.chance", "referee.options",
 }  # fmt: skip
 
 # The same for the verdict on two versions.

@@ -88,6 +88,7 @@ def _print_seats(found: MatchAnswer) -> None:
         )
     out.print(listed)
     out.print("seconds: charged in all; longest: for one decision, and after how many actions it came", style="dim")
+    _print_reasons(found)
     for one in found.seats:
         if one.usage is not None:
             used = Usage(**document(one.usage))
@@ -95,6 +96,19 @@ def _print_seats(found: MatchAnswer) -> None:
         if one.telemetry:
             said = ", ".join(f"{said.key} {said.mean:,.6g}" for said in one.telemetry)
             out.print(f"seat {one.seat}, {one.bot}, said on average: {said}", soft_wrap=True)
+
+
+def _print_reasons(found: MatchAnswer) -> None:
+    """Print why each rating rose or fell: it follows from all matches of the block, not from this one alone."""
+    own = next((one for one in found.block if one.match == found.match), None)
+    for reason in found.reasons:
+        change = None if own is None else own.seats[reason.seat].block_change
+        where = "in this match" if reason.matches == 1 else f"in the {reason.matches} matches of this seed"
+        out.print(
+            f"seat {reason.seat}, {found.bots[reason.seat]}, beat {reason.beaten:.0%} of its rivals {where};"
+            f" the ratings before promised {reason.expected:.0%}" + ("" if change is None else f": mu {change:+.2f}"),
+            soft_wrap=True,
+        )
 
 
 def _print_lost(found: MatchAnswer, lost: LostDecision) -> None:

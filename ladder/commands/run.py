@@ -33,11 +33,13 @@ from referee.commands.options import (
     GameOptions,
     MemoryOption,
     NoPonderingOption,
+    OpeningsOption,
     RayOption,
     TasksOption,
     read_clock,
     read_limits,
     read_options,
+    with_openings,
 )
 from referee.commands.output import err, out
 from referee.live.matches.cluster import Crew
@@ -59,6 +61,7 @@ def run(
     workers: WorkersOption = None,
     clock: ClockOption = DEFAULT_CLOCK,
     option: GameOptions = None,
+    openings: OpeningsOption = None,
     seats: Annotated[
         int | None,
         typer.Option(
@@ -96,9 +99,10 @@ def run(
 
       dogana ladder run --game cargo_noir --matches 5000 --ray auto
     """
-    control, options = read_clock(clock), read_options(option or [])
-    if options and len(set(game)) > 1:
+    control = read_clock(clock)
+    if option and len(set(game)) > 1:
         raise LadderError("options are those of one game; run each game by itself, or leave out --option")
+    options = read_options(with_openings(option or [], openings))
     chosen = [agree(find(name), options, seats) for name in dict.fromkeys(game)]
     place = Home(home)
     limits = chosen_limits(memory, tasks, cpus, no_pondering=no_pondering, unconfined=unconfined)

@@ -313,8 +313,8 @@ class MatchHistory:
             for version, blocks in groupby(rows, key=itemgetter("version"))
         }
 
-    def block_changes(self, matches: Iterable[PlayedMatch]) -> dict[tuple[int, int], float]:
-        """Return by how much the mu of versions changed in the blocks of some matches, by version and block.
+    def block_changes(self, matches: Iterable[PlayedMatch]) -> dict[tuple[int, int], tuple[Rating, Rating]]:
+        """Return the ratings of versions before and after the blocks of some matches, by version and block.
 
         A block in which a version was first rated is left out.
         """
@@ -323,13 +323,14 @@ class MatchHistory:
         for version, condition, block in keys:
             rows = self._file.rows(
                 """
-                select block, mu from block_ratings
+                select block, mu, sigma from block_ratings
                 where version = ? and condition = ? and block <= ? order by block desc limit 2
                 """,
                 [version, condition, block],
             )
             if len(rows) > 1 and rows[0]["block"] == block:
-                changes[version, block] = rows[0]["mu"] - rows[1]["mu"]
+                after, before = (Rating(row["mu"], row["sigma"]) for row in rows)
+                changes[version, block] = before, after
         return changes
 
     def seat_tallies(self, version: Version, condition: Condition) -> list[SeatTally]:

@@ -103,6 +103,22 @@ def better(one: Rating, other: Rating) -> float:
     return min(max(chance, _UNLIKELY), 1 - _UNLIKELY)
 
 
+def expected_share(one: Rating, others: Sequence[Rating]) -> float:
+    """Return the share of rivals that a version beats in a match, as its rating and theirs predict it: from 0 to 1."""
+    chances = []
+    for other in others:
+        spread = 2 * _ENVIRONMENT.beta**2 + one.sigma**2 + other.sigma**2
+        chances.append((1 + erf((one.mu - other.mu) / sqrt(2 * spread))) / 2)
+    return fsum(chances) / len(chances)
+
+
+def share_beaten(ranks: Sequence[int], player: int) -> float:
+    """Return the share of rivals that a player is placed before in a match, from 0 to 1; ties count half."""
+    own = ranks[player]
+    beaten = fsum((rank > own) + (rank == own) / 2 for other, rank in enumerate(ranks) if other != player)
+    return beaten / (len(ranks) - 1)
+
+
 def level_with(ratings: Sequence[Rating]) -> list[list[int]]:
     """Return, for each rating, the indices of the others that it cannot be distinguished from."""
     apart = NormalDist().inv_cdf(APART) ** 2  # in squares, because this is computed for each pair on the ladder

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import BytesIO
+from statistics import fmean
 
 from msgspec import field
 
@@ -10,7 +12,8 @@ from ladder.archive import traces
 from ladder.archive.archive import NoRecord, find_record
 from ladder.archive.faults import Account, Blame, Lead, LongestDecision, LostDecision
 from ladder.archive.retention import KEPT, by_retention
-from ladder.facts.history import Said
+from ladder.facts.history import MatchHistory, PlayedMatch, Said
+from ladder.model.rating import expected_share, share_beaten
 from ladder.operation.errors import LadderError
 from ladder.questions.access import check_over, check_owner, find_match, may_read, without_path
 from ladder.questions.question import Count, File, Ladder, Name, Request, Row, file_of, question
@@ -71,6 +74,19 @@ class LogPlace(Row):
     """The seat, counted from 0."""
 
 
+class RatingReason(Row):
+    """Why the rating of a seat's bot rose or fell in the block of a match: it beat more or fewer rivals than was expected."""
+
+    seat: Count
+    """The seat, counted from 0."""
+    matches: Count
+    """The number of rated matches in the block so far."""
+    beaten: float
+    """The share of rivals that it beat in them, from 0 to 1; ties count half."""
+    expected: float
+    """The share that the ratings before the block predicted."""
+
+
 class MatchAnswer(Row):
     """All available data about a match."""
 
@@ -104,6 +120,8 @@ class MatchAnswer(Row):
     """The action after which the winner led for good; null if several seats have won, or there is no record that holds."""
     block: list[MatchRow]
     """The counted matches of its block, by rotation, including itself; empty if it does not count."""
+    reasons: list[RatingReason]
+    """For each seat whose bot, like all its rivals, had a rating before the block: why that changed."""
     digest: str
     """A hash of its play; empty if it does not count."""
 
@@ -129,6 +147,7 @@ def match(ladder: Ladder, request: MatchRequest) -> MatchAnswer:
     found = traces.traces_of(ladder.home, ladder.facts, match_id)
     account, played = found.account, ladder.facts.history.played(match_id)
     logs = [log for log in found.logs if may_read(ladder, log)]
+    block = [] if played is None else ladder.facts.history.played_with(played)
     problem = found.problem if ladder.caller.is_organiser or not found.problem else "its record does not hold"
     return MatchAnswer(
         match=found.match_id,
@@ -145,9 +164,33 @@ def match(ladder: Ladder, request: MatchRequest) -> MatchAnswer:
         problem=problem,
         pruned_at=found.pruned_at,
         lead=None if account is None else account.lead,
-        block=[] if played is None else match_rows(ladder.facts, ladder.facts.history.played_with(played)),
+        block=match_rows(ladder.facts, block),
+        reasons=[] if played is None else _reasons(ladder.facts.history, played, [one for one in block if one.rated]),
         digest="" if played is None else played.digest,
     )
+
+
+def _reasons(history: MatchHistory, match: PlayedMatch, rated: Sequence[PlayedMatch]) -> list[RatingReason]:
+    """Compare the results of the rated matches of a block with the ratings before it."""
+    ratings = history.block_changes([match])
+    before = [ratings.get((seat.version.id, match.block)) for seat in match.seats]
+    known = [one[0] for one in before if one is not None]
+    if not rated or len(known) < len(match.seats):
+        return []
+    return [
+        RatingReason(
+            seat=seat.seat,
+            matches=len(rated),
+            beaten=fmean(_share_beaten(one, seat.version.id) for one in rated),
+            expected=expected_share(known[at], [*known[:at], *known[at + 1 :]]),
+        )
+        for at, seat in enumerate(match.seats)
+    ]
+
+
+def _share_beaten(match: PlayedMatch, version: int) -> float:
+    ranks = [seat.rank for seat in match.seats]
+    return share_beaten(ranks, next(at for at, seat in enumerate(match.seats) if seat.version.id == version))
 
 
 def _seats(ladder: Ladder, found: traces.MatchTraces, logs: list[traces.BotOutput]) -> list[SeatAccount]:

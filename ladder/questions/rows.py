@@ -283,7 +283,7 @@ def match_rows(facts: Store, matches: Sequence[PlayedMatch]) -> list[MatchRow]:
     return [_match_row(match, changes) for match in matches]
 
 
-def _match_row(match: PlayedMatch, changes: Mapping[tuple[int, int], float]) -> MatchRow:
+def _match_row(match: PlayedMatch, changes: Mapping[tuple[int, int], tuple[Rating, Rating]]) -> MatchRow:
     return MatchRow(
         match=match.match_id,
         number=match.number,
@@ -304,8 +304,12 @@ def _match_row(match: PlayedMatch, changes: Mapping[tuple[int, int], float]) -> 
                 score=seat.score,
                 outcome=seat.outcome.value,
                 detail=seat.detail,
-                block_change=changes.get((seat.version.id, match.block)),
+                block_change=_change(changes.get((seat.version.id, match.block))),
             )
             for seat in match.seats
         ],
     )
+
+
+def _change(ratings: tuple[Rating, Rating] | None) -> float | None:
+    return None if ratings is None else ratings[1].mu - ratings[0].mu

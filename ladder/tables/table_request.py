@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ladder.operation.errors import LadderError
 from referee.game import Game, Seat, SetupError
-from referee.options import Option, OptionValue
+from referee.options import OPENINGS, Option, OptionValue
 from referee.registry import house_bots, shipped_board
 
 PERSON = "person"
@@ -83,6 +83,16 @@ def values_of(option: Option) -> list[str]:
     return found if len(found) <= MAX_CHOICES else []
 
 
+def offered_options(game: Game) -> list[Option]:
+    """Return the options that a person can choose: all of the game's but random decisions at the start."""
+    return [option for option in game.options if option.name != OPENINGS]
+
+
+def _without_opening(game: Game) -> dict[str, OptionValue]:
+    """Return the option that leaves all decisions to the players: a person does not repeat their matches."""
+    return {option.name: 0 for option in game.options if option.name == OPENINGS}
+
+
 def read_table_request(game: Game, fields: Mapping[str, str], willing: Collection[str] = ()) -> TableRequest:
     """Read a form with `seats`, `seat`, `bot1` and so on for the others in their order, `clock`, and `option.NAME`.
 
@@ -117,9 +127,8 @@ def read_table_request(game: Game, fields: Mapping[str, str], willing: Collectio
     asked = {key.removeprefix("option."): value.strip() for key, value in fields.items() if key.startswith("option.")}
     options: dict[str, OptionValue] = {}
     try:
-        setup = game.setup(
-            seats, {name: value for name, value in asked.items() if value != DEFAULT}, shipped_board(game)
-        )
+        chosen = {name: value for name, value in asked.items() if value != DEFAULT}
+        setup = game.setup(seats, {**_without_opening(game), **chosen}, shipped_board(game))
         defaults = {option.name: option.default for option in game.options}
         options = {name: value for name, value in setup.options.items() if value != defaults[name]}
     except SetupError as error:

@@ -64,7 +64,8 @@ def _print_one(game: Game) -> None:
     out.print(f"{game.title} ({game.name}): {_seats(game)} seats; house bots: {', '.join(_bots(game))}")
     if out.width < _NARROW:
         for option in game.options:
-            out.print(f"{option.name}: {option.help} (rule {option.rule})")
+            rule = f" (rule {option.rule})" if option.rule else ""
+            out.print(f"{option.name}: {option.help}{rule}")
             out.print(f"  {option.describe_values()}; default: {str(option.default).lower()}")
         return
     table = Table()

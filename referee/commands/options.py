@@ -10,12 +10,23 @@ import typer
 
 from referee.errors import DoganaError
 from referee.match.clock import TimeControl
+from referee.options import MAX_OPENINGS, OPENINGS
 from referee.sandbox.limits import MIB, ResourceLimits
 
 DEFAULT_CLOCK = "60+0.5/10"
 ClockOption = Annotated[str, typer.Option(help="The clock of each seat, in seconds.", metavar="BANK+INCREMENT/CAP")]
 GameOptions = Annotated[
     list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="NAME=VALUE")
+]
+OpeningsOption = Annotated[
+    int | None,
+    typer.Option(
+        help="Begin each match with this many random decisions, which follow from its seed.",
+        min=0,
+        max=MAX_OPENINGS,
+        show_default="4 in a game without chance after the start, 0 in others",
+        metavar="NUMBER",
+    ),
 ]
 MAX_MIB, MAX_TASKS, MAX_CPUS = 4 * 1024 * 1024, 4 * 1024 * 1024, 1024
 """The largest limits of a bot: more than any machine has. Linux has at most 4,194,304 processes, see proc(5)."""
@@ -154,6 +165,11 @@ def read_tls(certificate: Path | None, key: Path | None) -> tuple[bytes | None, 
         return certificate.read_bytes(), key.read_bytes()
     except OSError as error:
         raise BadOption(f"cannot read {error.filename}: {error.strerror}") from error
+
+
+def with_openings(entries: Sequence[str], openings: int | None) -> list[str]:
+    """Return options of a game, each in the form NAME=VALUE, with the number of its openings if that was chosen."""
+    return [*entries, *([] if openings is None else [f"{OPENINGS}={openings}"])]
 
 
 def read_options(entries: Sequence[str]) -> dict[str, str]:

@@ -28,6 +28,7 @@ from referee.commands.options import (
     MatchWorkersOption,
     MemoryOption,
     NoPonderingOption,
+    OpeningsOption,
     RayOption,
     ResumeOption,
     RuntimeOption,
@@ -39,6 +40,7 @@ from referee.commands.options import (
     read_limits,
     read_options,
     read_tls,
+    with_openings,
 )
 from referee.commands.output import SEAT_OUT, err, out, print_json, target
 from referee.commands.plan_file import ResumeError
@@ -80,6 +82,7 @@ def play(
     ] = None,
     seed: SeedOption = None,
     option: GameOptions = None,
+    openings: OpeningsOption = None,
     clock: MatchClockOption = None,
     games: Annotated[
         int | None,
@@ -161,7 +164,7 @@ def play(
 
       dogana play cargo_noir greedy remote --listen 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
-    seats = seat or []
+    seats, option = seat or [], with_openings(option or [], openings)
     if resume and record is None and game is not None and not seats:
         record, game = target(game), None
     control = None if clock is None else read_clock(clock)
@@ -194,7 +197,7 @@ def play(
         )
     games, control = games or 1, control or read_clock(DEFAULT_CLOCK)
     chosen = find(game)
-    setup, position = _agree(chosen, len(seats), option or [], board, start) if plan is None else plan.settle()
+    setup, position = _agree(chosen, len(seats), option, board, start) if plan is None else plan.settle()
     if not isolate and (memory, tasks, cpus, no_pondering, runtime) != (None, None, None, False, None):
         raise PlayError("--memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate")
     limits = read_limits(memory, tasks, cpus, no_pondering=no_pondering)
@@ -442,7 +445,7 @@ def _agree(
     """Return the setup of the matches (number of seats, options and board), and the position if there is one."""
     if start is not None:
         if options or board is not None:
-            raise PlayError("a position brings its own options and board; leave out --option and --board")
+            raise PlayError("a position brings its own options and board; leave out --option, --openings and --board")
         position = read_position(start, find)
         if position.game is not game:
             raise PlayError(f"position {start} is of {position.game.name}, not of {game.name}")

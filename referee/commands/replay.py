@@ -24,6 +24,7 @@ _BY = {
     Decider.FORCED: " (the only legal action)",
     Decider.CLOCK: " (default: time was up)",
     Decider.DEFAULT: " (default: the seat is out)",
+    Decider.OPENING: " (drawn: part of the opening)",
 }
 
 

@@ -22,6 +22,8 @@ class Decider(Enum):
     """Time was up: the default was played."""
     DEFAULT = "default"
     """The seat is out: the default was played."""
+    OPENING = "opening"
+    """It was drawn: the match begins with random decisions."""
 
 
 class Refusal(Enum):

@@ -21,6 +21,8 @@ A seat that is to act is in one of two conditions once a method has returned:
   asked    it has an open decision, with a number and a deadline
   out      the rules' default has been played for it
 
+A match may begin with random decisions (`opening.py`): `start` plays them without asking, for seats that are out, too.
+
 A decision with one legal action is played without asking. All seats to act are asked at once. An open decision stays
 open until it is answered, its deadline passes, or other seats change the seat's legal actions. A new deadline (a sand
 timer that starts or stops) does not close it.
@@ -76,6 +78,7 @@ from referee.match.effects import (
     Withdrawal,
 )
 from referee.match.judging import Refused, judge, why_dropped
+from referee.match.opening import draw_opening
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Fault, Outcome, Result, SeatResult, closing_lines, final_ranks, milliseconds
 
@@ -169,6 +172,9 @@ class MatchMachine:
         self._now = now
         for seat, fault in absent.items():
             self._put_out(seat, fault)
+        while self._actions < self.plan.openings and not self.state.is_over():
+            seat, action = draw_opening(self.state, self._chance)
+            self._apply(seat, action, Decider.OPENING)
         self._go_on()
         return self._take_effects()
 

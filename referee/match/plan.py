@@ -11,6 +11,7 @@ from typing import Any
 from referee.game import Action, Game, Seat, Setup, State, label
 from referee.kit.chance import Draw, commitment
 from referee.match.clock import TimeControl
+from referee.options import OPENINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,12 @@ class MatchPlan:
     """True if the end of the match reveals the seed. It must not if later matches use the same seed."""
     committed: str = ""
     """The commitment to the seed as a record has it; empty if it follows from the seed."""
+
+    @property
+    def openings(self) -> int:
+        """The number of random decisions with which the match begins; 0 if it starts from a position."""
+        found = self.setup.options.get(OPENINGS, 0)
+        return found if isinstance(found, int) and self.position is None else 0
 
     @property
     def seed_commitment(self) -> str:

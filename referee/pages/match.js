@@ -4,7 +4,7 @@
 const TIME_MS = { least: 300, most: 2000 }; // how long a step stays when it is played
 const LIVE_MS = 1000; // how often the live region speaks while playing
 const SCREEN = { least: 200, most: 10000 }; // how high a screen may be, in pixels
-const BY = { f: "the only legal action", c: "default: time was up", d: "default: the seat is out" };
+const BY = { f: "the only legal action", c: "default: time was up", d: "default: the seat is out", o: "drawn: part of the opening" };
 
 function make(name, content = "", className = "") {
   const made = document.createElement(name);

@@ -92,7 +92,7 @@ class Seats:
             Unsound: if they do not fit.
         """
         record = self.records[seat]
-        if by in (Decider.FORCED, Decider.DEFAULT) or record.completing:
+        if by in (Decider.FORCED, Decider.DEFAULT, Decider.OPENING) or record.completing:
             if _is_timed(data):
                 raise Unsound(f"{by.value} decided without asking, so there are no times")
             return 0.0

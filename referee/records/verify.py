@@ -18,6 +18,7 @@ from referee.kit.chance import ChanceError, Draw, LiveChance, ReplayChance
 from referee.kit.document import Document
 from referee.match.effects import Decider
 from referee.match.machine import STATE_DIGEST_EVERY
+from referee.match.opening import draw_opening
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Result, closing_lines, final_ranks
 from referee.records.header import read_plan
@@ -245,14 +246,20 @@ class Replay:
             action = self.plan.game.parse_action(text)
         except ValueError as error:
             raise self._fail(line, str(error)) from error
+        opens = self._actions < self.plan.openings
         try:
-            self._seats.check_decider(self.state, seat, action, by)
+            if opens != (by is Decider.OPENING):
+                raise Unsound(f"the first {self.plan.openings} decisions are drawn, and no others")
+            if not opens:
+                self._seats.check_decider(self.state, seat, action, by)
             seconds = self._seats.charge_action(data, seat, by)
         except Unsound as error:
             raise self._fail(line, str(error)) from error
         larger = self._seats.larger_decision(self.state, seat)
         draws = self._give_draws(line)
         try:
+            if opens and draw_opening(self.state, self._chance) != (seat, action):
+                raise self._fail(line, f"{text} of seat {seat} is not the decision that was drawn")
             self.state.apply(seat, action, self._chance)
         except IllegalAction as error:
             raise self._fail(line, f"{text} of seat {seat} is not legal: {error}") from error

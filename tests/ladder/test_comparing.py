@@ -13,7 +13,7 @@ from ladder.archive.archive import USAGE
 from ladder.facts.history import PlayedMatch, PlayedSeat
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
-from ladder.model.rating import APART, better
+from ladder.model.rating import APART, Rating, better, expected_share, share_beaten
 from ladder.operation.errors import LadderError, NotFound
 from ladder.operation.home import Home
 from ladder.play.running import count
@@ -22,6 +22,7 @@ from ladder.questions.bots import BotsRequest, MeanUsage, ShowRequest
 from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.comparing import CROSSED, CompareRequest, CrosstableRequest, HeadToHead, likely_share
 from ladder.questions.desk import Desk
+from ladder.questions.match import MatchRequest
 from ladder.questions.matches import MatchesAnswer, MatchesRequest
 from ladder.questions.standings import TopRequest
 from tests.ladder.archived import put_logs
@@ -290,6 +291,33 @@ def test_a_match_tells_by_how_much_estimates_changed_in_its_block(desk: Desk) ->
             else:
                 assert seat.block_change is None
     assert told > 10
+
+
+def test_a_match_says_why_ratings_changed_in_its_block(home: Home, matches: list[PlayedMatch]) -> None:
+    desk, explained = Desk(home), 0
+    for played in matches:
+        found = desk.ask(MatchRequest(match=played.match_id))
+        if not found.reasons:
+            continue
+        explained += 1
+        own = next(match for match in found.block if match.match == found.match)
+        assert [reason.seat for reason in found.reasons] == [seat.seat for seat in own.seats]
+        # Whoever beats a rival is one whom a rival does not beat.
+        assert sum(reason.beaten for reason in found.reasons) == pytest.approx(len(own.seats) / 2)
+        assert sum(reason.expected for reason in found.reasons) == pytest.approx(len(own.seats) / 2)
+        if len(own.seats) == 2 and all(reason.matches == 1 for reason in found.reasons):
+            for reason, seat in zip(found.reasons, own.seats, strict=True):
+                assert seat.block_change is not None
+                assert (seat.block_change > 0) == (reason.beaten > reason.expected)
+    assert explained > 5
+
+
+def test_a_rating_promises_more_against_weaker_rivals() -> None:
+    strong, weak = Rating(30.0, 1.0), Rating(20.0, 1.0)
+    assert expected_share(strong, [weak]) > 0.9
+    assert expected_share(strong, [weak, strong]) == pytest.approx((expected_share(strong, [weak]) + 0.5) / 2)
+    assert share_beaten([1, 2, 2], 0) == 1
+    assert share_beaten([1, 2, 2], 1) == 0.25
 
 
 def test_a_block_that_was_not_rated_has_changed_nothing(tmp_path: Path) -> None:

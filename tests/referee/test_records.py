@@ -73,7 +73,8 @@ def test_the_digest_is_the_same_for_the_same_match(record: Path, tmp_path: Path)
 
 def test_the_digest_has_no_seed_so_equal_play_is_told_from_different_play() -> None:
     one, other = (
-        Table(plan_of("yunnan", 3, seed=seed, options={"initial_order": "red+blue+green"})) for seed in (1, 2)
+        Table(plan_of("yunnan", 3, seed=seed, options={"initial_order": "red+blue+green", "openings": 0}))
+        for seed in (1, 2)
     )
     assert one.play_out().digest == other.play_out().digest
 

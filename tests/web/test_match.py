@@ -110,6 +110,20 @@ def test_a_page_has_the_times_and_the_limit_and_links_to_the_other_rotations(see
         assert page.find("a", string=other) is not None
 
 
+def test_a_page_says_why_each_rating_rose_or_fell(tmp_path: Path, browse: Browse) -> None:
+    home, explained = told_ladder(tmp_path / "home", 24), 0
+    client = browse(home)
+    for match in matches_of(home):
+        found = Desk(home, ANYBODY).ask(MatchRequest(match=match.match))
+        text = soup(client.get(f"/matches/{match.match}")).get_text(" ", strip=True)
+        for reason in found.reasons:
+            assert f"beat {reason.beaten * 100:.0f} % of its rivals in" in text
+            assert f"its rating and theirs had promised {reason.expected * 100:.0f} %" in text
+        assert ("had promised" in text) == bool(found.reasons)
+        explained += len(found.reasons)
+    assert explained
+
+
 def test_a_fault_leads_to_its_rule_and_to_its_step(client: httpx.Client, told: Home) -> None:
     found = [match for match in matches_of(told) if any(seat.bot == FAULTY for seat in match.seats)]
     page = soup(client.get(f"/matches/{found[0].match}"))

@@ -29,10 +29,10 @@ from ladder.http.requests.visit import Site
 from ladder.operation.home import Home
 from ladder.operation.meter import Allowance
 from ladder.tables import open_tables, table_request
-from ladder.tables.table_request import PersonClock
+from ladder.tables.table_request import PersonClock, read_table_request
 from ladder.tables.view import Asking, Stage
 from referee.records.verify import Verified, verify
-from referee.registry import find, games
+from referee.registry import find, games, shipped_board
 from tests.patience import patient
 from tests.web.at_the_table import AtTable, sit_down
 from tests.web.conftest import Browse, browsing, new_ladder, soup
@@ -140,6 +140,12 @@ def test_a_finished_match_is_for_everybody_who_has_its_address(person: httpx.Cli
     page = other.get(table.path)
     assert page.status_code == 200
     assert "you (seat" not in page.text
+
+
+def test_no_decision_is_drawn_for_a_person(person: httpx.Client) -> None:
+    assert find(GAME).setup(2, {}, shipped_board(find(GAME))).options["openings"] == 4
+    assert read_table_request(find(GAME), {}).options == {"openings": 0}
+    assert "openings" not in person.get(f"/play/{GAME}").text
 
 
 def test_what_people_play_changes_nothing_on_the_ladder(home: Home, person: httpx.Client) -> None:

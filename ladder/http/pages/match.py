@@ -54,6 +54,7 @@ def match(visit: Visit) -> Page:
             "own": own,
             "seats": seats,
             "changes": {} if own is None else {one.seat: one for one in own.seats},
+            "reasons": {one.seat: one for one in found.reasons},
             "named": [named(bot) for bot in found.bots],
             "sentence": sentence(found.seats, found.lead),
             "sources": sources(seats),

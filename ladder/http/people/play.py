@@ -23,7 +23,15 @@ from ladder.operation.threads import Threads
 from ladder.tables.hosts import Hosts, labels
 from ladder.tables.open_tables import OpenTables, PersonAnswer, Stale, Table, is_id
 from ladder.tables.process import RECORD, REPLAY
-from ladder.tables.table_request import CLOCKS, RANDOM_SEAT, BadTableRequest, opponents, read_table_request, values_of
+from ladder.tables.table_request import (
+    CLOCKS,
+    RANDOM_SEAT,
+    BadTableRequest,
+    offered_options,
+    opponents,
+    read_table_request,
+    values_of,
+)
 from ladder.tables.view import Stage, View
 from referee.files import in_words
 from referee.game import Game
@@ -240,7 +248,7 @@ def _form_page(
     count = next((count for count in game.seat_counts if str(count) == seats), game.seat_counts.start)
     options = [
         {"option": option, "values": values_of(option), "chosen": fields.get(f"option.{option.name}", "")[:200]}
-        for option in game.options
+        for option in offered_options(game)
     ]
     values = {
         "game": game,

@@ -15,7 +15,7 @@ from referee.games.cargo_noir.observation import CargoNoirObservation, restore
 from referee.games.cargo_noir.position import read
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.kit.document import Document
-from referee.options import Option, OptionValue
+from referee.options import Option, OptionValue, openings
 
 
 class CargoNoir(Game):
@@ -53,6 +53,7 @@ class CargoNoir(Game):
             "how many turns are played (track: as printed on the turn track)",
             "C1.4",
         ),
+        openings(0),
     )
     action_types = ACTION_TYPES
     closing_actions = frozenset({EndSmuggling})

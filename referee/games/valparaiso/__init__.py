@@ -17,7 +17,7 @@ from referee.games.valparaiso.position import read
 from referee.games.valparaiso.sample import draw_secrets
 from referee.games.valparaiso.state import ValparaisoState
 from referee.kit.document import Document
-from referee.options import Distinct, Option, OptionValue
+from referee.options import Distinct, Option, OptionValue, openings
 
 _MAX_ROUNDS = 60
 
@@ -56,6 +56,7 @@ class Valparaiso(Game):
             "V4.1",
         ),
         Option("max_rounds", (range(1, _MAX_ROUNDS + 1),), 30, "the last round in any case", "V7.1"),
+        openings(0),
     )
     action_types = act.ACTION_TYPES
     closing_actions = frozenset({act.Commit, act.Close, act.Done})

@@ -15,7 +15,7 @@ from referee.games.venezia.position import read
 from referee.games.venezia.sample import draw_plans
 from referee.games.venezia.state import VeneziaState
 from referee.kit.document import Document
-from referee.options import Option
+from referee.options import Option, openings
 
 _MAX_ROUNDS = 50
 
@@ -58,6 +58,7 @@ class Venezia(Game):
             "Z5.3",
         ),
         Option("first_player", ("seat0", "random"), "seat0", "who begins the first round", "Z1.3"),
+        openings(0),
     )
     action_types = ACTION_TYPES
     closing_actions = frozenset({Done})

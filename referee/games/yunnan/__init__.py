@@ -18,7 +18,7 @@ from referee.games.yunnan.position import read
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.table import number_of_colours
 from referee.kit.document import Document
-from referee.options import Distinct, Option, OptionValue
+from referee.options import Distinct, Option, OptionValue, openings
 
 _MAX_TURNS = 100
 _COLOURS = tuple(colour.name.lower() for colour in Colour)
@@ -59,6 +59,7 @@ class Yunnan(Game):
             "the auction order of turn 1, first to act first",
             "Y1.2",
         ),
+        openings(4),
     )
     action_types = ACTION_TYPES
     closing_actions = frozenset({Pass, Done})
