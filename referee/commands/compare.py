@@ -35,6 +35,7 @@ from referee.commands.options import (
     MatchWorkersOption,
     MemoryOption,
     NoPonderingOption,
+    OpeningsOption,
     RayOption,
     ResumeOption,
     RuntimeOption,
@@ -43,6 +44,7 @@ from referee.commands.options import (
     read_clock,
     read_limits,
     read_options,
+    with_openings,
 )
 from referee.commands.output import err, target
 from referee.commands.seats import REMOTE, SEAT_HELP, read_player
@@ -126,6 +128,7 @@ def compare(
     ] = None,
     seed: SeedOption = None,
     option: GameOptions = None,
+    openings: OpeningsOption = None,
     clock: MatchClockOption = None,
     record: Annotated[
         Path | None,
@@ -181,6 +184,7 @@ def compare(
             "--beta": beta,
             "--seed": seed,
             "--option": option,
+            "--openings": openings,
             "--clock": clock,
             "--wait": wait,
             "--isolate": isolate,
@@ -208,7 +212,7 @@ def compare(
                 others=filled,
                 files=fingerprints([new, old, *filled]),
                 games=_read_games(game),
-                options=read_options(option or []),
+                options=read_options(with_openings(option or [], openings)),
                 boards={name: dict(shipped_board(find(name))) for name in game},
                 is_field=field,
                 clock=str(read_clock(clock or DEFAULT_CLOCK)),

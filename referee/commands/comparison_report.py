@@ -177,7 +177,7 @@ class Report:
             case Conclusion.IDENTICAL:
                 said = f"identical play: {new} and {old} play identically"
             case Conclusion.UNDECIDED if self.test.is_repeating:
-                said = f"undecided: all further matches of {new} and {old} repeat earlier ones"
+                said = f"undecided: all further matches of {new} and {old} repeat earlier ones; --openings varies them"
             case Conclusion.UNDECIDED:
                 said = f"undecided: --max is reached, and {new} and {old} are not told apart"
             case None:
