@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from referee.commands.plan_file import COMPARISON
+from tests.cases import mostly_long
 from tests.commands.conftest import Dogana
 from tests.commands.test_series import start
 from tests.patience import patient, wait_until
@@ -148,7 +149,7 @@ def killed(tmp_path: Path, *words: object, number: int) -> str:
     return err
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", mostly_long([signal.SIGKILL, signal.SIGINT]))
 def test_a_comparison_that_was_cut_short_goes_on_to_the_same_verdict(
     dogana: Dogana, tmp_path: Path, number: int
 ) -> None:
@@ -208,23 +209,20 @@ def test_a_folder_has_one_comparison_and_no_series(dogana: Dogana, finished: Pat
     assert "new.py has changed since the comparison in records began" in refused("compare", "--resume", "records")
 
 
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (lambda plan: "{", "is not JSON"),
-        (lambda plan: "[]", "is not a JSON object"),
-        (lambda plan: json.dumps({**plan, "alpha": 0.7}), "has values that no comparison has"),
-        (lambda plan: json.dumps({**plan, "alpha": "x"}), "has an entry alpha of another type"),
-        (lambda plan: json.dumps({**plan, "more": 1}), "has other entries than a plan: more"),
-    ],
-    ids=["not JSON", "no object", "value", "type", "entries"],
-)
-def test_a_damaged_plan_is_refused_in_one_line(dogana: Dogana, finished: Path, damage: Any, said: str) -> None:
-    path = finished / COMPARISON
-    path.write_text(damage(json.loads(path.read_text())))
-    err = dogana("compare", "--resume", "records", status=4).stderr
-    assert said in err
-    assert len(err.splitlines()) == 1
+def test_a_damaged_plan_is_refused_in_one_line(dogana: Dogana, finished: Path) -> None:
+    plan = json.loads((finished / COMPARISON).read_text())
+    damages = {
+        "{": "is not JSON",
+        "[]": "is not a JSON object",
+        json.dumps({**plan, "alpha": 0.7}): "has values that no comparison has",
+        json.dumps({**plan, "alpha": "x"}): "has an entry alpha of another type",
+        json.dumps({**plan, "more": 1}): "has other entries than a plan: more",
+    }
+    for damaged, said in damages.items():
+        (finished / COMPARISON).write_text(damaged)
+        err = dogana("compare", "--resume", "records", status=4).stderr
+        assert said in err
+        assert len(err.splitlines()) == 1
 
 
 # --- wrong values ----------------------------------------------------------------------------------------------

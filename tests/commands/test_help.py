@@ -209,7 +209,7 @@ def test_examples_paste_at_every_width(dogana: Dogana, width: int, monkeypatch: 
 
 NEEDS_MORE = re.compile(
     r"--ray|--listen|--tls|--isolate|login|logout|connect|watch|ladder serve|ladder web|site|doctor|check|ladder run"
-    r"|cmd:./|--bot|build/|records/|sunday|requalify 'mybot|--replace|submit mybot\.py$"
+    r"|cmd:./|--bot|build/|records/|sunday|requalify 'mybot|dogana compare|--replace|submit mybot\.py$"
 )
 """Examples that need a server, walls, other files or minutes; what they show has tests of its own."""
 
