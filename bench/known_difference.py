@@ -109,7 +109,7 @@ def main() -> None:
     """Play, and print the figures."""
     parser = argparse.ArgumentParser(prog="python -m bench.known_difference", description=__doc__)
     parser.add_argument("game", nargs="?", default="venezia")
-    parser.add_argument("--blocks", type=int, default=400, help="blocks for the known difference")
+    parser.add_argument("--blocks", type=int, default=2_000, help="blocks for the known difference")
     parser.add_argument("--tests", type=int, default=200, help="comparisons of each pair")
     parser.add_argument("--workers", type=int, default=2)
     chosen = parser.parse_args()
