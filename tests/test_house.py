@@ -52,6 +52,12 @@ MATCH_MAY_IMPORT = {
     "__future__", "collections.abc", "dataclasses", "enum", "hashlib", "json", "re", "typing", "referee.game", "referee.kit.chance", "referee.options",
 }  # fmt: skip
 
+# The same for the verdict on two versions.
+VERDICT_MAY_IMPORT = {
+    "__future__", "collections", "collections.abc", "dataclasses", "enum", "functools", "math", "statistics", "typing",
+    "referee.match.result", "referee.match.seatings",
+}  # fmt: skip
+
 
 def sources(*folders: str) -> list[Path]:
     return [
@@ -109,6 +115,7 @@ ROOMS = {
         "named",
         "games",
         "match",
+        "verdict",
         "registry",
         "bots",
         "records",
@@ -216,6 +223,13 @@ def test_the_match_machine_is_pure() -> None:
     for path in sources("referee/match"):
         for name in imports(path):
             assert name in MATCH_MAY_IMPORT or name.startswith("referee.match."), f"{path} imports {name}"
+
+
+def test_what_a_verdict_follows_from_is_pure() -> None:
+    """No clock, socket, file or process: the verdict follows from the results of matches alone."""
+    for path in sources("referee/verdict"):
+        for name in imports(path):
+            assert name in VERDICT_MAY_IMPORT or name.startswith("referee.verdict."), f"{path} imports {name}"
 
 
 @pytest.mark.parametrize("game", games())

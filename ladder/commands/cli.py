@@ -90,6 +90,7 @@ COMMANDS: dict[str, dict[str, str | typer.Typer]] = {
     "Author": {
         "new": "referee.commands.new",
         "play": "referee.commands.play",
+        "compare": "referee.commands.compare",
         "check": "ladder.commands.check",
         "login": "ladder.commands.login",
         "logout": "ladder.commands.logout",

@@ -57,6 +57,47 @@ RuntimeOption = Annotated[
     list[Path] | None,
     typer.Option(help="Let bots use the runtime in this folder, such as /opt/jdk-25.", metavar="FOLDER"),
 ]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(
+        help="Make chance repeatable; the seeds of several matches count up from it.",
+        min=0,
+        max=2**62,
+        metavar="NUMBER",
+    ),
+]
+MatchClockOption = Annotated[
+    str | None,
+    typer.Option(help="The clock of each seat, in seconds.", metavar="BANK+INCREMENT/CAP", show_default=DEFAULT_CLOCK),
+]
+MatchWorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        help="How many matches to play at a time.",
+        show_default="one for each processor",
+        min=1,
+        max=1024,
+        metavar="NUMBER",
+    ),
+]
+JoinOption = Annotated[
+    float | None,
+    typer.Option(
+        help="How long agents may take to join.",
+        show_default="10; 600 if a seat is remote",
+        min=0.1,
+        max=86_400,
+        metavar="SECONDS",
+    ),
+]
+IsolateOption = Annotated[
+    bool,
+    typer.Option("--isolate", help="Run started agents in the sandbox of a ladder; this folder is /bot there."),
+]
+ResumeOption = Annotated[
+    bool,
+    typer.Option("--resume", help="Go on in a folder of records: `--resume FOLDER` needs nothing else."),
+]
 RayOption = Annotated[
     str | None,
     typer.Option(

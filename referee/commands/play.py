@@ -16,16 +16,23 @@ from rich.progress import Progress
 from rich.table import Table
 
 from referee.commands.isolation import build_sandbox
+from referee.commands.on_cluster import check_travels, party, tell
 from referee.commands.options import (
     DEFAULT_CLOCK,
     CpusOption,
     ForceOption,
     GameOptions,
+    IsolateOption,
+    JoinOption,
+    MatchClockOption,
+    MatchWorkersOption,
     MemoryOption,
     NoPonderingOption,
     OpeningsOption,
     RayOption,
+    ResumeOption,
     RuntimeOption,
+    SeedOption,
     TasksOption,
     TlsCertificateOption,
     TlsKeyOption,
@@ -36,24 +43,23 @@ from referee.commands.options import (
     with_openings,
 )
 from referee.commands.output import SEAT_OUT, err, out, print_json, target
-from referee.commands.resume import ResumeError, SeriesPlan, differences, read_plan, unfinished
-from referee.commands.seats import REMOTE, SEAT_HELP, Hold, read_seat, read_travelling
+from referee.commands.plan_file import ResumeError
+from referee.commands.resume import SeriesPlan, differences, read_plan, unfinished
+from referee.commands.seats import REMOTE, SEAT_HELP, read_player
 from referee.commands.tally import SeriesStatistics
 from referee.commands.watch import screen_beside
 from referee.errors import DoganaError
 from referee.files import check_free, check_regular, make_folder, unused, write_file
 from referee.game import Game, Seat, Setup
-from referee.live.matches import bundle
-from referee.live.matches.cluster_series import Party, play_on_cluster
-from referee.live.matches.play import Command, Player, Remote, play_match
-from referee.live.matches.series import FinishedMatch, Series, keep, play_series, unsaved
+from referee.live.matches.cluster_series import play_on_cluster
+from referee.live.matches.play import Remote, play_match
+from referee.live.matches.series import FinishedMatch, Series, Setting, keep, play_series, unsaved
 from referee.live.matches.server import Listen, RefereeServer
 from referee.live.seats.orphans import adopt_orphans
 from referee.match.result import Outcome
+from referee.match.seatings import rotations
 from referee.records.position import read_position
 from referee.registry import find, is_house_bot, read_board_file, shipped_board
-from referee.sandbox.box import Sandbox
-from referee.sandbox.limits import ResourceLimits
 
 
 class PlayError(DoganaError):
@@ -74,20 +80,10 @@ def play(
         list[str] | None,
         typer.Argument(help=f"Who sits there: {SEAT_HELP}.", metavar="SEAT", show_default=False),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            help="Make chance repeatable; with --games the seeds count up from it.", min=0, max=2**62, metavar="NUMBER"
-        ),
-    ] = None,
+    seed: SeedOption = None,
     option: GameOptions = None,
     openings: OpeningsOption = None,
-    clock: Annotated[
-        str | None,
-        typer.Option(
-            help="The clock of each seat, in seconds.", metavar="BANK+INCREMENT/CAP", show_default=DEFAULT_CLOCK
-        ),
-    ] = None,
+    clock: MatchClockOption = None,
     games: Annotated[
         int | None,
         typer.Option(
@@ -107,7 +103,7 @@ def play(
     ] = False,
     record: Annotated[
         Path | None,
-        typer.Option(help="Write the record to this file, or into this folder.", metavar="FILE|FOLDER", parser=target),
+        typer.Option(help="Write the record to this file, or into this folder.", metavar="PATH", parser=target),
     ] = None,
     force: ForceOption = False,
     board: Annotated[Path | None, typer.Option(help="Play with a corrected board.toml.", metavar="FILE")] = None,
@@ -127,36 +123,10 @@ def play(
     ] = None,
     tls_cert: TlsCertificateOption = None,
     tls_key: TlsKeyOption = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            help="How many matches to play at a time.",
-            show_default="one for each processor",
-            min=1,
-            max=1024,
-            metavar="NUMBER",
-        ),
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume", help="Go on with the series in a folder of records: `--resume FOLDER` needs nothing else."
-        ),
-    ] = False,
-    wait: Annotated[
-        float | None,
-        typer.Option(
-            help="How long agents may take to join.",
-            show_default="10; 600 if a seat is remote",
-            min=0.1,
-            max=86_400,
-            metavar="SECONDS",
-        ),
-    ] = None,
-    isolate: Annotated[
-        bool,
-        typer.Option("--isolate", help="Run started agents in the sandbox of a ladder; this folder is /bot there."),
-    ] = False,
+    workers: MatchWorkersOption = None,
+    resume: ResumeOption = False,
+    wait: JoinOption = None,
+    isolate: IsolateOption = False,
     memory: MemoryOption = None,
     tasks: TasksOption = None,
     cpus: CpusOption = None,
@@ -234,7 +204,7 @@ def play(
     sandbox = None
     if isolate and ray is None:
         sandbox = build_sandbox(limits, runtime or [], "leave out --isolate if you trust the bots")
-    parsed = [_player(word, chosen, wait, sandbox, runtime or [], ray, context.with_resource) for word in seats]
+    parsed = [read_player(word, chosen, wait, sandbox, runtime or [], ray, context.with_resource) for word in seats]
     remote = any(isinstance(player, Remote) for player in parsed)
     if remote and (games > 1 or rotate):
         raise PlayError("a remote agent joins one match; leave out --games and --rotate")
@@ -245,25 +215,24 @@ def play(
     if watch and as_json:
         raise PlayError("--watch and --json both print the match; leave out one of them")
     if ray is not None:
-        _check_travels(parsed, several=games > 1 or rotate, isolate=isolate)
+        if games == 1 and not rotate:
+            raise PlayError("--ray is for a series of matches; add --games, or leave out --ray")
+        check_travels(parsed, isolate=isolate)
     first_seed = secrets.randbits(62) if seed is None else seed
-    rotations = len(seats) if rotate else 1
-    count = games * rotations
+    places = tuple(range(len(seats)))
+    seatings = rotations(places) if rotate else [places]
+    count = games * len(seatings)
     if force and (record is None or count > 1):
         raise PlayError("--force is for the file of --record; records in a folder get names of their own")
     _prepare_records(record, several=count > 1, force=force)
     if logs is not None:
         make_folder(logs)
     series = Series(
-        game=chosen.name,
-        options=dict(setup.options),
-        board=setup.board_data,
-        position=position,
+        settings=[Setting(chosen.name, dict(setup.options), setup.board_data, position, seatings)],
         bots=seats,
         players=parsed,
         control=control,
         first_seed=first_seed,
-        rotations=rotations,
         count=count,
         records=record if count > 1 else None,
         resumes=resume,
@@ -271,11 +240,11 @@ def play(
     if count > 1:
         if rotate:
             seeds = "1 seed" if games == 1 else f"{games} seeds"
-            err.print(f"{seeds} in {rotations} rotations of the seats: {count} matches", soft_wrap=True)
+            err.print(f"{seeds} in {len(seatings)} rotations of the seats: {count} matches", soft_wrap=True)
         matches = (
             play_series(series, min(count, workers or os.cpu_count() or 1))
             if ray is None
-            else play_on_cluster(series, ray, workers, _tell, _party(series, limits, runtime or []))
+            else play_on_cluster(series, ray, workers, tell, party(series, limits, runtime or []))
         )
         if record is None:
             with _remarking_interrupts("with --record FOLDER, a series can go on after an interruption"):
@@ -284,8 +253,8 @@ def play(
         plan = SeriesPlan(
             game=chosen.name,
             seats=seats,
-            options=dict(series.options),
-            board=dict(series.board),
+            options=dict(setup.options),
+            board=dict(setup.board_data),
             position=None if position is None else dict(position),
             clock=str(control),
             seed=first_seed,
@@ -424,48 +393,18 @@ def _is_here(directory: str) -> bool:
     return False
 
 
-def _tell(text: str) -> None:
-    err.print(text, markup=False, soft_wrap=True)
-
-
-def _party(series: Series, limits: ResourceLimits, runtimes: Sequence[Path]) -> Party | None:
-    """Return the files and limits that commands in a series need on other machines; None without commands.
-
-    Raises:
-        BadBundle: if the current folder, in which they run, cannot be sent.
-    """
-    if not any(isinstance(player, Command) for player in series.players):
-        return None
-    return Party(bundle.pack(Path.cwd(), without=series.records), limits, runtimes)
-
-
-def _check_travels(players: Sequence[Player], *, several: bool, isolate: bool) -> None:
-    """Check that other machines can play the matches.
-
-    Raises:
-        PlayError: if not.
-    """
-    if not several:
-        raise PlayError("--ray is for a series of matches; add --games, or leave out --ray")
-    if any(isinstance(player, Command) for player in players) and not isolate:
-        raise PlayError(
-            "other machines start commands in a sandbox, with the files of this folder, which is /bot there:"
-            " add --isolate, or leave out --ray"
-        )
-
-
 def _play_several(
     series: Series, played: Generator[FinishedMatch, None, None], logs: Path | None, *, as_json: bool
 ) -> None:
     """Play a series, and print the table of its matches even if it ends early."""
-    tally = SeriesStatistics(series.bots, series.rotations)
+    tally = SeriesStatistics(series.bots, series.block_size)
     earlier = 0
     try:
         with closing(played) as matches, Progress(console=err, transient=True) as progress:
             bar = progress.add_task("matches", total=series.count)
             for match in matches:
                 _keep_logs(logs, match)
-                tally.add(match.result, series.turn(match.number))
+                tally.add(match.result, series.fixture(match.number).turn)
                 earlier += match.is_earlier
                 if as_json:
                     print_json(_as_json(match))
@@ -515,21 +454,6 @@ def _agree(
         return position.setup, position.state.to_json()
     data = shipped_board(game) if board is None else read_board_file(board)
     return game.setup(seats, read_options(options), data), None
-
-
-def _player(
-    word: str,
-    game: Game,
-    wait: float | None,
-    sandbox: Sandbox | None,
-    runtimes: Sequence[Path],
-    ray: str | None,
-    hold: Hold,
-) -> Player:
-    """Read a seat's word from the command line, for this machine or for others."""
-    if ray is not None and word != REMOTE and not is_house_bot(word):
-        return read_travelling(word, game, wait)
-    return read_seat(word, game, wait, sandbox, runtimes, hold)
 
 
 def _keep_logs(folder: Path | None, match: FinishedMatch) -> None:

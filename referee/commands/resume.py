@@ -1,42 +1,37 @@
-"""The plan of a series in its folder of records, so that `dogana play --resume FOLDER` can continue it.
-
-The file of the plan is written before the first match, and replaced as a whole: it is complete even after a kill.
-"""
+"""The plan of a series in its folder of records, so that `dogana play --resume FOLDER` can continue it."""
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 from referee.commands.options import read_options
 from referee.commands.output import err
+from referee.commands.plan_file import (
+    ONE_LINE,
+    SERIES,
+    ResumeError,
+    alone_in,
+    damaged,
+    read_plan_file,
+    resuming,
+    sweep,
+)
 from referee.errors import DoganaError
-from referee.files import read_file, write_private
+from referee.files import write_private
 from referee.game import Setup
-from referee.kit.document import Document, parse_json
+from referee.kit.document import Document
 from referee.records.position import read_position
 from referee.registry import find, read_board_file
-from referee.sandbox.system import is_alive
 from referee.terminal import visible
 
-NAME = ".series.json"
-"""The file of the plan. Its name begins with a dot, so that `FOLDER/*` matches records only."""
-MAX_BYTES = 1024 * 1024
-_ONE_LINE = 200
-"""The maximum length of the reason why a plan is damaged."""
-
-
-class ResumeError(DoganaError):
-    """A series cannot begin or continue in a folder; the text says why and what to do."""
+NAME = SERIES
+"""The file of the plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,7 @@ class SeriesPlan:
         document.finish()
         if problems := document.problems + state.problems():
             raise ResumeError(
-                f"the plan of the series has no position that can be played: {visible(problems[0], _ONE_LINE)}"
+                f"the plan of the series has no position that can be played: {visible(problems[0], ONE_LINE)}"
             )
         return setup, state.to_json()
 
@@ -92,46 +87,12 @@ def read_plan(folder: Path) -> SeriesPlan | None:
         ResumeError: if the file cannot be read, or is not a plan.
     """
     path = folder / NAME
-    try:
-        data = parse_json(read_file(path, MAX_BYTES))
-    except FileNotFoundError:
+    plan = read_plan_file(path, SeriesPlan)
+    if plan is None:
         return None
-    except NotADirectoryError as error:
-        raise ResumeError(f"cannot resume: {folder} is a file, and a series has a folder of records") from error
-    except OSError as error:
-        raise ResumeError(f"{error.filename or path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ResumeError(_damaged(path, f"is not JSON: {error}")) from error
-    if not isinstance(data, dict):
-        raise ResumeError(_damaged(path, "is not a JSON object"))
-    types = get_type_hints(SeriesPlan)
-    if unknown := data.keys() ^ types.keys():
-        raise ResumeError(_damaged(path, f"has other entries than a plan: {', '.join(sorted(unknown))}"))
-    for name, value in data.items():
-        if not _is_of(value, types[name]):
-            raise ResumeError(_damaged(path, f"has an entry {name} of another type than a plan"))
-    plan = SeriesPlan(**data)
     if not (0 <= plan.seed <= 2**62 and 1 <= plan.games <= 1_000_000 and plan.seats):
-        raise ResumeError(_damaged(path, "has a seed, a number of games or seats that no series has"))
+        raise ResumeError(damaged(path, "has a seed, a number of games or seats that no series has"))
     return plan
-
-
-def _is_of(value: object, wanted: Any) -> bool:
-    """Return True if a JSON value is of a type of a field of `SeriesPlan`."""
-    for kind in get_args(wanted) if get_origin(wanted) is UnionType else (wanted,):
-        plain = get_origin(kind) or kind
-        if plain is list and isinstance(value, list):
-            return all(isinstance(one, str) for one in value)
-        if type(value) is plain or (plain is float and type(value) is int):
-            return True
-    return False
-
-
-def _damaged(path: Path, reason: str) -> str:
-    return (
-        f"cannot resume: {path} {visible(reason, _ONE_LINE)};"
-        " remove it, and give the whole command with the --seed of its records"
-    )
 
 
 @contextmanager
@@ -147,19 +108,19 @@ def unfinished(folder: Path, plan: SeriesPlan, *, resumes: bool, options: Sequen
     Raises:
         ResumeError: if another process plays a series into the folder, or another series there would be lost.
     """
-    with _alone_in(folder):
+    with alone_in(folder):
         had_plan = (folder / NAME).exists()
         if not resumes:
             _check_unused(folder)
         else:
             rounds = f"{plan.games} games" + (", each in every rotation of the seats" if plan.rotate else "")
             _remark(f"{folder}: {plan.game}, {shlex.join(plan.seats)}, {rounds}, seed {plan.seed}, clock {plan.clock}")
-            _sweep(folder, plan.game)
+            sweep(folder, [plan.game])
         write_private(folder / NAME, json.dumps(asdict(plan)).encode())
         try:
             yield
         except KeyboardInterrupt:
-            _remark(f"to go on: {_command(folder, *options)}")
+            _remark(f"to go on: {resuming('play', folder, *options)}")
             raise
         except DoganaError:
             began = any(folder.glob("*.jsonl"))
@@ -167,37 +128,6 @@ def unfinished(folder: Path, plan: SeriesPlan, *, resumes: bool, options: Sequen
                 (folder / NAME).unlink(missing_ok=True)
             raise
         write_private(folder / NAME, json.dumps(asdict(replace(plan, complete=True))).encode())
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Lock a folder against other series while the context lasts.
-
-    Raises:
-        ResumeError: if another process plays a series into it.
-    """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ResumeError(
-                f"another series is being played into {folder}; wait for its end, or use another folder"
-            ) from None
-        except OSError:
-            pass  # a file system without locks, such as some network file systems
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _sweep(folder: Path, game: str) -> None:
-    """Remove the unfinished records of killed processes."""
-    name = re.compile(rf"{re.escape(game)}-[0-9a-f]{{16}}(-rotation\d+)?\.(\d+)(\.[0-9a-f]{{8}}\.part)?", re.ASCII)
-    for path in folder.iterdir():
-        found = name.fullmatch(path.name)
-        if found is not None and not is_alive(int(found[2])):
-            path.unlink(missing_ok=True)
 
 
 def _remark(text: str) -> None:
@@ -215,17 +145,11 @@ def _check_unused(folder: Path) -> None:
         return
     if plan.complete:
         found = f"a finished series of {plan.game} (--games {plan.games}, seed {plan.seed})"
-        command = f"make it longer with `{_command(folder, '--games', 'NUMBER')}`"
+        command = f"make it longer with `{resuming('play', folder, '--games', 'NUMBER')}`"
     else:
         found = f"a series of {plan.game} that is not complete (seed {plan.seed})"
-        command = f"go on with `{_command(folder)}`"
+        command = f"go on with `{resuming('play', folder)}`"
     raise ResumeError(f"{folder} has {found}: {command}, use another folder, or remove {folder / NAME}")
-
-
-def _command(folder: Path, *options: object) -> str:
-    """Return the shell command that continues the series in a folder."""
-    named = f"./{folder}" if str(folder).startswith("-") else str(folder)
-    return shlex.join(["dogana", "play", "--resume", named, *map(str, options)])
 
 
 def differences(

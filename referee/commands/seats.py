@@ -65,6 +65,21 @@ def read_seat(
     return read_bot(word, game, wait, sandbox, runtimes, hold)
 
 
+def read_player(
+    word: str,
+    game: Game,
+    wait: float | None,
+    sandbox: Sandbox | None,
+    runtimes: Sequence[Path],
+    ray: str | None,
+    hold: Hold,
+) -> Player:
+    """Read a word for a seat, for this machine or, with the address `ray` of a cluster, for others; see `read_seat`."""
+    if ray is not None and word != REMOTE and not is_house_bot(word):
+        return read_travelling(word, game, wait)
+    return read_seat(word, game, wait, sandbox, runtimes, hold)
+
+
 def read_bot(
     word: str, game: Game, wait: float | None, sandbox: Sandbox | None, runtimes: Sequence[Path], hold: Hold
 ) -> Command:

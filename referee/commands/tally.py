@@ -6,16 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import fmean, stdev
+from statistics import fmean, pvariance
 
 from rich.table import Table
 
 from referee.match.result import Outcome, Result
+from referee.verdict.student import half_width
 
-_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
-"""Student's t for an interval of 95 %, in standard errors, for 1 to 9 degrees of freedom."""
 _Z = 1.960
-"""The limit of t for many degrees of freedom."""
+"""The limit of a normal distribution for an interval of 95 %, in standard errors."""
 
 
 class SeriesStatistics:
@@ -104,9 +103,9 @@ class _Played:
 def mean(values: Sequence[float]) -> str:
     """Return the mean and its 95 % interval by Student's t; a dash for the interval if the values do not vary."""
     count = len(values)
-    if count < 2 or not stdev(values):
+    if count < 2 or not pvariance(values):
         return f"{fmean(values):.1f} ± -"
-    return f"{fmean(values):.1f} ± {_t(count - 1) * stdev(values) / math.sqrt(count):.1f}"
+    return f"{fmean(values):.1f} ± {half_width(count, pvariance(values)):.1f}"
 
 
 def share(values: Sequence[float]) -> str:
@@ -121,10 +120,3 @@ def share(values: Sequence[float]) -> str:
     middle = (centre + weight / 2) / (1 + weight)
     spread = math.sqrt(weight * (centre * (1 - centre) + weight / 4)) / (1 + weight)
     return f"{centre:.1%} ({max(0, middle - spread):.1%} to {min(1, middle + spread):.1%})"
-
-
-def _t(degrees: int) -> float:
-    """Return Student's t to two decimals, from the table or by the expansion of Cornish and Fisher."""
-    if degrees <= len(_T):
-        return _T[degrees - 1]
-    return _Z + (_Z**3 + _Z) / (4 * degrees) + (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / (96 * degrees**2)

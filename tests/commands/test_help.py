@@ -45,7 +45,9 @@ PLACEHOLDERS = {
     "MIB",
     "NAME",
     "NAME=VALUE",
+    "NEW",
     "NUMBER",
+    "OLD",
     "ORIGIN",
     "OTHER",
     "PATH",
@@ -69,6 +71,8 @@ MEANINGS = {
     "--logs": "where that goes which bots write",
     "--option": "an option of the game",
     "--previous": "an earlier audit log",
+    "--record": "where records go",
+    "--seats": "the number of seats",
     "--server": "the ladder, served",
     "--svg": "where drawings go",
     "--unconfined": "run bots with the rights of the user",
@@ -205,7 +209,7 @@ def test_examples_paste_at_every_width(dogana: Dogana, width: int, monkeypatch: 
 
 NEEDS_MORE = re.compile(
     r"--ray|--listen|--tls|--isolate|login|logout|connect|watch|ladder serve|ladder web|site|doctor|check|ladder run"
-    r"|cmd:./|--bot|build/|records/|sunday|requalify 'mybot|--replace|submit mybot\.py$"
+    r"|cmd:./|--bot|build/|records/|sunday|requalify 'mybot|dogana compare|--replace|submit mybot\.py$"
 )
 """Examples that need a server, walls, other files or minutes; what they show has tests of its own."""
 

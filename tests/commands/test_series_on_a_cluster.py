@@ -14,7 +14,7 @@ import pytest
 from referee.live.matches import bundle
 from referee.live.matches.cluster_series import play_on_cluster
 from referee.live.matches.play import House
-from referee.live.matches.series import FinishedMatch, Series, play_series
+from referee.live.matches.series import FinishedMatch, Series, Setting, play_series
 from referee.match.clock import TimeControl
 from referee.records.verify import verify
 from referee.registry import find, house_bots, shipped_board
@@ -38,15 +38,11 @@ def series(records: Path | None, count: int, *, resumes: bool = False) -> Series
     game, names = find("cargo_noir"), ["greedy", "random"]
     setup = game.setup(2, {"last_turn": "2"}, shipped_board(game))
     return Series(
-        game=game.name,
-        options=dict(setup.options),
-        board=setup.board_data,
-        position=None,
+        settings=[Setting(game.name, dict(setup.options), setup.board_data, None, [(0, 1), (1, 0)])],
         bots=names,
         players=[House(house_bots()[name]) for name in names],
         control=TimeControl.parse("60+0.5/10"),
         first_seed=1,
-        rotations=2,
         count=count,
         records=records,
         resumes=resumes,

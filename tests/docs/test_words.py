@@ -43,6 +43,7 @@ PAGES = [
             "adding_a_game",
             "architecture",
             "audit_log",
+            "compare",
             "faq",
             "forward_model",
             "glossary",

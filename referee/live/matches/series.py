@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from referee.errors import DoganaError
 from referee.game import Seat
@@ -26,6 +26,7 @@ from referee.live.seats.orphans import kill_below
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan, match_id_for
 from referee.match.result import Result
+from referee.match.seatings import Seating
 from referee.records.record import RecordError
 from referee.records.verify import verify
 from referee.registry import find
@@ -41,22 +42,61 @@ class SeriesError(DoganaError):
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """Matches that differ only in their seeds and in the order of seats; a series can be sent to another process."""
+class Setting:
+    """A game of a series, and the seatings of its matches with one seed."""
 
     game: str
     options: Mapping[str, Any]
     board: Mapping[str, Any]
     position: Mapping[str, Any] | None
     """The position to start from; None for new matches."""
+    seatings: Sequence[Seating]
+    """A seating for each match with the same seed."""
+
+    def plan(self, seed: int, seating: Seating, bots: Sequence[str], control: TimeControl) -> MatchPlan:
+        """Return the plan of a match."""
+        game = find(self.game)
+        setup = game.setup(len(seating), self.options, self.board)
+        return MatchPlan(
+            game=game,
+            setup=setup,
+            match_id=match_id_for(game, setup, seed, self.position),
+            seed=seed,
+            bots=[bots[place] for place in seating],
+            control=control,
+            position=self.position,
+        )
+
+
+class Fixture(NamedTuple):
+    """The part of a match that distinguishes it from the others of its series."""
+
+    seed: int
+    setting: Setting
+    turn: int
+    """The number of its seating."""
+
+    @property
+    def seating(self) -> Seating:
+        """The place of the player in each seat."""
+        return self.setting.seatings[self.turn]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Matches that differ only in their seeds, games and seatings; a series can be sent to another process.
+
+    A block is all matches of one seed: the seatings of the first game, then those of the next.
+    """
+
+    settings: Sequence[Setting]
+    """Its games."""
     bots: Sequence[str]
     """The names of the players, by their place."""
     players: Sequence[Player]
-    """The players by their place; in a rotation, seat s has the player of place s + turn."""
+    """The players, by their place."""
     control: TimeControl
     first_seed: int
-    rotations: int
-    """The number of matches with the same seed: 1, or the number of seats."""
     count: int
     """The number of matches."""
     records: Path | None
@@ -64,34 +104,38 @@ class Series:
     resumes: bool
     """True to skip matches that have a record already."""
 
-    def turn(self, number: int) -> int:
-        """Return the number of places by which the seats of a match are rotated."""
-        return number % self.rotations
+    @property
+    def block_size(self) -> int:
+        """The number of matches with the same seed."""
+        return sum(len(setting.seatings) for setting in self.settings)
+
+    def fixture(self, number: int) -> Fixture:
+        """Return the seed, the game and the seating of a match; numbers begin at 0."""
+        block, turn = divmod(number, self.block_size)
+        for setting in self.settings:
+            if turn < len(setting.seatings):
+                return Fixture(self.first_seed + block, setting, turn)
+            turn -= len(setting.seatings)
+        raise AssertionError("the seatings of all games are a block")
 
     def plan(self, number: int) -> MatchPlan:
-        """Return the plan of a match; numbers begin at 0."""
-        game = find(self.game)
-        setup = game.setup(len(self.players), self.options, self.board)
-        seed, turn = self.first_seed + number // self.rotations, self.turn(number)
-        return MatchPlan(
-            game=game,
-            setup=setup,
-            match_id=match_id_for(game, setup, seed, self.position),
-            seed=seed,
-            bots=[*self.bots[turn:], *self.bots[:turn]],
-            control=self.control,
-            position=self.position,
-        )
+        """Return the plan of a match."""
+        found = self.fixture(number)
+        return found.setting.plan(found.seed, found.seating, self.bots, self.control)
 
     def seated(self, number: int) -> list[Player]:
         """Return the player of each seat of a match."""
-        turn = self.turn(number)
-        return [*self.players[turn:], *self.players[:turn]]
+        return [self.players[place] for place in self.fixture(number).seating]
+
+    def has_new_player(self, number: int) -> bool:
+        """Return whether a match has a player that no earlier match has."""
+        earlier = {place for before in range(min(number, self.block_size)) for place in self.fixture(before).seating}
+        return not earlier.issuperset(self.fixture(number).seating)
 
     def name(self, number: int, plan: MatchPlan) -> str:
-        """Return the name of a match's files, different for each rotation."""
-        turn = self.turn(number)
-        return f"{self.game}-{plan.match_id}-rotation{turn}" if turn else f"{self.game}-{plan.match_id}"
+        """Return the name of a match's files, different for each seating."""
+        turn = self.fixture(number).turn
+        return f"{plan.game.name}-{plan.match_id}" + (f"-seating{turn}" if turn else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,16 +323,16 @@ async def _play_on(server: RefereeServer, pipe: Connection, series: Series) -> N
 
 
 async def _play(series: Series, number: int, server: RefereeServer) -> SeriesEnd:
-    plan = series.plan(number)
+    plan, must_start = series.plan(number), series.has_new_player(number)
     name = series.name(number, plan)
     if series.records is None:
-        report = await play_match(plan, series.seated(number), server=server, all_must_start=number == 0)
+        report = await play_match(plan, series.seated(number), server=server, all_must_start=must_start)
         return SeriesEnd(report.result, None, report.logs, "")
     path = series.records / f"{name}.jsonl"
     if series.resumes and path.exists() and path.stat().st_size:
         return SeriesEnd(recorded(path, plan), path, {}, "", is_earlier=True)
     written = series.records / unsaved(name, os.getpid())
-    report = await play_match(plan, series.seated(number), server=server, record=written, all_must_start=number == 0)
+    report = await play_match(plan, series.seated(number), server=server, record=written, all_must_start=must_start)
     with undisturbed():  # a worker that must end now names the record first, or leaves an empty one
         kept = written.replace(path) if series.resumes else keep(written, name)
     return SeriesEnd(report.result, kept, report.logs, "")

@@ -1,0 +1,391 @@
+"""How often `dogana compare` is wrong, and how long it takes: simulated comparisons, written to docs/verdicts.md.
+
+`make verdicts`, or `python -m bench.verdicts --tests 1000 --only sparse --no-page`. Every figure follows from the seeds.
+
+A cell is a kind of match. A bot performs at its strength, with luck that its seat has with a seed, and noise of its own; places
+follow. A pool of blocks is simulated for two equal bots, and for two bots of different strength. The margin is the mean
+difference of the second pool, so both hypotheses hold exactly for tests that draw their blocks from these pools.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from statistics import fmean
+
+from referee.match.seatings import Seating
+from referee.verdict.block import NEW, OLD, seatings_at_one_table, seatings_in_a_field
+from referee.verdict.likelihood import (
+    Margin,
+    deviation,
+    interval,
+    log_likelihood_ratio,
+    of_mean,
+    weighted_ratio,
+    with_extremes,
+)
+from referee.verdict.sequential import MIN_BLOCKS
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "verdicts.md"
+POOL = 3_000
+"""The number of blocks in a pool."""
+BOUND = math.log(0.95 / 0.05)
+MAX_BLOCKS = 2_000
+NOISE = 4.17
+"""The noise of a performance, in units of strength: TrueSkill's beta."""
+_FEW_VALUES = 8
+_FAR = 0.45
+"""With more than a few different values, a likelihood ratio of normal distributions below this share of the bound is too far from it to compute the one of the test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A kind of match, and of test."""
+
+    name: str
+    seats: int = 2
+    gap: float = 1.5
+    """The strength of the new version beyond the old one, if it is better."""
+    luck: float = 3.0
+    """The standard deviation of a seat's luck with a seed."""
+    in_field: bool = False
+    step: float = 0.0
+    """Performances within a step are ties."""
+    is_skewed: bool = False
+    """True if noise has a long tail upwards, such as a stake that pays off seldom."""
+    faults: tuple[float, float] = (0.0, 0.0)
+    """The probability that the new and the old version lose their seat in a match, if they are equal in strength."""
+    values: tuple[tuple[float, float, float], ...] = ()
+    """Instead of matches: differences with their probabilities if the versions are equal, and if the new one is better."""
+    repeats: float = 0.0
+    """The probability that a block has the difference of the block before."""
+    in_deviations: bool = False
+    """True if the margin is in standard deviations of a block."""
+    larger: float = 1.0
+    """The difference in margins with which beta is measured."""
+
+
+CELLS = [
+    Cell("2 seats"),
+    Cell("2 seats, smaller margin", gap=0.7),
+    Cell("3 seats", 3),
+    Cell("4 seats", 4),
+    Cell("5 seats", 5),
+    Cell("3 seats in a field", 3, in_field=True),
+    Cell("5 seats in a field", 5, in_field=True),
+    Cell("2 seats, no common luck", luck=0.0),
+    Cell("3 seats, luck three times as large", 3, luck=9.0),
+    Cell("2 seats, many ties", step=10.0),
+    Cell("5 seats, many ties", 5, step=10.0),
+    Cell("2 seats, skewed noise", is_skewed=True),
+    Cell("3 seats, skewed noise", 3, is_skewed=True),
+    Cell("2 seats, both lose 5 % of their seats", faults=(0.05, 0.05)),
+    Cell("2 seats, only faults differ: 10 % or none", gap=0.0, faults=(0.0, 0.1)),
+    Cell("versions differ in 20 % of the seeds", values=((-1, 0.1, 0.05), (0, 0.8, 0.8), (1, 0.1, 0.15))),
+    Cell("versions differ in 6 % of the seeds", values=((-1, 0.03, 0.01), (0, 0.94, 0.93), (1, 0.03, 0.06))),
+    Cell(
+        "versions differ in 10 % of the seeds, little or much",
+        values=((-1, 0.02, 0.01), (-0.1, 0.03, 0.03), (0, 0.9, 0.87), (0.1, 0.03, 0.03), (1, 0.02, 0.06)),
+    ),
+    Cell("a few large wins", values=((-0.25, 0.8, 0.7), (1.0, 0.2, 0.3))),
+    Cell("a few large losses", values=((-1.0, 0.2, 0.1), (0.25, 0.8, 0.9))),
+    Cell("2 seats, margin in deviations", in_deviations=True),
+    Cell("5 seats, margin in deviations", 5, in_deviations=True),
+    Cell("a block repeats the last: 10 %", repeats=0.1),
+    Cell("a block repeats the last: 30 %", repeats=0.3),
+]
+"""The cells of the page."""
+
+
+# --- blocks ----------------------------------------------------------------------------------------------------
+
+
+def block_difference(cell: Cell, gap: float, faults: Sequence[float], draw: random.Random) -> float:
+    """Play a block; return the difference between the versions, as `referee.verdict.block.score` does."""
+    seatings = seatings_in_a_field(cell.seats) if cell.in_field else seatings_at_one_table(cell.seats)
+    luck = [draw.gauss(0, cell.luck) for _ in range(cell.seats)]
+    scores: tuple[list[float], list[float]] = ([], [])
+    for seating in seatings:
+        performances = [
+            _performance(cell, gap if place == NEW else 0.0, luck[seat], draw) for seat, place in enumerate(seating)
+        ]
+        lost = {place for place in (NEW, OLD) if faults[place] and draw.random() < faults[place]}
+        for place in (NEW, OLD):
+            if place in seating:
+                scores[place].append(beaten(performances, seating, place, lost))
+    return round(fmean(scores[NEW]) - fmean(scores[OLD]), 12)
+
+
+def _performance(cell: Cell, strength: float, luck: float, draw: random.Random) -> float:
+    noise = NOISE * (draw.expovariate(1) - 1 if cell.is_skewed else draw.gauss(0, 1))
+    performance = strength + luck + noise
+    return performance // cell.step if cell.step else performance
+
+
+def beaten(performances: Sequence[float], seating: Seating, place: int, lost: set[int]) -> float:
+    """Return the share of its rivals that a version beats; it beats those who have lost their seats, unless it has, too."""
+    if place in lost:
+        return 0.0
+    mine = performances[seating.index(place)]
+    rivals = [(other, value) for other, value in zip(seating, performances, strict=True) if other != place]
+    return fmean(1.0 if other in lost else (value < mine) + 0.5 * (value == mine) for other, value in rivals)
+
+
+def pool(cell: Cell, *, better: bool) -> tuple[Sequence[float], Sequence[float]]:
+    """Return differences of blocks, and their weights."""
+    if cell.values:
+        return [value for value, *_ in cell.values], [weights[better] for _, *weights in cell.values]
+    draw = random.Random(f"pool {cell.name} {better}")
+    gap, faults = (cell.gap, cell.faults) if better else (0.0, (cell.faults[OLD],) * 2)
+    counts = Counter(block_difference(cell, gap, faults, draw) for _ in range(POOL))
+    if not better:  # the versions are equal, so their exchange is as probable
+        counts.update({-value: count for value, count in counts.items()})
+    return list(counts), list(counts.values())
+
+
+def mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    """Return the mean of a pool."""
+    return math.fsum(map(math.prod, zip(values, weights, strict=True))) / math.fsum(weights)
+
+
+# --- tests -----------------------------------------------------------------------------------------------------
+
+Statistic = Callable[[Counter[float], Margin], float]
+"""The logarithm of the likelihood ratio of some differences, for a margin."""
+
+
+def of_the_command(counts: Counter[float], margin: Margin) -> float:
+    """Return what `dogana compare` computes, unless normal distributions show that it is far from both bounds."""
+    if len(counts) <= _FEW_VALUES:
+        return _kept_ratio(tuple(sorted(counts.items())), margin)
+    size = margin.size * deviation(counts) if margin.in_deviations else margin.size
+    near = weighted_ratio(_normal(counts), size)
+    return near if abs(near) < _FAR * BOUND else log_likelihood_ratio(counts, margin)
+
+
+@lru_cache(maxsize=1_000_000)
+def _kept_ratio(counts: tuple[tuple[float, int], ...], margin: Margin) -> float:
+    """Compute a ratio once: tests with few values often have the same blocks so far."""
+    return log_likelihood_ratio(dict(counts), margin)
+
+
+def one_effect(counts: Counter[float], margin: Margin) -> float:
+    """Return the same with one effect for each hypothesis: the margin, and 0."""
+    values = with_extremes(counts)
+    return of_mean(values, margin.size) - of_mean(values, 0.0)
+
+
+def one_normal_effect(counts: Counter[float], margin: Margin) -> float:
+    """Return the same for normal distributions, each with the variance that fits best."""
+    likelihood = _normal(counts)
+    better, not_better = likelihood(margin.size), likelihood(0.0)
+    return better - not_better if better != not_better else 0.0
+
+
+def _normal(counts: Counter[float]) -> Callable[[float], float]:
+    """Return the log-likelihood of a mean, for normal distributions."""
+    count, centre, variance = _moments(counts)
+
+    def log_likelihood(mean: float) -> float:
+        square = variance + (centre - mean) ** 2
+        return -count / 2 * math.log(square) if square else math.inf
+
+    return log_likelihood
+
+
+def _moments(counts: Counter[float]) -> tuple[int, float, float]:
+    count = counts.total()
+    centre = sum(value * number for value, number in counts.items()) / count
+    return count, centre, sum((value - centre) ** 2 * number for value, number in counts.items()) / count
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A simulated comparison."""
+
+    conclusion: int
+    """1 for better, -1 for not better, 0 for undecided."""
+    blocks: int
+    covers: bool
+    """True if the 95 % interval contains the mean difference."""
+
+
+def ended(
+    blocks: Iterator[float], margin: Margin, truth: float, statistic: Statistic, first: int = MIN_BLOCKS
+) -> Ended:
+    """Draw blocks until the test ends, with block `first` at the earliest."""
+    counts: Counter[float] = Counter()
+    ratio = 0.0
+    for number, difference in enumerate(blocks, start=1):
+        counts[difference] += 1
+        ratio = statistic(counts, margin) if number >= first else 0.0
+        if abs(ratio) >= BOUND or number == MAX_BLOCKS:
+            break
+    low, high = interval(counts)
+    conclusion = 0 if abs(ratio) < BOUND else 1 if ratio > 0 else -1
+    return Ended(conclusion, counts.total(), low <= truth <= high)
+
+
+def drawn(values: Sequence[float], weights: Sequence[float], repeats: float, draw: random.Random) -> Iterator[float]:
+    """Draw differences of blocks without end."""
+    last = None
+    while True:
+        for value in draw.choices(values, weights, k=64):
+            if last is None or not repeats or draw.random() >= repeats:
+                last = value
+            yield last
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The tests of a cell under one hypothesis."""
+
+    margin: float
+    deviation: float
+    """The standard deviation of a block's difference."""
+    better: float
+    """The share of tests that ended with it."""
+    not_better: float
+    undecided: float
+    blocks: float
+    """The mean number of blocks of a test."""
+    covers: float
+    tests: int
+
+
+def side(
+    cell: Cell, is_better: bool, tests: int, statistic: Statistic = of_the_command, first: int = MIN_BLOCKS
+) -> Side:
+    """Simulate the tests of a cell under one hypothesis."""
+    of_better, (values, weights) = pool(cell, better=True), pool(cell, better=is_better)
+    size = mean(*of_better) / cell.larger
+    margin = Margin(size / _deviation(*of_better), True) if cell.in_deviations else Margin(size)
+    truth, draw = mean(values, weights), random.Random(f"tests {cell.name} {is_better}")
+    found = [ended(drawn(values, weights, cell.repeats, draw), margin, truth, statistic, first) for _ in range(tests)]
+    better, not_better, undecided = (
+        sum(one.conclusion == conclusion for one in found) / tests for conclusion in (1, -1, 0)
+    )
+    blocks, covers = fmean(one.blocks for one in found), fmean(one.covers for one in found)
+    return Side(size, _deviation(values, weights), better, not_better, undecided, blocks, covers, tests)
+
+
+def _deviation(values: Sequence[float], weights: Sequence[float]) -> float:
+    square = mean([value**2 for value in values], weights)
+    return math.sqrt(square - mean(values, weights) ** 2)
+
+
+# --- the page --------------------------------------------------------------------------------------------------
+
+HEAD = """# How often a verdict is wrong
+
+Simulated comparisons, written by `make verdicts`; [What a verdict means](compare.md) explains the test.
+*alpha* is the share of "better" between equal versions, *beta* the share of "not better" if the difference is the margin; both should be 0.05,
+and ± is one standard error. *Covers* is the share of 95 % intervals that contain the difference, if it is the margin.
+
+"""
+OTHERS = """
+## Other likelihood ratios
+
+Alpha, beta and the mean number of blocks if the new version is better. If it is better by more than the margin, there is no alpha.
+"""
+COLUMNS = "| matches | margin (in deviations of a block) | alpha | beta | undecided | blocks: equal, better | matches: better | covers |"
+ALTERNATIVES: dict[str, tuple[Statistic, int]] = {
+    "as it is": (of_the_command, MIN_BLOCKS),
+    "from the second block": (of_the_command, 2),
+    "one effect for each hypothesis": (one_effect, MIN_BLOCKS),
+    "one effect, normal distributions": (one_normal_effect, MIN_BLOCKS),
+    "the same from the second block": (one_normal_effect, 2),
+}
+"""Other likelihood ratios, and the first block at which a test may end."""
+TRIED = [
+    Cell("2 seats"),
+    Cell("2 seats, better by four margins", gap=4.0, larger=4),
+    Cell("2 seats, better by ten margins", gap=6.0, larger=10),
+    next(cell for cell in CELLS if "6 %" in cell.name),
+    next(cell for cell in CELLS if "large wins" in cell.name),
+]
+"""The cells with which they are tried."""
+
+
+def row(cell: Cell, equal: Side, better: Side) -> str:
+    """Return a row of the table."""
+    field = 2 if cell.in_field or cell.seats > 2 else 1
+    size = field * cell.seats if cell.seats > 2 else 2
+    return (
+        f"| {cell.name} | {equal.margin:.3f} ({equal.margin / better.deviation:.2f}) | {_share(equal.better, equal.tests)}"
+        f" | {_share(better.not_better, better.tests)} | {max(equal.undecided, better.undecided):.1%}"
+        f" | {equal.blocks:.0f}, {better.blocks:.0f} | {better.blocks * size:.0f} | {better.covers:.1%} |"
+    )
+
+
+def _share(share: float, tests: int) -> str:
+    error = math.sqrt(share * (1 - share) / tests)
+    return f"{'**' if share - 2 * error > 0.055 else ''}{share:.3f}{'**' if share - 2 * error > 0.055 else ''} ± {error:.3f}"
+
+
+def rule(columns: str) -> str:
+    """Return the line below the names of columns."""
+    return "|" + "---|" * (columns.count("|") - 1)
+
+
+def page(tests: int, workers: int) -> str:
+    """Simulate everything; return the page."""
+    with ProcessPoolExecutor(workers) as processes:
+        simulated = [
+            (cell, processes.submit(side, cell, False, tests), processes.submit(side, cell, True, tests))
+            for cell in CELLS
+        ]
+        others = [
+            (cell, [_submit(processes, cell, tests, *other) for other in ALTERNATIVES.values()]) for cell in TRIED
+        ]
+        rows = [row(cell, equal.result(), better.result()) for cell, equal, better in simulated]
+        tried = [f"| {cell.name} | {' | '.join(map(_tried, futures))} |" for cell, futures in others]
+    columns = f"| matches | {' | '.join(ALTERNATIVES)} |"
+    return "\n".join(
+        [
+            f"{HEAD}{tests:,} tests for each figure, at most {MAX_BLOCKS:,} blocks each. Bold: more than 0.055.\n",
+            *(COLUMNS, rule(COLUMNS), *rows),
+            OTHERS,
+            *(columns, rule(columns), *tried),
+            "",
+        ]
+    )
+
+
+def _submit(
+    processes: ProcessPoolExecutor, cell: Cell, tests: int, statistic: Statistic, first: int
+) -> list[Future[Side]]:
+    """Simulate an alternative; only for the better version if that is better by more than the margin."""
+    sides = (False, True) if cell.larger == 1 else (True,)
+    return [processes.submit(side, cell, better, tests, statistic, first) for better in sides]
+
+
+def _tried(futures: Sequence[Future[Side]]) -> str:
+    *equal, better = (future.result() for future in futures)
+    alpha = f"{equal[0].better:.3f}, " if equal else ""
+    return f"{alpha}{better.not_better:.3f}; {better.blocks:.0f}"
+
+
+def main() -> None:
+    """Simulate, and write the page."""
+    parser = argparse.ArgumentParser(prog="python -m bench.verdicts", description=__doc__)
+    parser.add_argument("--tests", type=int, default=20_000, help="simulated comparisons for each figure")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--only", default="", help="only cells whose name contains this; prints instead of writing")
+    chosen = parser.parse_args()
+    if chosen.only:
+        for cell in (cell for cell in CELLS if chosen.only in cell.name):
+            print(row(cell, *(side(cell, better, chosen.tests) for better in (False, True))))
+    else:
+        PAGE.write_text(page(chosen.tests, chosen.workers))
+
+
+if __name__ == "__main__":
+    main()

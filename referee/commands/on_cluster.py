@@ -1,0 +1,47 @@
+"""A series on the machines of a cluster: what it needs there, and what is printed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from referee.commands.output import err
+from referee.errors import DoganaError
+from referee.live.matches import bundle
+from referee.live.matches.cluster_series import Party
+from referee.live.matches.play import Command, Player
+from referee.live.matches.series import Series
+from referee.sandbox.limits import ResourceLimits
+
+
+class NotThere(DoganaError):
+    """Other machines cannot play the matches; the text says why."""
+
+
+def tell(text: str) -> None:
+    """Print a remark on a machine."""
+    err.print(text, markup=False, soft_wrap=True)
+
+
+def party(series: Series, limits: ResourceLimits, runtimes: Sequence[Path]) -> Party | None:
+    """Return the files and limits that commands in a series need on other machines; None without commands.
+
+    Raises:
+        BadBundle: if the current folder, in which they run, cannot be sent.
+    """
+    if not any(isinstance(player, Command) for player in series.players):
+        return None
+    return Party(bundle.pack(Path.cwd(), without=series.records), limits, runtimes)
+
+
+def check_travels(players: Sequence[Player], *, isolate: bool) -> None:
+    """Check that other machines can play the matches.
+
+    Raises:
+        NotThere: if not.
+    """
+    if any(isinstance(player, Command) for player in players) and not isolate:
+        raise NotThere(
+            "other machines start commands in a sandbox, with the files of this folder, which is /bot there:"
+            " add --isolate, or leave out --ray"
+        )

@@ -1,0 +1,129 @@
+"""A plan in a folder of records: read, and guarded against two commands at a time.
+
+The file of a plan is written before the first match, and replaced as a whole: it is complete even after a kill.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from referee.errors import DoganaError
+from referee.files import read_file
+from referee.kit.document import parse_json
+from referee.sandbox.system import is_alive
+from referee.terminal import visible
+
+SERIES = ".series.json"
+"""The file with the plan of a series. Its name begins with a dot, so that `FOLDER/*` matches records only."""
+COMPARISON = ".comparison.json"
+"""The same for a comparison."""
+_OTHERS = {SERIES: (COMPARISON, "a comparison", "compare"), COMPARISON: (SERIES, "a series", "play")}
+"""For each file the one of the other kind, its content, and the command that goes on with it."""
+MAX_BYTES = 1024 * 1024
+ONE_LINE = 200
+"""The maximum length of the reason why a plan is damaged."""
+_Plan = TypeVar("_Plan")
+
+
+class ResumeError(DoganaError):
+    """A series or comparison cannot begin or continue in a folder; the text says why and what to do."""
+
+
+def read_plan_file(path: Path, kind: type[_Plan]) -> _Plan | None:
+    """Return the plan in a file; None if there is no file.
+
+    Args:
+        path: the file.
+        kind: a dataclass with a field for each JSON value.
+
+    Raises:
+        ResumeError: if the file cannot be read, or is not a plan, or the folder has one of the other kind.
+    """
+    other, content, command = _OTHERS[path.name]
+    if (path.parent / other).exists():
+        going_on = resuming(command, path.parent)
+        raise ResumeError(f"{path.parent} has {content}: go on with `{going_on}`, or use another folder")
+    try:
+        data = parse_json(read_file(path, MAX_BYTES))
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError as error:
+        raise ResumeError(f"cannot resume: {path.parent} is a file, and a series has a folder of records") from error
+    except OSError as error:
+        raise ResumeError(f"{error.filename or path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ResumeError(damaged(path, f"is not JSON: {error}")) from error
+    if not isinstance(data, dict):
+        raise ResumeError(damaged(path, "is not a JSON object"))
+    types = get_type_hints(kind)
+    if unknown := data.keys() ^ types.keys():
+        raise ResumeError(damaged(path, f"has other entries than a plan: {', '.join(sorted(unknown))}"))
+    for name, value in data.items():
+        if not _is_of(value, types[name]):
+            raise ResumeError(damaged(path, f"has an entry {name} of another type than a plan"))
+    return kind(**data)
+
+
+def _is_of(value: object, wanted: Any) -> bool:
+    """Return True if a JSON value is of a type of a field of a plan."""
+    for kind in get_args(wanted) if get_origin(wanted) is UnionType else (wanted,):
+        plain = get_origin(kind) or kind
+        if plain is list and isinstance(value, list):
+            return all(isinstance(one, str) for one in value)
+        if type(value) is plain or (plain is float and type(value) is int):
+            return True
+    return False
+
+
+def damaged(path: Path, reason: str) -> str:
+    """Return the line for a file that is no plan."""
+    return (
+        f"cannot resume: {path} {visible(reason, ONE_LINE)};"
+        " remove it, and give the whole command with the --seed of its records"
+    )
+
+
+def resuming(command: str, folder: Path, *options: object) -> str:
+    """Return the shell command that goes on with the plan in a folder."""
+    named = f"./{folder}" if str(folder).startswith("-") else str(folder)
+    return shlex.join(["dogana", command, "--resume", named, *map(str, options)])
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Lock a folder against other series while the context lasts.
+
+    Raises:
+        ResumeError: if another process plays a series into it.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ResumeError(
+                f"another series is being played into {folder}; wait for its end, or use another folder"
+            ) from None
+        except OSError:
+            pass  # a file system without locks, such as some network file systems
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def sweep(folder: Path, games: Sequence[str]) -> None:
+    """Remove the unfinished records of killed processes."""
+    of_games = "|".join(map(re.escape, games))
+    name = re.compile(rf"(?:{of_games})-[0-9a-f]{{16}}(-seating\d+)?\.(\d+)(\.[0-9a-f]{{8}}\.part)?", re.ASCII)
+    for path in folder.iterdir():
+        found = name.fullmatch(path.name)
+        if found is not None and not is_alive(int(found[2])):
+            path.unlink(missing_ok=True)

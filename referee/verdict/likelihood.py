@@ -1,0 +1,147 @@
+"""The likelihood of differences between two versions, if nothing is assumed about how they are distributed.
+
+An effect is the mean of a block's difference. The distribution that fits best, of those with this mean on the observed values,
+-1 and 1, gives the likelihood of the effect. This is the generalised
+sequential probability ratio test for a multinomial distribution, which fishtest applies to pairs of games
+(https://github.com/official-stockfish/fishtest, `stats/LLRcalc.py`; M. Van den Bergh, "A practical introduction to the GSPRT").
+A normal distribution would be shorter to write, but it is wrong where the versions differ in few blocks, and takes ten equal
+blocks for certainty.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from referee.verdict.student import limit
+
+_UNSEEN = 1e-3
+"""The count of the values -1 and 1 beyond those observed."""
+_LARGEST = 0.9
+"""The largest effect of a hypothesis, unless the margin is larger: see `weighted_ratio`."""
+_WEIGHTS = (0.9, 0.05, 0.05)
+"""The weights of the effects of a hypothesis, the smallest first."""
+_MAX_STEPS = 100
+_PRECISION = 1e-8
+_HALVINGS = 20
+Counts = Mapping[float, float]
+"""The number of blocks by their difference."""
+
+
+class Margin(NamedTuple):
+    """The smallest difference that is worth detecting."""
+
+    size: float
+    in_deviations: bool = False
+    """True if the unit is the standard deviation of a block; otherwise it is the share of rivals beaten."""
+
+
+def log_likelihood_ratio(counts: Counts, margin: Margin) -> float:
+    """Return the logarithm of the likelihood ratio of "better by the margin" to "not better".
+
+    A margin in standard deviations is one in shares as soon as there are blocks: theirs is taken for the true one.
+    """
+    values = with_extremes(counts)
+    size = margin.size * deviation(counts) if margin.in_deviations else margin.size
+    return weighted_ratio(partial(of_mean, values), size)
+
+
+def deviation(counts: Counts) -> float:
+    """Return the standard deviation of the differences; never 0, because -1 and 1 are possible."""
+    values = with_extremes(counts)
+    total = sum(values.values())
+    mean = sum(value * count for value, count in values.items()) / total
+    return math.sqrt(sum((value - mean) ** 2 * count for value, count in values.items()) / total)
+
+
+def with_extremes(counts: Counts) -> dict[float, float]:
+    """Return the counts with a small addition for -1 and 1: both are possible, whatever has been seen."""
+    return {**counts, **{extreme: counts.get(extreme, 0.0) + _UNSEEN for extreme in (-1.0, 1.0)}}
+
+
+def interval(counts: Counts) -> tuple[float, float]:
+    """Return the 95 % interval of the mean difference: all means that are likely enough.
+
+    Twice the log-likelihood that a mean lacks is compared with the square of Student's t (A. B. Owen, "Empirical Likelihood",
+    2001, section 3.3). So the interval is as uneven as the blocks are, and ten equal blocks do not make it a point.
+    """
+    number = round(sum(counts.values()))
+    if number < 2:
+        return -1.0, 1.0
+    values, lack = with_extremes(counts), limit(number - 1) ** 2 / 2
+    centre = sum(value * count for value, count in values.items()) / sum(values.values())
+    low, high = (_edge(values, centre, end, lack) for end in (-1.0, 1.0))
+    return low, high
+
+
+def _edge(values: Counts, inside: float, outside: float, lack: float) -> float:
+    """Return the mean between a likely and an unlikely one whose likelihood lacks `lack`."""
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        if -of_mean(values, middle) < lack:
+            inside = middle
+        else:
+            outside = middle
+    return inside
+
+
+def weighted_ratio(log_likelihood: Callable[[float], float], size: float) -> float:
+    """Return the logarithm of the likelihood ratio of two hypotheses with three effects each.
+
+    Better is the margin, 0.9, or the geometric mean of both; not better is 0, or worse by as much as those exceed the margin.
+    The likelihood of a hypothesis is their weighted mean (a weight function in the words of A. Wald, "Sequential Analysis",
+    1947). The first effect alone would be slow where one version is better by far: such blocks fit a small difference hardly
+    better than none.
+
+    Args:
+        log_likelihood: returns that of an effect.
+        size: the margin.
+    """
+    largest = max(size, _LARGEST)
+    effects = (size, math.sqrt(size * largest), largest)
+    better = _log_of_mixture([log_likelihood(effect) for effect in effects])
+    return better - _log_of_mixture([log_likelihood(size - effect) for effect in effects])
+
+
+def _log_of_mixture(logs: Sequence[float]) -> float:
+    """Return the logarithm of the weighted mean of likelihoods."""
+    largest = max(logs)
+    return largest + math.log(sum(weight * math.exp(log - largest) for weight, log in zip(_WEIGHTS, logs, strict=True)))
+
+
+def of_mean(values: Counts, mean: float) -> float:
+    """Return the log-likelihood of the best distribution with a mean, less that of the observed distribution."""
+    terms = [(value - mean, count) for value, count in values.items()]
+    tilt = _tilt(terms)
+    return -sum(count * math.log1p(tilt * distance) for distance, count in terms)
+
+
+def _tilt(terms: Sequence[tuple[float, float]]) -> float:
+    """Return the multiplier with which the best probabilities, count / total / (1 + tilt * distance), have mean distance 0.
+
+    It is the root of a decreasing function, found by Newton's method within a bracket.
+
+    Args:
+        terms: distances, of both signs, with their counts.
+    """
+    low = -1 / max(distance for distance, _ in terms)
+    high = -1 / min(distance for distance, _ in terms)
+    tilt = 0.0
+    for _ in range(_MAX_STEPS):
+        excess = slope = 0.0
+        for distance, count in terms:
+            term = distance / (1 + tilt * distance)
+            excess += count * term
+            slope += count * term * term
+        if excess > 0:
+            low = tilt
+        else:
+            high = tilt
+        before, tilt = tilt, tilt + excess / slope
+        if not low < tilt < high:
+            tilt = (low + high) / 2
+        if abs(tilt - before) < _PRECISION:
+            break
+    return tilt

@@ -1,0 +1,146 @@
+"""The sequential test: block after block, until one of two hypotheses is rejected, or the maximum number of blocks is reached."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import Enum
+
+from referee.verdict.block import BlockScore
+from referee.verdict.likelihood import Margin, deviation, interval, log_likelihood_ratio
+
+MIN_BLOCKS = 10
+"""The minimum number of blocks for a conclusion: the likelihood ratio of fewer says little."""
+_RARE = 0.05
+"""Versions that differ in this share of blocks are not taken for identical, but with probability beta."""
+_MAX_REPEATS = 20
+"""The number of blocks in succession, each with the play of an earlier one, after which nothing new is expected."""
+_DIGITS = 12
+"""The decimals by which two differences are told apart."""
+
+
+class Conclusion(Enum):
+    """The end of a comparison; the values are the words of summaries."""
+
+    BETTER = "better"
+    NOT_BETTER = "not better"
+    IDENTICAL = "identical play"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of a test, fixed before its first block."""
+
+    margin: Margin
+    alpha: float
+    """The probability of "better" if the difference is 0."""
+    beta: float
+    """The probability of "not better" if the difference is the margin."""
+    max_blocks: int
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The logarithms of the likelihood ratio at which the test ends with "not better" and "better"."""
+        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+
+
+@dataclass(slots=True)
+class SequentialTest:
+    """A running test. A block with the same play as an earlier one is counted, but is no new evidence."""
+
+    terms: Terms
+    blocks: int = 0
+    """The number of blocks played."""
+    different: int = 0
+    """The number of them that are evidence."""
+    ratio: float = 0.0
+    """The logarithm of the likelihood ratio."""
+    is_alike: bool = True
+    """True if both versions have played identically in all blocks."""
+    conclusion: Conclusion | None = None
+    """None while the test goes on."""
+    _counts: Counter[float] = field(default_factory=Counter)
+    _keys: set[tuple[str, ...]] = field(default_factory=set)
+    _repeats: int = 0
+    """The number of blocks since the last one that was different."""
+
+    def add(self, block: BlockScore) -> bool:
+        """Take the next block; return whether it is evidence."""
+        self.blocks += 1
+        self._repeats += 1
+        self.is_alike = self.is_alike and block.is_alike
+        is_new = block.key not in self._keys
+        if is_new:
+            self._keys.add(block.key)
+            self._repeats = 0
+            self.different += 1
+            self._counts[round(block.difference, _DIGITS)] += 1
+            self.ratio = log_likelihood_ratio(self._counts, self.terms.margin)
+        self.conclusion = self._concluded()
+        return is_new
+
+    def _concluded(self) -> Conclusion | None:
+        low, high = self.terms.bounds
+        if self.different >= MIN_BLOCKS and self.ratio >= high:
+            return Conclusion.BETTER
+        if self.is_alike and (self.is_repeating or self.different * math.log1p(-_RARE) <= low):
+            return Conclusion.IDENTICAL
+        if self.different >= MIN_BLOCKS and self.ratio <= low:
+            return Conclusion.IDENTICAL if self.is_alike else Conclusion.NOT_BETTER
+        if self.is_repeating:
+            return Conclusion.UNDECIDED
+        return Conclusion.UNDECIDED if self.blocks >= self.terms.max_blocks else None
+
+    @property
+    def is_repeating(self) -> bool:
+        """True if the last blocks all had the play of earlier ones."""
+        return self._repeats >= max(_MAX_REPEATS, self.different)
+
+    @property
+    def mean(self) -> float:
+        """The mean difference of the blocks that are evidence."""
+        return sum(value * count for value, count in self._counts.items()) / max(1, self.different)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of a block's difference."""
+        return deviation(self._counts)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the mean difference; see `likelihood.interval`."""
+        return interval(self._counts)
+
+    @property
+    def blocks_left(self) -> int:
+        """The expected number of further blocks, if the difference is what it seems to be now."""
+        low, high = self.terms.bounds
+        size = self.terms.margin.size * (self.deviation if self.terms.margin.in_deviations else 1)
+        variance = (size / max(self.deviation, size)) ** 2
+        drift = self.ratio / max(1, self.different)
+        left = expected_exit(min(max(self.ratio, low), high), drift, variance, low, high)
+        wanted = max(math.ceil(left), MIN_BLOCKS - self.different, 1)
+        return min(wanted, self.terms.max_blocks - self.blocks)
+
+
+def expected_exit(start: float, drift: float, variance: float, low: float, high: float) -> float:
+    """Return the expected number of steps in which a random walk leaves an interval.
+
+    Brownian motion with the same drift and variance stands for the walk (D. Siegmund, "Sequential Analysis", 1985, III).
+
+    Args:
+        start: where it begins, from `low` to `high`.
+        drift: the mean of a step.
+        variance: the variance of a step.
+        low: the lower end of the interval.
+        high: the upper end of the interval.
+    """
+    if abs(drift) * (high - low) < 1e-6 * variance:
+        return (high - start) * (start - low) / variance
+    if drift < 0:
+        return expected_exit(-start, -drift, variance, -high, -low)
+    rate = 2 * drift / variance
+    to_high = math.expm1(-rate * (start - low)) / math.expm1(-rate * (high - low))
+    return (to_high * (high - low) - (start - low)) / drift
