@@ -120,6 +120,10 @@ strength: compiled-copy ## play `search` against `greedy`, write docs/strength.m
 verdicts: $(READY) proto ## simulate how often `dogana compare` is wrong, write docs/verdicts.md (two hours of processor time; TESTS=1000 for less)
 	$(BIN)/python -m bench.verdicts --tests $(or $(TESTS),20000)
 
+luck: compiled-copy ## measure luck, seat and skill in all games, write docs/luck.md (an hour; ONLY='--games yunnan --blocks 300' adds to it)
+	cd build/compiled && PYTHONPATH=.:agents ../../$(BIN)/python -m bench.luck $(ONLY)
+	cp build/compiled/docs/luck.md build/compiled/docs/luck.csv build/compiled/docs/luck_repeats.csv docs/
+
 values: compiled-copy ## fit the values that `search` estimates with, from their seeds (two minutes)
 	for game in cargo_noir venezia; do (cd build/compiled && PYTHONPATH=.:agents ../../$(BIN)/python -m bench.values_$$game) || exit 1; \
 		cp build/compiled/agents/house_bots/search/$$game.toml agents/house_bots/search/; done
@@ -127,4 +131,4 @@ values: compiled-copy ## fit the values that `search` estimates with, from their
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup constraints proto demo test test-all ladders ray door compiled-copy compiled wheel-test release container pages languages kits docs pictures soak check fmt bench strength verdicts values games
+.PHONY: help setup constraints proto demo test test-all ladders ray door compiled-copy compiled wheel-test release container pages languages kits docs pictures soak check fmt bench strength verdicts luck values games

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from house_bots.search import SearchBot
 
 from bench.matches import ROOT
-from referee.game import Action, Game, Observation, Setup, State
+from referee.game import Action, Chance, Game, Observation, Setup, State
 from referee.kit.chance import LiveChance
 from referee.playout import play_row
 from referee.registry import find, games, house_bots, rules_are_compiled, shipped_board
@@ -86,7 +86,7 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
     search = SearchBot(game, setup, f"strength {seed}", seat, seconds=cell.seconds)
     greedy = house_bots()["greedy"](game, setup, "", 0)
     began, chance = time.process_time(), LiveChance(seed)
-    state = _opened(game, setup, seed, chance)
+    state = opened(game, setup, seed, chance, OPENINGS.get(game.name, 0))
     decisions = rollouts = departures = 0
     while not state.is_over():
         actor = state.seats_to_act()[0]
@@ -111,10 +111,10 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
     )
 
 
-def _opened(game: Game, setup: Setup, seed: int, chance: LiveChance) -> State:
-    """Begin a match, with the random decisions of its game."""
+def opened(game: Game, setup: Setup, seed: int, chance: Chance, openings: int) -> State:
+    """Begin a match, with a number of random decisions first."""
     state, draw = game.start(setup, chance), random.Random(seed)
-    for _ in range(OPENINGS.get(game.name, 0)):
+    for _ in range(openings):
         actor = state.seats_to_act()[0]
         state.apply(actor, draw.choice(state.legal_actions(actor)), chance)
     return state

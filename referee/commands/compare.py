@@ -58,7 +58,7 @@ from referee.sandbox.box import Sandbox
 from referee.verdict.likelihood import Margin
 from referee.verdict.sequential import MIN_BLOCKS, Conclusion, SequentialTest
 
-NOT_BETTER, UNDECIDED, FAILED = 1, 3, 4
+NOT_BETTER, UNDECIDED, FAILED = 1, 2, 4
 """Exit statuses; docs/writing_a_bot.md lists all."""
 _STATUSES = {
     Conclusion.BETTER: 0,
@@ -156,8 +156,8 @@ def compare(
     all rotations of the seats, and with NEW and OLD exchanged. `dogana ladder compare` shows what a ladder knows of two bots;
     this command plays.
 
-    The exit status is 0 if NEW is better, 1 if it is not better or plays identically, 3 if that is undecided, 2 for a wrong option,
-    and 4 if the versions could not be compared.
+    The exit status is 0 if NEW is better, 1 if it is not better or plays identically, 2 if that is undecided (and for a wrong
+    option, with nothing on standard output), and 4 if the versions could not be compared.
 
     Examples:
 

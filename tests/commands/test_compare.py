@@ -56,7 +56,7 @@ def test_two_bots_that_play_identically_are_found(dogana: Dogana) -> None:
 
 
 def test_a_comparison_that_reaches_its_maximum_is_undecided(dogana: Dogana) -> None:
-    ended = dogana("compare", "greedy", GREEDY, *QUICK, "--max", 10, "--margin", 0.01, "--json", status=3)
+    ended = dogana("compare", "greedy", GREEDY, *QUICK, "--max", 10, "--margin", 0.01, "--json", status=2)
     found, verdict = blocks(ended.stdout)
     assert (verdict["verdict"], verdict["blocks"], len(found)) == ("undecided", 10, 10)
 
@@ -124,7 +124,7 @@ def test_matches_that_repeat_each_other_are_no_evidence(dogana: Dogana, tmp_path
     """Neither bot draws anything, and Yunnan has no chance after its start: there are only a few different matches."""
     (tmp_path / "first.py").write_text("from dogana.sdk import play\nplay(lambda decision: 0)\n")
     words = ("compare", "greedy", "first.py", "--game", "yunnan", "--seed", 1, "--json", "--openings", 0)
-    _, verdict = blocks(dogana(*words, status=3).stdout)
+    _, verdict = blocks(dogana(*words, status=2).stdout)
     assert verdict["different"] < 10 < verdict["blocks"] < 60
 
 

@@ -1,0 +1,69 @@
+"""The luck of the draws of a match, and results without it: a control variate whose mean is 0 by construction.
+
+docs/luck.md proves it. `Luck` adds up how much each draw was better than other draws from the same state would have been, by
+any value of states; `without_luck` takes it off results, with a coefficient from other results.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from statistics import mean
+from typing import Generic, TypeVar
+
+from referee.game import Chance
+from referee.kit.chance import FastChance
+
+ALTERNATIVES = 8
+"""The alternatives that a draw is compared with."""
+Position = TypeVar("Position")
+
+
+class Luck(Generic[Position]):
+    """The luck of each seat in the draws of a match so far, in the points of a value.
+
+    Attributes:
+        points: the sum over all draws, for each seat.
+    """
+
+    def __init__(self, value: Callable[[Position], Sequence[float]], seats: int, seed: str) -> None:
+        """Begin before the first draw.
+
+        Args:
+            value: returns the points of each seat that a position is thought to be worth. The better it knows, the more luck
+                is found, but with any value the luck has the mean 0.
+            seats: the number of seats.
+            seed: determines the alternatives.
+        """
+        self._value = value
+        self._random = random.Random(seed)
+        self.points = [0.0] * seats
+
+    def add(self, after: Position, again: Callable[[Chance], Position]) -> None:
+        """Add the draws of one step.
+
+        Args:
+            after: the position after the step.
+            again: takes the same step from the same position, with other chance, and returns the position after it.
+        """
+        others = [self._value(again(FastChance(self._random.getrandbits(40)))) for _ in range(ALTERNATIVES)]
+        for seat, (points, *alternatives) in enumerate(zip(self._value(after), *others, strict=True)):
+            self.points[seat] += points - mean(alternatives)
+
+
+def without_luck(results: Sequence[float], luck: Sequence[float]) -> list[float]:
+    """Return each result less its luck times a coefficient: the regression on luck in all other results, never in itself.
+
+    So the coefficient and the luck that it multiplies are independent, and the mean stays.
+    """
+    count = len(results)
+    products = sum(result * lucky for result, lucky in zip(results, luck, strict=True))
+    squares = sum(lucky * lucky for lucky in luck)
+    total, lucky_total = sum(results), sum(luck)
+    found = []
+    for result, lucky in zip(results, luck, strict=True):
+        others = (total - result) / (count - 1)
+        covered = products - result * lucky - others * (lucky_total - lucky)
+        rest = squares - lucky * lucky
+        found.append(result - lucky * (covered / rest if rest > 0 else 0.0))
+    return found

@@ -1,0 +1,376 @@
+"""How much of a result is luck: plays the blocks that are missing in docs/luck.csv, and writes docs/luck.md.
+
+`make luck`, or `python -m bench.luck --games yunnan --seats 2 --blocks 200`. A cell that has its blocks already is not played
+again. The page follows from the files of results alone, its intervals included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from statistics import fmean, variance
+from typing import NamedTuple
+
+from bench.draws import ALTERNATIVES, without_luck
+from bench.luck_blocks import (
+    AT_RANDOM,
+    MATCHES,
+    REPEATS,
+    RESULTS,
+    VALUES,
+    Block,
+    Cell,
+    ends,
+    play,
+    repeats,
+    stored,
+    written,
+)
+from bench.matches import ROOT
+from bench.strength import OPENINGS
+from bench.variance import Estimate, bootstrap, shares_and_gain, shares_of, table_of
+from referee.registry import find, games, rules_are_compiled
+
+PAGE = ROOT / "docs" / "luck.md"
+LEAST = 10
+"""The fewest blocks of a sequential test."""
+NEEDED = 5.3
+"""A sequential test needs this number of blocks on average, divided by the square of z (alpha = beta = 0.05)."""
+
+
+class Outcomes(NamedTuple):
+    """The outcomes of the matches of a cell, by block, rotation and bot."""
+
+    first: list[list[list[float]]]
+    """1 for the first place, divided by those who share it; 0 for any other."""
+    score: list[list[list[float]]]
+    beaten: list[list[list[float]]]
+    """The share of the rivals beaten; a shared place counts half."""
+
+
+def outcomes(blocks: Sequence[Block]) -> Outcomes:
+    """Return the outcomes of blocks."""
+    return Outcomes(
+        [[_first(match) for match in block.places] for block in blocks],
+        [[[float(points) for points in match] for match in block.scores] for block in blocks],
+        [[_beaten(match) for match in block.places] for block in blocks],
+    )
+
+
+def _first(places: Sequence[int]) -> list[float]:
+    return [(place == 1) / places.count(1) for place in places]
+
+
+def _beaten(places: Sequence[int]) -> list[float]:
+    rivals = len(places) - 1
+    return [
+        sum((other > place) + (other == place) / 2 for other in places) / rivals - 1 / (2 * rivals) for place in places
+    ]
+
+
+def differences(matches: Sequence[Sequence[Sequence[float]]]) -> list[float]:
+    """Return, for each block, the mean of the first bot's numbers less that of the second's."""
+    return [fmean(match[0] - match[1] for match in block) for block in matches]
+
+
+# --- a verdict -------------------------------------------------------------------------------------------------
+
+
+def z_of(rows: Sequence[Sequence[float]]) -> list[float]:
+    """Return the mean of the first column, in standard deviations of a row."""
+    numbers = [row[0] for row in rows]
+    spread = math.sqrt(variance(numbers))
+    return [fmean(numbers) / spread if spread > 0 else math.inf]
+
+
+def blocks_needed(z: float) -> float:
+    """Return the blocks after which a sequential test knows on average; infinite if it never does."""
+    return max(LEAST, math.ceil(NEEDED / z**2)) if z > 0 else math.inf
+
+
+def verdict(blocks: Sequence[Block]) -> tuple[Estimate, Estimate]:
+    """Return z of a block, and the blocks needed to tell the first two bots apart."""
+    [z] = bootstrap([[number] for number in differences(outcomes(blocks).beaten)], z_of)
+    return z, Estimate(blocks_needed(z.value), blocks_needed(z.high), blocks_needed(z.low))
+
+
+def _verdicts(cells: dict[Cell, list[Block]]) -> str:
+    """Return the table of all verdicts, below a sentence about the cheapest and the dearest."""
+    found = {cell: verdict(blocks) for cell, blocks in cells.items()}
+    prices = sorted((needed.value * cell.seats, cell) for cell, (_, needed) in found.items())
+    (low, cheap), (high, dear) = prices[0], prices[-1]
+    lead = (
+        f"**A verdict takes {_whole(low)} matches in {_named(cheap)}, and {_whole(high)} in {_named(dear)}:"
+        f" {_whole(high / low)} times as many.**"
+    )
+    rows = [
+        f"| {find(cell.game).title} | {cell.seats} | {len(cells[cell])} | {z.value:.2f} ({z.low:.2f} to {z.high:.2f})"
+        f" | **{_whole(needed.value)}** ({_whole(needed.low)} to {_whole(needed.high)}) | {_whole(needed.value * cell.seats)} |"
+        for cell, (z, needed) in found.items()
+    ]
+    return "\n".join([lead, VERDICTS, *rows, ""])
+
+
+def _named(cell: Cell) -> str:
+    return f"{find(cell.game).title} at {cell.seats} seats"
+
+
+def _whole(number: float) -> str:
+    return f"{number:.0f}" if math.isfinite(number) else "∞"
+
+
+# --- shares ----------------------------------------------------------------------------------------------------
+
+
+def _share_rows(cell: Cell, blocks: Sequence[Block]) -> Iterator[str]:
+    found = outcomes(blocks)
+    firsts, scores = [bootstrap(table_of(of), shares_and_gain) for of in (found.first, found.score)]
+    for name, estimates in (("first place", firsts), ("score", scores)):
+        *shares, gain = estimates
+        columns = [f"{_percent(share.value)} ({_percent(share.low)} to {_percent(share.high)})" for share in shares]
+        columns.append(f"{gain.value:.2f} ({gain.low:.2f} to {gain.high:.2f})")
+        lead = f"{cell.seats} | {len(blocks)}" if name == "first place" else " | "
+        yield f"| {lead} | {name} | {' | '.join(columns)} |"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}"
+
+
+def _sentence(cells: dict[Cell, list[Block]]) -> str:
+    """Say in words what the table of a game says about first places."""
+    found = {cell.seats: shares_of(outcomes(blocks).first) for cell, blocks in cells.items()}
+    low, high = min(found), max(found)
+    few, many = found[low], found[high]
+    seed, seat = (max(getattr(shares, name) for shares in found.values()) for name in ("seed", "seat"))
+    return (
+        f"**At {low} seats {_percent(few.rest)} % of the variance of first places is noise of the bots themselves and"
+        f" {_percent(few.bot)} % the difference between them; at {high} seats it is {_percent(many.rest)} % and"
+        f" {_percent(many.bot)} %. The seed decides at most {_percent(seed)} %, the seat at most {_percent(seat)} %.**"
+    )
+
+
+# --- draws -----------------------------------------------------------------------------------------------------
+
+
+def saved(results: Sequence[float], luck: Sequence[float]) -> Estimate:
+    """Return the share of the variance of results that is gone without their luck: the share of blocks that it saves."""
+    pairs = list(zip(results, without_luck(results, luck), strict=True))
+    [found] = bootstrap(pairs, _reduction)
+    return found
+
+
+def _reduction(pairs: Sequence[Sequence[float]]) -> list[float]:
+    before, after = (variance(numbers) for numbers in zip(*pairs, strict=True))
+    return [1 - after / before if before > 0 else 0.0]
+
+
+class Saved(NamedTuple):
+    """The share of the variance of a verdict that is luck in draws, in one match of each block and in whole blocks."""
+
+    single: Estimate
+    single_score: Estimate
+    block: Estimate
+    block_score: Estimate
+
+
+def savings(blocks: Sequence[Block]) -> Saved:
+    """Return the shares for the difference of the first two bots, in rivals beaten and in points."""
+    found, luck = outcomes(blocks), [block.luck for block in blocks]
+    kinds = (found.beaten, found.score)
+    single = [saved(differences(_one_match_each(of)), differences(_one_match_each(luck))) for of in kinds]
+    return Saved(*single, *(saved(differences(of), differences(luck)) for of in kinds))
+
+
+def _draws(cells: dict[Cell, list[Block]]) -> str:
+    """Return the table of luck in draws, below a sentence about the most."""
+    found = {cell: savings(blocks) for cell, blocks in cells.items()}
+    single, block = (max(0.0, *(getattr(each, name).value for each in found.values())) for name in ("single", "block"))
+    sure = [_named(cell) for cell, each in found.items() if each.block.low > 0]
+    lead = (
+        f"**Without the luck in draws a verdict needs at most {_percent(single)} % fewer single matches, and at most"
+        f" {_percent(block)} % fewer blocks. The interval for blocks is above 0 {f'in {_listed(sure)}' if sure else 'nowhere'}.**"
+    )
+    rows = []
+    for cell, each in found.items():
+        luck = differences([block.luck for block in cells[cell]])
+        error = 1.96 * math.sqrt(variance(luck) / len(luck))
+        said = [f"{_percent(share.value)} ({_percent(share.low)} to {_percent(share.high)})" for share in each]
+        columns = [find(cell.game).title, str(cell.seats), str(len(luck)), *said, f"{fmean(luck):+.2f} ± {error:.2f}"]
+        rows.append(f"| {' | '.join(columns)} |")
+    return "\n".join([lead, DRAWS, *rows, ""])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _one_match_each(blocks: Sequence[Sequence[Sequence[float]]]) -> list[list[Sequence[float]]]:
+    """Return one match of each block, of each rotation in turn."""
+    return [[block[number % len(block)]] for number, block in enumerate(blocks)]
+
+
+# --- the page --------------------------------------------------------------------------------------------------
+
+HEAD = f"""# Luck and skill
+
+How much of a result is luck, and how many matches a verdict about two bots needs. Written by `make luck`; do not edit.
+
+The bots are `greedy` with {", ".join(f"{100 * share:.0f}" for share in AT_RANDOM[:3])} % of its decisions at random; further bots play as the third.
+(In Valparaíso it is the policy of the rollouts of `search`, a narrower and much faster form of `greedy`.)
+They play blocks: one seed in all rotations, so that each bot has each seat once.
+Yunnan begins with {OPENINGS["yunnan"]} random decisions, the same in all rotations ([why](#openings)).
+All ranges in brackets are 95 % intervals by bootstrap: the blocks are drawn again with replacement, and all is computed anew.
+[A line for each block](luck.csv) has its seed, and the places and scores of bot 1, 2, ... in each rotation;
+the seed fixes the whole block, so each line can be played again.
+
+## The price of a verdict
+
+"""
+VERDICTS = f"""
+*z* is the mean of a block's difference between the bots with 3 and 12 % random decisions, in standard deviations of a block;
+the difference is that of the shares of rivals beaten. A sequential test that errs in 5 % of cases on either side needs
+about 5.3 / z² blocks to tell them apart, and never fewer than {LEAST}. A block has a match for each seat.
+
+| game | seats | blocks played | z | blocks needed | matches needed |
+|---|---|---|---|---|---|"""
+SHARES = """
+## Shares of the variance
+
+Each result of a bot in a match is the sum of four parts, and so is the variance of the results:
+
+- *seat*: the seat is better in every match, whatever the seed;
+- *seed*: the seed favours a seat, for whoever has it, and so in all rotations of its block.
+  The value of playing first is here where the seed draws who does;
+- *bot*: the bot is better, in every seat and with every seed. This depends on the bots:
+  compare it between games and tables, where the same bots play;
+- *rest*: all that differs between the matches of a block. It comes from the bots' own random decisions and all that follows from them;
+  also from seeds that suit one bot more than another.
+
+*First place* is 1 for the winner and 0 for all others, *score* the points beyond the mean of the table. The shares are in %, and sum to 100.
+*A block gains* is the variance of a bot's mean over as many matches with seeds of their own and every seat once, for 1 of its mean over a block:
+with 1.25, four matches in blocks are worth five with seeds of their own. A figure below 1 is noise of this measurement.
+"""
+COLUMNS = """
+| seats | blocks | of | seat | seed | bot | rest | a block gains |
+|---|---|---|---|---|---|---|---|
+"""
+IN_DRAWS = """
+## Luck in draws
+
+"""
+DRAWS = f"""
+Can luck be taken off a result? Where the rules draw, the luck of a seat is the value of the position after the draw
+minus the mean value after {ALTERNATIVES} other draws from the same position, in points; that of a match is the sum over its draws.
+The values are those of the [search](search.md). A result without luck is the result minus the luck times a coefficient,
+which a regression on all other blocks gives.
+
+*Why the mean stays, whatever the value.* Take a step of a match that draws, and all that happened before it. The real draw and the others
+come independently from one distribution, so the positions after them have the same mean value: the expected luck of the step is 0.
+That needs nothing of the value, which may be plain wrong, nor of the bots. Whether a step is reached at all follows from
+earlier steps only, so a sum of such steps has the mean 0 as well, and a match has a limited number of them.
+
+*Why the coefficient comes from other blocks.* For a fixed coefficient b the mean of result - b · luck is that of the result.
+Its variance is smallest with b = covariance / variance of the luck, and then the squared correlation of result and luck is the share that is gone.
+A coefficient that was fitted to a block's own luck is not independent of it, and the mean may move.
+One from other blocks is independent, so the mean of the product is the product of the means, which is 0. A bad value or coefficient costs precision, but never truth.
+
+The table has the share of the variance, in %, that is gone from the difference between the bots with 3 and 12 % random decisions:
+the share of matches or blocks that a verdict saves. *Single* is one match of each block, every seat in turn; below 0 it makes the verdict dearer.
+The last column checks the proof: the mean luck of the one bot minus that of the other, in points.
+
+| game | seats | blocks | single: rivals beaten | single: score | block: rivals beaten | block: score | mean luck |
+|---|---|---|---|---|---|---|---|"""
+AFTER_DRAWS = """
+In Yunnan and Valparaíso the rules draw only before the first decision. The rotations of a block share these draws,
+and each bot has each seat once, so a block takes out all of this luck already, and there is nothing left to take off.
+The same is true of the start of every game.
+The noise that is left is luck that a value does not see, and the bots' random decisions.
+These values are made for the beginning of a turn or a round, and draws come in its midst; one that knows more would find more.
+The random decisions are no draws of the rules, and no referee knows them. Against them only more blocks help.
+"""
+REPEATED = f"""
+## Openings
+
+Different final positions in {MATCHES} matches of a policy against itself, each with a seed of its own. A policy without chance in a game without chance after the
+start repeats a few matches, and an interval over copies means nothing. {OPENINGS["yunnan"]} random decisions first give each seed a match of its own.
+
+| game | seats | random decisions first | different |
+|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """Return docs/luck.md, made from the results."""
+    cells = stored()
+    text = [HEAD, _verdicts(cells), SHARES]
+    for game in dict.fromkeys(cell.game for cell in cells):
+        own = {cell: blocks for cell, blocks in cells.items() if cell.game == game}
+        text += [f"\n### {find(game).title}\n\n", _sentence(own), "\n", COLUMNS]
+        text += [row + "\n" for cell, blocks in own.items() for row in _share_rows(cell, blocks)]
+    text += [IN_DRAWS, _draws({cell: blocks for cell, blocks in cells.items() if cell.game in VALUES})]
+    text += [AFTER_DRAWS, REPEATED]
+    text += [
+        f"| {find(cell.game).title} | {cell.seats} | {openings} | {len(set(hashes))} of {len(hashes)} |\n"
+        for (cell, openings), hashes in sorted(repeats().items())
+    ]
+    return "".join(text)
+
+
+# --- the command -----------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Play the missing blocks, then write the page."""
+    parser = argparse.ArgumentParser(prog="python -m bench.luck", description=__doc__)
+    parser.add_argument("--games", nargs="*", default=[*games()])
+    parser.add_argument("--seats", nargs="*", type=int, default=[2, 3, 4, 5])
+    parser.add_argument("--blocks", type=int, default=200)
+    parser.add_argument("--workers", type=int, default=2)
+    chosen = parser.parse_args()
+    if not rules_are_compiled():
+        parser.error("the rules are not compiled here: make luck compiles them first")
+    cells = [Cell(name, seats) for name in chosen.games for seats in chosen.seats if seats in find(name).seat_counts]
+    stale = next((cell for cell in cells if is_stale(cell, stored().get(cell, []))), None)
+    if stale:
+        parser.error(
+            f"{RESULTS.name} is older than the rules or the bots of {stale.game}: delete its lines there and in {REPEATS.name}"
+        )
+    with ProcessPoolExecutor(chosen.workers) as pool:
+        play_blocks(pool, cells, chosen.blocks)
+        play_repeats(pool, cells)
+    PAGE.write_text(page())
+
+
+def is_stale(cell: Cell, blocks: Sequence[Block]) -> bool:
+    """Return whether the first block would be another one today, because the rules or the policy have changed."""
+    return bool(blocks) and play(cell, blocks[0].seed) != blocks[0]
+
+
+def play_blocks(pool: Executor, cells: Sequence[Cell], count: int) -> None:
+    """Play the blocks that are missing, and add them to the results."""
+    have = {cell: {block.seed for block in blocks} for cell, blocks in stored().items()}
+    wanted = [(cell, seed) for cell in cells for seed in range(1, count + 1) if seed not in have.get(cell, ())]
+    with RESULTS.open("a") as lines:
+        for (cell, _), block in zip(wanted, pool.map(play, *zip(*wanted, strict=True)) if wanted else (), strict=True):
+            lines.write(written(cell, block))
+            lines.flush()
+
+
+def play_repeats(pool: Executor, cells: Sequence[Cell]) -> None:
+    """Play the matches of a policy against itself that are missing, and add them to the results."""
+    have = repeats()
+    counts = [(cell, openings) for cell in cells for openings in sorted({0, OPENINGS.get(cell.game, 0)})]
+    wanted = [each for each in counts if each not in have]
+    with REPEATS.open("a") as lines:
+        for (cell, openings), hashes in zip(
+            wanted, pool.map(ends, *zip(*wanted, strict=True)) if wanted else (), strict=True
+        ):
+            lines.write(f"{cell.game},{cell.seats},{openings},{' '.join(hashes)}\n")
+            lines.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""How much of the outcomes of matches is the seat, the seed, the bot, and the rest: an analysis of variance of crossed blocks.
+
+A block is one seed in all rotations: in rotation r, bot b has seat (b + r) mod n. So within a block each bot has each seat once,
+and seats and bots can be told apart (a Latin square). An outcome is a number for each bot of each match, taken beyond the
+mean of the match. It is modelled as
+
+    seat (the same in all blocks) + bot (the same in all blocks) + seed (of a seat in a block) + rest (of a bot in a match),
+
+and the variance of each of the four is estimated by the method of moments. With two seats nothing is left over to tell a seed
+that suits one bot from the rest; with more, both are in the rest as well.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+Block = Sequence[Sequence[float]]
+"""The outcomes of a block: for each rotation, those of the bots by number."""
+RESAMPLES = 1000
+"""The resamples of a bootstrap."""
+TAIL = 0.025
+"""The share of the resamples outside a 95 % interval, at each end."""
+
+
+class Shares(NamedTuple):
+    """Shares of the variance of an outcome. They sum to 1."""
+
+    seat: float
+    seed: float
+    bot: float
+    rest: float
+
+
+class Estimate(NamedTuple):
+    """A number with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Sums over blocks, from which the shares and the gain follow."""
+
+    blocks: int
+    bots: int
+    cells: Sequence[float]
+    """The outcomes, by rotation and bot."""
+    squares: float
+    """The squares of all outcomes."""
+    seat_squares: float
+    """The squares of a seat's mean within a block, times the number of rotations, over all seats."""
+    bot_squares: float
+    """The same for the bots."""
+
+    def shares(self) -> Shares:
+        """Return the shares of the variance. An estimate below 0 counts as 0."""
+        n, blocks = self.bots, self.blocks
+        seats = [sum(self.cells[r * n + (seat - r) % n] for r in range(n)) / n / blocks for seat in range(n)]
+        bots = [sum(self.cells[bot::n]) / n / blocks for bot in range(n)]
+        of_seats = blocks * n * sum(mean * mean for mean in seats)
+        of_bots = blocks * n * sum(mean * mean for mean in bots)
+        by_seed = (self.seat_squares - of_seats) / ((blocks - 1) * (n - 1))
+        rest = (self.squares - self.seat_squares - of_bots) / ((n - 1) * (blocks * (n - 1) - 1))
+        parts = [
+            of_seats / (n - 1) / (blocks * n) - by_seed / (blocks * n),
+            (by_seed - rest) / n,
+            of_bots / (n - 1) / (blocks * n) - rest / (blocks * n),
+            rest,
+        ]
+        positive = [max(0.0, part) for part in parts]
+        total = sum(positive)
+        return Shares(*(part / total for part in positive)) if total > 0 else Shares(0.0, 0.0, 0.0, 1.0)
+
+    def gain(self) -> float:
+        """Return the variance of a bot's mean over as many matches with seeds of their own, for 1 of its mean over a block.
+
+        In both it has each seat once.
+        """
+        n, blocks = self.bots, self.blocks
+        apart = self.squares / blocks - sum((cell / blocks) ** 2 for cell in self.cells)
+        means = [sum(self.cells[bot::n]) / n / blocks for bot in range(n)]
+        together = self.bot_squares / n / blocks - sum(mean * mean for mean in means)
+        return apart / n / n / together if together > 0 else 1.0
+
+
+def table_of(blocks: Sequence[Block]) -> list[list[float]]:
+    """Return a row of numbers for each block, the sums of which are those of `Sums`."""
+    return [_row(block) for block in blocks]
+
+
+def _row(block: Block) -> list[float]:
+    n = len(block)
+    beyond = [[outcome - sum(match) / n for outcome in match] for match in block]
+    seats = [sum(beyond[r][(seat - r) % n] for r in range(n)) / n for seat in range(n)]
+    bots = [sum(match[bot] for match in beyond) / n for bot in range(n)]
+    cells = [outcome for match in beyond for outcome in match]
+    return [
+        *cells,
+        sum(outcome * outcome for outcome in cells),
+        n * sum(mean * mean for mean in seats),
+        n * sum(mean * mean for mean in bots),
+    ]
+
+
+def shares_of(blocks: Sequence[Block]) -> Shares:
+    """Return the shares of the variance of outcomes."""
+    return sums_of(table_of(blocks)).shares()
+
+
+def sums_of(rows: Sequence[Sequence[float]]) -> Sums:
+    """Return the sums of some rows of a table."""
+    *cells, squares, seat_squares, bot_squares = [sum(column) for column in zip(*rows, strict=True)]
+    return Sums(len(rows), round(len(cells) ** 0.5), cells, squares, seat_squares, bot_squares)
+
+
+def bootstrap(
+    rows: Sequence[Sequence[float]], statistics: Callable[[Sequence[Sequence[float]]], Sequence[float]]
+) -> list[Estimate]:
+    """Return statistics of the rows of blocks, each with the interval of its values in resamples of the blocks."""
+    draw = random.Random(len(rows))
+    found = [statistics(draw.choices(rows, k=len(rows))) for _ in range(RESAMPLES)]
+    cut = round(TAIL * RESAMPLES)
+    return [
+        Estimate(value, sorted(resampled)[cut], sorted(resampled)[-1 - cut])
+        for value, resampled in zip(statistics(rows), zip(*found, strict=True), strict=True)
+    ]
+
+
+def shares_and_gain(rows: Sequence[Sequence[float]]) -> list[float]:
+    """Return the four shares, then the gain of a block."""
+    sums = sums_of(rows)
+    return [*sums.shares(), sums.gain()]
