@@ -115,7 +115,7 @@ bench: $(READY) proto ## measure speed beside other programs, write docs/bench.m
 
 strength: compiled-copy ## play `search` against `greedy`, write docs/strength.md (hours; ONLY='--games yunnan --seats 2 --seconds 0.1')
 	cd build/compiled && PYTHONPATH=.:agents ../../$(BIN)/python -m bench.strength $(ONLY)
-	cp build/compiled/docs/strength.md build/compiled/docs/strength.jsonl docs/
+	cp build/compiled/docs/strength.md build/compiled/docs/strength.svg build/compiled/docs/strength.jsonl docs/
 
 values: compiled-copy ## fit the values that `search` estimates with, from their seeds (two minutes)
 	for game in cargo_noir venezia; do (cd build/compiled && PYTHONPATH=.:agents ../../$(BIN)/python -m bench.values_$$game) || exit 1; \
