@@ -25,6 +25,7 @@ from bench.strength_page import write_page
 from bench.strength_results import RESULTS, Cell, Played, blocks_of, kept
 from referee.game import Action, Game, Observation, Setup, State
 from referee.kit.chance import LiveChance
+from referee.match.house import HouseBot
 from referee.registry import find, games, house_bots, rules_are_compiled, shipped_board
 
 OPENINGS = {"yunnan": 4}
@@ -53,12 +54,14 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
     while not state.is_over():
         actor = state.seats_to_act()[0]
         question = _Question(state.observation(actor), state.legal_actions(actor))
-        row = (search if actor == seat else greedy).choose(question)
-        if actor == seat and search.last is not None and len(question.actions) > 1:
-            decisions += 1
-            rollouts += search.last.rollouts
-            departures += row is not search.last.rows[0]
-        _apply(state, actor, [question.actions[row]] if isinstance(row, int) else row, chance)
+        row = greedys = _answer(greedy, question)
+        if actor == seat:
+            row = _answer(search, question)
+            if search.last is not None and len(question.actions) > 1:
+                decisions += 1
+                rollouts += search.last.rollouts
+                departures += row != greedys
+        _apply(state, actor, row, chance)
     ranks, scores = state.ranks(), state.scores()
     return Played(
         **cell._asdict(),
@@ -85,6 +88,12 @@ def _opened(game: Game, setup: Setup, seed: int, chance: LiveChance) -> State:
         actor = state.seats_to_act()[0]
         state.apply(actor, draw.choice(state.legal_actions(actor)), chance)
     return state
+
+
+def _answer(bot: HouseBot, question: _Question) -> list[Action]:
+    """Return the actions that a bot plays."""
+    row = bot.choose(question)
+    return [question.actions[row]] if isinstance(row, int) else list(row)
 
 
 def _apply(state: State, actor: int, row: Sequence[Action], chance: LiveChance) -> None:
