@@ -57,7 +57,7 @@ def row_of(cell: Cell, blocks: Blocks) -> str:
     interval = f"{100 * low:.0f} to {100 * high:.0f}"
     return (
         f"| {named(cell)} | **{100 * first:.0f} %** ({interval})"
-        f" | {len(blocks)} | {mean(gains):+.1f} ± {half_width(gains):.1f} | {rollouts:.0f} | {100 * departs:.0f} % |"
+        f" | {len(blocks)} | {with_error(gains)} | {rollouts:.0f} | {100 * departs:.0f} % |"
     )
 
 
@@ -71,7 +71,7 @@ def changed_row(cell: Cell, blocks: Blocks, found: dict[Cell, Blocks]) -> list[s
     lost = [one - other for one, other in zip(differences(before), differences(after), strict=True)]
     return [
         f"| {named(cell)} | {CHANGES[cell.change][1]} | {100 * share_of(before):.0f} % | {100 * share_of(after):.0f} %"
-        f" | {mean(lost):+.1f} ± {half_width(lost):.1f} | {len(seeds)} |"
+        f" | {with_error(lost)} | {len(seeds)} |"
     ]
 
 
@@ -90,9 +90,11 @@ def differences(blocks: Blocks) -> list[float]:
     return [mean(match.difference for match in block) for block in blocks.values()]
 
 
-def half_width(values: Sequence[float]) -> float:
-    """Return half of the 95 % interval of a mean; that of the whole range for a single value."""
-    return 1.96 * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+def with_error(values: Sequence[float]) -> str:
+    """Return a mean with half of its 95 % interval; a single value has none."""
+    if len(values) < 2:
+        return f"{mean(values):+.1f}"
+    return f"{mean(values):+.1f} ± {1.96 * stdev(values) / math.sqrt(len(values)):.1f}"
 
 
 def wilson(share: float, blocks: int) -> tuple[float, float]:

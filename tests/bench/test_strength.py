@@ -65,6 +65,10 @@ def test_a_row_says_how_sure_it_is() -> None:
     assert row == "| Yunnan | 2 (50) | 0.1 | **100 %** (72 to 100) | 10 | +12.0 ± 0.0 | 10 | 10 % |"
 
 
+def test_a_single_block_has_no_error_of_its_difference() -> None:
+    assert "| 1 | +12.0 | 10 |" in row_of(CELL, {1: [MATCH, replace(MATCH, seat=1)]})
+
+
 def test_wilson_s_interval_is_that_of_the_textbook() -> None:
     assert wilson(0.8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
 
