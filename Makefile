@@ -115,7 +115,7 @@ bench: $(READY) proto ## measure speed beside other programs, write docs/bench.m
 
 strength: compiled-copy ## play `search` against `greedy`, write docs/strength.md (hours; ONLY='--games yunnan --seats 2 --seconds 0.1')
 	cd build/compiled && PYTHONPATH=.:agents ../../$(BIN)/python -m bench.strength $(ONLY)
-	cp build/compiled/docs/strength.md build/compiled/docs/strength.jsonl docs/
+	cp build/compiled/docs/strength.md build/compiled/docs/strength.svg build/compiled/docs/strength.jsonl docs/
 
 verdicts: $(READY) proto ## simulate how often `dogana compare` is wrong, write docs/verdicts.md (two hours of processor time; TESTS=1000 for less)
 	$(BIN)/python -m bench.verdicts --tests $(or $(TESTS),20000)

@@ -1,15 +1,37 @@
-"""The measurement of `search` against `greedy`: a match, its block, and the page of all results."""
+"""The measurement of `search` against `greedy`: a match, its block, a changed recipe, and the page of all results."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+import random
+import xml.etree.ElementTree as ET
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
+from house_bots.search.recipe import TO_THE_END, Recipe
+from house_bots.search.yunnan import RECIPE
 
-from bench import strength
-from bench.strength import Cell, Played, blocks_of, play, row_of, wilson
+from bench import strength, strength_page, strength_results
+from bench.strength import play, play_missing
+from bench.strength_changes import CHANGES
+from bench.strength_page import page, panels, row_of, wilson, write_page
+from bench.strength_plot import Line, Panel, Point, plot
+from bench.strength_results import Cell, Played, blocks_of, kept
+from referee.game import Action, Chance, RolloutPolicy, Seat, State
+from referee.kit.chance import FastChance
+from referee.registry import find, shipped_board
 
 MATCH = Played("yunnan", 2, 0.1, 1, 0, 1.0, 12.0, 50, 500, 5, 5.0)
+CELL = Cell("yunnan", 2, 0.1)
+
+
+def two_blocks(change: str = "", difference: float = 12.0) -> list[Played]:
+    return [
+        replace(MATCH, seed=seed, seat=seat, change=change, difference=difference + seed)
+        for seed in (1, 2)
+        for seat in (0, 1)
+    ]
 
 
 def test_a_match_is_played_to_its_end() -> None:
@@ -21,19 +43,134 @@ def test_a_match_is_played_to_its_end() -> None:
 
 def test_only_whole_blocks_count_and_each_match_once() -> None:
     other = replace(MATCH, seat=1, first=0.0)
-    blocks = blocks_of([MATCH, MATCH, other, replace(MATCH, seed=2)])
-    assert blocks == {Cell("yunnan", 2, 0.1): {1: [MATCH, other]}}
+    blocks = blocks_of([MATCH, MATCH, other, replace(MATCH, seed=2), replace(MATCH, seat=1, change="margin")])
+    assert blocks == {CELL: {1: [MATCH, other]}, CELL._replace(change="margin"): {}}
+
+
+def test_a_block_is_kept_once_it_is_whole_and_not_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (strength, strength_results):
+        monkeypatch.setattr(module, "RESULTS", tmp_path / "strength.jsonl")
+    cells = [Cell("yunnan", 2, 0.001), Cell("yunnan", 2, 0.001, "margin")]
+    play_missing(cells, blocks=1, workers=1)
+    assert [(match.cell, match.seed, match.seat) for match in kept()] == [
+        (cell, 1, seat) for cell in cells for seat in (0, 1)
+    ]
+    play_missing(cells, blocks=1, workers=1)
+    assert len(kept()) == 4
 
 
 def test_a_row_says_how_sure_it_is() -> None:
     block = [MATCH, replace(MATCH, seat=1)]
-    row = row_of(Cell("yunnan", 2, 0.1), dict.fromkeys(range(10), block))
+    row = row_of(CELL, dict.fromkeys(range(10), block))
     assert row == "| Yunnan | 2 (50) | 0.1 | **100 %** (72 to 100) | 10 | +12.0 ± 0.0 | 10 | 10 % |"
+
+
+def test_a_single_block_has_no_error_of_its_difference() -> None:
+    assert "| 1 | +12.0 | 10 |" in row_of(CELL, {1: [MATCH, replace(MATCH, seat=1)]})
 
 
 def test_wilson_s_interval_is_that_of_the_textbook() -> None:
     assert wilson(0.8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
 
 
-def test_the_page_is_made_from_the_results() -> None:
-    assert strength.PAGE.read_text() == strength.page()
+# --- changed recipes -----------------------------------------------------------------------------------------------
+
+
+def changed(name: str) -> tuple[Recipe, Recipe, State]:
+    """Return Yunnan's recipe, the changed one, and a state of the middle of a match."""
+    game, chance, dice = find("yunnan"), FastChance(1), random.Random(1)
+    setup = game.setup(2, {}, shipped_board(game))
+    state = game.start(setup, chance)
+    while state.stage() < 3:
+        seat = state.seats_to_act()[0]
+        state.apply(seat, dice.choice(state.legal_actions(seat)), chance)
+    own = RECIPE(setup)
+    return own, CHANGES[name][0](own), state
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_changes_its_part_alone(name: str) -> None:
+    own, other, state = changed(name)
+    seat = state.seats_to_act()[0]
+    rows, kept_rows = own.candidates(state, seat), other.candidates(state, seat)
+    if name == "candidates":
+        assert kept_rows == rows[: (len(rows) + 1) // 2]
+        assert len(kept_rows) > 1
+    else:
+        assert kept_rows == rows
+    assert other.margin == (0.0 if name == "margin" else own.margin)
+    assert other.stages(state) == (1 if name == "stage" else TO_THE_END)
+    assert (other.policy is own.policy) == (name != "chance")
+    assert (other.win, other.has_secrets, other.value(state)) == (own.win, own.has_secrets, own.value(state))
+
+
+class Noting(RolloutPolicy):
+    """Draws once a rollout, and notes it."""
+
+    def __init__(self) -> None:
+        self.drawn: list[int] = []
+
+    def row(self, state: State, seat: Seat, chance: Chance) -> list[Action]:
+        self.drawn.append(chance.stream("rules").below(1000))
+        return []
+
+
+def test_without_common_random_numbers_rollouts_of_the_same_seed_differ() -> None:
+    own, _, state = changed("chance")
+    policy = Noting()
+    own.policy = policy
+    unpaired = CHANGES["chance"][0](own).policy
+    for _ in range(5):
+        chance = FastChance(7)
+        unpaired.row(state, 0, chance)
+        unpaired.row(state, 0, chance)
+    assert len(set(policy.drawn[::2])) == 5
+
+
+# --- the page -------------------------------------------------------------------------------------------------------
+
+
+def test_a_changed_recipe_has_a_row_in_the_second_table_beside_the_same_seeds() -> None:
+    matches = [*two_blocks(), *two_blocks("margin", 10.0), replace(MATCH, seed=3), replace(MATCH, seed=3, seat=1)]
+    text = page(blocks_of(matches))
+    assert "| Yunnan | 2 (50) | 0.1 | no margin | 100 % | 100 % | +2.0 ± 0.0 | 2 |" in text
+    assert text.count("| Yunnan |") == 2
+
+
+def test_a_changed_recipe_without_a_seed_in_common_has_no_row() -> None:
+    assert "What each part gives" not in page(blocks_of(two_blocks("margin")))
+
+
+def test_the_page_and_the_plot_depend_on_the_matches_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    matches = [*two_blocks(), *two_blocks("margin", 10.0), *(replace(one, seconds=1.0) for one in two_blocks())]
+    written = set()
+    for seed in range(4):
+        random.Random(seed).shuffle(matches)
+        for name in ("PAGE", "PLOT"):
+            monkeypatch.setattr(strength_page, name, tmp_path / name)
+        monkeypatch.setattr(strength_results, "RESULTS", tmp_path / "strength.jsonl")
+        (tmp_path / "strength.jsonl").write_text("".join(json.dumps(asdict(match)) + "\n" for match in matches))
+        write_page(blocks_of(kept()))
+        written.add(((tmp_path / "PAGE").read_text(), (tmp_path / "PLOT").read_text()))
+    assert len(written) == 1
+
+
+def test_the_plot_has_a_line_with_its_interval_for_each_number_of_seats_and_is_well_formed() -> None:
+    line = Line(3, [Point(0.1, 0.5, 0.25, 0.75), Point(1.0, 1.0, 0.8, 1.0)])
+    drawing = ET.fromstring(plot([Panel("Yunnan", [line]), Panel("Venezia", [Line(2, line.points[:1])])]))  # noqa: S314 our own drawing
+    texts = [element.text for element in drawing.iter() if element.tag.endswith("text")]
+    assert {"Yunnan", "Venezia", "2 seats", "3 seats", "0.1 s", "1 s", "50 %"} <= set(texts)
+    [vertical] = [path.get("d", "") for path in drawing.iter() if path.get("d", "").endswith("112.5V37.5")][:1]
+    assert vertical.startswith("M")
+
+
+def test_the_plot_is_of_recipes_as_they_are() -> None:
+    [panel] = panels(blocks_of([*two_blocks(), *two_blocks("margin")]))
+    assert panel.title == "Yunnan"
+    assert [(line.seats, [point.seconds for point in line.points]) for line in panel.lines] == [(2, [0.1])]
+
+
+def test_the_page_and_the_plot_are_made_from_the_results() -> None:
+    found = blocks_of(kept())
+    assert strength_page.PAGE.read_text() == page(found)
+    assert strength_page.PLOT.read_text() == plot(panels(found))

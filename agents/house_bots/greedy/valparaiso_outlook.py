@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, cast
 
+from house_bots.greedy.valparaiso_estimates import EFFECTS, GREEDYS, Estimates
 from referee.game import Action, Chance, Seat
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import cards as deck
@@ -17,46 +18,13 @@ from referee.games.valparaiso.board import (
     ACTION_CARDS,
     OUTER,
     SLOTS_OF_A_SECTOR,
-    ValparaisoBoard,
     is_market,
     level_of,
 )
 from referee.games.valparaiso.names import Card, Effect, Good, Location, Phase, Sector, Store
 from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
 
-# Estimates, tuned in matches against earlier versions.
-
 LOADS, SPREADS = 3, 6  # numbers of ways to load the ship, and to move, that are tried
-PACE = 2.6  # points on the track that a seat is assumed to gain in a round
-FULL = 3.0  # number of remaining rounds that gives convertible things their full worth
-PESO, PESOS = 0.035, 30  # worth of a peso besides its worth at the end, for at most this number of pesos
-GOODS = (0.0, 0.28, 0.55, 0.8, 0.98, 1.12, 1.22, 1.28)  # the same for goods of a kind in the warehouse, by number
-HELD = 0.2  # the same for a good in the hold
-ONE_GOOD, ONE_PESO = 0.4, 0.08  # worth of a good, and of a peso, gained or paid later
-CARD = 0.4  # general worth of the use of a card
-SOON, NEXT = 0.9, 0.6  # shares of a gain later in this round, and in the next one
-LAST = 0.3  # minimum share of the worth of money and goods while cards can be used
-MERCHANT, STATION, CUSTOMS, RESIDENCE = (
-    0.3,
-    0.3,
-    0.1,
-    0.15,
-)  # worth in a round of a merchant, and of houses besides revenue
-SLOT = 0.4  # worth in a round of a further slot
-HOME = 0.25  # worth of having the ship in the harbour
-SITE = 0.7  # worth of a building space, per point
-STAND = 0.3  # worth of a merchant in a market at the start of a round, besides the effect of its tile
-USED, USES = 0.6, 4.0  # share of an achievement card's worth in each round, and the maximum number of rounds
-CONTEST = 0.06  # cost of later trade, for each card before it, and each rival merchant there
-WIN = 8.0  # worth of ending the match in the lead
-EFFECTS = {
-    Effect.MOVE_PLUS: 0.6, Effect.RIVER: 0.4, Effect.TRADE_PAY5: 0.8, Effect.TWO_DIFF: 0.8, Effect.GOOD5_VP: 0.4,
-    Effect.SELL15: 0.7, Effect.GAIN10: 0.8, Effect.TWO_GOODS_VP: 0.4, Effect.BUILD_GOOD: 0.9, Effect.ONE_EACH: 1.1,
-    Effect.BUY3: 0.8, Effect.VP1: 1.0, Effect.HIRE5: 0.7, Effect.GAIN15: 1.1, Effect.PAY10_VP: 1.5,
-    Effect.ONE_EACH_VP: 1.0, Effect.TWO_ANY: 0.9, Effect.FREE_BUILD_HIRE: 1.0, Effect.TRADE: 1.2, Effect.SAIL: 0.5,
-    Effect.TRANSFER: 0.6, Effect.OVERSEAS: 0.8,
-}  # fmt: skip
-"""The worth of each action of an achievement card."""
 _LEVEL_A = frozenset(card for card in Card if level_of(card) == "A")
 _USE: Final = Phase.USE
 _M1: Final = int(Location.M1)
@@ -72,38 +40,17 @@ Spread = tuple[tuple[int, ...], int, tuple[tuple[Location, ...], ...]]
 """Merchants by location after a move, its cost, and the paths."""
 
 
-class Numbers:
-    """The printed numbers of the tiles, as lists by tile."""
-
-    def __init__(self, board: ValparaisoBoard) -> None:
-        self.board = board
-        self.money = [tile.pay.money for tile in board.tiles]
-        self.goods = [tile.pay.goods for tile in board.tiles]
-        self.most = [tile.most for tile in board.tiles]
-        self.points = [
-            tile.gain.vp
-            + ONE_GOOD * (2 if tile.choose else sum(tile.gain.goods) - sum(tile.pay.goods))
-            + ONE_PESO * (tile.gain.money - tile.pay.money)
-            for tile in board.tiles
-        ]
-        """The worth of one use of a tile."""
-
-
-_last_numbers: list[Numbers] = []
-
-
-def numbers_of(board: ValparaisoBoard) -> Numbers:
-    """Return the numbers of a board; those of the last board are kept."""
-    if not _last_numbers or _last_numbers[0].board is not board:
-        _last_numbers[:] = [Numbers(board)]
-    return _last_numbers[0]
-
-
 class View:
     """The data for a decision, with a cache of intermediate results."""
 
     def __init__(
-        self, table: Table, seat: Seat, actions: Sequence[Action], loads: int = LOADS, spreads: int = SPREADS
+        self,
+        table: Table,
+        seat: Seat,
+        actions: Sequence[Action],
+        loads: int = LOADS,
+        spreads: int = SPREADS,
+        estimates: Estimates = GREEDYS,
     ) -> None:
         """Prepare a decision.
 
@@ -113,6 +60,7 @@ class View:
             actions: its legal actions.
             loads: the number of ways to load the ship that are tried.
             spreads: the number of ways to move merchants that are tried.
+            estimates: what things are taken to be worth.
         """
         setup, phase = table.setup, table.phase
         self.board = board = table.board
@@ -123,7 +71,8 @@ class View:
         self.actions = actions
         self.colour = table.colours[seat]
         self.stock = table.warehouse[seat]
-        self.numbers = numbers_of(board)
+        self.estimates = estimates
+        self.numbers = estimates.numbers(board)
         self.most_loads = loads
         self.most_spreads = spreads
         others = [other for other in range(setup.seats) if other != seat]
@@ -140,9 +89,9 @@ class View:
         self.fees = [board.fee * (merchants[at] + houses[at]) for at in range(len(Location))]
         self.tolls = [0 if is_market(at) else board.toll * houses[at] for at in Location]
         self.river_tolls = self.tolls if setup.options["river_toll"] else [0] * len(Location)
-        self.contest = [CONTEST * number for number in traders]
+        self.contest = [estimates.contest * number for number in traders]
         self.shelter = setup.options["return_rule"] == "shelter"
-        self.left = max(0.0, min((board.end_vp - max(table.vp)) / PACE - 1, table.last_round - table.round))
+        self.left = max(0.0, min((board.end_vp - max(table.vp)) / estimates.pace - 1, table.last_round - table.round))
         self.rival = max([scoring.final(table, other)[0] for other in others])
         self.counted: dict[object, list[int]] = {}
         self.ways: dict[object, dict[Location, tuple[int, tuple[Location, ...]]]] = {}
@@ -254,14 +203,16 @@ def loads(view: View, table: Table) -> list[Variant]:
         for copper in range(max(0, size - silver - total[2]), min(size - silver, total[1]) + 1):
             wheat = size - silver - copper
             if silver != hold[0] or copper != hold[1] or wheat != hold[2]:
-                rest = _stock(total[0] - silver) + _stock(total[1] - copper) + _stock(total[2] - wheat)
+                rest = (
+                    _stock(view, total[0] - silver) + _stock(view, total[1] - copper) + _stock(view, total[2] - wheat)
+                )
                 found.append((cargo(view, table, [silver, copper, wheat]) + rest, (silver, copper, wheat)))
     best = sorted(found, reverse=True)[: view.most_loads if sum(hold) < view.board.hold - 1 else 2]
     return [played(view, table, act.transfer(*load)) for _, load in best]
 
 
-def _stock(goods: int) -> float:
-    return GOODS[goods if goods < 7 else 7]
+def _stock(view: View, goods: int) -> float:
+    return view.estimates.goods[goods if goods < 7 else 7]
 
 
 def purchases(view: View, table: Table) -> list[Variant]:
@@ -309,13 +260,13 @@ def site_worths(view: View, table: Table) -> dict[Location, float]:
     """Return the worth of standing at each location with a free building space."""
     if not table.houses_left[view.seat]:
         return {}
-    found = {Location.V: SITE} if len(table.row) < len(view.side.row) else {}
+    found = {Location.V: view.estimates.site} if len(table.row) < len(view.side.row) else {}
     for village in view.side.villages:
         free = [
             points for space, points in enumerate(view.side.spaces[village]) if (village, space) not in table.houses
         ]
         if free:
-            found[village] = SITE * (0.5 + max(free))
+            found[village] = view.estimates.site * (0.5 + max(free))
     return found
 
 
@@ -331,7 +282,7 @@ def spreads(view: View, table: Table, worths: dict[Location, float]) -> list[Spr
             options += [
                 (end, cost, (way,))
                 for end, (cost, way) in reach.items()
-                if is_market(end) or worths.get(end, 0) >= SITE
+                if is_market(end) or worths.get(end, 0) >= view.estimates.site
             ]
             for _ in range(merchants[start]):
                 after: dict[tuple[int, ...], tuple[int, tuple[tuple[Location, ...], ...]]] = {}
@@ -355,10 +306,11 @@ def moves(view: View, table: Table) -> list[Variant]:
         for at in view.side.markets
     ]
     rated = []
+    one_peso = view.estimates.one_peso
     for spread in spreads(view, table, worths):
         at, cost, _ = spread
         if cost <= table.money[seat]:
-            points = max([points for place, points in worths.items() if at[place]], default=0.0) - ONE_PESO * cost
+            points = max([points for place, points in worths.items() if at[place]], default=0.0) - one_peso * cost
             rated.append((points + sum([gained[at[market]] for market, gained in gains], 0.0), spread))
     rated.sort(key=lambda item: -item[0])
     variants: list[Variant] = []
@@ -381,7 +333,7 @@ def moves(view: View, table: Table) -> list[Variant]:
 def gain(view: View, table: Table, market: Location, merchants: int) -> float:
     """Estimate the gain of using the tile of a market with a number of merchants."""
     number = executions(view, table, market, merchants and merchants + view.houses(table)[market])
-    points = number * view.numbers.points[table.markets[market - _M1][0]] - ONE_PESO * view.fees[market]
+    points = number * view.numbers.points[table.markets[market - _M1][0]] - view.estimates.one_peso * view.fees[market]
     return points if points > 0.0 else 0.0
 
 
@@ -448,14 +400,14 @@ def use_worth(view: View, card: int) -> float:
     printed = view.board.cards[Card(card)]
     alternative = printed.alternatives[view.colour]
     most = max(EFFECTS.get(effect, 0.0) for effect in (printed.main, alternative) if effect is not None)
-    return USED * max(0.0, most - CARD)
+    return view.estimates.used * max(0.0, most - view.estimates.card)
 
 
 def cargo(view: View, table: Table, hold: list[int]) -> float:
     """Return points for the cards that the hold can acquire, less the points of the uses that this takes."""
     key = (*hold, table.ship[view.seat], *table.slots)
     if key not in view.cargoes:
-        board, total = view.board, 0.0
+        board, by, total = view.board, view.estimates, 0.0
         early = any(card in _LEVEL_A for card in table.slots)
         for sector in OUTER:
             triples = hold[board.sector_goods[sector - 1]] // board.overseas_goods
@@ -463,12 +415,15 @@ def cargo(view: View, table: Table, hold: list[int]) -> float:
             found = []
             for card in table.slots[first : first + SLOTS_OF_A_SECTOR] if triples else []:
                 if card != NONE:
-                    paid = ONE_PESO * board.compensation * (early and card not in _LEVEL_A)
+                    paid = by.one_peso * board.compensation * (early and card not in _LEVEL_A)
                     found.append(
-                        board.cards[Card(card)].vp + use_worth(view, card) * min(USES, view.left) - paid - CARD
+                        by.printed * board.cards[Card(card)].vp
+                        + use_worth(view, card) * min(by.uses, view.left)
+                        - paid
+                        - by.card
                     )
             best = sum(sorted(found)[-triples:], 0.0)
-            total += max(0.0, best - CARD * (sector is not table.ship[view.seat]))
+            total += max(0.0, best - by.card * (sector is not table.ship[view.seat]))
         view.cargoes[key] = total
     return view.cargoes[key]
 
@@ -482,8 +437,8 @@ def stay(view: View, table: Table) -> list[int]:
         worths = site_worths(view, table)
         for village in view.side.villages:
             if merchants[village]:
-                stand = STAND + gain(view, table, village, 1) if is_market(village) else 0.0
-                points = max(stand, worths.get(village, 0.0) - SITE / 2)
+                stand = view.estimates.stand + gain(view, table, village, 1) if is_market(village) else 0.0
+                points = max(stand, worths.get(village, 0.0) - view.estimates.site / 2)
                 if houses[village] and view.shelter:
                     kept[village] = merchants[village] if points > 0 else 0
                 elif points > most:
@@ -496,50 +451,50 @@ def stay(view: View, table: Table) -> list[int]:
 
 def house_worth(view: View, table: Table) -> float:
     """Return points for the gains from merchants and houses in a round."""
-    seat, houses = view.seat, view.houses(table)
+    seat, houses, by = view.seat, view.houses(table), view.estimates
     merchants = sum(table.merchants[seat])
     key = (merchants, *houses, table.row)
     if key not in view.revenues:
-        total = MERCHANT * merchants
+        total = by.merchant * merchants
         for owner, space in zip(table.row, view.side.row, strict=False):
             if owner == seat:
                 money, goods, points = space.revenue
-                total += RESIDENCE + ONE_PESO * money + ONE_GOOD * sum(goods) + points
+                total += by.residence + by.one_peso * money + by.one_good * sum(goods) + points
         for at, number in zip(Location, houses, strict=True):
-            total += number * (STATION if is_market(at) else CUSTOMS)
-        view.revenues[key] = total + SLOT * (planning.slots(table, seat) > view.board.open_slots)
+            total += number * (by.station if is_market(at) else by.customs)
+        view.revenues[key] = total + by.slot * (planning.slots(table, seat) > view.board.open_slots)
     return view.revenues[key]
 
 
 def worth(view: View, table: Table, free: int, can_trade: bool, can_ship: bool) -> float:
     """Return points for a state of the turn in which `free` cards can still be used."""
-    board, seat, left = view.board, view.seat, view.left
+    board, seat, left, by = view.board, view.seat, view.left, view.estimates
     goods, hold, money, vp = table.warehouse[seat], table.hold[seat], table.money[seat], table.vp[seat]
-    total = vp + (money + board.good_price * (sum(goods) + sum(hold))) / board.pesos_per_vp
+    total = by.track * vp + (money + board.good_price * (sum(goods) + sum(hold))) / board.pesos_per_vp
     for card in table.owned[seat]:
-        total += board.cards[card].vp
+        total += by.printed * board.cards[card].vp
     if vp >= board.end_vp and not free:
-        return total + (WIN if total > view.rival else -WIN)
-    later = min(1.0, left / FULL)
-    share = max(later, LAST if free else 0.0)
+        return total + (by.win if total > view.rival else -by.win)
+    later = min(1.0, left / by.full)
+    share = max(later, by.last if free else 0.0)
     if share:
-        held = sum([GOODS[count if count < 7 else 7] for count in goods], 0.0) + HELD * sum(hold)
-        total += share * (PESO * min(money, PESOS) + held)
-        next_share = NEXT * min(1.0, left)
-        total += cargo(view, table, hold) * (SOON if free and can_ship else next_share)
+        held = sum([by.goods[count if count < 7 else 7] for count in goods], 0.0) + by.held * sum(hold)
+        total += share * (by.peso * min(money, by.pesos) + held)
+        next_share = by.next * min(1.0, left)
+        total += cargo(view, table, hold) * (by.soon if free and can_ship else next_share)
         at = table.merchants[seat] if free else stay(view, table)
         here = sum([gain(view, table, market, at[market]) for market in view.side.markets if at[market]], 0.0)
         if free and can_trade:
-            total += SOON * here
+            total += by.soon * here
         else:
             there = 0.0
             if at[0] and not free:
                 there = max([gain(view, table, market, at[market] + at[0]) for market in view.side.markets])
-            total += next_share * max(0.0, here - CARD, there - 2 * CARD - ONE_PESO * at[0])
+            total += next_share * max(0.0, here - by.card, there - 2 * by.card - by.one_peso * at[0])
         if table.ship[seat] is _H:
-            total += HOME * later
+            total += by.home * later
     if left:
         total += left * house_worth(view, table)
         for card in table.owned[seat]:
-            total += use_worth(view, card) * min(USES, left)
+            total += use_worth(view, card) * min(by.uses, left)
     return total

@@ -1,14 +1,17 @@
-"""Valparaíso's part of the search: the best plans and uses of greedy's own search, compared by rollouts to the end."""
+"""Valparaíso's part of the search: greedy's own search with fitted estimates, and its best plans and uses in rollouts to the end."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
-from typing import cast
+from importlib.resources import files
+from typing import Final, cast
 
 from typing_extensions import override
 
 from house_bots.greedy import valparaiso as greedy
-from house_bots.greedy.valparaiso_outlook import View, worth
+from house_bots.greedy.valparaiso_estimates import NAMES, Estimates
+from house_bots.greedy.valparaiso_outlook import LOADS, SPREADS, View, worth
 from house_bots.search.recipe import TO_THE_END, Recipe
 from house_bots.search.valparaiso_policy import ValparaisoPolicy
 from referee.game import Action, Seat, Setup, State
@@ -19,15 +22,23 @@ PLANS, USES = 6, 4
 """The numbers of plans, and of uses of a card, that are compared."""
 WIDTH = 18
 """The number of states that the search for them continues with."""
+DOUBT: Final = 0.2
+"""The largest part by which an estimate is wrong in rollouts. Without it they differ by the pile alone, and a margin in
+standard errors is too small."""
+MARGIN: Final = 2.0
+"""The standard errors by which a candidate must be better than the first row."""
 
 
 class ValparaisoRecipe(Recipe):
-    """The search in Valparaíso. Nearly all is public, so few rollouts tell a lot, and each goes on to the end."""
+    """The search in Valparaíso. The fitted estimates make most of its strength; few rollouts to the end add what they are sure of."""
 
     def __init__(self, setup: Setup) -> None:
-        super().__init__(setup, ValparaisoPolicy())
+        factors = fitted(setup.seats)
+        super().__init__(setup, ValparaisoPolicy(factors, DOUBT))
+        self.margin = MARGIN
         self.has_secrets = True
         self.win = 4.0
+        self._estimates = Estimates(factors)
 
     @override
     def stages(self, state: State) -> int:
@@ -35,7 +46,7 @@ class ValparaisoRecipe(Recipe):
 
     @override
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
-        view = view_of(state, seat, state.legal_actions(seat))
+        view = self._view(state, seat, state.legal_actions(seat))
         rows: list[Sequence[Action]] = [greedy.decide(view)]
         if view.phase is Phase.PLAN:
             add(rows, greedy.plans(view, WIDTH), PLANS)
@@ -47,16 +58,22 @@ class ValparaisoRecipe(Recipe):
 
     @override
     def value(self, state: State) -> list[float]:
-        """Return the final points, or greedy's worth of the table for each seat at the start of a round."""
+        """Return the final points, or the worth of the table for each seat at the start of a round."""
         if state.is_over():
             return [float(score) for score in state.scores()]
-        views = [view_of(state, seat, ()) for seat in range(self.setup.seats)]
+        views = [self._view(state, seat, ()) for seat in range(self.setup.seats)]
         return [worth(view, view.table, view.board.open_slots, True, True) for view in views]
 
+    def _view(self, state: State, seat: Seat, legal: Sequence[Action]) -> View:
+        """Return greedy's data for a decision of a seat, with the fitted estimates."""
+        return View(cast("Table", state).clone(), seat, legal, LOADS, SPREADS, self._estimates)
 
-def view_of(state: State, seat: Seat, legal: Sequence[Action]) -> View:
-    """Return greedy's data for a decision of a seat."""
-    return View(cast("Table", state).clone(), seat, legal)
+
+def fitted(seats: int) -> list[float]:
+    """Return the factors of greedy's estimates for a number of seats, in the order of `NAMES`."""
+    text = (files("house_bots.search") / "valparaiso.toml").read_text(encoding="utf-8")
+    numbers = tomllib.loads(text).get(f"seats{seats}", {})
+    return [float(numbers.get(name, 1.0)) for name in NAMES]
 
 
 def add(rows: list[Sequence[Action]], found: Sequence[Sequence[Action]], most: int) -> None:
@@ -69,3 +86,4 @@ def add(rows: list[Sequence[Action]], found: Sequence[Sequence[Action]], most: i
 
 
 RECIPE = ValparaisoRecipe
+"""The recipe of this game, by the name that the search looks for."""

@@ -9,8 +9,9 @@ from typing import Final, cast
 from typing_extensions import override
 
 from house_bots.greedy import valparaiso as greedy
+from house_bots.greedy.valparaiso_estimates import NAMES, Estimates
 from house_bots.greedy.valparaiso_outlook import View, outcomes, played, variants, worth
-from referee.game import Action, Chance, RolloutPolicy, Seat, State
+from referee.game import Action, Chance, RolloutPolicy, Seat, State, Stream
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import cards as deck
 from referee.games.valparaiso.board import PURE_GAINS
@@ -19,6 +20,8 @@ from referee.games.valparaiso.table import Table
 
 WIDTH, LOADS, SPREADS = 1, 2, 3
 """The states that the search for a plan continues with, and the ways to load and to move that it tries."""
+STEPS: Final = 1 << 10
+"""The steps between the smallest and the largest error."""
 _PLAN: Final = Phase.PLAN
 _USE: Final = Phase.USE
 _TRADE: Final = Effect.TRADE
@@ -28,14 +31,28 @@ _SET_UP = (Phase.SETUP_GOODS, Phase.SETUP_PLACE)
 
 
 class ValparaisoPolicy(RolloutPolicy):
-    """Plays fast for all seats, without chance."""
+    """Plays fast for all seats; with a doubt, each seat has its own estimates in each rollout."""
+
+    def __init__(self, factors: Sequence[float] = (), doubt: float = 0.0) -> None:
+        """Make a policy.
+
+        Args:
+            factors: a factor for each of the estimates, in the order of `NAMES`; empty for none.
+            doubt: the largest part by which an estimate is too large or too small; without it, no chance is drawn.
+        """
+        self._factors = list(factors) or [1.0] * len(NAMES)
+        self._doubt = doubt
+        self._certain = Estimates(self._factors)
+        self._chance: Chance | None = None
+        self._drawn: list[Estimates] = []
 
     @override
     def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
         legal = state.legal_actions(seat)
         if len(legal) == 1:
             return legal
-        view = view_of(state, seat, legal)
+        estimates = self._doubted(state, chance)[seat] if self._doubt else self._certain
+        view = View(cast("Table", state).clone(), seat, legal, LOADS, SPREADS, estimates)
         phase = view.phase
         if phase is _USE:
             return use_next(view)
@@ -51,10 +68,18 @@ class ValparaisoPolicy(RolloutPolicy):
             return greedy.recall(view)
         return go_on(view)
 
+    def _doubted(self, state: State, chance: Chance) -> list[Estimates]:
+        """Return each seat's estimates in a rollout, drawn at its first decision."""
+        if chance is not self._chance:
+            self._chance = chance
+            stream = chance.stream("policy")
+            self._drawn = [drawn(self._factors, self._doubt, stream) for _ in range(state.setup.seats)]
+        return self._drawn
 
-def view_of(state: State, seat: Seat, legal: Sequence[Action]) -> View:
-    """Return the data for a decision of a seat; nothing in them is secret."""
-    return View(cast("Table", state).clone(), seat, legal, LOADS, SPREADS)
+
+def drawn(factors: Sequence[float], doubt: float, stream: Stream) -> Estimates:
+    """Return estimates of which each is wrong by a part of at most `doubt`."""
+    return Estimates([factor * (1 + doubt * (2 * stream.below(STEPS) / (STEPS - 1) - 1)) for factor in factors])
 
 
 def set_up(view: View) -> list[Action]:

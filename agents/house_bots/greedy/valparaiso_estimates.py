@@ -1,0 +1,92 @@
+"""Estimates of what things are worth in Valparaíso, in victory points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from referee.games.valparaiso.board import ValparaisoBoard
+from referee.games.valparaiso.names import Effect
+
+EFFECTS: Final = {
+    Effect.MOVE_PLUS: 0.6, Effect.RIVER: 0.4, Effect.TRADE_PAY5: 0.8, Effect.TWO_DIFF: 0.8, Effect.GOOD5_VP: 0.4,
+    Effect.SELL15: 0.7, Effect.GAIN10: 0.8, Effect.TWO_GOODS_VP: 0.4, Effect.BUILD_GOOD: 0.9, Effect.ONE_EACH: 1.1,
+    Effect.BUY3: 0.8, Effect.VP1: 1.0, Effect.HIRE5: 0.7, Effect.GAIN15: 1.1, Effect.PAY10_VP: 1.5,
+    Effect.ONE_EACH_VP: 1.0, Effect.TWO_ANY: 0.9, Effect.FREE_BUILD_HIRE: 1.0, Effect.TRADE: 1.2, Effect.SAIL: 0.5,
+    Effect.TRANSFER: 0.6, Effect.OVERSEAS: 0.8,
+}  # fmt: skip
+"""The worth of each action of an achievement card."""
+GOODS: Final = (0.0, 0.28, 0.55, 0.8, 0.98, 1.12, 1.22, 1.28)
+"""The worth of goods of a kind in the warehouse, by number, besides their worth at the end."""
+NAMES: Final = (
+    "pace", "full", "peso", "pesos", "goods", "held", "one_good", "one_peso", "card", "soon", "next", "last",
+    "merchant", "station", "customs", "residence", "slot", "home", "site", "stand", "used", "uses", "contest", "win",
+    "track", "printed",
+)  # fmt: skip
+"""The numbers that another player may take to be different."""
+
+
+class Estimates:
+    """The numbers, tuned in matches against earlier versions, and the worth of tiles that follows from them."""
+
+    def __init__(self, factors: Sequence[float] = ()) -> None:
+        """Take the tuned numbers.
+
+        Args:
+            factors: a factor for each number, in the order of `NAMES`; empty for none.
+        """
+        by = factors or [1.0] * len(NAMES)
+        self.pace = 2.6 * by[0]  # points on the track that a seat is assumed to gain in a round
+        self.full = 3.0 * by[1]  # number of remaining rounds that gives convertible things their full worth
+        self.peso = 0.035 * by[2]  # worth of a peso besides its worth at the end ...
+        self.pesos = round(30 * by[3])  # ... for at most this number of pesos
+        self.goods = [points * by[4] for points in GOODS]
+        self.held = 0.2 * by[5]  # the same for a good in the hold
+        self.one_good = 0.4 * by[6]  # worth of a good gained or paid later
+        self.one_peso = 0.08 * by[7]  # the same for a peso
+        self.card = 0.4 * by[8]  # general worth of the use of a card
+        self.soon = 0.9 * by[9]  # share of a gain later in this round
+        self.next = 0.6 * by[10]  # share of a gain in the next round
+        self.last = 0.3 * by[11]  # minimum share of the worth of money and goods while cards can be used
+        self.merchant = 0.3 * by[12]  # worth in a round of a merchant
+        self.station = 0.3 * by[13]  # the same for houses, besides revenue
+        self.customs = 0.1 * by[14]
+        self.residence = 0.15 * by[15]
+        self.slot = 0.4 * by[16]  # worth in a round of a further slot
+        self.home = 0.25 * by[17]  # worth of having the ship in the harbour
+        self.site = 0.7 * by[18]  # worth of a building space, per point
+        self.stand = 0.3 * by[19]  # worth of a merchant in a market at the start of a round, besides its tile's effect
+        self.used = 0.6 * by[20]  # share of an achievement card's worth in each round
+        self.uses = 4.0 * by[21]  # the maximum number of these rounds
+        self.contest = 0.06 * by[22]  # cost of later trade, for each card before it, and each rival merchant there
+        self.win = 8.0 * by[23]  # worth of ending the match in the lead
+        self.track = 1.0 * by[24]  # worth of a point on the track
+        self.printed = 1.0 * by[25]  # worth of a point on an achievement card
+        self._numbers: list[Numbers] = []
+
+    def numbers(self, board: ValparaisoBoard) -> Numbers:
+        """Return the numbers of a board; those of the last board are kept."""
+        if not self._numbers or self._numbers[0].board is not board:
+            self._numbers = [Numbers(board, self)]
+        return self._numbers[0]
+
+
+class Numbers:
+    """The printed numbers of the tiles, as lists by tile."""
+
+    def __init__(self, board: ValparaisoBoard, estimates: Estimates) -> None:
+        self.board = board
+        self.money = [tile.pay.money for tile in board.tiles]
+        self.goods = [tile.pay.goods for tile in board.tiles]
+        self.most = [tile.most for tile in board.tiles]
+        self.points = [
+            tile.gain.vp
+            + estimates.one_good * (2 if tile.choose else sum(tile.gain.goods) - sum(tile.pay.goods))
+            + estimates.one_peso * (tile.gain.money - tile.pay.money)
+            for tile in board.tiles
+        ]
+        """The worth of one use of a tile."""
+
+
+GREEDYS: Final = Estimates()
+"""The numbers of `greedy`."""

@@ -1,0 +1,111 @@
+"""Recipes of `search` with one part changed, to measure what that part gives (`python -m bench.strength --change NAME`)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+from house_bots.search.recipe import TO_THE_END, Recipe
+from typing_extensions import override
+
+from referee.game import Action, Chance, RolloutPolicy, Seat, State
+
+
+class Changed(Recipe):
+    """A game's own recipe; each subclass changes one part."""
+
+    def __init__(self, own: Recipe) -> None:
+        super().__init__(own.setup, own.policy)
+        self.own = own
+        self.margin = own.margin
+        self.has_secrets = own.has_secrets
+        self.win = own.win
+
+    @override
+    def stages(self, state: State) -> int:
+        return self.own.stages(state)
+
+    @override
+    def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
+        return self.own.candidates(state, seat)
+
+    @override
+    def value(self, state: State) -> list[float]:
+        return self.own.value(state)
+
+
+class WithoutMargin(Changed):
+    """The best mean is played."""
+
+    def __init__(self, own: Recipe) -> None:
+        super().__init__(own)
+        self.margin = 0.0
+
+
+class WithoutValue(Changed):
+    """Where a rollout stops, the score so far counts."""
+
+    @override
+    def value(self, state: State) -> list[float]:
+        return [float(score) for score in state.scores()]
+
+
+class ToTheEnd(Changed):
+    """Rollouts go on to the end of the match."""
+
+    @override
+    def stages(self, state: State) -> int:
+        return TO_THE_END
+
+
+class OneStage(Changed):
+    """Rollouts stop at the end of the current turn or round."""
+
+    @override
+    def stages(self, state: State) -> int:
+        return 1
+
+
+class HalfOfTheCandidates(Changed):
+    """The first half of the candidates are compared."""
+
+    @override
+    def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
+        rows = self.own.candidates(state, seat)
+        return rows[: (len(rows) + 1) // 2]
+
+
+class OwnChance(Changed):
+    """Each rollout has a chance of its own, so a difference between candidates is also one of luck."""
+
+    def __init__(self, own: Recipe) -> None:
+        super().__init__(own)
+        self.policy = _Unpaired(own.policy)
+
+
+class _Unpaired(RolloutPolicy):
+    """A policy that moves the chance of each rollout on by another number of draws."""
+
+    def __init__(self, own: RolloutPolicy) -> None:
+        self._own = own
+        self._chance: Chance | None = None
+        self._rollouts = itertools.count(1)
+
+    @override
+    def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
+        if chance is not self._chance:
+            self._chance = chance
+            for _ in range(next(self._rollouts)):
+                chance.stream("policy").below(2)
+        return self._own.row(state, seat, chance)
+
+
+CHANGES: dict[str, tuple[Callable[[Recipe], Recipe], str]] = {
+    "margin": (WithoutMargin, "no margin"),
+    "chance": (OwnChance, "no common random numbers"),
+    "value": (WithoutValue, "the score instead of the value"),
+    "end": (ToTheEnd, "rollouts to the end"),
+    "stage": (OneStage, "rollouts to the end of the turn or round"),
+    "candidates": (HalfOfTheCandidates, "half of the candidates"),
+}
+"""By name: what makes the changed recipe, and the change in words."""

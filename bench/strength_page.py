@@ -1,0 +1,125 @@
+"""Writes docs/strength.md from the matches played: the table, the plot, and what each part of a recipe gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import mean, stdev
+
+from bench.matches import ROOT
+from bench.strength_changes import CHANGES
+from bench.strength_plot import Line, Panel, Point, plot
+from bench.strength_results import Blocks, Cell
+from referee.registry import find
+
+PAGE = ROOT / "docs" / "strength.md"
+PLOT = ROOT / "docs" / "strength.svg"
+HEAD = """# The strength of `search`
+
+One seat of `search` against `greedy` in all others, blocks of one seed in all rotations, written by `make strength`.
+The time is processor seconds for a decision, with compiled rules. *First* is the share of first places, ties shared, with
+Wilson's 95 % interval in which a block is one trial, so it is wider than it need be; *fair* is the share that `greedy` would have. *Difference* is the score beyond the rivals' mean.
+Yunnan begins with 4 random decisions, because it has no chance after the start. [Every match](strength.jsonl) is a line with its seed.
+
+![One panel for each game: the share of first places against the processor seconds for a decision, a line for each number of seats, with its fair share as a dashed line](strength.svg)
+
+| game | seats (fair) | seconds | first, 95 % | blocks | difference | rollouts a decision | departs from `greedy` |
+|---|---|---|---|---|---|---|---|
+"""
+PARTS = """
+## What each part gives
+
+The same measurement with one part of the recipe changed, beside the recipe as it is with the same seeds:
+`make strength ONLY='--games venezia --seats 2 --seconds 0.1 --blocks 12 --change margin candidates'`.
+*Lost* is the part of the difference that is gone, block by block, with its 95 % interval.
+
+| game | seats (fair) | seconds | changed | first as it is | first, changed | lost | blocks |
+|---|---|---|---|---|---|---|---|
+"""
+
+
+def page(found: dict[Cell, Blocks]) -> str:
+    """Return docs/strength.md."""
+    as_is = [row_of(cell, blocks) for cell, blocks in found.items() if blocks and not cell.change]
+    changed = [row for cell, blocks in found.items() if cell.change for row in changed_row(cell, blocks, found)]
+    return "\n".join([HEAD + "\n".join(as_is), *([PARTS + "\n".join(changed)] if changed else [])]) + "\n"
+
+
+def row_of(cell: Cell, blocks: Blocks) -> str:
+    """Return a row of the table."""
+    gains = differences(blocks)
+    matches = [match for block in blocks.values() for match in block]
+    decisions = max(1, sum(match.decisions for match in matches))
+    rollouts = sum(match.rollouts for match in matches) / decisions
+    departs = sum(match.departures for match in matches) / decisions
+    first = share_of(blocks)
+    low, high = wilson(first, len(blocks))
+    interval = f"{100 * low:.0f} to {100 * high:.0f}"
+    return (
+        f"| {named(cell)} | **{100 * first:.0f} %** ({interval})"
+        f" | {len(blocks)} | {with_error(gains)} | {rollouts:.0f} | {100 * departs:.0f} % |"
+    )
+
+
+def changed_row(cell: Cell, blocks: Blocks, found: dict[Cell, Blocks]) -> list[str]:
+    """Return the row of a changed recipe, if the recipe as it is has played any of its seeds."""
+    own = found.get(cell._replace(change=""), {})
+    seeds = sorted(blocks.keys() & own.keys())
+    if not seeds:
+        return []
+    before, after = {seed: own[seed] for seed in seeds}, {seed: blocks[seed] for seed in seeds}
+    lost = [one - other for one, other in zip(differences(before), differences(after), strict=True)]
+    return [
+        f"| {named(cell)} | {CHANGES[cell.change][1]} | {100 * share_of(before):.0f} % | {100 * share_of(after):.0f} %"
+        f" | {with_error(lost)} | {len(seeds)} |"
+    ]
+
+
+def named(cell: Cell) -> str:
+    """Return the first columns of both tables: game, seats and the fair share, seconds."""
+    return f"{find(cell.game).title} | {cell.seats} ({100 / cell.seats:.0f}) | {cell.seconds:g}"
+
+
+def share_of(blocks: Blocks) -> float:
+    """Return the share of first places."""
+    return mean(match.first for block in blocks.values() for match in block)
+
+
+def differences(blocks: Blocks) -> list[float]:
+    """Return the mean difference of each block."""
+    return [mean(match.difference for match in block) for block in blocks.values()]
+
+
+def with_error(values: Sequence[float]) -> str:
+    """Return a mean with half of its 95 % interval; a single value has none."""
+    if len(values) < 2:
+        return f"{mean(values):+.1f}"
+    return f"{mean(values):+.1f} ± {1.96 * stdev(values) / math.sqrt(len(values)):.1f}"
+
+
+def wilson(share: float, blocks: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval, with a block for one trial: it is wide, as matches of a block depend on each other."""
+    z = 1.96
+    middle = (share + z * z / (2 * blocks)) / (1 + z * z / blocks)
+    half = z / (1 + z * z / blocks) * math.sqrt(share * (1 - share) / blocks + z * z / (4 * blocks * blocks))
+    return middle - half, middle + half
+
+
+def panels(found: dict[Cell, Blocks]) -> list[Panel]:
+    """Return the plot's panels: one for each game, with a line for each number of seats."""
+    games: dict[str, dict[int, list[Point]]] = {}
+    for cell, blocks in found.items():
+        if blocks and not cell.change:
+            share = share_of(blocks)
+            point = Point(cell.seconds, share, *wilson(share, len(blocks)))
+            games.setdefault(cell.game, {}).setdefault(cell.seats, []).append(point)
+    return [
+        Panel(find(game).title, [Line(seats, points) for seats, points in lines.items()])
+        for game, lines in games.items()
+    ]
+
+
+def write_page(found: dict[Cell, Blocks]) -> None:
+    """Write the page and its plot."""
+    PAGE.write_text(page(found), encoding="utf-8")
+    PLOT.write_text(plot(panels(found)), encoding="utf-8")

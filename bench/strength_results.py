@@ -1,0 +1,71 @@
+"""The matches that `bench/strength.py` has played, in docs/strength.jsonl, and their blocks."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bench.matches import ROOT
+
+RESULTS = ROOT / "docs" / "strength.jsonl"
+Blocks = dict[int, list["Played"]]
+"""The matches of each seed."""
+
+
+class Cell(NamedTuple):
+    """One row of the table."""
+
+    game: str
+    seats: int
+    seconds: float
+    change: str = ""
+    """A part of the recipe that is changed (`strength_changes.py`); empty for the recipe as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A match of `search` in one seat."""
+
+    game: str
+    seats: int
+    seconds: float
+    seed: int
+    seat: int
+    first: float
+    """1 for the first place, divided by those who share it; 0 for any other."""
+    difference: float
+    """Points beyond the rivals' mean."""
+    decisions: int
+    """Decisions that `search` made among several rows."""
+    rollouts: int
+    departures: int
+    """Decisions in which it played another row than `greedy`."""
+    cpu: float
+    """Processor seconds of the whole match."""
+    change: str = ""
+
+    @property
+    def cell(self) -> Cell:
+        """The row of the table that the match belongs to."""
+        return Cell(self.game, self.seats, self.seconds, self.change)
+
+
+def kept() -> list[Played]:
+    """Read all matches played so far."""
+    if not RESULTS.exists():
+        return []
+    return [Played(**json.loads(line)) for line in RESULTS.read_text().splitlines()]
+
+
+def blocks_of(matches: Iterable[Played]) -> dict[Cell, Blocks]:
+    """Return the whole blocks of each cell, by rising seed, whatever the order of the matches."""
+    found: dict[Cell, dict[int, dict[int, Played]]] = defaultdict(lambda: defaultdict(dict))
+    for match in matches:
+        found[match.cell][match.seed][match.seat] = match
+    return {
+        cell: {seed: [*block.values()] for seed, block in sorted(blocks.items()) if len(block) == cell.seats}
+        for cell, blocks in sorted(found.items())
+    }

@@ -1,0 +1,117 @@
+"""Measure what the estimates are worth that the search in Valparaíso has: `python -m bench.values_valparaiso [SEATS] [MATCHES] [SEED]`.
+
+The policy of rollouts plays matches in which each seat has drawn factors for the estimates of `greedy`, near those in
+`valparaiso.toml`. A regression explains what a seat scores beyond the mean of its rivals by its factors beyond theirs,
+and by their squares. A person moves the factors in the directions that help, and measures again.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Sequence
+from math import sqrt
+from typing import NamedTuple
+
+from house_bots.greedy.valparaiso_estimates import NAMES
+from house_bots.search.valparaiso import fitted
+from house_bots.search.valparaiso_policy import ValparaisoPolicy
+
+from bench.linear import solve
+from referee.game import Setup
+from referee.kit.chance import FastChance
+from referee.registry import find, shipped_board
+
+GAME = find("valparaiso")
+WIDTH = 0.3
+"""The largest part by which a drawn factor is smaller or larger."""
+FIRST = 8.0
+"""The points that the first place counts beside the difference."""
+
+
+class Sums:
+    """Sums of products over many seats: of the inputs with each other, and with what is to be explained."""
+
+    def __init__(self, inputs: int) -> None:
+        self.products = [[0.0] * inputs for _ in range(inputs)]
+        self.sides = [0.0] * inputs
+        self.squares = 0.0
+        self.number = 0
+
+    def add(self, inputs: Sequence[float], target: float) -> None:
+        """Add one seat of one match."""
+        for row, one in enumerate(inputs):
+            self.sides[row] += one * target
+            products = self.products[row]
+            for column, other in enumerate(inputs):
+                products[column] += one * other
+        self.squares += target * target
+        self.number += 1
+
+
+class Effect(NamedTuple):
+    """What a factor does to the points of a seat: slope, bend, and the slope's standard error."""
+
+    slope: float
+    bend: float
+    error: float
+
+
+def played(setup: Setup, seed: int, centre: Sequence[float]) -> tuple[list[list[float]], list[float]]:
+    """Play a match; return what was drawn for each seat, from -1 to 1, and its points beyond the mean of its rivals'."""
+    dice, chance = random.Random(seed), FastChance(seed)
+    drawn = [[dice.uniform(-1, 1) for _ in NAMES] for _ in range(setup.seats)]
+    policies = [
+        ValparaisoPolicy([middle * (1 + WIDTH * one) for middle, one in zip(centre, own, strict=True)]) for own in drawn
+    ]
+    state = GAME.start(setup, chance)
+    while not state.is_over():
+        seat = state.seats_to_act()[0]
+        for number, action in enumerate(policies[seat].row(state, seat, chance)):
+            if number and action not in state.legal_actions(seat):
+                break
+            state.apply(seat, action, chance)
+    ranks = state.ranks()
+    points = [score + FIRST * (rank == 1) / ranks.count(1) for score, rank in zip(state.scores(), ranks, strict=True)]
+    return drawn, beyond(points)
+
+
+def beyond(numbers: Sequence[float]) -> list[float]:
+    """Return each seat's number less the mean of its rivals'."""
+    return [own - (sum(numbers) - own) / (len(numbers) - 1) for own in numbers]
+
+
+def effects(sums: Sums) -> list[Effect]:
+    """Return the effect of each factor, by least squares."""
+    size = len(sums.sides)
+    found = solve(sums.products, sums.sides)
+    noise = max(0.0, sums.squares - sum(map(float.__mul__, found, sums.sides))) / sums.number
+    units = [solve(sums.products, [float(row == place) for row in range(size)])[place] for place in range(size)]
+    half = size // 2
+    return [Effect(found[at], found[half + at], sqrt(noise * units[at])) for at in range(half)]
+
+
+def measured(setup: Setup, matches: int, seed: int, centre: Sequence[float]) -> list[Effect]:
+    """Return the effect of each factor near those at the centre."""
+    sums = Sums(2 * len(NAMES))
+    for number in range(matches):
+        drawn, points = played(setup, seed + number, centre)
+        columns = [beyond(column) for column in zip(*drawn, strict=True)]
+        columns += [beyond([one * one for one in column]) for column in zip(*drawn, strict=True)]
+        for seat in range(setup.seats if setup.seats > 2 else 1):  # two seats mirror each other
+            sums.add([column[seat] for column in columns], points[seat])
+    return effects(sums)
+
+
+def main(seats: int = 2, matches: int = 2500, seed: int = 1) -> None:
+    """Print the effects near the factors that the search has."""
+    found = measured(GAME.setup(seats, {}, shipped_board(GAME)), matches, seed, centre := fitted(seats))
+    print(
+        f"points for a factor larger by {WIDTH:.0%}, and for the square of that, after {matches} matches of {seats} seats"
+    )
+    for name, factor, effect in zip(NAMES, centre, found, strict=True):
+        print(f"{name:10} {factor:5.2f}  {effect.slope:+.2f} ± {1.96 * effect.error:.2f}  {effect.bend:+.2f}")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
