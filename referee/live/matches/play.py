@@ -68,7 +68,7 @@ class HouseProcess:
     """A seat for a house bot in a process of its own. It can be sent to other machines."""
 
     word: str
-    """Its name, and options: `search:seconds=1`."""
+    """The name of the bot with its options, as in ``search:seconds=1``."""
     join_seconds: float = 10.0
     """The time for it to join."""
 
