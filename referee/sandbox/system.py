@@ -68,14 +68,25 @@ def allow_files() -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process with this id exists, whoever owns it."""
+    """Return whether a process with this id runs, whoever owns it; one that only waits to be reaped does not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except (PermissionError, OverflowError):
         return True
-    return True
+    return _state(pid) not in ("Z", "X")
+
+
+def _state(pid: int) -> str:
+    """Return the letter of the state of a process, as proc(5) has it; empty if it is not known."""
+    if not IS_LINUX:
+        return ""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            return file.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
 
 
 def children() -> "list[int]":
