@@ -38,7 +38,8 @@ def overhear(
 class _Tap:
     def __init__(self, game: Game, setup: Setup, state: State, planner: Seat, seed: int) -> None:
         control = TimeControl(60, 0, 10)
-        self._plan = MatchPlan(game, setup, "overheard", seed, ["bot"] * setup.seats, control)
+        position = state.to_json()  # the match begins there, so without random decisions
+        self._plan = MatchPlan(game, setup, "overheard", seed, ["bot"] * setup.seats, control, position)
         self._codec = codec(game)
         self._match = MatchMachine(self._plan, state.clone(), LiveChance(seed))
         self._planner = planner

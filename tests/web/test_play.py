@@ -29,7 +29,7 @@ from ladder.operation.home import Home
 from ladder.operation.limits import Limits, TableLimits
 from ladder.operation.meter import Allowance, Meter
 from ladder.tables import open_tables, table_request
-from ladder.tables.table_request import read_table_request
+from ladder.tables.table_request import offered_options, read_table_request
 from ladder.tables.view import Asking, Stage
 from referee.records.verify import Verified, verify
 from referee.registry import find, games, shipped_board
@@ -667,7 +667,7 @@ def test_the_form_offers_every_number_of_seats_and_every_option(game: str, perso
         page = soup(person.get(f"/play/{game}?seats={seats}"))
         assert len(page.select("select[name^=bot]")) == seats - 1
         named = {str(field["name"]) for field in page.select("[name^='option.']")}
-        assert named == {f"option.{option.name}" for option in find(game).options}
+        assert named == {f"option.{option.name}" for option in offered_options(find(game))}
 
 
 @pytest.mark.parametrize("game", games())
