@@ -16,6 +16,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
+from pathlib import Path
 from typing import NamedTuple
 
 from house_bots.search import SearchBot
@@ -129,14 +130,14 @@ def main() -> None:
     write_page(blocks_of(kept()))
 
 
-def play_missing(cells: Sequence[Cell], blocks: int, workers: int) -> None:
+def play_missing(cells: Sequence[Cell], blocks: int, workers: int, results: Path = RESULTS) -> None:
     """Play the blocks that the cells still lack, all cells in turn, and keep each block once it is whole."""
-    have = blocks_of(kept())
+    have = blocks_of(kept(results))
     wanted = [(cell, seed) for seed in range(1, blocks + 1) for cell in cells if seed not in have.get(cell, ())]
-    with ProcessPoolExecutor(workers) as pool, RESULTS.open("a") as results:
+    with ProcessPoolExecutor(workers) as pool, results.open("a") as file:
         for block in pool.map(play_block, *zip(*wanted, strict=True)) if wanted else ():
-            results.write("".join(json.dumps(asdict(match)) + "\n" for match in block))
-            results.flush()
+            file.write("".join(json.dumps(asdict(match)) + "\n" for match in block))
+            file.flush()
 
 
 if __name__ == "__main__":

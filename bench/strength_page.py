@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import mean, stdev
 
 from bench.matches import ROOT
@@ -119,7 +120,7 @@ def panels(found: dict[Cell, Blocks]) -> list[Panel]:
     ]
 
 
-def write_page(found: dict[Cell, Blocks]) -> None:
+def write_page(found: dict[Cell, Blocks], to: Path = PAGE, plot_to: Path = PLOT) -> None:
     """Write the page and its plot."""
-    PAGE.write_text(page(found), encoding="utf-8")
-    PLOT.write_text(plot(panels(found)), encoding="utf-8")
+    to.write_text(page(found), encoding="utf-8")
+    plot_to.write_text(plot(panels(found)), encoding="utf-8")

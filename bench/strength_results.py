@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from bench.matches import ROOT
@@ -53,11 +54,11 @@ class Played:
         return Cell(self.game, self.seats, self.seconds, self.change)
 
 
-def kept() -> list[Played]:
+def kept(results: Path = RESULTS) -> list[Played]:
     """Read all matches played so far."""
-    if not RESULTS.exists():
+    if not results.exists():
         return []
-    return [Played(**json.loads(line)) for line in RESULTS.read_text().splitlines()]
+    return [Played(**json.loads(line)) for line in results.read_text().splitlines()]
 
 
 def blocks_of(matches: Iterable[Played]) -> dict[Cell, Blocks]:

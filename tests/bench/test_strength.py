@@ -12,7 +12,7 @@ import pytest
 from house_bots.search.recipe import TO_THE_END, Recipe
 from house_bots.search.yunnan import RECIPE
 
-from bench import strength, strength_page, strength_results
+from bench import strength_page
 from bench.strength import play, play_missing
 from bench.strength_changes import CHANGES
 from bench.strength_page import page, panels, row_of, wilson, write_page
@@ -47,16 +47,15 @@ def test_only_whole_blocks_count_and_each_match_once() -> None:
     assert blocks == {CELL: {1: [MATCH, other]}, CELL._replace(change="margin"): {}}
 
 
-def test_a_block_is_kept_once_it_is_whole_and_not_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (strength, strength_results):
-        monkeypatch.setattr(module, "RESULTS", tmp_path / "strength.jsonl")
+def test_a_block_is_kept_once_it_is_whole_and_not_played_again(tmp_path: Path) -> None:
+    results = tmp_path / "strength.jsonl"
     cells = [Cell("yunnan", 2, 0.001), Cell("yunnan", 2, 0.001, "margin")]
-    play_missing(cells, blocks=1, workers=1)
-    assert [(match.cell, match.seed, match.seat) for match in kept()] == [
+    play_missing(cells, blocks=1, workers=1, results=results)
+    assert [(match.cell, match.seed, match.seat) for match in kept(results)] == [
         (cell, 1, seat) for cell in cells for seat in (0, 1)
     ]
-    play_missing(cells, blocks=1, workers=1)
-    assert len(kept()) == 4
+    play_missing(cells, blocks=1, workers=1, results=results)
+    assert len(kept(results)) == 4
 
 
 def test_a_row_says_how_sure_it_is() -> None:
@@ -141,16 +140,14 @@ def test_a_changed_recipe_without_a_seed_in_common_has_no_row() -> None:
     assert "What each part gives" not in page(blocks_of(two_blocks("margin")))
 
 
-def test_the_page_and_the_plot_depend_on_the_matches_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_and_the_plot_depend_on_the_matches_alone(tmp_path: Path) -> None:
     matches = [*two_blocks(), *two_blocks("margin", 10.0), *(replace(one, seconds=1.0) for one in two_blocks())]
     written = set()
     for seed in range(4):
         random.Random(seed).shuffle(matches)
-        for name in ("PAGE", "PLOT"):
-            monkeypatch.setattr(strength_page, name, tmp_path / name)
-        monkeypatch.setattr(strength_results, "RESULTS", tmp_path / "strength.jsonl")
-        (tmp_path / "strength.jsonl").write_text("".join(json.dumps(asdict(match)) + "\n" for match in matches))
-        write_page(blocks_of(kept()))
+        results = tmp_path / "strength.jsonl"
+        results.write_text("".join(json.dumps(asdict(match)) + "\n" for match in matches))
+        write_page(blocks_of(kept(results)), tmp_path / "PAGE", tmp_path / "PLOT")
         written.add(((tmp_path / "PAGE").read_text(), (tmp_path / "PLOT").read_text()))
     assert len(written) == 1
 
