@@ -18,6 +18,7 @@ class Changed(Recipe):
         super().__init__(own.setup, own.policy)
         self.own = own
         self.margin = own.margin
+        self.min_samples = own.min_samples
         self.has_secrets = own.has_secrets
         self.win = own.win
 

@@ -1,7 +1,7 @@
-"""Measure what the estimates are worth that the search in Valparaíso has: `python -m bench.values_valparaiso [SEATS] [MATCHES] [SEED]`.
+"""Measure what the estimates are worth that `greedy` has in Valparaíso: `python -m bench.values_valparaiso [SEATS] [MATCHES] [SEED]`.
 
 The policy of rollouts plays matches in which each seat has drawn factors for the estimates of `greedy`, near those in
-`valparaiso.toml`. A regression explains what a seat scores beyond the mean of its rivals by its factors beyond theirs,
+`valparaiso_estimates.py`. A regression explains what a seat scores beyond the mean of its rivals by its factors beyond theirs,
 and by their squares. A person moves the factors in the directions that help, and measures again.
 """
 
@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from house_bots.greedy.valparaiso_estimates import NAMES
-from house_bots.search.valparaiso import fitted
+from house_bots.greedy.valparaiso_estimates import NAMES, factors
 from house_bots.search.valparaiso_policy import ValparaisoPolicy
 
 from bench.linear import solve
@@ -24,7 +23,7 @@ from referee.registry import find, shipped_board
 
 GAME = find("valparaiso")
 WIDTH = 0.3
-"""The largest part by which a drawn factor is smaller or larger."""
+"""The maximum relative change of a drawn factor."""
 FIRST = 8.0
 """The points that the first place counts beside the difference."""
 
@@ -104,8 +103,8 @@ def measured(setup: Setup, matches: int, seed: int, centre: Sequence[float]) -> 
 
 
 def main(seats: int = 2, matches: int = 2500, seed: int = 1) -> None:
-    """Print the effects near the factors that the search has."""
-    found = measured(GAME.setup(seats, {}, shipped_board(GAME)), matches, seed, centre := fitted(seats))
+    """Print the effects near the factors that `greedy` has."""
+    found = measured(GAME.setup(seats, {}, shipped_board(GAME)), matches, seed, centre := factors(seats))
     print(
         f"points for a factor larger by {WIDTH:.0%}, and for the square of that, after {matches} matches of {seats} seats"
     )

@@ -6,6 +6,7 @@ import hashlib
 
 import pytest
 from house_bots.greedy.valparaiso import choose
+from house_bots.greedy.valparaiso_estimates import FACTORS, NAMES, Estimates, factors, measured
 
 from referee.game import label
 from referee.games.valparaiso import GAME
@@ -36,13 +37,25 @@ def test_without_a_peso_for_the_second_step_a_merchant_goes_one_step() -> None:
     assert step in ("start(v,z1)", "start(v,z2)", "start(v,z3)")
 
 
+def test_each_measured_factor_is_of_an_estimate_and_what_was_not_measured_is_as_it_was() -> None:
+    assert FACTORS.keys() <= set(GAME.seat_counts)
+    for seats in GAME.seat_counts:
+        known = FACTORS.get(seats, {})
+        assert dict(zip(NAMES, factors(seats), strict=True)) == {**dict.fromkeys(NAMES, 1.0), **known}
+
+
+def test_greedy_plays_with_the_estimates_measured_at_its_number_of_seats() -> None:
+    assert measured(2).pace == pytest.approx(1.3 * Estimates().pace)
+    assert measured(2) is measured(2)
+
+
 MATCHES: dict[str, tuple[int, int, dict[str, object], str]] = {
-    "2 seats": (2, 1, {}, "55173bbd6f51bc7c"),
-    "3 seats": (3, 1, {}, "7704196eeafd8148"),
+    "2 seats": (2, 1, {}, "52dffea4b4be9a02"),
+    "3 seats": (3, 1, {}, "295b3723c5bc70d0"),
     "4 seats": (4, 1, {}, "8560e9f239d8fcbe"),
     "5 seats": (5, 1, {}, "33893aadedc12ff1"),
-    "expert": (2, 4, {"expert_timer": True}, "182c8a6626c96f32"),
-    "options": (3, 3, {"return_rule": "one_only", "river_toll": True, "refill_rule": "strict"}, "9b0544ba28467751"),
+    "expert": (2, 4, {"expert_timer": True}, "48f86f1a5a8a0f19"),
+    "options": (3, 3, {"return_rule": "one_only", "river_toll": True, "refill_rule": "strict"}, "bcaef68337a2588a"),
 }
 """By name: seats, seed, options, and the digest of all answers of the policy in the match."""
 

@@ -86,6 +86,14 @@ def test_a_house_bot_that_thinks_is_started_with_the_python_of_the_machine_that_
     assert (tmp_path / "started").exists()
 
 
+def test_a_file_in_the_current_folder_does_not_replace_a_module_of_a_house_bot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "random.py").write_text("raise SystemExit('the wrong random')")
+    monkeypatch.chdir(tmp_path)
+    play(find("yunnan"), house_player("search:rollouts=2", patient(30)), House(RandomBot))
+
+
 def test_a_house_bot_that_cannot_begin_gives_the_reason_in_one_line(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "agents" / "house_bots", tmp_path / "house_bots")
     (tmp_path / "house_bots" / "search" / "venezia.toml").unlink()

@@ -98,6 +98,16 @@ def test_the_first_row_is_played_if_nothing_was_compared() -> None:
     assert search.run(lambda done: 1.0) == search.rows[0]
 
 
+def test_a_row_that_was_played_in_too_few_samples_does_not_replace_the_first() -> None:
+    setup = SEALED.setup(2, {}, shipped_board(SEALED))
+    recipe = Plain(setup, Uniform())
+    observation = SEALED.start(setup, FastChance(seed=1)).observation(0)
+    best = Search(SEALED, recipe, observation, 0, 1).run(lambda done: done / 400)
+    recipe.min_samples = 1000
+    few = Search(SEALED, recipe, observation, 0, 1)
+    assert few.run(lambda done: done / 400) == few.rows[0] != best
+
+
 def test_the_worse_half_of_the_rows_is_dropped_and_the_first_stays() -> None:
     search = searched(5, 400)
     samples = [len(found) for found in search.differences]
@@ -170,23 +180,76 @@ def test_a_game_without_a_recipe_is_not_played() -> None:
     assert not SearchBot.plays(SEALED)
 
 
-class Hurried(NamedTuple):
-    """A decision with hardly any time."""
+class Question(NamedTuple):
+    """A decision with a time in seconds."""
 
     observation: Observation
     actions: Sequence[Action]
-    budget: float = 1e-6
-    bank: float = 1e-6
+    budget: float
+    bank: float
 
 
-def test_a_search_that_took_too_long_is_not_tried_again_at_once() -> None:
-    """Without that, a slow machine loses on time: the first rollouts are played whatever the clock says."""
+class Clock:
+    """A clock that moves on when somebody works."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Slow(RolloutPolicy):
+    """A policy that takes a second for each row, of which a rollout has dozens."""
+
+    def __init__(self, own: RolloutPolicy, clock: Clock) -> None:
+        self._own = own
+        self._clock = clock
+
+    @override
+    def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
+        self._clock.now += 1
+        return self._own.row(state, seat, chance)
+
+
+def slow_bot(clock: Clock, *, rollouts: int | None = None) -> tuple[SearchBot, Question]:
+    """A bot in Yunnan whose time passes in rollouts alone, and its first decision, for which it has five seconds."""
+    game = find("yunnan")
+    setup = game.setup(2, {}, shipped_board(game))
+    state = game.start(setup, FastChance(seed=1))
+    seat = state.seats_to_act()[0]
+
+    def slow(recipe: Recipe) -> Recipe:
+        recipe.policy = Slow(recipe.policy, clock)
+        return recipe
+
+    bot = SearchBot(game, setup, "m", seat, seconds=3600, rollouts=rollouts, change=slow, clock=clock)
+    return bot, Question(state.observation(seat), state.legal_actions(seat), budget=10.0, bank=3600.0)
+
+
+def test_a_rollout_is_cut_when_the_time_is_over() -> None:
+    bot, question = slow_bot(clock := Clock())
+    row = bot.choose(question)
+    assert clock.now == 5
+    assert bot.last is not None
+    assert (row, bot.last.rollouts) == (bot.last.rows[0], 0)
+
+
+def test_with_a_number_of_rollouts_none_is_cut() -> None:
+    bot, question = slow_bot(clock := Clock(), rollouts=3)
+    bot.choose(question)
+    assert clock.now > 20
+    assert bot.last is not None
+    assert bot.last.rollouts == 3
+
+
+def test_candidates_that_took_too_long_are_not_tried_again_at_once() -> None:
+    """Without that, a slow machine loses on time: the candidates are found whatever the clock says."""
     game = find("venezia")
     setup = game.setup(2, {}, shipped_board(game))
     state = game.start(setup, FastChance(seed=1))
     seat = state.seats_to_act()[0]
     bot = SearchBot(game, setup, "m", seat)
-    question = Hurried(state.observation(seat), state.legal_actions(seat))
+    question = Question(state.observation(seat), state.legal_actions(seat), budget=1e-6, bank=1e-6)
     bot.choose(question)
     first = bot.last
     assert first is not None

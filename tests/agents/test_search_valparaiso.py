@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import random
-import tomllib
 from collections.abc import Sequence
-from importlib.resources import files
 
 import pytest
-from house_bots.greedy.valparaiso import choose, decide
-from house_bots.greedy.valparaiso_estimates import NAMES, Estimates
-from house_bots.greedy.valparaiso_outlook import View
-from house_bots.search.valparaiso import RECIPE, fitted
+from house_bots.greedy.valparaiso import choose
+from house_bots.search.valparaiso import RECIPE
 from house_bots.search.valparaiso_policy import ValparaisoPolicy
 
 from referee.game import Action, label
@@ -89,16 +85,7 @@ def test_with_a_doubt_rollouts_differ_and_those_of_the_same_chance_do_not() -> N
     assert len(ends([1, 1])) == 1
 
 
-def test_each_fitted_factor_is_of_an_estimate_and_what_was_not_fitted_is_greedys() -> None:
-    text = (files("house_bots.search") / "valparaiso.toml").read_text(encoding="utf-8")
-    numbers = tomllib.loads(text)
-    assert numbers.keys() <= {f"seats{seats}" for seats in GAME.seat_counts}
-    for seats in GAME.seat_counts:
-        factors = numbers.get(f"seats{seats}", {})
-        assert dict(zip(NAMES, fitted(seats), strict=True)) == {**dict.fromkeys(NAMES, 1.0), **factors}
-
-
-def test_the_first_candidate_is_greedys_row_with_fitted_estimates_and_all_are_different_and_can_be_played() -> None:
+def test_the_first_candidate_is_greedys_row_and_all_are_different_and_can_be_played() -> None:
     phases = set()
     chance = FastChance(3)
     setup = GAME.setup(2, {}, shipped_board(GAME))
@@ -107,8 +94,9 @@ def test_the_first_candidate_is_greedys_row_with_fitted_estimates_and_all_are_di
     while not state.is_over() and state.round < 3:
         seat = state.seats_to_act()[0]
         rows = [labels(row) for row in recipe.candidates(state, seat)]
-        view = View(state.clone(), seat, state.legal_actions(seat), estimates=Estimates(fitted(2)))
-        assert rows[0] == labels(decide(view))
+        seen = state.observation(seat)
+        assert isinstance(seen, ValparaisoObservation)
+        assert rows[0] == labels(choose(setup, seen, state.legal_actions(seat)))
         assert len({tuple(row) for row in rows}) == len(rows)
         for row in rows:
             tried = state.clone()

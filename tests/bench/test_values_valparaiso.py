@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from house_bots.greedy.valparaiso_estimates import NAMES
-from house_bots.search.valparaiso import fitted
+from house_bots.greedy.valparaiso_estimates import NAMES, factors
 
 from bench.values_valparaiso import GAME, Sums, effects, measured, played
 from referee.registry import shipped_board
@@ -25,14 +24,14 @@ def test_the_slopes_bends_and_errors_of_a_noisy_rule_are_found() -> None:
 
 def test_a_measurement_depends_on_the_seed_alone() -> None:
     setup = GAME.setup(3, {}, shipped_board(GAME))
-    drawn, points = played(setup, 5, fitted(3))
+    drawn, points = played(setup, 5, factors(3))
     assert [len(one) for one in drawn] == [len(NAMES)] * 3
     assert sum(points) == pytest.approx(0)
-    assert played(setup, 5, fitted(3)) == (drawn, points)
-    assert played(setup, 6, fitted(3))[0] != drawn
+    assert played(setup, 5, factors(3)) == (drawn, points)
+    assert played(setup, 6, factors(3))[0] != drawn
 
 
 def test_a_measurement_has_an_effect_for_each_estimate() -> None:
-    found = measured(GAME.setup(2, {}, shipped_board(GAME)), 60, 1, fitted(2))
+    found = measured(GAME.setup(2, {}, shipped_board(GAME)), 60, 1, factors(2))
     assert len(found) == len(NAMES)
     assert all(effect.error > 0 for effect in found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, cast
 
-from house_bots.greedy.valparaiso_estimates import EFFECTS, GREEDYS, Estimates
+from house_bots.greedy.valparaiso_estimates import EFFECTS, Estimates, measured
 from referee.game import Action, Chance, Seat
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import cards as deck
@@ -50,7 +50,7 @@ class View:
         actions: Sequence[Action],
         loads: int = LOADS,
         spreads: int = SPREADS,
-        estimates: Estimates = GREEDYS,
+        estimates: Estimates | None = None,
     ) -> None:
         """Prepare a decision.
 
@@ -60,9 +60,10 @@ class View:
             actions: its legal actions.
             loads: the number of ways to load the ship that are tried.
             spreads: the number of ways to move merchants that are tried.
-            estimates: what things are taken to be worth.
+            estimates: what things are taken to be worth; None for what `greedy` takes them to be.
         """
         setup, phase = table.setup, table.phase
+        estimates = estimates or measured(setup.seats)
         self.board = board = table.board
         self.side = table.side
         self.seat = seat

@@ -22,7 +22,7 @@ MAX_SECONDS, MAX_ROLLOUTS = 3600.0, 10**9
 BUDGET_SHARE = 0.5
 """The largest share of a decision's time that a search takes: a loaded machine can be late with everything else."""
 PATIENCE = 0.9
-"""After a search that took too long, this share of its time is left at each decision until the next one is tried."""
+"""After candidates that took too long, this share of their time is left at each decision until the next ones are tried."""
 BANK_SHARE = 1 / 12
 """The largest share of the bank that a decision takes."""
 
@@ -47,6 +47,7 @@ class SearchBot(HouseBot):
         rollouts: int | None = None,
         seed: int | None = None,
         change: Callable[[Recipe], Recipe] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Take a seat.
 
@@ -59,6 +60,7 @@ class SearchBot(HouseBot):
             rollouts: the rollouts for a decision; with them, it plays the same on any machine. None for any number.
             seed: determines all chance in the searches.
             change: makes another recipe of the game's own.
+            clock: returns the time in seconds.
         """
         self._game = game
         self._seat = seat
@@ -66,7 +68,8 @@ class SearchBot(HouseBot):
         self._rollouts = rollouts
         self._source = f"{match_id}:{seat}" if seed is None else f"seed {seed}:{seat}"
         self._decisions = 0
-        self._overrun = 0.0
+        self._clock = clock
+        self._preparation = 0.0
         self._greedy = GreedyBot(game, setup, match_id, seat)
         self.last: Search | None = None
         recipe: Recipe = importlib.import_module(f"{__name__}.{game.name}").RECIPE(setup)
@@ -103,24 +106,24 @@ class SearchBot(HouseBot):
         self._decisions += 1
         if len(decision.actions) == 1:
             return 0
-        cpu, wall = time.process_time(), time.monotonic()
+        cpu, wall = time.process_time(), self._clock()
         limit = min(decision.budget * BUDGET_SHARE, decision.bank * BANK_SHARE)
-        if self._rollouts is None and limit < self._overrun:
-            self._overrun *= PATIENCE
+        if self._rollouts is None and limit < self._preparation:
+            self._preparation *= PATIENCE
             return self._greedy.choose(decision)
 
         def share_spent(rollouts: int) -> float:
             if self._rollouts is not None:  # the same on any machine, however slow
                 return rollouts / self._rollouts
-            late = (time.monotonic() - wall) / limit if limit > 0 else 1.0
+            late = (self._clock() - wall) / limit if limit > 0 else 1.0
             return max((time.process_time() - cpu) / self._seconds, late)
 
+        def is_late() -> bool:
+            return self._clock() - wall >= limit
+
         self.last = Search(self._game, self._recipe, decision.observation, self._seat, self._seed())
-        row = self.last.run(share_spent)
-        taken = time.monotonic() - wall
-        if taken > limit:  # the first rollouts alone take longer than there is
-            self._overrun = max(self._overrun, taken)
-        return row
+        self._preparation = max(self._preparation, self._clock() - wall)
+        return self.last.run(share_spent, is_late if self._rollouts is None else None)
 
     def _seed(self) -> int:
         text = f"search {self._source}:{self._decisions}"

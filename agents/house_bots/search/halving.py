@@ -11,13 +11,33 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from typing_extensions import override
+
 from house_bots.search.recipe import TO_THE_END, Recipe
-from referee.game import Action, Game, Observation, Seat, State
+from referee.game import Action, Chance, Game, Observation, RolloutPolicy, Seat, State
 from referee.kit.chance import FastChance
 from referee.playout import play_row, rollout
 
 FIRST_SAMPLES = 2
 """Samples of each candidate before the budget is known well enough to be spread."""
+
+
+class TimeUp(Exception):
+    """The time of a decision is over, in the middle of a rollout."""
+
+
+class Timed(RolloutPolicy):
+    """A policy that plays while there is time, so that a long rollout ends in the middle."""
+
+    def __init__(self, own: RolloutPolicy, is_late: Callable[[], bool]) -> None:
+        self._own = own
+        self._is_late = is_late
+
+    @override
+    def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
+        if self._is_late():
+            raise TimeUp
+        return self._own.row(state, seat, chance)
 
 
 class Search:
@@ -41,6 +61,7 @@ class Search:
         """
         self._game = game
         self._recipe = recipe
+        self._policy = recipe.policy
         self._observation = observation
         self._seat = seat
         self._seed = seed
@@ -52,12 +73,15 @@ class Search:
         self.rows = recipe.candidates(self._world, seat)
         self.differences: list[list[float]] = [[] for _ in self.rows]
 
-    def run(self, share_spent: Callable[[int], float]) -> Sequence[Action]:
+    def run(self, share_spent: Callable[[int], float], is_late: Callable[[], bool] | None = None) -> Sequence[Action]:
         """Search until the budget is spent; return the best row.
 
         Args:
             share_spent: returns the share of the budget that is spent, given the number of rollouts so far.
+            is_late: returns whether the time is over, also in the middle of a rollout; None to finish each one.
         """
+        if is_late is not None:
+            self._policy = Timed(self._recipe.policy, is_late)
         alive = list(range(len(self.rows)))
         rounds = max(1, math.ceil(math.log2(max(2, len(alive)))))
         for number in range(rounds):
@@ -77,7 +101,10 @@ class Search:
         results: list[float] = []
         ended = True
         for index in alive:
-            over, points = self._played(world.clone(), self.rows[index], FastChance(seed=self._seed + number))
+            try:
+                over, points = self._played(world.clone(), self.rows[index], FastChance(seed=self._seed + number))
+            except TimeUp:
+                return False
             results.append(points)
             ended = ended and over
             self.rollouts += 1
@@ -102,7 +129,7 @@ class Search:
         stages = self._recipe.stages(state)
         until = TO_THE_END if stages >= TO_THE_END else state.stage() + stages + self._deeper
         play_row(state, self._seat, row, chance)
-        rollout(state, self._recipe.policy, chance, until)
+        rollout(state, self._policy, chance, until)
         values = self._recipe.value(state)
         own = values.pop(self._seat)
         points = own - (max(values) + math.fsum(values) / len(values)) / 2
@@ -129,7 +156,7 @@ class Search:
         """Return the best row; a candidate replaces the first if it is better by the margin."""
         best = max(alive, key=lambda index: (self._mean(index), -index))
         mean, found = self._mean(best), self.differences[best]
-        if best == 0 or mean <= 0 or len(found) < FIRST_SAMPLES:
+        if best == 0 or mean <= 0 or len(found) < self._recipe.min_samples:
             return self.rows[0]
         variance = math.fsum((one - mean) ** 2 for one in found) / (len(found) - 1)
         return self.rows[best] if mean > self._recipe.margin * math.sqrt(variance / len(found)) else self.rows[0]

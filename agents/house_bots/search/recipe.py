@@ -19,6 +19,7 @@ class Recipe(ABC):
         setup: the terms of the match.
         policy: plays for every seat in rollouts.
         margin: the standard errors by which a candidate must be better than the first one to replace it.
+        min_samples: the samples that a candidate must have been played in to replace the first one.
         has_secrets: whether anything that matters to a rollout is hidden; if so, each rollout begins in another sample.
         win: the points that the first place counts beside the value, where a rollout reaches the end of the match.
     """
@@ -27,6 +28,7 @@ class Recipe(ABC):
         self.setup = setup
         self.policy = policy
         self.margin = 1.0
+        self.min_samples = 2
         self.has_secrets = False
         self.win = 0.0
 

@@ -1,17 +1,15 @@
-"""Valparaíso's part of the search: greedy's own search with fitted estimates, and its best plans and uses in rollouts to the end."""
+"""Valparaíso's part of the search: greedy's row, and the next best plans and uses of its search, in rollouts to the end."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Final, cast
 
 from typing_extensions import override
 
 from house_bots.greedy import valparaiso as greedy
-from house_bots.greedy.valparaiso_estimates import NAMES, Estimates
-from house_bots.greedy.valparaiso_outlook import LOADS, SPREADS, View, worth
+from house_bots.greedy.valparaiso_estimates import factors
+from house_bots.greedy.valparaiso_outlook import View, worth
 from house_bots.search.recipe import TO_THE_END, Recipe
 from house_bots.search.valparaiso_policy import ValparaisoPolicy
 from referee.game import Action, Seat, Setup, State
@@ -25,20 +23,21 @@ WIDTH = 18
 DOUBT: Final = 0.2
 """The largest part by which an estimate is wrong in rollouts. Without it they differ by the pile alone, and a margin in
 standard errors is too small."""
-MARGIN: Final = 2.0
+MARGIN: Final = 3.0
 """The standard errors by which a candidate must be better than the first row."""
+MIN_SAMPLES: Final = 8
+"""The samples that this takes: standard errors of fewer are not known well enough."""
 
 
 class ValparaisoRecipe(Recipe):
-    """The search in Valparaíso. The fitted estimates make most of its strength; few rollouts to the end add what they are sure of."""
+    """The search in Valparaíso."""
 
     def __init__(self, setup: Setup) -> None:
-        factors = fitted(setup.seats)
-        super().__init__(setup, ValparaisoPolicy(factors, DOUBT))
+        super().__init__(setup, ValparaisoPolicy(factors(setup.seats), DOUBT))
         self.margin = MARGIN
+        self.min_samples = MIN_SAMPLES
         self.has_secrets = True
         self.win = 4.0
-        self._estimates = Estimates(factors)
 
     @override
     def stages(self, state: State) -> int:
@@ -65,15 +64,8 @@ class ValparaisoRecipe(Recipe):
         return [worth(view, view.table, view.board.open_slots, True, True) for view in views]
 
     def _view(self, state: State, seat: Seat, legal: Sequence[Action]) -> View:
-        """Return greedy's data for a decision of a seat, with the fitted estimates."""
-        return View(cast("Table", state).clone(), seat, legal, LOADS, SPREADS, self._estimates)
-
-
-def fitted(seats: int) -> list[float]:
-    """Return the factors of greedy's estimates for a number of seats, in the order of `NAMES`."""
-    text = (files("house_bots.search") / "valparaiso.toml").read_text(encoding="utf-8")
-    numbers = tomllib.loads(text).get(f"seats{seats}", {})
-    return [float(numbers.get(name, 1.0)) for name in NAMES]
+        """Return greedy's data for a decision of a seat."""
+        return View(cast("Table", state).clone(), seat, legal)
 
 
 def add(rows: list[Sequence[Action]], found: Sequence[Sequence[Action]], most: int) -> None:
