@@ -218,8 +218,9 @@ HEAD = f"""# Luck and skill
 
 How much of a result is luck, and how many matches a verdict about two bots needs. Written by `make luck`; do not edit.
 
-The bots are `greedy` with {", ".join(f"{100 * share:.0f}" for share in AT_RANDOM[:3])} % of its decisions at random; further bots play as the third.
-(In Valparaíso it is the policy of the rollouts of `search`, a narrower and much faster form of `greedy`.)
+The bots are `greedy` with {", ".join(f"{100 * share:.0f}" for share in AT_RANDOM)} % of its decisions at random; a table takes the first of them.
+(In Valparaíso it is the policy of the rollouts of `search`, a narrower and much faster form of `greedy`,
+with the estimates that `greedy` has at four and five seats.)
 They play blocks: one seed in all rotations, so that each bot has each seat once.
 Yunnan begins with {OPENINGS["yunnan"]} random decisions, the same in all rotations ([why](#openings)).
 All ranges in brackets are 95 % intervals by bootstrap: the blocks are drawn again with replacement, and all is computed anew.
@@ -327,7 +328,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.luck", description=__doc__)
     parser.add_argument("--games", nargs="*", default=[*games()])
     parser.add_argument("--seats", nargs="*", type=int, default=[2, 3, 4, 5])
-    parser.add_argument("--blocks", type=int, default=200)
+    parser.add_argument("--blocks", type=int, default=400)
     parser.add_argument("--workers", type=int, default=2)
     chosen = parser.parse_args()
     if not rules_are_compiled():

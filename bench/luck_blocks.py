@@ -31,7 +31,7 @@ from referee.registry import find, shipped_board
 
 RESULTS = ROOT / "docs" / "luck.csv"
 REPEATS = ROOT / "docs" / "luck_repeats.csv"
-AT_RANDOM = (0.03, 0.12, 0.06, 0.06, 0.06)
+AT_RANDOM = (0.03, 0.12, 0.06, 0.24, 0.0)
 """The share of its decisions that each bot plays at random, by the bot's number."""
 MATCHES = 40
 """The matches of a policy against itself among which repetitions are counted."""
