@@ -53,19 +53,31 @@ run "dogana ladder run --game cargo_noir --game valparaiso --game venezia --game
 run "dogana ladder top --home ladder"
 run "dogana ladder recompute --home ladder"
 run "dogana ladder site site --home ladder --limit 2 --force"
+
+echo
+echo "A small tournament: everybody meets everybody, and the table is computed again from the verified records."
+run "dogana tournament new cup mybot.py greedy random --game yunnan --blocks 2"
+run "dogana tournament run cup"
+run "dogana tournament verify cup"
+run "dogana tournament page cup public"
+url() { printf 'file://%s/%s' "$(printf %s "$here" | sed 's/%/%25/g; s/ /%20/g; s/#/%23/g; s/?/%3F/g')" "$1"; }
 cat <<END
 
 Everything is in $here, and stays there: 'make demo' plays in a new folder each time.
 Look at the ladder in a browser:
 
-  file://$(printf %s "$here" | sed 's/%/%25/g; s/ /%20/g; s/#/%23/g; s/?/%3F/g')/site/index.html
+  $(url site/index.html)
 
-  - who leads in each game, and how sure that is; the bar beside a bot is what the ladder believes of its skill
-  - a bot: its rating block by block, whom it beats, from which seat
+  - who leads in each game, and how sure that is; the bar beside a bot is the range in which its strength is
+  - a bot: its strength, its live rating block by block, whom it beats, from which seat
   - a match, under "Last results": how it was won, and every step on the board (arrow keys)
   - the rules of each game
 
-The same, live, and with what needs a server, such as comparing two bots:
+And at the tournament: its table, who met whom, and a page of each match:
+
+  $(url public/index.html)
+
+The same ladder, live, and with what needs a server, such as comparing two bots:
 
   . $(quoted "$activate") && dogana ladder web --home $(quoted "$here/ladder")
 

@@ -126,3 +126,11 @@ def test_a_kit_is_built_and_plays(language: str, tmp_path: Path, monkeypatch: py
     kit = Command(command(folder), environment(), folder, patient(60))
     report = matches.play(plan_of("cargo_noir", clock="600+5/60"), [kit, House(RandomBot)])
     assert report.result.seats[0].outcome is Outcome.PLAYED, report.logs[0]
+
+
+def test_a_tournament_decides_who_is_best(dogana: Dogana, tmp_path: Path) -> None:
+    dogana("tournament", "new", "cup", "greedy", "random", "--game", "yunnan", "--blocks", "1")
+    dogana("tournament", "run", "cup")
+    assert "greedy" in dogana("tournament", "verify", "cup").stdout
+    dogana("tournament", "page", "cup", "public")
+    assert "greedy wins" in (tmp_path / "public" / "index.html").read_text()

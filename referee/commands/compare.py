@@ -300,7 +300,7 @@ def _read_margin(text: str) -> Margin:
     """Read a margin; refuse one that no difference can have.
 
     Raises:
-        BadParameter: if it is none.
+        BadParameter: if it is not between 0 and 1.
     """
     in_deviations = text.endswith(_DEVIATIONS)
     try:
@@ -316,7 +316,7 @@ def _read_error(name: str, probability: float | None) -> float:
     """Read a probability of an error.
 
     Raises:
-        BadParameter: if it is none that makes a test.
+        BadParameter: if it is not between 0 and 0.5.
     """
     if probability is None:
         return _ERROR

@@ -75,7 +75,7 @@ class Result:
 
     @property
     def lagged(self) -> bool:
-        """True if the referee was late for so much of the match that its times prove little."""
+        """True if the referee was late so often that the times of the match prove little."""
         lag = sum(seat.lag_seconds for seat in self.seats)
         return self.lag_share > MAX_LAG_SHARE and lag > MAX_MEAN_LAG * self.decisions
 

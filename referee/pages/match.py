@@ -104,9 +104,9 @@ def _html(story: Story, reel: Reel, last: str, remark: str) -> str:
         picture=picture,
         payload=written(columns(story) | frames(reel)),
         script=script,
-        script_hash=_hash(script),
+        script_hash=hash_source(script),
         style=style,
-        style_hash=_hash(style),
+        style_hash=hash_source(style),
     )
 
 
@@ -153,6 +153,6 @@ def _part(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _hash(content: str) -> str:
+def hash_source(content: str) -> str:
     """Return the hash by which a content security policy allows a script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()

@@ -24,6 +24,8 @@ MAX_ATTEMPTS = 3
 """The ladder gives up a match after exactly this number of void attempts: a ladder that chose when could undo a loss."""
 _MAX_TIME_CHARACTERS = 40
 _MAX_SEED = 1 << 63
+_MAX_TERM = 10_000
+"""The greatest number among the terms of an event: what can be announced is below."""
 ENTRIES: dict[str, dict[str, type]] = {
     "begin": {"format": int, "dogana": str, "at": str},
     "key": {"at": str, "key": str, "signature": str},
@@ -62,6 +64,36 @@ ENTRIES: dict[str, dict[str, type]] = {
         "due": dict,
         "matches": list,
     },
+    "tournament": {
+        "at": str,
+        "tournament": str,
+        "game": str,
+        "options": dict,
+        "clock": str,
+        "format": str,
+        "seats": int,
+        "blocks": int,
+        "rounds": int,
+        "advance": int,
+        "scoring": str,
+        "top": int,
+        "same_author": bool,
+        "share": int,
+        "closes": str,
+        "seed_commitment": str,
+    },
+    "tournament_closed": {"at": str, "tournament": str, "entrants": list, "left_out": list},
+    "tournament_block": {
+        "at": str,
+        "tournament": str,
+        "block": int,
+        "game": str,
+        "options": dict,
+        "clock": str,
+        "fixture": str,
+        "matches": list,
+    },
+    "tournament_over": {"at": str, "tournament": str, "seed": int},
     "result": {
         "at": str,
         "match": str,
@@ -84,6 +116,10 @@ ENTRIES: dict[str, dict[str, type]] = {
 """The entries of a line of each type, besides its type and hash; `docs/audit_log.md` explains them."""
 OF_MATCH: dict[str, type] = {"match": str, "seed_commitment": str, "seats": list}
 """The fields of each match in the entry of a block."""
+OF_ENTRANT: dict[str, type] = {"version": str, "place": int}
+"""The fields of each version that is entered in an event."""
+OF_LEFT_OUT: dict[str, type] = {"version": str, "reason": str}
+"""The fields of each version that is not."""
 _OUTCOMES = [outcome.value for outcome in Outcome]
 _QUALIFICATIONS = ("passed", "failed", "again")
 _TIME = re.compile(r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}(\.[0-9]{1,6})?\+00:00", re.ASCII)
@@ -153,6 +189,18 @@ class _Block:
     seats: int
     open: dict[str, int]
     """The number of void attempts of each unfinished match, by match id."""
+
+
+@dataclass(slots=True)
+class _Tournament:
+    """An event that is not over."""
+
+    entry: int
+    announcement: Mapping[str, Any]
+    entrants: frozenset[str] | None = None
+    """The versions that are entered; None before the close."""
+    blocks: set[int] = field(default_factory=set)
+    """Its blocks, be they over or not."""
 
 
 def unfit(seed: int, commitments: Mapping[str, str]) -> str:
@@ -232,6 +280,8 @@ class Book:
         self._block_of: dict[str, int] = {}
         """The block of each match of `_blocks`."""
         self._last_block = 0
+        self._tournaments: dict[str, _Tournament | None] = {}
+        """Every event by its name; None for one that is over."""
         self._latest = datetime.min.replace(tzinfo=UTC)
         """The latest time so far."""
         self._keys: list[tuple[PublicKey, bool]] = []
@@ -275,6 +325,14 @@ class Book:
                 self._void(entry)
             case "seed":
                 self._seed(entry)
+            case "tournament":
+                self._tournament(number, entry)
+            case "tournament_closed":
+                self._tournament_closed(entry)
+            case "tournament_block":
+                self._tournament_block(number, entry)
+            case "tournament_over":
+                self._tournament_over(entry)
             case "pruning":
                 self._pruning(entry)
 
@@ -353,13 +411,17 @@ class Book:
                 _time(entry[name])
 
     def _block(self, number: int, entry: dict[str, Any]) -> None:
+        self._check_known(entry["due"])
+        if not all(type(moment) is int for moment in entry["due"].values()):
+            raise Wrong(f"block {entry['block']} has a version that is due at no number")
+        self._schedule(number, entry)
+
+    def _schedule(self, number: int, entry: dict[str, Any]) -> None:
+        """Apply what blocks of the ladder and of events have in common."""
         if entry["block"] <= self._last_block:
             raise Wrong(f"block {entry['block']} is scheduled, but the last one was {self._last_block}")
         self._last_block = entry["block"]
         self._check_condition(entry)
-        self._check_known(entry["due"])
-        if not all(type(moment) is int for moment in entry["due"].values()):
-            raise Wrong(f"block {entry['block']} has a version that is due at no number")
         commitments = {}
         seats = 0
         for match in entry["matches"]:
@@ -377,6 +439,55 @@ class Book:
             if match["match"] in self._wanted:
                 self.found.standings[match["match"]] = MatchEntries(number, {**entry, **match})
         self._blocks[entry["block"]] = _Block(number, entry["at"], commitments, seats, dict.fromkeys(commitments, 0))
+
+    def _tournament(self, number: int, entry: dict[str, Any]) -> None:
+        if entry["tournament"] in self._tournaments:
+            raise Wrong(f"event {entry['tournament']} is announced a second time")
+        if _time(entry["closes"]) <= _time(entry["at"]):
+            raise Wrong(f"event {entry['tournament']} is announced after its close")
+        if not all(1 <= entry[term] <= _MAX_TERM for term in ("seats", "blocks", "rounds", "advance", "top", "share")):
+            raise Wrong(f"event {entry['tournament']} has a number of something that is not from 1 to {_MAX_TERM}")
+        self._check_condition(entry)
+        self._tournaments[entry["tournament"]] = _Tournament(number, entry)
+
+    def _open_tournament(self, entry: dict[str, Any]) -> _Tournament:
+        found = self._tournaments.get(entry["tournament"])
+        if found is None:
+            raise Wrong(f"event {entry['tournament']} was not announced before, or is over")
+        return found
+
+    def _tournament_closed(self, entry: dict[str, Any]) -> None:
+        event = self._open_tournament(entry)
+        for one in entry["entrants"]:
+            _check_form(one, OF_ENTRANT, "an entrant")
+        for one in entry["left_out"]:
+            _check_form(one, OF_LEFT_OUT, "a version that is left out")
+        versions = [one["version"] for one in entry["entrants"]]
+        self._check_known([*versions, *(one["version"] for one in entry["left_out"])])
+        if event.entrants is not None or _time(entry["at"]) < _time(event.announcement["closes"]):
+            raise Wrong(f"event {entry['tournament']} closes a second time, or before the announced time")
+        if len(set(versions)) < len(versions) or len(versions) > event.announcement["top"]:
+            raise Wrong(f"event {entry['tournament']} has a version twice, or more than {event.announcement['top']}")
+        event.entrants = frozenset(versions)
+
+    def _tournament_block(self, number: int, entry: dict[str, Any]) -> None:
+        event = self._open_tournament(entry)
+        if event.entrants is None:
+            raise Wrong(f"event {entry['tournament']} has a block before its close")
+        if _condition_of(entry) != _condition_of(event.announcement):
+            raise Wrong(f"event {entry['tournament']} has a block under another condition")
+        self._schedule(number, entry)
+        if not event.entrants.issuperset(label for match in entry["matches"] for label in match["seats"]):
+            raise Wrong(f"event {entry['tournament']} has a block with a version that is not entered")
+        event.blocks.add(entry["block"])
+
+    def _tournament_over(self, entry: dict[str, Any]) -> None:
+        event = self._open_tournament(entry)
+        if open_blocks := event.blocks & self._blocks.keys():
+            raise Wrong(f"event {entry['tournament']} ends while block {min(open_blocks)} is not over")
+        if commitment(entry["tournament"], entry["seed"]) != event.announcement["seed_commitment"]:
+            raise Wrong(f"is not the seed that entry {event.entry} committed to for event {entry['tournament']}")
+        self._tournaments[entry["tournament"]] = None
 
     def _open_block(self, match_id: str) -> _Block:
         block = self._blocks.get(self._block_of.get(match_id, 0))

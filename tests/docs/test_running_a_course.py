@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.ladder.rated_ladder import rated_ladder
 from tests.patience import patient, wait_until
 from tests.sandbox.conftest import needs_bubblewrap
 
@@ -161,9 +162,30 @@ def test_every_command_of_the_page_runs_from_the_first_week_to_the_last(tmp_path
     assert (machine.home / "final" / "matches.csv").read_text().count("\n") > 1
 
 
+@needs_bubblewrap
+def test_the_final_runs_among_the_best_of_the_ladder_and_as_its_unit_runs_it(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    machine = Machine(tmp_path)
+    machine.home.chmod(0o755)
+    rated_ladder(machine.home / "ladder")
+    [final] = re.findall(r"```sh final\n(.*?)```", PAGE, re.DOTALL)
+    short = final.replace("--blocks 10", "--blocks 1 -o last_turn=2")  # with ten, it takes minutes
+    made, *rest = short.partition("dogana tournament run")
+    machine.run(made)
+    [command] = commands_of("dogana-tournament.service")
+    said = machine.run(command).stdout
+    assert re.search(r"round1-table1-\S+: \d (ann|bob)-v1, \d (ann|bob)-v1", said)  # the best has a bye
+    assert re.search(r"round2-table1-\S+: .*cem-v2", said)
+    said = machine.run("".join(rest)).stdout
+    assert re.search(r"holds  4 matches\n(cem|ann|bob)-v\d wins", said)
+    assert "The final" in (machine.home / "cup-pages" / "index.html").read_text()
+    assert "ConditionPathExists=!/srv/dogana/cup/result.json" in UNITS["dogana-tournament.service"]
+    assert (machine.home / "cup" / "result.json").exists()
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="units need systemd: apt-get install systemd")
 def test_the_units_of_the_page_are_units(tmp_path: Path) -> None:
-    assert len(UNITS) == 5
+    assert len(UNITS) == 6
     for name, text in UNITS.items():
         (tmp_path / name).write_text(text.replace(PROGRAM, "/bin/true"))
     told = subprocess.run(

@@ -263,15 +263,15 @@ def _move_pigeon(table: Table, start: int, end: int) -> None:
     table.unmoved -= {start}
 
 
-def _check_start(table: Table, start: Square, rule: str) -> None:
+def _check_start(table: Table, start: Square) -> None:
     if start not in table.unmoved:
-        raise IllegalAction(f"no pigeon of the seat on {start.name} has still to move", rule)
+        raise IllegalAction(f"no pigeon of the seat on {start.name} has still to move", "Z5.1")
 
 
 def _play_walk(table: Table, action: act.Walk, chance: Chance) -> None:
     _check_phase(table, _MOVE, "Z5.2")
     start, end = named(Square, action.start), named(Square, action.end)
-    _check_start(table, start, "Z5.1")
+    _check_start(table, start)
     if end not in table.grid.neighbours[start] or table.piazza[end] != NONE or table.danger >> end & 1:
         raise IllegalAction(f"{end.name} is not a free neighbour of {start.name} outside the danger zone", "Z5.2")
     _move_pigeon(table, start, end)
@@ -286,7 +286,7 @@ def _play_jump(table: Table, action: act.Jump, chance: Chance) -> None:
             raise IllegalAction(f"the pigeon has been on {end.name} in this chain", "Z5.4")
     else:
         _check_phase(table, _MOVE, "Z5.3")
-        _check_start(table, start, "Z5.1")
+        _check_start(table, start)
     over = next((between for between, reached in table.grid.jumps[start] if reached == end), NONE)
     if over == NONE or not piazza.can_jump(table, over, end):
         raise IllegalAction(

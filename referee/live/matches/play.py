@@ -73,8 +73,11 @@ class HouseProcess:
     """The time for it to join."""
 
     def command(self) -> Command:
-        """Return the command that starts it with the Python and the environment of this process."""
-        argv = [sys.executable, "-m", "house_bots", self.word]
+        """Return the command that starts it with the Python and the environment of this process.
+
+        Without ``-P``, a file in this process's folder with the name of a module would be imported instead of it.
+        """
+        argv = [sys.executable, "-P", "-m", "house_bots", self.word]
         return Command(argv, dict(os.environ), None, self.join_seconds)
 
 

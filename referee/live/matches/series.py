@@ -15,16 +15,16 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from referee.errors import DoganaError
 from referee.game import Seat
-from referee.live.matches.play import Player, play_match
+from referee.live.matches.play import Player, StartFailed, play_match
 from referee.live.matches.server import RefereeServer
 from referee.live.matches.worker import become_worker, undisturbed
 from referee.live.seats.orphans import kill_below
 from referee.match.clock import TimeControl
-from referee.match.plan import MatchPlan, match_id_for
+from referee.match.plan import MatchPlan, canonical, match_id_for
 from referee.match.result import Result
 from referee.match.seatings import Seating
 from referee.records.record import RecordError
@@ -39,6 +39,41 @@ MAX_DEATHS = 3
 
 class SeriesError(DoganaError):
     """A series cannot go on; the text says why and what to do."""
+
+
+class MatchSource(Protocol):
+    """Matches to be played in several processes: a series, or a round of a tournament. It can be sent to another process."""
+
+    @property
+    def count(self) -> int:
+        """The number of matches."""
+        ...
+
+    @property
+    def records(self) -> Path | None:
+        """The folder for records; None to write none."""
+        ...
+
+    @property
+    def resumes(self) -> bool:
+        """True to skip matches that have a record already."""
+        ...
+
+    def plan(self, number: int) -> MatchPlan:
+        """Return the plan of a match; numbers begin at 0."""
+        ...
+
+    def seated(self, number: int) -> Sequence[Player]:
+        """Return the player of each seat of a match."""
+        ...
+
+    def name(self, number: int, plan: MatchPlan) -> str:
+        """Return the name of a match's files."""
+        ...
+
+    def must_start(self, number: int) -> bool:
+        """Return whether the matches cannot go on if a bot does not start in this one."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +103,7 @@ class Setting:
         )
 
 
-class Fixture(NamedTuple):
+class SeriesFixture(NamedTuple):
     """The part of a match that distinguishes it from the others of its series."""
 
     seed: int
@@ -109,12 +144,12 @@ class Series:
         """The number of matches with the same seed."""
         return sum(len(setting.seatings) for setting in self.settings)
 
-    def fixture(self, number: int) -> Fixture:
+    def fixture(self, number: int) -> SeriesFixture:
         """Return the seed, the game and the seating of a match; numbers begin at 0."""
         block, turn = divmod(number, self.block_size)
         for setting in self.settings:
             if turn < len(setting.seatings):
-                return Fixture(self.first_seed + block, setting, turn)
+                return SeriesFixture(self.first_seed + block, setting, turn)
             turn -= len(setting.seatings)
         raise AssertionError("the seatings of all games are a block")
 
@@ -127,8 +162,8 @@ class Series:
         """Return the player of each seat of a match."""
         return [self.players[place] for place in self.fixture(number).seating]
 
-    def has_new_player(self, number: int) -> bool:
-        """Return whether a match has a player that no earlier match has."""
+    def must_start(self, number: int) -> bool:
+        """Return whether the series ends if a bot does not start in a match: if no earlier match has this bot."""
         earlier = {place for before in range(min(number, self.block_size)) for place in self.fixture(before).seating}
         return not earlier.issuperset(self.fixture(number).seating)
 
@@ -167,14 +202,14 @@ class SeriesEnd:
     """True if an earlier command played the match."""
 
 
-def play_series(series: Series, workers: int) -> Generator[FinishedMatch, None, None]:
-    """Play a series; yield its matches in order, each as soon as it and all matches before it are over.
+def play_series(series: MatchSource, workers: int) -> Generator[FinishedMatch, None, None]:
+    """Play matches; yield them in order, each as soon as it and all matches before it are over.
 
     The others begin after the end of the first match: if its bots do not start, the series ends. A match whose worker dies is
     played again. Closing the iterator ends all workers and their agents.
 
     Args:
-        series: the series.
+        series: the matches.
         workers: the number of processes.
 
     Raises:
@@ -236,7 +271,7 @@ class SeriesWorker:
         number: the number of its match.
     """
 
-    def __init__(self, context: SpawnContext, series: Series) -> None:
+    def __init__(self, context: SpawnContext, series: MatchSource) -> None:
         self.pipe, theirs = context.Pipe()
         self.process: SpawnProcess = context.Process(target=_work, args=(theirs, series), daemon=True)
         with undisturbed():
@@ -260,7 +295,7 @@ class SeriesWorker:
         code = self.process.exitcode or 0
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
-    def sweep(self, series: Series) -> None:
+    def sweep(self, series: MatchSource) -> None:
         """Remove the unfinished records of a worker that has ended before its record had its final name."""
         if series.records is not None:
             name = series.name(self.number, series.plan(self.number))
@@ -283,7 +318,7 @@ class SeriesWorker:
 # --- in the worker ----------------------------------------------------------------------------------
 
 
-def _work(pipe: Connection, series: Series) -> None:
+def _work(pipe: Connection, series: MatchSource) -> None:
     become_worker()
     signal.signal(signal.SIGTERM, _end_quietly)  # at once, even while a house bot thinks
     asyncio.run(_play_matches(pipe, series))
@@ -295,7 +330,7 @@ def _end_quietly(number: int, frame: FrameType | None) -> NoReturn:
     sys.exit(1)
 
 
-async def _play_matches(pipe: Connection, series: Series) -> None:
+async def _play_matches(pipe: Connection, series: MatchSource) -> None:
     try:
         async with RefereeServer() as server:
             await _play_on(server, pipe, series)
@@ -305,7 +340,7 @@ async def _play_matches(pipe: Connection, series: Series) -> None:
             pipe.send(SeriesEnd(None, None, {}, str(error)))
 
 
-async def _play_on(server: RefereeServer, pipe: Connection, series: Series) -> None:
+async def _play_on(server: RefereeServer, pipe: Connection, series: MatchSource) -> None:
     while True:
         try:
             number: int = pipe.recv()
@@ -313,6 +348,10 @@ async def _play_on(server: RefereeServer, pipe: Connection, series: Series) -> N
             return
         try:
             end = await _play(series, number, server)
+        except StartFailed as error:
+            bots = series.plan(number).bots
+            faults = (f"seat {seat} ({bots[seat]}): {fault.detail}" for seat, fault in error.faults.items())
+            end = SeriesEnd(None, None, {}, "; ".join(faults))
         except OSError as error:
             end = SeriesEnd(None, None, {}, f"{error.filename}: {error.strerror}")
         except DoganaError as error:
@@ -322,17 +361,19 @@ async def _play_on(server: RefereeServer, pipe: Connection, series: Series) -> N
         pipe.send(end)
 
 
-async def _play(series: Series, number: int, server: RefereeServer) -> SeriesEnd:
-    plan, must_start = series.plan(number), series.has_new_player(number)
+async def _play(series: MatchSource, number: int, server: RefereeServer) -> SeriesEnd:
+    plan = series.plan(number)
     name = series.name(number, plan)
     if series.records is None:
-        report = await play_match(plan, series.seated(number), server=server, all_must_start=must_start)
+        report = await play_match(plan, series.seated(number), server=server, all_must_start=series.must_start(number))
         return SeriesEnd(report.result, None, report.logs, "")
     path = series.records / f"{name}.jsonl"
     if series.resumes and path.exists() and path.stat().st_size:
         return SeriesEnd(recorded(path, plan), path, {}, "", is_earlier=True)
     written = series.records / unsaved(name, os.getpid())
-    report = await play_match(plan, series.seated(number), server=server, record=written, all_must_start=must_start)
+    report = await play_match(
+        plan, series.seated(number), server=server, record=written, all_must_start=series.must_start(number)
+    )
     with undisturbed():  # a worker that must end now names the record first, or leaves an empty one
         kept = written.replace(path) if series.resumes else keep(written, name)
     return SeriesEnd(report.result, kept, report.logs, "")
@@ -348,14 +389,29 @@ def recorded(path: Path, plan: MatchPlan) -> Result:
         found = verify(path, find)
     except RecordError as error:
         raise SeriesError(f"cannot resume: {error}; remove the file to play the match again") from error
-    for what, has, wanted in (
-        ("bots", list(found.plan.bots), list(plan.bots)),
-        ("clock", str(found.plan.control), str(plan.control)),
-        ("match", found.plan.match_id, plan.match_id),
-    ):
-        if has != wanted:
-            raise SeriesError(f"cannot resume: {path} has the {what} {has}, not {wanted}; use another folder")
+    if other := differences(found.plan, plan):
+        raise SeriesError(f"cannot resume: {path} has {other}; use another folder")
     return found.result
+
+
+def differences(found: MatchPlan, wanted: MatchPlan) -> str:
+    """Describe the first difference between the plan in a verified record and another plan; empty if there is none.
+
+    A record's id is only a claim, so its terms and its seed are compared, too.
+    """
+    for what, one, other in (
+        ("bots", list(found.bots), list(wanted.bots)),
+        ("clock", str(found.control), str(wanted.control)),
+        ("game", found.game.name, wanted.game.name),
+        ("options", dict(found.setup.options), dict(wanted.setup.options)),
+        ("seed", found.seed, wanted.seed),
+        ("match", found.match_id, wanted.match_id),
+    ):
+        if one != other:
+            return f"the {what} {one}, not {other}"
+    if canonical([found.setup.board_data, found.position]) != canonical([wanted.setup.board_data, wanted.position]):
+        return "another board or position"
+    return ""
 
 
 def unsaved(name: str, pid: int | None) -> str:

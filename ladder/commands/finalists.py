@@ -1,0 +1,83 @@
+"""`dogana ladder finalists`: the best bots of a ladder, for a tournament."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ladder.commands.options import HomeOption, OnlyOptions
+from ladder.facts.standings import Standing, Status, standings
+from ladder.facts.store import Store
+from ladder.intake.submission import Inspector
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.questions.choosing import chosen_conditions
+from referee.commands.options import ForceOption, read_options
+from referee.commands.output import err, out, target
+from referee.files import check_free, make_folder
+
+
+def finalists(
+    folder: Annotated[
+        Path, typer.Argument(help="Where copies of the bots go, a folder each.", metavar="FOLDER", parser=target)
+    ],
+    game: Annotated[str, typer.Option(help="The game.", metavar="GAME")],
+    home: HomeOption,
+    top: Annotated[int, typer.Option(help="How many bots.", min=1, max=1000, metavar="NUMBER")] = 8,
+    clock: Annotated[
+        str | None, typer.Option(help="The standings under this clock.", metavar="BANK+INCREMENT/CAP")
+    ] = None,
+    option: OnlyOptions = None,
+    force: ForceOption = False,
+) -> None:
+    """Copy the best bots of a ladder, for a tournament among them.
+
+    It takes the rated version of each bot that plays now, best first, and prints them as `dogana tournament new` takes entrants.
+    This order is the seeding of a knockout. House bots are left out, since they can be named; bots at home have no files here.
+
+    Examples:
+
+      dogana ladder finalists bots --game cargo_noir --top 8
+
+      dogana ladder finalists bots --game cargo_noir --clock 600+5/60 --home ./ladder
+    """
+    check_free(folder, force=force, is_folder=True)
+    place = Home(home)
+    with Store(place.database, create=False) as store:
+        best = _best(store, game, clock or "", option)
+    inspector = Inspector(place.versions)
+    chosen = [one.version for one in best if not (one.version.is_house or one.version.is_at_home)][:top]
+    if not chosen:
+        raise LadderError(f"no submitted bot has a rating in {game} yet; let the ladder play first")
+    make_folder(folder)
+    for version in chosen:
+        inspector.check(version)
+        copy = folder / f"{version.bot}-v{version.number}"
+        shutil.copytree(place.versions / version.content_hash, copy, symlinks=True, dirs_exist_ok=force)
+        out.print(f"{copy.name}={copy}", soft_wrap=True, highlight=False)
+    if len(chosen) < top:
+        err.print(f"the ladder has only {len(chosen)} such bots", soft_wrap=True)
+
+
+def _best(store: Store, game: str, clock: str, option: list[str] | None) -> list[Standing]:
+    """Return the standings of rated versions that play now, best first.
+
+    Raises:
+        LadderError: if there are several standings of the game.
+    """
+    conditions = chosen_conditions(store, game, clock, read_options(option or []), option is not None)
+    rated = {
+        condition: [
+            one for one, placing in standings(store, condition) if placing is not None and one.status is Status.ACTIVE
+        ]
+        for condition in conditions
+    }
+    found = {condition: best for condition, best in rated.items() if best}
+    if len(found) > 1:
+        raise LadderError(
+            f"{game} has {len(found)} standings; choose with --clock and --option (`dogana ladder top {game}`)"
+        )
+    return next(iter(found.values()), [])

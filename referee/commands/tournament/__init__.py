@@ -1,0 +1,1 @@
+"""The commands `dogana tournament NAME`, a module each, and what they share."""

@@ -1,0 +1,98 @@
+"""`dogana tournament add`: let entrants join."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.commands.output import out
+from referee.commands.seats import COMMAND
+from referee.commands.tournament.folder import TournamentFolder
+from referee.commands.tournament.forecast import forecast
+from referee.commands.tournament.new import named, written_entrants
+from referee.commands.tournament.players import check_field, players
+from referee.commands.tournament.run import FolderArgument
+from referee.files import write_file
+from referee.registry import is_house_bot
+from referee.tournament.course import course
+from referee.tournament.plan import TournamentError, TournamentPlan, read_plan
+
+
+def add(
+    folder: FolderArgument,
+    entrants: Annotated[
+        list[str],
+        typer.Argument(
+            help="Who joins: a house bot's name, the path of a bot or cmd:'COMMAND'; NAME=PATH gives it a name.",
+            metavar="ENTRANT",
+        ),
+    ],
+) -> None:
+    """Let entrants join a tournament, even while it runs.
+
+    In a round robin at tables of two, a newcomer meets everybody; in a gauntlet, it is a challenger and meets the hosts. Matches that
+    are there already stay as they are. Other tournaments take in nobody after the first match, and none does when it is over.
+
+    The new tables are printed. A `dogana tournament run` that is under way plays them after the others.
+
+    Examples:
+
+      dogana tournament add cup bots/late.py
+
+      dogana tournament add cup late=bots/ann/v3.py cem=bots/cem.py
+    """
+    place = TournamentFolder(folder)
+    place.plan()  # without it, there is no folder to lock
+    with place.changing(), ExitStack() as stack:
+        if place.result.exists():
+            raise TournamentError(
+                f"{place.folder} is over, and its table is published; newcomers need another tournament"
+            )
+        before = place.plan()
+        directory = place.directory(before)
+        more = "joined = true\n" if _has_begun(place, stack) else ""
+        text = (
+            f"{place.text().rstrip()}\n\n{written_entrants([_seen_from(directory, word) for word in entrants], more)}"
+        )
+        plan = read_plan(text, str(place.file))
+        check_field(plan, directory)
+        with players(plan, directory):
+            pass  # each bot is there, and plays the games
+        write_file(place.file, text)
+        out.print(f"{place.file}: {forecast(plan)}", soft_wrap=True)
+        if more:
+            _print_new_tables(before, plan)
+        running = "the running `dogana tournament run` plays them after the others"
+        out.print(running if place.is_running() and more else f"run it: dogana tournament run {folder}", soft_wrap=True)
+
+
+def _has_begun(place: TournamentFolder, stack: ExitStack) -> bool:
+    """Return whether the first match has begun; if not, none begins before the stack ends."""
+    if place.recorded():
+        return True
+    with suppress(TournamentError):
+        stack.enter_context(place.alone())
+        return False
+    return True
+
+
+def _seen_from(directory: Path, word: str) -> tuple[str, str]:
+    """Return the name of an entrant, and its seat with a path as it is seen from the folder of the tournament's paths."""
+    name, seat = named(word)
+    if not (is_house_bot(seat) or seat.startswith(COMMAND) or Path.cwd().samefile(directory)):
+        seat = f"./{os.path.relpath(seat, directory)}"
+    return name, seat
+
+
+def _print_new_tables(before: TournamentPlan, plan: TournamentPlan) -> None:
+    """Print the tables that have come in."""
+    known = {one.number for one in course(before, {}).rounds[0].companies}
+    for one in course(plan, {}).rounds[0].companies:
+        if one.number not in known:
+            out.print(
+                f"table {one.number}: {', '.join(plan.names[entrant] for entrant in one.entrants)}", soft_wrap=True
+            )

@@ -1,0 +1,245 @@
+"""The folder of a tournament: its file, the records, and the few facts that were fixed by the first match."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from referee.commands.resume import NAME as SERIES
+from referee.files import in_words, make_folder, read_file, write_file, write_private
+from referee.kit.document import parse_json
+from referee.match.result import Result
+from referee.records.claimed import claimed_result
+from referee.sandbox.system import is_alive
+from referee.tournament.plan import MAY_CHANGE, TournamentError, TournamentPlan, facts, read_plan
+
+FILE = "tournament.toml"
+MAX_BYTES = 4 * 1024 * 1024
+_UNFINISHED = re.compile(r".+\.(\d+)(\.[0-9a-f]{8}\.part)?", re.ASCII)
+
+
+class TournamentFolder:
+    """A folder with a tournament.
+
+    Attributes:
+        folder: its absolute path.
+        file: the file of the plan, for people.
+        records: the folder of the records.
+        result: the final table with the hashes of all records; it exists if the tournament is over.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.absolute()
+        self.file = folder / FILE
+        self.records = self.folder / "records"
+        self.result = self.folder / "result.json"
+        self._fixed = self.folder / ".tournament.json"
+        self._lock = self.folder / ".lock"
+
+    def plan(self) -> TournamentPlan:
+        """Read the plan.
+
+        Raises:
+            TournamentError: if there is none, or it is wrong.
+        """
+        return read_plan(self.text(), str(self.file))
+
+    def text(self) -> str:
+        """Read the file of the plan.
+
+        Raises:
+            TournamentError: if there is none.
+        """
+        try:
+            return read_file(self.file, MAX_BYTES).decode()
+        except (FileNotFoundError, NotADirectoryError):
+            if (self.folder / SERIES).exists():
+                raise TournamentError(
+                    f"{self.folder} has a series of `dogana play`; a tournament needs a folder of its own"
+                ) from None
+            raise TournamentError(f"there is no {self.file}; `dogana tournament new` writes one") from None
+        except UnicodeDecodeError as error:
+            raise TournamentError(f"{self.file} is not UTF-8: {error.reason}") from error
+
+    def directory(self, plan: TournamentPlan) -> Path:
+        """Return the folder in which the paths and commands of entrants are.
+
+        Raises:
+            TournamentError: if there is no such folder.
+        """
+        path = self.folder / plan.directory
+        if not path.is_dir():
+            raise TournamentError(f"{self.file}: there is no folder directory = {plan.directory!r}, seen from the file")
+        return path
+
+    def results(self) -> dict[str, Result]:
+        """Return the results in the records, by their names, as the records claim them.
+
+        Raises:
+            RecordError: if a record is damaged.
+        """
+        return {path.stem: claimed_result(path) for path in self.recorded()}
+
+    def recorded(self) -> list[Path]:
+        """Return the paths of all records."""
+        return sorted(path for path in self.records.glob("*.jsonl") if path.stat().st_size)
+
+    def removed(self) -> list[str]:
+        """Return a line for each record that the final table has, but the folder has not.
+
+        Raises:
+            TournamentError: if the final table cannot be read.
+        """
+        kept = self.read_result()
+        records = kept.get("records") if isinstance(kept, dict) else None
+        there = {path.stem for path in self.recorded()}
+        names = records if isinstance(records, dict) else ()
+        return [
+            f"{self.result} has a record of {name}, but {self.records} has none; put it back"
+            for name in names
+            if name not in there
+        ]
+
+    # what the first match fixed
+
+    def fix(self, plan: TournamentPlan, hashes: Mapping[str, str]) -> None:
+        """Fix the plan and the files of the bots before the first match; check later that they are the same.
+
+        Args:
+            plan: the plan.
+            hashes: the hash of each bot that is a file or a folder, by the name of its entrant.
+
+        Raises:
+            TournamentError: if something has changed since the first match.
+        """
+        self.check(plan, hashes)
+        make_folder(self.records)
+        write_private(self._fixed, json.dumps({"plan": facts(plan), "bots": dict(hashes)}, indent=1).encode())
+
+    def check(self, plan: TournamentPlan, hashes: Mapping[str, str]) -> None:
+        """Check that neither the plan nor a bot has changed since the first match.
+
+        Raises:
+            TournamentError: if something has changed.
+        """
+        if not self.recorded():
+            return
+        fixed = self._read_fixed()
+        for key, value in facts(plan).items():
+            was = fixed["plan"].get(key)
+            if was != value and not (key == "entrants" and self._have_joined(was, value)):
+                free = ", ".join(MAY_CHANGE)
+                raise TournamentError(
+                    f"{self.file}: {key} has changed since the first match{_described(was, value)}; put it back, or begin"
+                    f" another tournament (only comments and {free} may change; `dogana tournament add` adds entrants)"
+                )
+        for name, now in hashes.items():
+            if fixed["bots"].get(name, now) != now:
+                raise TournamentError(
+                    f"the files of {name} have changed since the first match; put them back, or begin another tournament"
+                )
+
+    def _have_joined(self, was: object, now: Sequence[Sequence[object]]) -> bool:
+        """Return whether a list of entrants is an earlier one with some who have joined before the end."""
+        began = len(was) if isinstance(was, list) else 0
+        return list(now[:began]) == was and all(one[-1] is True for one in now[began:]) and not self.result.exists()
+
+    def _read_fixed(self) -> dict[str, Any]:
+        try:
+            data = parse_json(read_file(self._fixed, MAX_BYTES))
+        except FileNotFoundError:
+            raise TournamentError(f"{self.records} has records, but {self._fixed} is missing; put it back") from None
+        except (OSError, ValueError) as error:
+            raise TournamentError(f"{self._fixed} cannot be read: {in_words(error)}") from error
+        if not (isinstance(data, dict) and all(isinstance(data.get(key), dict) for key in ("plan", "bots"))):
+            raise TournamentError(f"{self._fixed} is damaged; put a good copy back")
+        return data
+
+    # the final table
+
+    def write_result(self, document: Mapping[str, Any]) -> None:
+        """Write the final table."""
+        write_file(self.result, json.dumps(document, indent=1) + "\n")
+
+    def read_result(self) -> object:
+        """Read the final table; None if there is none.
+
+        Raises:
+            TournamentError: if it cannot be read.
+        """
+        try:
+            return parse_json(read_file(self.result, 16 * MAX_BYTES))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise TournamentError(f"{self.result} cannot be read: {in_words(error)}") from error
+
+    # one process at a time
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from running the tournament while the context lasts; remove what killed ones have left.
+
+        Raises:
+            TournamentError: if another process runs it; the text says which.
+        """
+        with self._lock.open("a+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise TournamentError(f"{self.folder} is being run by {self.runner()}; wait for its end") from None
+            except OSError:
+                pass  # a file system without locks, such as some network file systems
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {socket.gethostname()}")
+            file.flush()
+            self._sweep()
+            yield
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[None]:
+        """Wait until no other process changes the entrants or writes the final table; keep them out while the context lasts."""
+        descriptor = os.open(self.folder, os.O_RDONLY)
+        try:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def runner(self) -> str:
+        """Return a description of the process that runs the tournament, or ran it last."""
+        with contextlib.suppress(OSError):
+            return self._lock.read_text().strip() or "another process"
+        return "another process"
+
+    def is_running(self) -> bool:
+        """Return whether a process runs the tournament now."""
+        try:
+            with self._lock.open() as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def _sweep(self) -> None:
+        """Remove the unfinished records of killed processes."""
+        for path in self.records.iterdir() if self.records.is_dir() else ():
+            found = _UNFINISHED.fullmatch(path.name)
+            if found is not None and not is_alive(int(found[1])):
+                path.unlink(missing_ok=True)
+
+
+def _described(was: object, now: object) -> str:
+    """Describe a change in a few words; a long one not at all."""
+    said = f" from {json.dumps(was)} to {json.dumps(now)}"
+    return said if len(said) <= 80 else ""

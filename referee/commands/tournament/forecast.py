@@ -1,0 +1,29 @@
+"""The size of a tournament, in words, before it begins."""
+
+from __future__ import annotations
+
+from referee.tournament.course import course, evenness
+from referee.tournament.plan import Format, Preliminary, TournamentPlan
+
+
+def forecast(plan: TournamentPlan) -> str:
+    """Describe the tables and matches of a tournament, and how evenly its entrants meet."""
+    first = course(plan, {}).rounds[0]
+    size = f"{len(first.companies)} tables, {len(first.fixtures)} matches"
+    if plan.format is Format.SWISS:
+        return f"{plan.rounds} rounds of {size}"
+    if plan.preliminary is not Preliminary.NONE:
+        rounds = f"{plan.rounds} preliminary rounds" if plan.preliminary is Preliminary.SWISS else "a preliminary"
+        return f"{rounds} of {size}; then a knockout of {plan.qualify or len(plan.entrants)}, seeded by it"
+    if plan.format is Format.KNOCKOUT:
+        return f"{size} in the first round; the best {plan.advance} of each table go on"
+    if plan.format is Format.GAUNTLET:
+        return size
+    least, most = evenness(plan).meetings
+    if least == most:
+        return f"{size}; every two entrants share {_tables(least)}"
+    return f"{size}; every two entrants share {least} to {_tables(most)}: no design of this size is even"
+
+
+def _tables(count: int) -> str:
+    return f"{count} table{'' if count == 1 else 's'}"

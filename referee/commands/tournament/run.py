@@ -1,0 +1,141 @@
+"""`dogana tournament run`: play a tournament, or go on with it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from referee.commands.output import err, out, print_json, target
+from referee.commands.tournament.folder import TournamentFolder
+from referee.commands.tournament.forecast import forecast
+from referee.commands.tournament.players import bot_hashes, check_field, players
+from referee.commands.tournament.tables import result_document, standings_table
+from referee.live.matches.fixture_matches import FixtureMatches, first_matches
+from referee.live.matches.play import Player
+from referee.live.matches.series import FinishedMatch, play_series
+from referee.match.result import Outcome, Result
+from referee.records.record import read_lines
+from referee.tournament.course import TournamentRound, course
+from referee.tournament.plan import TournamentError, TournamentPlan
+from referee.tournament.standings import final_table, verdict_sentence
+
+FolderArgument = Annotated[Path, typer.Argument(help="The folder of the tournament.", metavar="FOLDER", parser=target)]
+
+
+def run(
+    folder: FolderArgument,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            help="How many matches to play at a time.",
+            show_default="one for each processor",
+            min=1,
+            max=1024,
+            metavar="NUMBER",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each event.")] = False,
+) -> None:
+    """Play a tournament to its end.
+
+    It goes on where it was after Ctrl-C, a kill or a power failure: no match is lost or played twice, and the table is the same.
+    Records that are there are verified first.
+
+    The exit status is 0 if all has been played, and 1 if it cannot go on. If a bot does not start in its first match, the tournament stops;
+    later it loses the match, by the rule for faults.
+
+    Examples:
+
+      dogana tournament run cup
+
+      dogana tournament run cup --workers 4 --json
+    """
+    place = TournamentFolder(folder)
+    place.plan()  # without it, there is no folder to lock
+    with place.alone():
+        if removed := place.removed():
+            raise TournamentError(f"{removed[0]}, or remove {place.result} to play it again")
+        is_over = False
+        while not is_over:
+            plan = place.plan()
+            try:
+                results = _play_all(place, plan, workers or os.cpu_count() or 1, as_json=as_json)
+            except KeyboardInterrupt:
+                err.print(f"to go on: {shlex.join(['dogana', 'tournament', 'run', str(folder)])}", soft_wrap=True)
+                raise
+            with place.changing():  # from here on, nobody joins
+                is_over = place.plan().entrants == plan.entrants
+                if is_over:
+                    _finish(place, plan, results, as_json=as_json)
+
+
+def _play_all(place: TournamentFolder, plan: TournamentPlan, workers: int, *, as_json: bool) -> dict[str, Result]:
+    """Play all matches that are left; return the results of all."""
+    directory = place.directory(plan)
+    check_field(plan, directory)
+    with players(plan, directory) as seated:
+        place.fix(plan, bot_hashes(plan, directory))
+        _tell({"event": "begin", "forecast": forecast(plan)}, f"{place.file}: {forecast(plan)}", as_json=as_json)
+        return _play(place, plan, seated, workers, as_json=as_json)
+
+
+def _play(
+    place: TournamentFolder, plan: TournamentPlan, seated: dict[int, Player], workers: int, *, as_json: bool
+) -> dict[str, Result]:
+    """Play round after round; return the results of all matches."""
+    results: dict[str, Result] = {}
+    while (found := course(plan, results).next_round(results)) is not None:
+        known = course(plan, results).fixtures
+        matches = FixtureMatches(plan, found.fixtures, seated, place.records, first_matches(known))
+        with closing(play_series(matches, min(workers, matches.count))) as finished:
+            for match in finished:
+                results[match.name] = match.result
+                if not match.is_earlier:
+                    _tell_match(found, match, as_json=as_json)
+        _tell({"event": "round", "round": found.number}, f"round {found.number} is over", as_json=as_json)
+    return results
+
+
+def _finish(place: TournamentFolder, plan: TournamentPlan, results: dict[str, Result], *, as_json: bool) -> None:
+    """Write and print the final table."""
+    known = course(plan, results)
+    table = final_table(plan, known, results)
+    hashes = {path.stem: read_lines(path)[-1].hash for path in place.recorded()}
+    document = result_document(plan, known, results, table, hashes)
+    place.write_result(document)
+    if as_json:
+        print_json({"event": "end", "verdict": document["verdict"], "table": document["table"]})
+        return
+    out.print(standings_table(plan, table))
+    out.print(verdict_sentence(plan, table), soft_wrap=True)
+
+
+def _tell(document: dict[str, Any], text: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+    else:
+        out.print(text, soft_wrap=True)
+
+
+def _tell_match(found: TournamentRound, match: FinishedMatch, *, as_json: bool) -> None:
+    """Print one line for a match."""
+    seats = sorted(match.result.seats, key=lambda seat: (seat.rank, seat.seat))
+    places = ", ".join(
+        f"{seat.rank} {seat.bot}" + ("" if seat.outcome is Outcome.PLAYED else f" (out: {seat.outcome.value})")
+        for seat in seats
+    )
+    document = {
+        "event": "match",
+        "match": match.name,
+        "round": found.number,
+        "seats": [
+            {"seat": one.seat, "entrant": one.bot, "rank": one.rank, "score": one.score, "outcome": one.outcome.value}
+            for one in match.result.seats
+        ],
+    }
+    _tell(document, f"{match.number + 1} of {len(found.fixtures)}  {match.name}: {places}", as_json=as_json)

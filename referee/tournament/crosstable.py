@@ -1,0 +1,39 @@
+"""The crosstable: how often each entrant came before each other one at a table that they shared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+
+from referee.tournament.fixtures import PlayedFixture
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingTable:
+    """The meetings of entrants."""
+
+    order: Sequence[int]
+    """The entrants, in the order of rows and columns."""
+    shares: dict[tuple[int, int], tuple[Fraction, int]]
+    """For (row, column) the matches in which the row came before the column, shared places as halves, and all matches."""
+
+    def text(self, row: int, column: int) -> str:
+        """Return a cell: the share in percent; a dash if they have not met."""
+        if row == column or (row, column) not in self.shares:
+            return "" if row == column else "-"
+        before, count = self.shares[row, column]
+        return f"{float(before / count):.0%}"
+
+
+def crosstable(played: Sequence[PlayedFixture], order: Sequence[int]) -> MeetingTable:
+    """Count the meetings of entrants in some matches."""
+    shares: dict[tuple[int, int], tuple[Fraction, int]] = {}
+    for one in played:
+        for own, other in permutations(one.result.seats, 2):
+            pair = one.fixture.seats[own.seat], one.fixture.seats[other.seat]
+            before, count = shares.get(pair, (Fraction(0), 0))
+            share = Fraction(1 + (own.rank < other.rank) - (own.rank > other.rank), 2)
+            shares[pair] = (before + share, count + 1)
+    return MeetingTable(order, shares)

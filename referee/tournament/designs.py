@@ -1,0 +1,143 @@
+"""Round robins at tables of any size: which entrants sit together, so that every two meet equally often.
+
+With tables of two, everybody meets everybody. With larger tables it is a balanced incomplete block design: n points in
+blocks of k, every two points in lambda blocks together. Two counts must come out even, lambda (n - 1) / (k - 1) tables
+for each entrant and lambda n (n - 1) / (k (k - 1)) in all; for k up to 5 there is a design whenever they do, except for
+n = 15, k = 5, lambda = 2 (H. Hanani, Balanced incomplete block designs and related designs, Discrete Mathematics 11,
+1975).
+
+`families.txt` has a design with the fewest tables for each n up to `MAX_POINTS`, as far as it needs no more tables than
+there are pairs. Each is written as base blocks, from which it is developed: points p < c m are c copies of the integers
+modulo m, a last point stays where it is, and all m translations of the base blocks are the design (R. C. Bose, On the
+construction of balanced incomplete block designs, Annals of Eugenics 9, 1939: differences, with a fixed point). The base
+blocks were found by simulated annealing on the number of times that each difference comes up; `balance_of` proves them.
+Small cases are older: all k-subsets for n = k + 1, the planes of order 2 to 5 for n = 7, 9, 13, 16, 21 and 25.
+
+Without such a design, the tables are the translations of few base blocks modulo n, whose differences come up as evenly
+as a search finds: everybody has the same number of tables, and meetings differ by little (`balance_of` says by how much).
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import combinations
+
+MAX_POINTS = 40
+_STEPS = 4000
+"""The steps of the search for each base block."""
+_MORE = 3
+"""The number of sizes, from the smallest possible, among which the search looks for one with meetings that differ by one."""
+_COOLING = 4.0
+"""The inverse temperature at the end of the search."""
+
+Blocks = list[tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingCount:
+    """The evenness of a design."""
+
+    tables: int
+    appearances: tuple[int, int]
+    """The fewest and the most tables of an entrant."""
+    meetings: tuple[int, int]
+    """The fewest and the most tables that two entrants share."""
+
+
+def balance_of(points: int, blocks: Sequence[Sequence[int]]) -> MeetingCount:
+    """Count the tables of all entrants and pairs in a design."""
+    seen = Counter(point for block in blocks for point in block)
+    met = Counter(pair for block in blocks for pair in combinations(sorted(block), 2))
+    appearances = [seen[point] for point in range(points)]
+    meetings = [met[pair] for pair in combinations(range(points), 2)]
+    return MeetingCount(
+        len(blocks), (min(appearances), max(appearances)), (min(meetings, default=0), max(meetings, default=0))
+    )
+
+
+def exact_design(points: int, size: int) -> Blocks | None:
+    """Return the smallest design in which every two of `points` meet equally often in blocks of `size`.
+
+    None if there is none with at most as many tables as pairs, or none is known.
+    """
+    if size in (2, points, points - 1):
+        return list(combinations(range(points), size))
+    found = _families().get((points, size))
+    return None if found is None else develop(points, *found)
+
+
+def near_design(points: int, size: int) -> Blocks:
+    """Return a design in which two of `points` meet at least once on average, nearly equally often."""
+    if size in (2, points):
+        return list(combinations(range(points), size))
+    fewest = math.ceil((points - 1) / (size * (size - 1)))
+    blocks: Blocks = []
+    for count in range(fewest, fewest + _MORE):
+        blocks = develop(points, points, _even_base(points, size, count))
+        least, most = balance_of(points, blocks).meetings
+        if least > 0 and most - least <= 1:
+            break
+    return blocks
+
+
+def develop(points: int, modulus: int, base: Sequence[Sequence[int]]) -> Blocks:
+    """Return all translations of base blocks; a point beyond the last whole copy of the integers modulo m stays."""
+    moving = points // modulus * modulus
+
+    def moved(point: int, by: int) -> int:
+        return point if point >= moving else point // modulus * modulus + (point + by) % modulus
+
+    return [tuple(sorted(moved(point, by) for point in block)) for block in base for by in range(modulus)]
+
+
+@cache
+def _families() -> dict[tuple[int, int], tuple[int, Blocks]]:
+    """Read the table: for (n, k) the modulus and the base blocks. A line is `n k lambda m: block; block`."""
+    found = {}
+    for line in resources.files(__package__).joinpath("families.txt").read_text(encoding="ascii").splitlines():
+        head, _, tail = line.partition(":")
+        points, size, _, modulus = map(int, head.split())
+        found[points, size] = (modulus, [tuple(map(int, block.split())) for block in tail.split(";")])
+    return found
+
+
+@cache
+def _even_base(points: int, size: int, count: int) -> Blocks:
+    """Search base blocks modulo n whose differences come up as evenly as possible; the same for every call."""
+    chance = random.Random(points * size)  # noqa: S311 a search that can be repeated
+    base = [list(range(size)) for _ in range(count)]
+    counts = [0] * points
+    for block in base:
+        for one, other in combinations(block, 2):
+            _count_difference(counts, one - other, 1)
+    steps = _STEPS * count
+    for step in range(steps):
+        block = base[int(chance.random() * count)]
+        place, point = int(chance.random() * size), int(chance.random() * points)
+        if point in block:
+            continue
+        others, before = block[:place] + block[place + 1 :], block[place]
+        change = sum(_count_difference(counts, before - other, -1) for other in others)
+        change += sum(_count_difference(counts, point - other, 1) for other in others)
+        if change <= 0 or chance.random() < math.exp(-change * _COOLING * step / steps):
+            block[place] = point
+        else:
+            for other in others:
+                _count_difference(counts, point - other, -1)
+                _count_difference(counts, before - other, 1)
+    return [tuple(block) for block in base]
+
+
+def _count_difference(counts: list[int], difference: int, by: int) -> int:
+    """Count a difference and its opposite; return the change of the sum of all squares."""
+    change = 0
+    for place in (difference % len(counts), -difference % len(counts)):
+        change += 2 * by * counts[place] + 1
+        counts[place] += by
+    return change

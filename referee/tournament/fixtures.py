@@ -1,0 +1,99 @@
+"""Fixtures: the matches of a tournament before they are played, with their names, seats and seeds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from referee.kit.chance import LiveChance
+from referee.match.result import Result
+from referee.tournament.plan import TournamentPlan
+
+Results = Mapping[str, Result]
+"""The results so far, by the names of their matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """Entrants who share a table in one round."""
+
+    round: int
+    """Counts the rounds, from 1."""
+    number: int
+    """Counts the tables of the round, from 1."""
+    entrants: tuple[int, ...]
+    luck: str
+    """Companies with the same luck have the same seeds."""
+    order: tuple[int, ...]
+    """The entrants in the order by which they are seated; entrants at the same place in two companies are in each other's stead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixture:
+    """A match of a tournament."""
+
+    name: str
+    """The name of its record, without extension."""
+    company: Company
+    game: int
+    block: int
+    """Counts the blocks of the company, from 1."""
+    rotation: int
+    seats: tuple[int, ...]
+    """The entrant in each seat."""
+    seed: int
+
+    @property
+    def luck(self) -> tuple[str, int]:
+        """The luck that it shares with other matches: those of its block, in all games and companies."""
+        return self.company.luck, self.block
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedFixture:
+    """A match of a tournament with its result."""
+
+    fixture: Fixture
+    result: Result
+
+
+def company(round_number: int, number: int, entrants: Sequence[int], luck: str = "") -> Company:
+    """Return a company whose luck is its own unless another is given."""
+    own = luck or f"round {round_number} table {number}"
+    return Company(round_number, number, tuple(sorted(entrants)), own, tuple(entrants))
+
+
+def fixtures(plan: TournamentPlan, companies: Sequence[Company]) -> list[Fixture]:
+    """Return the matches of some companies, block by block: every company plays its first block before any its second."""
+    return [
+        fixture
+        for block in range(1, plan.blocks + 1)
+        for one in companies
+        for game in range(len(plan.games))
+        for fixture in _block(plan, one, game, block)
+    ]
+
+
+def _block(plan: TournamentPlan, one: Company, game: int, block: int) -> list[Fixture]:
+    """Return the matches of a block: one seed, in every rotation of an order that is drawn anew for each block."""
+    label = plan.games[game].label
+    drawn = LiveChance(plan.seed).stream(f"order, {one.luck}, block {block}").permutation(len(one.order))
+    order = [one.order[place] for place in drawn]
+    return [
+        Fixture(
+            name=f"round{one.round}-table{one.number}-{label}-block{block}-rotation{turn}",
+            company=one,
+            game=game,
+            block=block,
+            rotation=turn,
+            seats=(*order[turn:], *order[:turn]),
+            seed=derived_seed(plan.seed, f"{one.luck}, {label}, block {block}"),
+        )
+        for turn in range(len(order))
+    ]
+
+
+def derived_seed(seed: int, purpose: str) -> int:
+    """Return a seed for one purpose: the first 62 bits of the SHA-256 of the tournament's seed, a slash, and the purpose."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{purpose}".encode()).digest()[:8]) >> 2

@@ -1,0 +1,36 @@
+"""The tables of a knockout: the best of each table go on, until all who are left fit at one table.
+
+The file lists the entrants in the order of their seeding. In each round, those who are left are dealt to the tables in that
+order, forth and back (first 1, 2, 3, then 3, 2, 1), so that the strongest meet last. A table at which no more sit than go on is
+not played: that is a bye, for the best seeded. At tables of two with one who goes on, byes are only in the first round, which
+brings the field to a power of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def knockout_tables(field: Sequence[int], seats: int) -> list[list[int]]:
+    """Deal entrants, in the order of their seeding, to the tables of a round; one table is the final."""
+    if len(field) <= seats:
+        return [list(field)]
+    count = -(-len(field) // seats)
+    if seats == 2:
+        count = 1 << (count - 1).bit_length()
+    tables: list[list[int]] = [[] for _ in range(count)]
+    for place, entrant in enumerate(field):
+        lap, column = divmod(place, count)
+        tables[column if lap % 2 == 0 else count - 1 - column].append(entrant)
+    return tables
+
+
+def sizes(entrants: int, seats: int, advance: int) -> set[int]:
+    """Return the numbers of seats of all tables that are played in a knockout."""
+    found, field = set(), entrants
+    while True:
+        tables = knockout_tables(range(field), seats)
+        found |= {len(table) for table in tables if len(tables) == 1 or len(table) > advance}
+        if len(tables) == 1:
+            return found
+        field = sum(min(advance, len(table)) for table in tables)

@@ -1,0 +1,415 @@
+"""The plan of a tournament: its file `tournament.toml`, read and checked."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from referee.errors import DoganaError
+from referee.kit.document import Document
+from referee.match.clock import TimeControl
+from referee.registry import did_you_mean
+
+MAX_ENTRANTS, MAX_BLOCKS, MAX_NAME = 1000, 10_000, 40
+MIN_SEATS, MAX_SEATS = 2, 5
+MAX_SECONDS = 86_400
+MAX_ROUNDS = 1000
+
+
+class TournamentError(DoganaError):
+    """A tournament cannot be read, played or verified; the text says why and what to do."""
+
+
+class Format(Enum):
+    """The ways to decide who meets whom."""
+
+    ROUND_ROBIN = "round-robin"
+    GAUNTLET = "gauntlet"
+    SWISS = "swiss"
+    KNOCKOUT = "knockout"
+
+
+OF_ROUNDS = (Format.SWISS, Format.KNOCKOUT)
+"""The formats in which the results of a round decide who meets in the next."""
+
+
+class Scoring(Enum):
+    """The points of a match."""
+
+    WINS = "wins"
+    PLACES = "places"
+    SCORE = "score"
+
+
+class TieBreak(Enum):
+    """The numbers that separate entrants with the same points."""
+
+    HEAD_TO_HEAD = "head-to-head"
+    OPPONENTS = "opponents"
+    SCORE_DIFFERENCE = "score-difference"
+    LAST_SEAT_WINS = "last-seat-wins"
+    LOTS = "lots"
+
+
+class Preliminary(Enum):
+    """The ways to find the seeding of a knockout."""
+
+    NONE = "none"
+    ROUND_ROBIN = "round-robin"
+    SWISS = "swiss"
+
+
+class FaultRule(Enum):
+    """The consequence for an entrant that was out in a match."""
+
+    FORFEIT = "forfeit"
+    STRIKE_OUT = "strike-out"
+
+
+class Balance(Enum):
+    """The kinds of round robins at tables of three and more."""
+
+    EXACT = "exact"
+    NEAR = "near"
+
+
+DEFAULT_TIE_BREAKS = (TieBreak.HEAD_TO_HEAD, TieBreak.SCORE_DIFFERENCE, TieBreak.LAST_SEAT_WINS, TieBreak.LOTS)
+SWISS_TIE_BREAKS = (TieBreak.OPPONENTS, *DEFAULT_TIE_BREAKS)
+OF_ONE_FORMAT = {
+    "balance": Format.ROUND_ROBIN,
+    "rounds": Format.SWISS,
+    "advance": Format.KNOCKOUT,
+    "preliminary": Format.KNOCKOUT,
+    "qualify": Format.KNOCKOUT,
+}
+"""Entries that only one format has."""
+MAY_CHANGE = ("title", "wait", "directory")
+"""Entries that may be changed after the first match."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameTerms:
+    """A game of a tournament."""
+
+    label: str
+    """Its name in the names of records: the game's, with a number if the tournament has the game twice."""
+    name: str
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A bot that takes part."""
+
+    name: str
+    seat: str
+    """The word for it, as `dogana play` takes it."""
+    is_host: bool
+    """True for the opponents in a gauntlet."""
+    has_joined: bool = False
+    """True if it came in after the first match."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantLimits:
+    """The sandbox of the bots, and their limits; None stands for the default."""
+
+    isolate: bool
+    memory: int | None
+    tasks: int | None
+    cpus: float | None
+    pondering: bool
+    runtimes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentPlan:
+    """A tournament, as its file has it."""
+
+    title: str
+    format: Format
+    seats: int
+    """The number of seats of a table."""
+    seed: int
+    blocks: int
+    """The number of blocks for each table and game; a block is one seed in every rotation of the seats."""
+    scoring: Scoring
+    tie_breaks: tuple[TieBreak, ...]
+    faults: FaultRule
+    balance: Balance
+    rounds: int
+    """The number of rounds of a Swiss tournament."""
+    advance: int
+    """The number of entrants of each table in a knockout who go on."""
+    preliminary: Preliminary
+    """The rounds before a knockout, which decide its seeding."""
+    qualify: int
+    """The number of entrants who go on from the preliminary rounds to the knockout; 0 for all."""
+    clock: TimeControl
+    wait: float | None
+    """The seconds that a bot has to join; None for the default."""
+    directory: str
+    """The folder in which paths and commands are, relative to that of the file."""
+    games: tuple[GameTerms, ...]
+    entrants: tuple[Entrant, ...]
+    isolation: EntrantLimits
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the entrants."""
+        return [entrant.name for entrant in self.entrants]
+
+    @property
+    def beginners(self) -> list[int]:
+        """The entrants with whom the tournament began."""
+        return [number for number, entrant in enumerate(self.entrants) if not entrant.has_joined]
+
+    @property
+    def competitors(self) -> list[int]:
+        """The entrants that are placed: all, but for the hosts of a gauntlet."""
+        return [number for number, entrant in enumerate(self.entrants) if not entrant.is_host]
+
+
+_KEYS = [
+    "title",
+    "format",
+    "seats",
+    "seed",
+    "blocks",
+    "scoring",
+    "tie_breaks",
+    "faults",
+    "balance",
+    "rounds",
+    "advance",
+    "preliminary",
+    "qualify",
+    "clock",
+    "wait",
+    "directory",
+    "games",
+    "entrants",
+    "isolation",
+]
+_GAME_KEYS = ("game", "options")
+_ENTRANT_KEYS = ("name", "seat", "host", "joined")
+_ISOLATION_KEYS = ("isolate", "memory", "tasks", "cpus", "pondering", "runtimes")
+
+
+def read_plan(text: str, where: str) -> TournamentPlan:
+    """Read the file of a tournament. Games, their options and seats are not looked up.
+
+    Args:
+        text: the file.
+        where: its name in errors.
+
+    Raises:
+        TournamentError: with the first problem.
+    """
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise TournamentError(f"{where} is not TOML: {error}") from error
+    _check_keys(data, _KEYS, where)
+    document = Document(data, where)
+    plan = _read(document)
+    if document.problems:
+        raise TournamentError(document.problems[0])
+    for key, owner in OF_ONE_FORMAT.items():
+        is_of_preliminary = key in ("balance", "rounds") and plan.preliminary.value == owner.value
+        if key in data and plan.format is not owner and not is_of_preliminary:
+            raise TournamentError(f"{where}: {key} is for format {owner.value}, not {plan.format.value}; leave it out")
+    if problem := _problem(plan):
+        raise TournamentError(f"{where}: {problem}")
+    return plan
+
+
+def facts(plan: TournamentPlan) -> dict[str, Any]:
+    """Return all that decides a tournament, as JSON values by the names of the file; `MAY_CHANGE` is left out."""
+    limits = plan.isolation
+    return {
+        "format": plan.format.value,
+        "seats": plan.seats,
+        "seed": plan.seed,
+        "blocks": plan.blocks,
+        "scoring": plan.scoring.value,
+        "tie_breaks": [one.value for one in plan.tie_breaks],
+        "faults": plan.faults.value,
+        "balance": plan.balance.value,
+        "rounds": plan.rounds,
+        "advance": plan.advance,
+        "preliminary": plan.preliminary.value,
+        "qualify": plan.qualify,
+        "clock": str(plan.clock),
+        "games": [[terms.name, dict(terms.options)] for terms in plan.games],
+        "entrants": [[one.name, one.seat, one.is_host, one.has_joined] for one in plan.entrants],
+        "isolation": [limits.isolate, limits.memory, limits.tasks, limits.cpus, limits.pondering, [*limits.runtimes]],
+    }
+
+
+def _check_keys(data: object, known: Collection[str], where: str) -> None:
+    for key in data if isinstance(data, Mapping) else ():
+        if key not in known:
+            raise TournamentError(f"{where} has no entry {key!r}{did_you_mean(str(key), known)}")
+
+
+def _read(document: Document) -> TournamentPlan:
+    return TournamentPlan(
+        title=document.text("title", ""),
+        format=document.choice("format", _words(Format)),
+        seats=document.integer("seats", MIN_SEATS, MAX_SEATS),
+        seed=document.integer("seed", 0, 2**62),
+        blocks=document.integer("blocks", 1, MAX_BLOCKS),
+        scoring=document.choice("scoring", _words(Scoring), Scoring.WINS),
+        tie_breaks=tuple(document.choices("tie_breaks", _words(TieBreak), DEFAULT_TIE_BREAKS)),
+        faults=document.choice("faults", _words(FaultRule), FaultRule.FORFEIT),
+        balance=document.choice("balance", _words(Balance), Balance.EXACT),
+        rounds=document.integer("rounds", 1, MAX_ROUNDS, 5),
+        advance=document.integer("advance", 1, MAX_SEATS, 1),
+        preliminary=document.choice("preliminary", _words(Preliminary), Preliminary.NONE),
+        qualify=document.integer("qualify", 0, MAX_ENTRANTS, 0),
+        clock=_clock(document),
+        wait=_number(document, "wait", 0.1, MAX_SECONDS),
+        directory=document.text("directory", "."),
+        games=_games(document),
+        entrants=_entrants(document),
+        isolation=_isolation(document),
+    )
+
+
+def _words(kind: Any) -> dict[str, Any]:
+    return {one.value: one for one in kind}
+
+
+def _clock(document: Document) -> TimeControl:
+    try:
+        return TimeControl.parse(document.text("clock"))
+    except ValueError as error:
+        document.note("clock", f"cannot be read: {error}")
+        return TimeControl(60, 0, 60)
+
+
+def _number(document: Document, key: str, low: float, high: float) -> float | None:
+    value = document.raw(key, None)
+    if value is None or (type(value) in (int, float) and low <= value <= high):  # type: ignore[operator]
+        return value  # type: ignore[return-value]
+    document.note(key, f"must be a number from {low:g} to {high:g}")
+    return None
+
+
+def _games(document: Document) -> tuple[GameTerms, ...]:
+    found, counts = [], Counter[str]()
+    for inner in document.tables("games"):
+        _check_keys(dict.fromkeys(inner.keys()), _GAME_KEYS, "games")
+        name, options = inner.text("game"), inner.raw("options", {})
+        if not isinstance(options, Mapping):
+            inner.note("options", "must be a table, such as { last_turn = 3 }")
+            options = {}
+        counts[name] += 1
+        label = name if counts[name] == 1 else f"{name}-{counts[name]}"
+        found.append(GameTerms(label, name, dict(options)))
+    return tuple(found)
+
+
+def _entrants(document: Document) -> tuple[Entrant, ...]:
+    found = []
+    for inner in document.tables("entrants"):
+        _check_keys(dict.fromkeys(inner.keys()), _ENTRANT_KEYS, "entrants")
+        name = inner.text("name")
+        if not (0 < len(name) <= MAX_NAME and name.isprintable()):
+            inner.note("name", f"must have 1 to {MAX_NAME} characters that can be printed")
+        seat, is_host, has_joined = inner.text("seat"), inner.boolean("host", False), inner.boolean("joined", False)
+        found.append(Entrant(name, seat, is_host, has_joined))
+    return tuple(found)
+
+
+def _isolation(document: Document) -> EntrantLimits:
+    inner = document.table("isolation") if document.has("isolation") else Document({}, "isolation")
+    _check_keys(dict.fromkeys(inner.keys()), _ISOLATION_KEYS, "isolation")
+    memory, tasks = _number(inner, "memory", 32, 2**22), _number(inner, "tasks", 8, 2**22)
+    return EntrantLimits(
+        isolate=inner.boolean("isolate", False),
+        memory=None if memory is None else int(memory),
+        tasks=None if tasks is None else int(tasks),
+        cpus=_number(inner, "cpus", 0.1, 1024),
+        pondering=inner.boolean("pondering", True),
+        runtimes=tuple(inner.texts("runtimes", [])),
+    )
+
+
+def _problem(plan: TournamentPlan) -> str:
+    """Return the first contradiction between the entries of a plan; empty if there is none."""
+    names = Counter(plan.names)
+    if twice := [name for name, count in names.items() if count > 1]:
+        return f"entrant {twice[0]} is named twice; give each a name of its own"
+    if len(plan.entrants) > MAX_ENTRANTS:
+        return f"there are {len(plan.entrants)} entrants; a tournament has at most {MAX_ENTRANTS}"
+    if not plan.games:
+        return 'names no game; write [[games]] and game = "NAME" below it'
+    terms = [(one.name, one.options) for one in plan.games]
+    if any(terms.count(one) > 1 for one in terms):
+        return "has a game twice with the same options"
+    if plan.scoring is Scoring.SCORE and len({one.name for one in plan.games}) > 1:
+        return 'scoring = "score" adds up points of different games; use wins or places'
+    if len(set(plan.tie_breaks)) < len(plan.tie_breaks):
+        return "tie_breaks has a word twice"
+    return _field_problem(plan) or _joining_problem(plan)
+
+
+def _field_problem(plan: TournamentPlan) -> str:
+    """Return the reason why a field does not fit the format; empty if it fits."""
+    hosts = len(plan.entrants) - len(plan.competitors)
+    if plan.format is Format.GAUNTLET:
+        if hosts < plan.seats - 1:
+            return f"a gauntlet at tables of {plan.seats} needs {plan.seats - 1} hosts, and {hosts} have host = true"
+        return "" if plan.competitors else "a gauntlet needs a challenger: an entrant without host = true"
+    if hosts:
+        return f"host = true is for format gauntlet, not {plan.format.value}"
+    if plan.format is Format.KNOCKOUT and 2 * plan.advance > plan.seats:
+        return f"advance = {plan.advance}: at most half of a table of {plan.seats} can go on"
+    if plan.format is Format.KNOCKOUT and TieBreak.LOTS not in plan.tie_breaks:
+        return "a knockout needs a decision at every table: add lots to tie_breaks"
+    if problem := _preliminary_problem(plan):
+        return problem
+    if plan.format is Format.SWISS and plan.scoring is Scoring.SCORE:
+        return "a Swiss tournament has byes, which have no score: use scoring wins or places"
+    if len(plan.entrants) < plan.seats:
+        return f"tables of {plan.seats} need {plan.seats} entrants, and there are {len(plan.entrants)}"
+    return ""
+
+
+def _preliminary_problem(plan: TournamentPlan) -> str:
+    """Return the reason why the rounds before a knockout cannot be; empty if they can, or there are none."""
+    if plan.preliminary is Preliminary.NONE:
+        return "qualify is for a knockout with a preliminary" if plan.qualify else ""
+    if plan.preliminary is Preliminary.SWISS and plan.scoring is Scoring.SCORE:
+        return "a Swiss preliminary has byes, which have no score: use scoring wins or places"
+    if plan.qualify and not 2 <= plan.qualify <= len(plan.entrants):
+        return f"qualify = {plan.qualify}: from 2 to all {len(plan.entrants)} entrants can go on to the knockout"
+    return ""
+
+
+def _joining_problem(plan: TournamentPlan) -> str:
+    """Return the reason why entrants cannot have come in after the first match; empty if they can, or there are none."""
+    names = [entrant.name for entrant in plan.entrants if entrant.has_joined]
+    if not names:
+        return ""
+    if plan.format in OF_ROUNDS:
+        return f"{names[0]} cannot join: who meets whom in a {plan.format.value} was decided with the field of its first round"
+    if plan.format is Format.ROUND_ROBIN and plan.seats > 2:
+        return (
+            f"{names[0]} cannot join: at tables of {plan.seats}, new tables would have earlier entrants meet again,"
+            " some more often than others; begin another tournament, or use tables of 2 or a gauntlet"
+        )
+    if hosts := [entrant.name for entrant in plan.entrants if entrant.has_joined and entrant.is_host]:
+        return f"{hosts[0]} cannot join as a host: the challengers are compared by the same hosts"
+    if plan.beginners != list(range(len(plan.beginners))):
+        return "entrants with joined = true must stand after all others"
+    needed = plan.seats if plan.format is Format.GAUNTLET else 2
+    if len(plan.beginners) < needed:
+        return f"joined = true is for those who come after the first match, and it needs {needed} entrants without it"
+    return ""

@@ -1,0 +1,134 @@
+"""The points of matches, the rule for faults, and the tie-breaks: all exact fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from referee.kit.chance import LiveChance
+from referee.match.result import Outcome, Result, SeatResult
+from referee.tournament.fixtures import PlayedFixture
+from referee.tournament.plan import FaultRule, Scoring, TieBreak, TournamentPlan
+
+Numbers = Mapping[int, Fraction]
+"""A number for each entrant."""
+
+
+def is_out(seat: SeatResult) -> bool:
+    """Return whether a seat was put out."""
+    return seat.outcome is not Outcome.PLAYED
+
+
+def struck_out(plan: TournamentPlan, played: Sequence[PlayedFixture]) -> set[int]:
+    """Return the entrants whose matches all count for nobody, by the rule for faults; hosts stay."""
+    if plan.faults is not FaultRule.STRIKE_OUT:
+        return set()
+    out = {one.fixture.seats[seat.seat] for one in played for seat in one.result.seats if is_out(seat)}
+    return out & set(plan.competitors)
+
+
+def counted(plan: TournamentPlan, played: Sequence[PlayedFixture]) -> list[PlayedFixture]:
+    """Return the matches that count: those without an entrant that was struck out."""
+    struck = struck_out(plan, played)
+    return [one for one in played if struck.isdisjoint(one.fixture.seats)]
+
+
+def match_points(scoring: Scoring, result: Result) -> list[Fraction]:
+    """Return the points of each seat. A seat that was out has none, or with `SCORE` the lowest score at the table.
+
+    `WINS`: one point, divided among those who share the first place. `PLACES`: 1 for the first and 0 for the last, in equal
+    steps; those who share places share their points. `SCORE`: the score by the rules of the game.
+    """
+    seats = result.seats
+    if scoring is Scoring.SCORE:
+        lowest = min(seat.score for seat in seats)
+        return [Fraction(lowest if is_out(seat) else seat.score) for seat in seats]
+    if scoring is Scoring.WINS:
+        winners = sum(seat.rank == 1 for seat in seats)
+        points = [Fraction(seat.rank == 1, winners) for seat in seats]
+    else:
+        points = [sum((_beaten(seat, other) for other in seats), Fraction(-1, 2)) / (len(seats) - 1) for seat in seats]
+    return [Fraction(0) if is_out(seat) else each for seat, each in zip(seats, points, strict=True)]
+
+
+def _beaten(seat: SeatResult, other: SeatResult) -> Fraction:
+    """Return 1 for a better rank than another seat's, 1/2 for the same."""
+    return Fraction(1 + (seat.rank < other.rank) - (seat.rank > other.rank), 2)
+
+
+def table_points(scoring: Scoring, seats: int) -> Fraction:
+    """Return the mean of the points at a table without faults, for `WINS` and `PLACES`."""
+    return Fraction(1, seats) if scoring is Scoring.WINS else Fraction(1, 2)
+
+
+def means(scoring: Scoring, played: Sequence[PlayedFixture]) -> dict[int, Fraction]:
+    """Return the points per match of every entrant who has played."""
+    totals: dict[int, Fraction] = {}
+    counts: dict[int, int] = {}
+    for one in played:
+        for entrant, points in zip(one.fixture.seats, match_points(scoring, one.result), strict=True):
+            totals[entrant] = totals.get(entrant, Fraction(0)) + points
+            counts[entrant] = counts.get(entrant, 0) + 1
+    return {entrant: total / counts[entrant] for entrant, total in totals.items()}
+
+
+# --- tie-breaks -------------------------------------------------------------------------------------
+
+
+def break_tie(
+    kind: TieBreak, plan: TournamentPlan, played: Sequence[PlayedFixture], points: Numbers, tied: Sequence[int]
+) -> dict[int, Fraction]:
+    """Return the number by which a tie-break orders the tied entrants: the higher, the better.
+
+    Args:
+        kind: the tie-break.
+        plan: the tournament.
+        played: the matches that count.
+        points: the points of all entrants.
+        tied: the entrants with the same points and the same numbers of earlier tie-breaks.
+    """
+    if kind is TieBreak.LOTS:
+        lots = LiveChance(plan.seed).stream("lots").permutation(len(plan.entrants))
+        return {entrant: Fraction(lots[entrant] + 1) for entrant in tied}
+    noted = {entrant: list[Fraction]() for entrant in tied}
+    for one in played:
+        for seat in one.result.seats:
+            entrant = one.fixture.seats[seat.seat]
+            if entrant in noted:
+                noted[entrant].extend(_TELLING[kind](one, seat, points, tied))
+    return {entrant: sum(each, Fraction(0)) / max(1, len(each)) for entrant, each in noted.items()}
+
+
+def _head_to_head(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequence[int]) -> Iterator[Fraction]:
+    """Yield, for each other tied entrant at the table, 1 for a better rank and 1/2 for the same."""
+    for other in one.result.seats:
+        if other.seat != seat.seat and one.fixture.seats[other.seat] in tied:
+            yield _beaten(seat, other)
+
+
+def _opponents(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequence[int]) -> Iterator[Fraction]:
+    """Yield the points of each opponent at the table: Buchholz' number, for tables of any size."""
+    for other in one.result.seats:
+        if other.seat != seat.seat:
+            yield points.get(one.fixture.seats[other.seat], Fraction(0))
+
+
+def _score_difference(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequence[int]) -> Iterator[Fraction]:
+    """Yield the score above the mean of the others at the table."""
+    others = [other.score for other in one.result.seats if other.seat != seat.seat]
+    yield seat.score - Fraction(sum(others), len(others))
+
+
+def _last_seat_wins(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequence[int]) -> Iterator[Fraction]:
+    """Yield the share of the win in a match in the last seat."""
+    if seat.seat == len(one.result.seats) - 1:
+        yield match_points(Scoring.WINS, one.result)[seat.seat]
+
+
+_TELLING: dict[TieBreak, Callable[[PlayedFixture, SeatResult, Numbers, Sequence[int]], Iterator[Fraction]]] = {
+    TieBreak.HEAD_TO_HEAD: _head_to_head,
+    TieBreak.OPPONENTS: _opponents,
+    TieBreak.SCORE_DIFFERENCE: _score_difference,
+    TieBreak.LAST_SEAT_WINS: _last_seat_wins,
+}
+"""The values of a match for each tie-break; its number is their mean."""

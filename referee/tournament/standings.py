@@ -1,0 +1,129 @@
+"""The table of a tournament: places, points, the tie-breaks that decided, and the sentence one quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from referee.tournament.certainty import Certainty, certainty
+from referee.tournament.course import TournamentCourse, swiss_points
+from referee.tournament.fixtures import PlayedFixture, Results
+from referee.tournament.ordering import in_order
+from referee.tournament.plan import Format, TieBreak, TournamentPlan
+from referee.tournament.scoring import counted, is_out, means, struck_out
+
+
+@dataclass(slots=True)
+class TableRow:
+    """An entrant in the table."""
+
+    entrant: int
+    place: int
+    """1 for the first; entrants that no tie-break separates share a place."""
+    matches: int
+    """The number of its matches that count."""
+    points: Fraction
+    """Its points per match."""
+    interval: tuple[float, float] | None
+    """The 95 % interval of the points per match; None in a knockout, and if a single block has been played."""
+    best: float | None
+    """The chance that it is the best, in a knockout of the final; None if a single block has been played."""
+    outs: int
+    """The number of matches in which it was out."""
+    byes: int
+    is_struck: bool
+    """True if its matches count for nobody."""
+    numbers: dict[TieBreak, Fraction] = field(default_factory=dict)
+    """The tie-breaks that were needed, in their order, and the number of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinalTable:
+    """The table after some matches."""
+
+    rows: Sequence[TableRow]
+    """Best first."""
+    played: int
+    known: int
+    """The number of matches of all rounds that are known."""
+    is_final: bool
+
+
+def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results) -> FinalTable:
+    """Return the table after the matches that have results."""
+    played = course.played(results)
+    valid, struck = counted(plan, played), struck_out(plan, played)
+    swiss = plan.format is Format.SWISS
+    points = swiss_points(plan, course.rounds, results) if swiss else means(plan.scoring, valid)
+    placed = [entrant for entrant in plan.competitors if entrant not in struck]
+    knockout = plan.format is Format.KNOCKOUT
+    groups = _knockout_order(course, placed) if knockout else in_order(plan, valid, points, placed)
+    sure = _certainty_of_final(plan, course, valid) if knockout else certainty(plan, valid, placed)
+    rows: list[TableRow] = []
+    for group, numbers in [*groups, *([(sorted(struck), {})] if struck else [])]:
+        place = len(rows) + 1
+        for entrant in group:
+            rows.append(
+                TableRow(
+                    entrant=entrant,
+                    place=place,
+                    matches=sum(entrant in one.fixture.seats for one in valid),
+                    points=points.get(entrant, Fraction(0)),
+                    interval=None if sure is None or knockout else sure.intervals.get(entrant),
+                    best=None if sure is None else sure.best.get(entrant),
+                    outs=_outs(played, entrant),
+                    byes=sum(entrant in one.byes for one in course.rounds),
+                    is_struck=entrant in struck,
+                    numbers=numbers,
+                )
+            )
+    return FinalTable(rows, len(played), len(course.fixtures), course.next_round(results) is None)
+
+
+def _knockout_order(
+    course: TournamentCourse, placed: Sequence[int]
+) -> list[tuple[list[int], dict[TieBreak, Fraction]]]:
+    """Order the entrants of a knockout by the round in which they fell, then by their place at the table."""
+    fallen = [group for groups in reversed(course.fallen) for group in groups]
+    gone = {entrant for group in fallen for entrant in group.entrants}
+    left = [entrant for entrant in placed if entrant not in gone]
+    groups = [([one for one in group.entrants if one in placed], group.numbers) for group in fallen]
+    return [(group, numbers) for group, numbers in [(left, {}), *groups] if group]
+
+
+def _certainty_of_final(
+    plan: TournamentPlan, course: TournamentCourse, valid: Sequence[PlayedFixture]
+) -> Certainty | None:
+    """Return the certainty of the final of a knockout; None before it."""
+    last = course.rounds[-1]
+    if last.is_preliminary or len(last.companies) > 1 or last.byes:
+        return None
+    here = [one for one in valid if one.fixture.company.round == last.number]
+    return certainty(
+        plan, here, [one for one in last.companies[0].entrants if any(one in each.fixture.seats for each in here)]
+    )
+
+
+def _outs(played: Sequence[PlayedFixture], entrant: int) -> int:
+    return sum(is_out(seat) for one in played for seat in one.result.seats if one.fixture.seats[seat.seat] == entrant)
+
+
+def verdict_sentence(plan: TournamentPlan, table: FinalTable) -> str:
+    """Return the sentence that one quotes: the winner, and the chance that it is the best."""
+    names = plan.names
+    if not table.played:
+        return "no match has been played"
+    first = [row for row in table.rows if row.place == 1]
+    if len(first) > 1:
+        shared = " and ".join(names[row.entrant] for row in first)
+        if plan.format is Format.KNOCKOUT:
+            return f"{len(first)} entrants are left after {table.played} of {table.known} matches known so far"
+        return f"{shared} {'share' if table.is_final else 'would share'} the first place"
+    winner = names[first[0].entrant]
+    said = f"{winner} wins" if table.is_final else f"{winner} leads after {table.played} of {table.known} matches"
+    decided = ", ".join(f"by {one.value}" for one in list(first[0].numbers)[-1:])
+    chance = first[0].best
+    of = "the final" if plan.format is Format.KNOCKOUT else "these"
+    sure = "" if chance is None else f"; the chance that {winner} is the best of {of} is {chance:.2f}"
+    return said + (f" {decided}" if decided else "") + sure

@@ -1,0 +1,99 @@
+"""The pairings of a Swiss tournament: in each round, entrants with like points share a table, and none twice if avoidable.
+
+The entrants are put in order: by points, then by a lot drawn for the round. If they do not fill all tables, the last ones
+of those with the fewest byes have a bye. At tables of two, the pairs are a matching with the smallest cost (J. Edmonds,
+Paths, trees, and flowers, Canadian Journal of Mathematics 17, 1965): first the number of meetings again, then the sum of
+squared distances in the order. So nobody meets anybody again while that is avoidable. At larger tables, the best partition is
+beyond reach (it is NP-hard from three on); the order is cut into tables, and any two entrants change places as long as that
+lowers the same cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+
+import networkx
+
+from referee.kit.chance import LiveChance
+
+Meetings = Mapping[tuple[int, int], int]
+"""The number of tables that two entrants, the lower first, have shared."""
+
+
+def tables_and_byes(
+    seed: int,
+    round_number: int,
+    seats: int,
+    points: Sequence[tuple[int, Fraction]],
+    met: Meetings,
+    byes: Mapping[int, int],
+) -> tuple[list[tuple[int, ...]], list[int]]:
+    """Return the tables of a round, best first, and the entrants that have a bye.
+
+    Args:
+        seed: the seed of the tournament.
+        round_number: the round, from 1.
+        seats: the number of seats of a table.
+        points: the entrants with their points.
+        met: the meetings so far.
+        byes: the number of byes of each entrant so far.
+    """
+    lots = LiveChance(seed).stream(f"order of round {round_number}").permutation(len(points))
+    order = [
+        entrant for (entrant, _), _ in sorted(zip(points, lots, strict=True), key=lambda one: (-one[0][1], one[1]))
+    ]
+    count = len(order) % seats
+    out = sorted(order, key=lambda entrant: byes.get(entrant, 0))[:count]
+    field = tuple(entrant for entrant in order if entrant not in out)
+    known = tuple(sorted((pair, times) for pair, times in met.items()))
+    return (_pairs(field, known) if seats == 2 else _tables(field, seats, known)), out
+
+
+@cache  # a pairing is asked for again with every result
+def _pairs(field: tuple[int, ...], known: tuple[tuple[tuple[int, int], int], ...]) -> list[tuple[int, ...]]:
+    """Pair entrants, given in order, at the smallest cost."""
+    met = dict(known)
+    again = len(field) ** 3  # more than all distances together
+    graph = networkx.Graph()
+    for one, other in combinations(range(len(field)), 2):
+        cost = again * met.get(_pair(field[one], field[other]), 0) + (other - one) ** 2
+        graph.add_edge(one, other, weight=-cost)
+    matching = networkx.max_weight_matching(graph, maxcardinality=True)
+    return [(field[one], field[other]) for one, other in sorted(map(sorted, matching))]
+
+
+@cache
+def _tables(
+    field: tuple[int, ...], seats: int, known: tuple[tuple[tuple[int, int], int], ...]
+) -> list[tuple[int, ...]]:
+    """Cut the order into tables, and let entrants change places as long as that lowers the cost."""
+    met = dict(known)
+    again = len(field) ** 3
+    tables = [list(range(first, first + seats)) for first in range(0, len(field), seats)]
+
+    def cost(table: Sequence[int]) -> int:
+        return sum(
+            again * met.get(_pair(field[one], field[other]), 0) + (other - one) ** 2
+            for one, other in combinations(sorted(table), 2)
+        )
+
+    improved = True
+    while improved:
+        improved = False
+        for one, other in combinations(tables, 2):
+            for own in range(seats):
+                for its in range(seats):
+                    before = cost(one) + cost(other)
+                    one[own], other[its] = other[its], one[own]
+                    if cost(one) + cost(other) < before:
+                        improved = True
+                    else:
+                        one[own], other[its] = other[its], one[own]
+    return [tuple(field[place] for place in sorted(table)) for table in sorted(tables, key=sorted)]
+
+
+def _pair(one: int, other: int) -> tuple[int, int]:
+    return (one, other) if one < other else (other, one)

@@ -1,0 +1,263 @@
+"""`dogana tournament`: played, killed, resumed, verified; each mistake in one line."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from house_bots.random_bot import RandomBot
+
+from referee.commands.resume import NAME as SERIES
+from referee.live.matches.fixture_matches import match_plan
+from referee.live.matches.play import House
+from referee.tournament.course import course
+from referee.tournament.plan import read_plan
+from tests import matches
+from tests.commands.conftest import ROOT, Dogana
+from tests.patience import patient, wait_until
+
+BOT = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
+NEW = (
+    "tournament",
+    "new",
+    "cup",
+    "greedy",
+    "random",
+    "bot.py",
+    "--game",
+    "cargo_noir",
+    "-o",
+    "last_turn=3",
+    "--seed",
+    5,
+)
+
+
+@pytest.fixture
+def cup(dogana: Dogana, tmp_path: Path) -> Path:
+    """A tournament of three entrants, two blocks, 12 matches: not yet played."""
+    (tmp_path / "bot.py").write_text(BOT)
+    dogana(*NEW, "--blocks", 2)
+    return tmp_path / "cup"
+
+
+def played(dogana: Dogana, folder: str = "cup") -> list[dict[str, Any]]:
+    """Run a tournament, and return its events."""
+    return [
+        json.loads(line) for line in dogana("tournament", "run", folder, "--workers", 2, "--json").stdout.splitlines()
+    ]
+
+
+def shown(dogana: Dogana) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(dogana("tournament", "show", "cup", "--json").stdout)
+    return document
+
+
+def started(folder: Path, *arguments: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "ladder", "tournament", *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_tournament_is_played_shown_and_verified(dogana: Dogana, cup: Path) -> None:
+    assert shown(dogana)["played"] == 0
+    events = played(dogana)
+    assert [one["event"] for one in events] == ["begin", *["match"] * 12, "round", "end"]
+    assert [row["entrant"] for row in events[-1]["table"]] == ["greedy", "bot", "random"]
+    document = shown(dogana)
+    assert document["table"] == events[-1]["table"]
+    assert document["verdict"].startswith("greedy wins; the chance that greedy is the best of these is 0.9")
+    text = dogana("tournament", "show", "cup").stdout
+    assert "final table" in text
+    assert "row before column" in text
+    assert json.loads(dogana("tournament", "verify", "cup", "--json").stdout)["verified"] == 12
+    assert [one["event"] for one in played(dogana)] == ["begin", "round", "end"]  # nothing is left to play
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_tournament_that_is_stopped_in_the_middle_ends_with_the_same_table(
+    dogana: Dogana, cup: Path, tmp_path: Path, number: int
+) -> None:
+    shutil.copytree(cup, tmp_path / "other")
+    runs = started(tmp_path, "run", "cup", "--workers", 2)
+    wait_until(lambda: len(list((cup / "records").glob("*.jsonl"))) >= 3 if (cup / "records").exists() else False)
+    runs.send_signal(number)
+    _, err = runs.communicate(timeout=patient(60))
+    before = {path: path.stat().st_mtime_ns for path in (cup / "records").glob("*.jsonl")}
+    assert 3 <= len(before) <= 12
+    assert number == signal.SIGKILL or "to go on: dogana tournament run cup" in err
+    (cup / "records" / "round1-table1-cargo_noir-block1-rotation0.999999999").write_text("half a record")
+    table = played(dogana)[-1]["table"]
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert len(list((cup / "records").iterdir())) == 12
+    assert table == played(dogana, "other")[-1]["table"]
+    dogana("tournament", "verify", "cup")
+
+
+def test_two_cannot_run_a_tournament_at_once(dogana: Dogana, cup: Path, tmp_path: Path) -> None:
+    (cup / ".lock").write_text("process 1 on here")
+    with (cup / ".lock").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert (
+            "cup is being run by process 1 on here; wait for its end"
+            in dogana("tournament", "run", "cup", status=1).stderr
+        )
+        assert "run by process 1 on here" in dogana("tournament", "show", "cup").stdout
+
+
+def forged(cup: Path, name: str, **changes: Any) -> Path:
+    """Put the valid record of another match into the place of one: played with other bots, or with another seed."""
+    plan = read_plan((cup / "tournament.toml").read_text(), "")
+    fixture = next(one for one in course(plan, {}).fixtures if one.name == name)
+    path = cup / "records" / f"{name}.jsonl"
+    path.unlink()
+    honest = match_plan(plan, fixture)
+    other = type(honest)(**{key: changes.get(key, getattr(honest, key)) for key in honest.__slots__})
+    matches.play(other, [House(RandomBot)] * 2, record=path)
+    return path
+
+
+def test_a_forged_record_pairing_seed_or_table_is_found(dogana: Dogana, cup: Path) -> None:
+    played(dogana)
+    names = sorted(path.stem for path in (cup / "records").iterdir())
+    result = json.loads((cup / "result.json").read_text())
+    shutil.copytree(cup, cup.with_name("honest"))
+
+    result["table"][0]["entrant"], result["table"][1]["entrant"] = "bot", "greedy"
+    (cup / "result.json").write_text(json.dumps(result))
+    assert (
+        'result.json: table, row 1, entrant: "bot", but "greedy" follows'
+        in dogana("tournament", "verify", "cup", status=1).stdout
+    )
+
+    record = cup / "records" / f"{names[0]}.jsonl"
+    record.write_text(record.read_text().replace('"rank":1', '"rank":2'))
+    assert f"{names[0]}.jsonl:" in dogana("tournament", "verify", "cup", status=1).stdout
+
+    assert f"{names[0]}.jsonl:" in dogana("tournament", "page", "cup", "public", status=1).stderr
+    assert not (cup.parent / "public" / "index.html").exists()
+
+    forged(cup, names[1], bots=["ann", "bob"])
+    forged(cup, names[2], seed=1)
+    shutil.copy(cup / "records" / f"{names[4]}.jsonl", cup / "records" / "round9-table1.jsonl")
+    said = dogana("tournament", "verify", "cup", status=1).stdout
+    assert f"{names[1]}.jsonl has the bots ['ann', 'bob'], not" in said
+    assert f"{names[2]}.jsonl has the seed 1, not" in said
+    assert "round9-table1.jsonl is of no match of this tournament" in said
+    assert dogana("tournament", "run", "cup", status=1).stderr.startswith("dogana: cannot resume: ")
+
+    shutil.rmtree(cup / "records")
+    shutil.copytree(cup.with_name("honest") / "records", cup / "records")
+    shutil.copy(cup.with_name("honest") / "result.json", cup)
+    forged(cup, names[1])  # an honest match, played again: another record than the published one
+    assert f"result.json: records, {names[1]}: " in dogana("tournament", "verify", "cup", status=1).stdout
+
+
+def test_what_has_changed_since_the_first_match_is_refused(dogana: Dogana, cup: Path, tmp_path: Path) -> None:
+    played(dogana)
+    text = (cup / "tournament.toml").read_text()
+    (cup / "tournament.toml").write_text(text.replace('title = ""', 'title = "Cup"  # a title'))
+    dogana("tournament", "verify", "cup")
+    (cup / "tournament.toml").write_text(text.replace("blocks = 2", "blocks = 3"))
+    for command in ("run", "verify"):
+        said = dogana("tournament", command, "cup", status=1).stderr
+        assert "blocks has changed since the first match from 2 to 3; put it back, or begin another tournament" in said
+    (cup / "tournament.toml").write_text(text)
+    (tmp_path / "bot.py").write_text(BOT + "#")
+    assert "the files of bot have changed since the first match" in dogana("tournament", "run", "cup", status=1).stderr
+
+
+def test_a_bot_that_does_not_start_stops_the_tournament_in_one_line_and_may_be_mended(
+    dogana: Dogana, cup: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "bot.py").write_text("import nosuch\n")
+    text = (cup / "tournament.toml").read_text()
+    (cup / "tournament.toml").write_text(
+        text.replace('name = "greedy"', 'name = "a"')
+        .replace('seat = "greedy"', 'seat = "./bot.py"')
+        .replace('seat = "bot.py"', 'seat = "greedy"')
+    )
+    said = dogana("tournament", "run", "cup", status=1).stderr
+    assert "(a): " in said
+    assert "nosuch" in said
+    (tmp_path / "bot.py").write_text(BOT)
+    assert played(dogana)[-1]["event"] == "end"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["bot.py", "./bot.py"], "named twice"),
+        (["a=bot.py", "b=./bot.py"], "a and b are the same bot, ./bot.py; leave out one"),
+        (["a=bot.py", "b=link.py"], "a and b are the same bot"),
+        (["a=greedy", "b=greedy"], "a and b are the same bot, greedy"),
+        (["greedy", "nosuch.py"], "there is no file or folder 'nosuch.py'"),
+        (["greedy", "remote"], "remote is remote"),
+        (["greedy", "random", "--seats", "3"], "tables of 3 need 3 entrants, and there are 2"),
+        (["greedy", "random", "--format", "gauntlet", "--seats", "4"], "a gauntlet at tables of 4 needs 3 hosts, and 2 have"),
+        (["greedy", "random", "-o", "last_trun=3"], "cargo_noir has no option 'last_trun'"),
+        (["greedy", "random", "--game", "yunnan", "-o", "last_turn=3"], "--option is for a single game"),
+        (["greedy", "random", "--memory", "64"], "are for --isolate"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_field_that_cannot_be_is_refused_before_a_file_is_written(
+    dogana: Dogana, tmp_path: Path, words: list[str], said: str
+) -> None:
+    (tmp_path / "bot.py").write_text(BOT)
+    (tmp_path / "link.py").hardlink_to(tmp_path / "bot.py")
+    assert said in dogana("tournament", "new", "cup", *words, "--game", "cargo_noir", status=1).stderr
+    assert not (tmp_path / "cup").exists()
+
+
+def test_folders_of_something_else_are_refused(dogana: Dogana, cup: Path, tmp_path: Path) -> None:
+    (tmp_path / "series").mkdir()
+    (tmp_path / "series" / SERIES).write_text("{}")
+    for command in ("run", "show", "verify"):
+        assert "series has a series of `dogana play`" in dogana("tournament", command, "series", status=1).stderr
+        assert "there is no nosuch/tournament.toml" in dogana("tournament", command, "nosuch", status=1).stderr
+    assert "cup/tournament.toml is there already" in dogana(*NEW, status=1).stderr
+
+
+def test_every_table_plays_every_game_and_three_sit_at_a_table(dogana: Dogana, tmp_path: Path) -> None:
+    words = ("tournament", "new", "cup", "greedy", "random", "r2=search:seconds=0.01", "--seats", 3)
+    said = dogana(*words, "--game", "cargo_noir", "--game", "venezia", "--blocks", 2).stdout
+    assert "1 tables, 12 matches; every two entrants share 1 table" in said
+
+
+def test_a_gauntlet_places_the_challengers(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(BOT)
+    words = ("tournament", "new", "cup", "random", "greedy", "bot.py", "--format", "gauntlet", "--blocks", 1)
+    dogana(*words, "--game", "cargo_noir", "-o", "last_turn=3", "--seed", 5)
+    assert [row["entrant"] for row in played(dogana)[-1]["table"]] == ["greedy", "bot"]
+
+
+@pytest.mark.parametrize("form", ["swiss", "knockout"])
+def test_rounds_are_played_one_after_the_other_and_verified(dogana: Dogana, tmp_path: Path, form: str) -> None:
+    (tmp_path / "bot.py").write_text(BOT)
+    (tmp_path / "bot2.py").write_text(BOT)
+    words = ("tournament", "new", "cup", "greedy", "random", "bot.py", "bot2.py", "--format", form, "--blocks", 1)
+    dogana(
+        *words, "--game", "cargo_noir", "-o", "last_turn=3", "--seed", 5, *(["--rounds", 2] if form == "swiss" else [])
+    )
+    events = played(dogana)
+    assert [one["round"] for one in events if one["event"] == "round"] == [1, 2]
+    assert sum(one["event"] == "match" for one in events) == (8 if form == "swiss" else 6)
+    assert len(events[-1]["table"]) == 4
+    dogana("tournament", "verify", "cup")
+    for path in (tmp_path / "cup" / "records").glob("round1-table1-*"):
+        path.unlink()  # then nothing says who meets in the second round
+    assert "result.json has a record of round1-table1-" in dogana("tournament", "verify", "cup", status=1).stdout

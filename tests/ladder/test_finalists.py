@@ -1,0 +1,43 @@
+"""`dogana ladder finalists`: the best bots of a ladder become the entrants of a tournament."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ladder.operation.home import Home
+from tests.commands.conftest import Dogana, dogana
+from tests.ladder.made import GAME
+from tests.ladder.rated_ladder import rated_ladder
+
+__all__ = ["dogana"]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return rated_ladder(tmp_path / "home")
+
+
+def test_the_best_bots_of_a_ladder_become_entrants_in_the_order_of_their_ratings(
+    dogana: Dogana, home: Home, tmp_path: Path
+) -> None:
+    said = dogana("ladder", "finalists", "bots", "--game", GAME.name, "--top", 2, "--home", home.folder).stdout
+    assert said.splitlines() == ["cem-v2=bots/cem-v2", "ann-v1=bots/ann-v1"]
+    words = said.split()
+    assert "# 3" in (tmp_path / "bots" / "cem-v2" / "cem.py").read_text()
+    dogana("tournament", "new", "final", *words, "--game", GAME.name, "-o", "last_turn=3", "--format", "knockout")
+    text = (tmp_path / "final" / "tournament.toml").read_text()
+    assert text.index('name = "cem-v2"') < text.index('name = "ann-v1"')
+    ended = dogana("ladder", "finalists", "more", "--game", GAME.name, "--top", 9, "--home", home.folder)
+    assert [line.partition("=")[0] for line in ended.stdout.splitlines()] == ["cem-v2", "ann-v1", "bob-v1"]
+    assert "the ladder has only 3 such bots" in ended.stderr
+
+
+def test_a_ladder_without_ratings_and_changed_files_are_refused(dogana: Dogana, home: Home) -> None:
+    words = ("ladder", "finalists", "bots", "--home", home.folder, "--game")
+    assert "no submitted bot has a rating in yunnan yet" in dogana(*words, "yunnan", status=1).stderr
+    for file in home.versions.glob("*/cem.py"):
+        file.chmod(0o644)
+        file.write_text("other")
+    assert "the files of cem v2 are not those that were submitted" in dogana(*words, GAME.name, status=1).stderr

@@ -1,0 +1,74 @@
+"""The file of a tournament: each mistake is one line that says what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from referee.tournament.plan import TournamentError, facts, read_plan
+from tests.tournament.played import FILE
+
+PLAIN = FILE.format(format="round-robin", seats=2, blocks=2)
+TWO = '[[entrants]]\nname = "a"\nseat = "greedy"\n[[entrants]]\nname = "b"\nseat = "random"\n'
+
+
+def test_a_plain_file_is_read_with_the_usual_rules() -> None:
+    plan = read_plan(PLAIN + TWO, "cup.toml")
+    assert plan.names == ["a", "b"]
+    assert [one.value for one in plan.tie_breaks] == ["head-to-head", "score-difference", "last-seat-wins", "lots"]
+    assert (plan.faults.value, plan.scoring.value, plan.balance.value) == ("forfeit", "wins", "exact")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = [", "cup.toml is not TOML"),
+        (f"blokcs = 3\n{PLAIN}{TWO}", "cup.toml has no entry 'blokcs' (did you mean blocks?)"),
+        (PLAIN + 'option = 1\n' + TWO, "games has no entry 'option' (did you mean options?)"),
+        (PLAIN + TWO + 'nam = "c"\n', "entrants has no entry 'nam' (did you mean name?)"),
+        (PLAIN + TWO + "[isolation]\nmemroy = 64\n", "isolation has no entry 'memroy' (did you mean memory?)"),
+        (PLAIN.replace("seats = 2", "seats = 9") + TWO, "cup.toml.seats must be an integer from 2 to 5, not 9"),
+        (PLAIN.replace("round-robin", "ladder") + TWO, "cup.toml.format"),
+        (PLAIN.replace("60+0.5/10", "soon") + TWO, "'soon' is not a clock"),
+        (PLAIN + TWO.replace('"b"', '"a"'), "entrant a is named twice"),
+        (PLAIN.replace("seats = 2", "seats = 3") + TWO, "tables of 3 need 3 entrants, and there are 2"),
+        (PLAIN + TWO + "host = true\n", "host = true is for format gauntlet, not round-robin"),
+        (PLAIN.replace("round-robin", "gauntlet") + TWO, "a gauntlet at tables of 2 needs 1 hosts, and 0 have host = true"),
+        (
+            'balance = "near"\n' + PLAIN.replace("round-robin", "gauntlet") + TWO + "host = true\n",
+            "balance is for format round-robin, not gauntlet",
+        ),
+        ('scoring = "score"\n' + PLAIN + '[[games]]\ngame = "yunnan"\n' + TWO, "adds up points of different games"),
+        (PLAIN + '[[games]]\ngame = "cargo_noir"\n' + TWO, "has a game twice"),
+        ('tie_breaks = ["lots", "lots"]\n' + PLAIN + TWO, "tie_breaks"),
+        (PLAIN + "[[entrants]]\nname = 'c'\nseat = 'c'\njoined = true\n" + TWO, "joined = true must stand after all others"),
+        (PLAIN + TWO + "joined = true\n", "it needs 2 entrants without it"),
+        (
+            PLAIN.replace("round-robin", "gauntlet") + TWO.replace('"b"', '"b"\nhost = true\njoined = true') + TWO.replace('"a"', '"c"').replace('"b"', '"d"\nhost = true'),
+            "b cannot join as a host",
+        ),
+        ("qualify = 2\n" + PLAIN.replace("round-robin", "knockout") + TWO, "qualify is for a knockout with a preliminary"),
+        (
+            'preliminary = "swiss"\nqualify = 9\n' + PLAIN.replace("round-robin", "knockout") + TWO,
+            "qualify = 9: from 2 to all 2 entrants can go on to the knockout",
+        ),
+        ('rounds = 3\n' + PLAIN.replace("round-robin", "knockout") + TWO, "rounds is for format swiss, not knockout"),
+        ('preliminary = "swiss"\n' + PLAIN + TWO, "preliminary is for format knockout, not round-robin"),
+        ("wait = 0\n" + PLAIN + TWO, "wait must be a number from 0.1 to 86400"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_the_file_is_one_line(text: str, said: str) -> None:
+    with pytest.raises(TournamentError) as caught:
+        read_plan(text, "cup.toml")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_may_change_is_no_fact() -> None:
+    free = 'title = "x"\nwait = 20\ndirectory = ".."\n# more\n'
+    assert facts(read_plan(free + PLAIN + TWO, "")) == facts(read_plan(PLAIN + TWO, ""))
+    assert facts(read_plan(PLAIN.replace("blocks = 2", "blocks = 3") + TWO, "")) != facts(read_plan(PLAIN + TWO, ""))
+
+
+def test_a_game_with_two_sets_of_options_has_a_label_for_each() -> None:
+    second = '[[games]]\ngame = "cargo_noir"\noptions = { last_turn = 4 }\n'
+    assert [one.label for one in read_plan(PLAIN + second + TWO, "").games] == ["cargo_noir", "cargo_noir-2"]
