@@ -14,6 +14,9 @@ from ladder.commands.tables import table, title_of
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.facts.standings import Status
 from ladder.model.match import HOUSE
+from ladder.operation.errors import LadderError
+from ladder.questions.all_games import AllGamesRequest
+from ladder.questions.in_words import ALL_GAMES, RANGES, open_places, share, strength
 from ladder.questions.question import document
 from ladder.questions.rows import StandingRow
 from ladder.questions.standings import TopRequest
@@ -32,18 +35,22 @@ def top(
         str | None, typer.Option(help="Only standings under this clock.", metavar="BANK+INCREMENT/CAP")
     ] = None,
     option: OnlyOptions = None,
+    all_games: Annotated[
+        bool, typer.Option("--all-games", help="One ranking over all games, each of which weighs the same.")
+    ] = False,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the standings, best first.
 
-    The order is by mu - 3 sigma: a lower bound that a bot's skill almost certainly exceeds.
+    The order is by strength: by the lower end of its 95 % range, so that nobody leads by luck in a few matches. The places are all
+    those that the matches leave open. mu and sigma are the live rating, which decides who plays next.
 
     A standing belongs to one condition: a game, its options and a clock. There is a table for each condition with matches;
     --clock and --option choose among them.
 
-    "different" is the number of matches behind mu and sigma: a match with the same play as an earlier one between
+    "different" is the number of matches behind strength and rating: a match with the same play as an earlier one between
     the same versions in the same seats is no new evidence, and is not rated again.
 
     Examples:
@@ -53,7 +60,14 @@ def top(
       dogana ladder top cargo_noir --json
 
       dogana ladder top cargo_noir --clock 600+5/60 --option last_turn=6
+
+      dogana ladder top --all-games
     """
+    if all_games:
+        if game or clock or option is not None:
+            raise LadderError("--all-games is over all games: leave out the game, --clock and --option")
+        _top_of_all(Where.chosen(home, server), as_json=as_json)
+        return
     request = TopRequest(
         game=game or "", clock=clock or "", options=read_options(option or []), by_options=option is not None
     )
@@ -73,13 +87,31 @@ def top(
         out.print(f"no matches yet: {', '.join(never)}", soft_wrap=True)
 
 
+def _top_of_all(where: Where, *, as_json: bool) -> None:
+    with where.desk() as desk:
+        found = desk.ask(AllGamesRequest())
+    if as_json:
+        print_json(document(found))
+        return
+    games = ", ".join(map(title_of, found.conditions))
+    if not found.versions:
+        out.print(f"no two versions have a strength in each of these yet: {games}" if games else "no matches yet")
+        return
+    listed = table("place", "bot", "author", "share", numbers={"place", "share"}, whole={"bot"}, title="All games")
+    for one in found.versions:
+        listed.add_row(open_places(one), f"{one.bot} v{one.version}", one.author, share(one))
+    out.print(listed)
+    out.print(f"games: {games}")
+    out.print(ALL_GAMES)
+
+
 _COLUMNS: dict[str, Callable[[StandingRow], str]] = {
-    "": lambda one: str(one.place),
+    "place": open_places,
     "bot": lambda one: f"{one.bot} v{one.version}",
     "author": lambda one: one.author,
+    "strength": strength,
     "mu": lambda one: f"{one.mu:.2f}",
     "sigma": lambda one: f"{one.sigma:.2f}",
-    "mu - 3 sigma": lambda one: f"{one.low:.2f}",
     "matches": lambda one: str(one.matches),
     "different": lambda one: str(one.different),
     "wins": lambda one: str(one.wins),
@@ -88,7 +120,7 @@ _COLUMNS: dict[str, Callable[[StandingRow], str]] = {
 """The columns of a table, each with its text for a standing."""
 _OF_SEVERAL = {Status.NEW.value: "wait for their first match", Status.UNTRIED.value: "wait to qualify"}
 """The notes on several versions, where they differ from those on one."""
-_DISPENSABLE = ("different", "mu", "sigma", "out", "author")
+_DISPENSABLE = ("sigma", "mu", "different", "out", "author", "wins", "matches")
 """The columns that are left out on a narrow terminal, in this order."""
 
 
@@ -98,7 +130,7 @@ def _fitting(title: str, rated: Sequence[StandingRow]) -> Table:
         left_out = _DISPENSABLE[:count]
         heads = [head for head in _COLUMNS if head not in left_out]
         numbers = set(heads) - {"bot", "author"}
-        listed = table(*heads, numbers=numbers, widths={"mu - 3 sigma": 6}, title=title)
+        listed = table(*heads, numbers=numbers, title=title)
         for one in rated:
             listed.add_row(*(_COLUMNS[head](one) for head in heads))
         if left_out:
@@ -112,6 +144,8 @@ def print_standings(where: Where, title: str, standings: Sequence[StandingRow]) 
     """Print a table, and below it the bots that have no place in it, with the reasons."""
     rated = [standing for standing in standings if standing.place is not None]
     out.print(_fitting(title, rated) if rated else title)
+    if rated:
+        out.print(RANGES)
     notes: dict[str, list[str]] = {}
     for one in standings:
         label = f"{one.bot} v{one.version}"

@@ -1,11 +1,17 @@
-"""The status of every version under a condition: who waits, is active, replaced, suspended, and why."""
+"""The status of every version under a condition: who waits, is active, replaced, suspended, and why; and the places of the rated ones.
+
+Statuses follow from kept tallies. Places follow from the fit (`fitted.py`), for which the matches may have to be read: nothing that
+a run does between matches needs them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
+from ladder.facts.fitted import fitted
 from ladder.facts.results import Tally
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
@@ -14,6 +20,9 @@ from ladder.model.rating import Rating, current
 from ladder.model.schedule import Candidate, Queue
 from ladder.operation.errors import LadderError
 from referee.registry import house_bots
+
+if TYPE_CHECKING:
+    from ladder.model.fit import Estimate
 
 KILLS_WORKERS = "workers died in its matches against house bots"
 SUSPENDED_AFTER = 5
@@ -44,20 +53,30 @@ SCHEDULED = (Status.ACTIVE, Status.NEW)
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A version's place under a condition."""
+    """The status of a version under a condition, and what is kept of its matches."""
 
     version: Version
     status: Status
     reason: str
     """The reason for this status; empty if there is nothing to say."""
     rating: Rating | None
-    """None for a version that has no match that counts."""
+    """The live rating; None for a version that has no match that counts."""
     tally: Tally
     """The tally of its matches."""
 
 
-def standings(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Standing]:
-    """Return every version that plays the game: the rated ones, best first by mu - 3 sigma, then the others by age.
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """The place of a rated version under a condition."""
+
+    number: int
+    """From 1, in the order of the table."""
+    estimate: Estimate | None
+    """Its strength, and the places that are open; None if its matches are newer than the fit."""
+
+
+def statuses(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Standing]:
+    """Return every version that plays the game, the oldest first.
 
     Args:
         store: the ladder.
@@ -67,11 +86,30 @@ def standings(store: Store, condition: Condition, among: Collection[int] | None 
     among = None if among is None else store.roster.versions(among).keys()
     ratings = store.results.ratings(condition, among)
     tallies = store.results.tallies(condition, among)
-    found = [
+    return [
         Standing(version, status, reason, ratings.get(version.id), tallies.get(version.id, Tally()))
         for version, (status, reason) in _statuses(store, condition, ratings, tallies, among).items()
     ]
-    return sorted(found, key=_order)
+
+
+def places(store: Store, condition: Condition) -> dict[int, Placing]:
+    """Return the places of the rated versions by their ids, best first.
+
+    They are ordered by the lower end of the range of their strength; those that are newer than the fit follow by age.
+    """
+    found = fitted(store, condition)
+    newer = sorted(store.results.ratings(condition).keys() - found.keys())
+    return {version: Placing(number, found.get(version)) for number, version in enumerate([*found, *newer], 1)}
+
+
+def standings(store: Store, condition: Condition) -> list[tuple[Standing, Placing | None]]:
+    """Return every version that plays the game: the rated ones by their places, then the others by age, without one."""
+    placed, listed = places(store, condition), statuses(store, condition)
+    by_id = {one.version.id: one for one in listed}
+    return [
+        *((by_id[version], place) for version, place in placed.items() if version in by_id),
+        *((one, None) for one in listed if one.version.id not in placed),
+    ]
 
 
 def candidates(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Candidate]:
@@ -127,27 +165,14 @@ def queue(store: Store, condition: Condition, *, same_author: bool = False, sear
     )
 
 
-def _order(standing: Standing) -> tuple[bool, float, int]:
-    rating = standing.rating
-    return rating is None, 0.0 if rating is None else -rating.low, standing.version.id
-
-
-def places(store: Store, condition: Condition) -> dict[int, int]:
-    """Return the places of the versions that are rated under a condition, from 1, by their ids."""
-    ratings = store.results.ratings(condition)
-    return {
-        version: place for place, version in enumerate(sorted(ratings, key=lambda one: (-ratings[one].low, one)), 1)
-    }
-
-
 def scheduled(store: Store, condition: Condition) -> list[Version]:
     """Return the versions that are scheduled: the newest of each bot that has qualified, unless it is suspended."""
-    return [one.version for one in standings(store, condition) if one.status in SCHEDULED]
+    return [one.version for one in statuses(store, condition) if one.status in SCHEDULED]
 
 
 def to_qualify(store: Store, condition: Condition) -> list[Version]:
     """Return the versions that the next run lets qualify: the newest of each bot, if it has not tried."""
-    return [one.version for one in standings(store, condition) if one.status is Status.UNTRIED]
+    return [one.version for one in statuses(store, condition) if one.status is Status.UNTRIED]
 
 
 def _statuses(
@@ -199,7 +224,7 @@ def at_rest(store: Store) -> set[int]:
     found: dict[int, set[Status]] = {}
     needed: set[int | None] = set()
     for condition in store.roster.conditions().values():
-        for one in standings(store, condition):
+        for one in statuses(store, condition):
             found.setdefault(one.version.id, set()).add(one.status)
         needed |= {one.predecessor for one in candidates(store, condition)} | store.schedule.playing(condition)
     could_play: dict[str, list[int]] = {}
@@ -246,7 +271,7 @@ def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version],
         again = [
             (standing.version, condition)
             for condition in store.roster.conditions().values()
-            for standing in standings(store, condition)
+            for standing in statuses(store, condition)
             if standing.version in versions
             and (standing.status is Status.FAILED or standing.status is Status.SUSPENDED)
         ]

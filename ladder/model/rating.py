@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 from math import erf, exp, fsum, sqrt
-from statistics import NormalDist
 
 import trueskill
+
+from ladder.model.match import AT_HOME_PREFIX, HOUSE_PREFIX
 
 MU = 25.0
 """The first estimate for an unknown bot."""
@@ -39,7 +40,7 @@ class Rating:
 
     @property
     def low(self) -> float:
-        """Mu - 3 sigma, which its skill almost certainly exceeds; ladders are sorted by it."""
+        """Mu - 3 sigma, which its skill almost certainly exceeds."""
         return self.mu - 3 * self.sigma
 
 
@@ -90,20 +91,9 @@ def quality(one: Rating, other: Rating) -> float:
     return sqrt(ours / spread) * exp(-((one.mu - other.mu) ** 2) / (2 * spread))
 
 
-APART = 0.95
-"""Two versions are distinguished if one of them is the better one with at least this probability."""
-
-
-_UNLIKELY = 1e-9
-
-
-def better(one: Rating, other: Rating) -> float:
-    """Return the probability, from 0 to 1, that the skill of one is greater than that of the other, by their ratings.
-
-    It is not the probability of winning a match, in which luck has a part, too. It is never quite 0 or 1.
-    """
-    chance = (1 + erf((one.mu - other.mu) / sqrt(2 * (one.sigma**2 + other.sigma**2)))) / 2
-    return min(max(chance, _UNLIKELY), 1 - _UNLIKELY)
+APART = 0.975
+"""Two versions are told apart if one of them is the better one with more than this chance: the 95 % range of the difference does
+not contain 0 (`fit.py`)."""
 
 
 def expected_share(one: Rating, others: Sequence[Rating]) -> float:
@@ -120,16 +110,6 @@ def share_beaten(ranks: Sequence[int], player: int) -> float:
     own = ranks[player]
     beaten = fsum((rank > own) + (rank == own) / 2 for other, rank in enumerate(ranks) if other != player)
     return beaten / (len(ranks) - 1)
-
-
-def level_with(ratings: Sequence[Rating]) -> list[list[int]]:
-    """Return, for each rating, the indices of the others that it cannot be distinguished from."""
-    apart = NormalDist().inv_cdf(APART) ** 2  # in squares, because this is computed for each pair on the ladder
-    known = [(place, one.mu, one.sigma**2) for place, one in enumerate(ratings)]
-    return [
-        [other for other, mu, doubt in known if (mu - own) ** 2 < apart * (doubt + own_doubt) and other != place]
-        for place, own, own_doubt in known
-    ]
 
 
 def rate(
@@ -151,6 +131,25 @@ def rate(
     before = [current(known, version, parents) for version in versions]
     after = dict(zip(versions, update(before, ranks), strict=True))
     return {version: rating for version, rating in after.items() if rated is None or version in rated}
+
+
+def rated_versions(contents: Mapping[int, str], absent: Collection[int], *, guests: bool) -> set[int]:
+    """Return the versions of which a match tells: those whose ratings it changes.
+
+    If bots at home did not come, these are only the absent ones: the others had no part in that. If bots at home are guests, a
+    match does not tell of submitted bots.
+
+    Args:
+        contents: the content hash of each version in the match.
+        absent: the versions that did not start.
+        guests: whether bots at home are guests in the block.
+    """
+    at_home = {version for version, content in contents.items() if content.startswith(AT_HOME_PREFIX)}
+    if away := at_home.intersection(absent):
+        return away
+    if guests and at_home:
+        return at_home | {version for version, content in contents.items() if content.startswith(HOUSE_PREFIX)}
+    return set(contents)
 
 
 def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int | None]) -> Rating:

@@ -9,12 +9,12 @@ from math import sqrt
 
 from msgspec import field
 
+from ladder.facts.fitted import fitted
 from ladder.facts.history import PlayedMatch, Score
-from ladder.facts.standings import standings
+from ladder.facts.standings import places, standings, statuses
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import Version
-from ladder.model.rating import better
 from ladder.operation.errors import LadderError
 from ladder.questions.choosing import chosen_conditions
 from ladder.questions.question import Count, Ladder, Name, Request, Row, Text, question
@@ -50,7 +50,7 @@ class HeadToHead(Row):
     behind: Count = 0
     """The number of them in which the other was placed before the first."""
     share: float | None = None
-    """Which part of the matches the first was ahead in, ties counted as halves: of 1; null if there are none."""
+    """The share of the matches, from 0 to 1, in which the first was ahead, with ties as halves; null without matches."""
     low: float | None = None
     """The lower end of the 95 % confidence interval of the share."""
     high: float | None = None
@@ -87,7 +87,8 @@ class VersionComparison(Row):
     other: StandingRow
     """The standing of the other."""
     better: float | None
-    """The probability that the first is better, by their ratings, from 0 to 1."""
+    """The probability that the first is the stronger one, from 0 to 1; beyond 97.5 % they are told apart. Null if one of them has no
+    strength yet."""
     met: HeadToHead
     """Their results against each other in all common matches."""
     seats: list[SeatScore]
@@ -157,18 +158,18 @@ def _played_version(facts: Store, name: str, conditions: Iterable[Condition]) ->
 def _comparison(facts: Store, one: Version, other: Version, condition: Condition) -> VersionComparison | None:
     """Return how two versions compare under a condition; None if not both have matches there."""
     found = {
-        standing.version: (place, standing)
-        for place, standing in enumerate(standings(facts, condition), 1)
+        standing.version: standing
+        for standing in statuses(facts, condition, [one.id, other.id])
         if standing.version in (one, other) and standing.tally.matches
     }
     if len(found) < 2:
         return None
-    (first_place, first), (second_place, second) = found[one], found[other]
+    placed, fit = places(facts, condition), fitted(facts, condition)
     matches = facts.history.together(one, other, condition, LAST_COMMON)
     return VersionComparison(
-        one=standing_row(condition, first, first_place),
-        other=standing_row(condition, second, second_place),
-        better=None if first.rating is None or second.rating is None else better(first.rating, second.rating),
+        one=standing_row(condition, found[one], placed.get(one.id)),
+        other=standing_row(condition, found[other], placed.get(other.id)),
+        better=fit.better(one.id, other.id) if one.id in fit and other.id in fit else None,
         met=_head_to_head(facts.history.scores(condition, [one.id, other.id]).get((one.id, other.id), NEVER)),
         seats=_by_seat(matches, one, other),
         matches=match_rows(facts, matches[:LISTED]),
@@ -226,7 +227,7 @@ class Crosstable(Row):
     condition: ConditionTerms
     """The condition."""
     versions: list[StandingRow]
-    """The versions in the first 20 places, best first."""
+    """The first 20 versions of the standings, best first."""
     rows: list[CrosstableRow]
     """For each of them, in the same order, its results."""
 
@@ -265,11 +266,12 @@ def crosstable(ladder: Ladder, request: CrosstableRequest) -> CrosstableAnswer:
 
 def _crosstable(facts: Store, condition: Condition) -> Crosstable:
     """Return how the best versions under a condition have fared against each other in all their matches."""
-    best = [one for one in standings(facts, condition) if one.rating is not None][:CROSSED]
+    rows = [(one, place) for one, place in standings(facts, condition) if place is not None][:CROSSED]
+    best = [one for one, _ in rows]
     scores = facts.history.scores(condition, [one.version.id for one in best])
     return Crosstable(
         condition=condition_terms(condition),
-        versions=[standing_row(condition, one, place) for place, one in enumerate(best, 1)],
+        versions=[standing_row(condition, one, place) for one, place in rows],
         rows=[
             CrosstableRow(met=[_head_to_head(scores.get((one.version.id, other.version.id), NEVER)) for other in best])
             for one in best

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from typing import NamedTuple
 
 from msgspec import field
 
 from ladder.facts.history import PlayedMatch, Said
-from ladder.facts.standings import SCHEDULED, Standing, Status, standings
+from ladder.facts.standings import SCHEDULED, Placing, Standing, Status, standings, statuses
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import Version
-from ladder.model.rating import Rating, level_with
+from ladder.model.rating import Rating
 from ladder.model.schedule import NEW_BLOCKS
 from ladder.questions.question import Count, Row
 from referee.options import OptionValue
@@ -36,17 +36,8 @@ class ConditionTerms(Row):
     """Clock and options, as one part of an address."""
 
 
-class PlaceSpan(Row):
-    """A range of consecutive places."""
-
-    first: Count
-    """The first of them."""
-    last: Count
-    """The last of them; equal to the first for a single place."""
-
-
 class BlockRating(Row):
-    """A rating after a block."""
+    """A live rating after a block."""
 
     block: Count
     """The block."""
@@ -54,10 +45,21 @@ class BlockRating(Row):
     """As in StandingRow."""
     sigma: float
     """As in StandingRow."""
-    low: float
-    """As in StandingRow."""
     version: Count
     """The version with this rating."""
+
+
+class Range(NamedTuple):
+    """A strength with the ends of its 95 % range."""
+
+    strength: float
+    low: float
+    high: float
+
+    @property
+    def half(self) -> float:
+        """The half of the range."""
+        return (self.high - self.low) / 2
 
 
 class StandingRow(Row):
@@ -72,19 +74,28 @@ class StandingRow(Row):
     terms: str
     """Clock and options, as tables print them."""
     place: Count | None
-    """Its place, from 1; null as long as it is not rated."""
+    """Its place in the order of the table, from 1: by `low`, or after all those with a strength. Null as long as it is not rated,
+    and where no places are asked for."""
+    best: Count | None
+    """The first of the places that its matches leave open; null without a strength."""
+    worst: Count | None
+    """The last of them; equal to `best` if its place is sure."""
     bot: str
     """The bot."""
     version: Count
     """The number of the version, from 1."""
     author: str
     """The author of the bot."""
+    strength: float | None
+    """How strong it is by all matches at once; null while it is not rated, or its first matches are newer than the last fit."""
+    low: float | None
+    """The lower end of the 95 % range of its strength: standings are ordered by it."""
+    high: float | None
+    """The upper end of that range."""
     mu: float | None
-    """TrueSkill's estimate of its skill; null while it is not rated."""
+    """TrueSkill's estimate of its skill, the live rating, which each match moves a little; null while it is not rated."""
     sigma: float | None
     """The uncertainty of that estimate."""
-    low: float | None
-    """mu - 3 sigma, a skill that it almost certainly exceeds: standings are ordered by it."""
     matches: Count
     """Its counted matches."""
     different: Count
@@ -104,16 +115,20 @@ class StandingRow(Row):
     is_new: bool
     """Whether it is scheduled, and in its first three blocks under this condition; never for a house bot."""
     trend: list[BlockRating] = field(default_factory=list)
-    """Its rating after the last 10 blocks in which a match of it was rated, the first of them first. This and `level_with` are in
-    tables only, and of versions that are not replaced."""
-    level_with: list[PlaceSpan] = field(default_factory=list)
-    """The places of those that it is not told apart from: the chance that the one with the greater mu is the better one is below
-    95 %."""
+    """Its live rating after the last 10 blocks in which a match of it was rated, the first of them first. In tables only, and of
+    versions that are not replaced."""
 
     @property
     def rating(self) -> Rating | None:
-        """Its rating; None as long as it is not rated."""
+        """Its live rating; None as long as it is not rated."""
         return None if self.mu is None or self.sigma is None else Rating(self.mu, self.sigma)
+
+    @property
+    def strength_range(self) -> Range | None:
+        """Its strength with its range; None without one."""
+        if self.strength is None or self.low is None or self.high is None:
+            return None
+        return Range(self.strength, self.low, self.high)
 
 
 class SeatRow(Row):
@@ -159,7 +174,9 @@ class MatchRow(Row):
     finished_at: str
     """The time of its end, in ISO 8601, UTC."""
     rated: bool
-    """False if the same versions played the same match before in the same seats: it is no new evidence."""
+    """False if it is of an event, or the same versions played the same match before in the same seats: it is no new evidence."""
+    event: str
+    """The event that it is of; empty for a match of the ladder itself."""
     seats: list[SeatRow]
     """The result of each seat."""
 
@@ -190,54 +207,37 @@ def condition_terms(condition: Condition) -> ConditionTerms:
 
 def standing_table(facts: Store, condition: Condition) -> list[StandingRow]:
     """Return the standings under a condition, best first."""
-    listed = list(enumerate(standings(facts, condition), 1))
-    current = [(place, one) for place, one in listed if one.status is not Status.REPLACED]
-    trends = facts.history.rating_history([one.version.id for _, one in current], condition, TREND_BLOCKS)
-    rated = [(place, one.rating) for place, one in current if one.rating is not None]
-    level = {
-        place: [rated[other][0] for other in others]
-        for (place, _), others in zip(rated, level_with([rating for _, rating in rated]), strict=True)
-    }
+    listed = standings(facts, condition)
+    current = [one.version.id for one, _ in listed if one.status is not Status.REPLACED]
+    trends = facts.history.rating_history(current, condition, TREND_BLOCKS)
     return [
-        standing_row(
-            condition,
-            one,
-            place,
-            trend=list(block_ratings({one.version: trends.get(one.version.id, {})})),
-            level_with=list(_spans(level.get(place, ()))),
-        )
-        for place, one in listed
+        standing_row(condition, one, place, trend=list(block_ratings({one.version: trends.get(one.version.id, {})})))
+        for one, place in listed
     ]
 
 
-def _spans(places: Sequence[int]) -> Iterator[PlaceSpan]:
-    """Yield places, given in their order, as spans."""
-    for _, group in groupby(enumerate(places), key=lambda entry: entry[1] - entry[0]):
-        span = [place for _, place in group]
-        yield PlaceSpan(first=span[0], last=span[-1])
-
-
 def standing_row(
-    condition: Condition,
-    one: Standing,
-    place: int | None = None,
-    trend: Sequence[BlockRating] = (),
-    level_with: Sequence[PlaceSpan] = (),
+    condition: Condition, one: Standing, place: Placing | None = None, trend: Sequence[BlockRating] = ()
 ) -> StandingRow:
-    """Return a standing for an answer; `place` is that of a version that is rated, from 1."""
+    """Return a standing for an answer, with its place if it has one."""
     rating, tally = one.rating, one.tally
+    estimate = None if place is None else place.estimate
     return StandingRow(
         game=condition.game,
         options=dict(condition.options),
         clock=condition.clock,
         terms=condition.terms,
-        place=None if rating is None else place,
+        place=None if place is None else place.number,
+        best=None if estimate is None else estimate.best,
+        worst=None if estimate is None else estimate.worst,
         bot=one.version.bot,
         version=one.version.number,
         author=one.version.author,
+        strength=None if estimate is None else estimate.strength,
+        low=None if estimate is None else estimate.low,
+        high=None if estimate is None else estimate.high,
         mu=None if rating is None else rating.mu,
         sigma=None if rating is None else rating.sigma,
-        low=None if rating is None else rating.low,
         matches=tally.matches,
         different=tally.different,
         wins=tally.wins,
@@ -248,7 +248,6 @@ def standing_row(
         language=one.version.language,
         is_new=one.status in SCHEDULED and tally.blocks < NEW_BLOCKS and not one.version.is_house,
         trend=list(trend),
-        level_with=list(level_with),
     )
 
 
@@ -257,7 +256,7 @@ def stopped_standings(facts: Store, version: Version) -> list[StandingRow]:
     return [
         standing_row(condition, one)
         for condition in facts.roster.conditions().values()
-        for one in standings(facts, condition, [version.id])
+        for one in statuses(facts, condition, [version.id])
         if one.version == version and one.status in (Status.FAILED, Status.SUSPENDED, Status.RETIRED)
     ]
 
@@ -266,7 +265,7 @@ def block_ratings(histories: Mapping[Version, Mapping[int, Rating]]) -> Iterator
     """Yield the ratings of versions after blocks."""
     for version, blocks in histories.items():
         for block, rating in blocks.items():
-            yield BlockRating(block=block, mu=rating.mu, sigma=rating.sigma, low=rating.low, version=version.number)
+            yield BlockRating(block=block, mu=rating.mu, sigma=rating.sigma, version=version.number)
 
 
 def telemetry_rows(telemetry: Mapping[str, Said]) -> list[TelemetryRow]:
@@ -295,6 +294,7 @@ def _match_row(match: PlayedMatch, changes: Mapping[tuple[int, int], tuple[Ratin
         rotation=match.rotation,
         finished_at=match.finished_at,
         rated=match.rated,
+        event=match.event,
         seats=[
             SeatRow(
                 seat=seat.seat,

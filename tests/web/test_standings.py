@@ -14,7 +14,8 @@ from ladder.http.requests.visit import BadQuestion, NoPage, Site
 from ladder.operation.home import Home
 from ladder.questions.caller import ANYBODY
 from ladder.questions.desk import Desk
-from ladder.questions.rows import PlaceSpan, StandingRow
+from ladder.questions.in_words import open_places, strength
+from ladder.questions.rows import StandingRow
 from ladder.questions.standings import TopRequest
 from referee.registry import UnknownGame
 from tests.ladder.filled import filled
@@ -45,12 +46,12 @@ def test_standings_say_what_the_desk_says(home: Home) -> None:
     told = told_by_desk(home)
     assert len(shown) == len(told) > 6
     for row, one in zip(shown, told, strict=True):
-        assert row["Place"] == str(one.place or "-")
+        assert row["Place"] == open_places(one)
         assert row["Bot"].startswith(f"{one.bot} v{one.version}")
         assert (row["Matches"], row["Different"], row["Out"]) == tuple(map(str, (one.matches, one.different, one.out)))
         if one.rating is not None:
-            assert row["Skill"] == f"{one.low:.2f}"
-            assert row["Estimate"] == f"{one.rating.mu:.1f} ± {2 * one.rating.sigma:.1f}"
+            assert row["Strength"] == strength(one)
+            assert row["Live rating"] == f"{one.rating.mu:.1f} ± {2 * one.rating.sigma:.1f}"
             assert row["First"] == f"{100 * one.wins / one.matches:.0f} %"
     by_bot = {one.bot: row["Status"] for row, one in zip(shown, told, strict=True)}
     assert by_bot["faulty"] == "suspended: out in its last 5 matches"
@@ -59,11 +60,11 @@ def test_standings_say_what_the_desk_says(home: Home) -> None:
 
 def test_all_bars_of_a_table_are_on_one_axis_and_say_in_words_what_they_show(home: Home) -> None:
     drawn = page(home, STANDINGS, game=GAME.name).select("tbody svg.bar")
-    rated = [one.rating for one in told_by_desk(home) if one.rating is not None]
+    rated = [one.strength_range for one in told_by_desk(home) if one.strength_range is not None]
     assert len(drawn) == len(rated)
     middles = []
     for bar, one in zip(drawn, rated, strict=True):
-        assert bar["aria-label"] == f"{one.mu - 2 * one.sigma:.1f} to {one.mu + 2 * one.sigma:.1f}"
+        assert bar["aria-label"] == f"{one.low:.1f} to {one.high:.1f}"
         line = bar.select_one(".line")
         assert line is not None
         middles.append(float(re.findall(r"M([0-9.]+) ", str(line["d"]))[0]))
@@ -71,29 +72,8 @@ def test_all_bars_of_a_table_are_on_one_axis_and_say_in_words_what_they_show(hom
         assert band is not None
         left, span = map(float, re.findall(r"M([0-9.]+) 2h([0-9.]+)v", str(band["d"]))[0])
         assert left + span / 2 == pytest.approx(middles[-1], abs=0.2)
-    order = sorted(range(len(rated)), key=lambda place: rated[place].mu)
+    order = sorted(range(len(rated)), key=lambda place: rated[place].strength)
     assert [middles[place] for place in order] == sorted(middles)
-
-
-def test_places_that_are_not_told_apart_are_named(home: Home) -> None:
-    for row, one in zip(listed(home), told_by_desk(home), strict=True):
-        named = {int(number) for number in re.findall("[0-9]+", row["Not told apart from"])}
-        assert named == {place for span in one.level_with[:3] for place in (span.first, span.last)}
-
-
-@pytest.mark.parametrize(
-    ("spans", "words"),
-    [
-        ([], ""),
-        ([(2, 2)], "place 2"),
-        ([(2, 4)], "places 2-4"),
-        ([(1, 1), (3, 4)], "places 1 and 3-4"),
-        ([(1, 2), (4, 4), (6, 9)], "places 1-2, 4 and 6-9"),
-        ([(1, 1), (3, 3), (5, 5), (7, 9)], "places 1, 3, 5 and others"),
-    ],
-)
-def test_places_are_said_in_words(spans: list[tuple[int, int]], words: str) -> None:
-    assert wording.places([PlaceSpan(first=first, last=last) for first, last in spans]) == words
 
 
 @pytest.mark.parametrize(
@@ -103,32 +83,50 @@ def test_what_is_nearly_certain_is_not_called_certain(share: float, words: str) 
     assert wording.percent(share) == f"{words}\N{NO-BREAK SPACE}%"
 
 
-def test_who_leads_and_how_sure_that_is_stands_above(home: Home) -> None:
+def lead_shown(home: Home, monkeypatch: pytest.MonkeyPatch, standings: list[StandingRow]) -> str:
+    monkeypatch.setattr(module, "lead_of", lambda _: wording.lead_of(standings))
     lead = page(home, STANDINGS, game=GAME.name).select_one(".lead")
     assert lead is not None
-    first, second, *_ = told_by_desk(home)
+    return text_of(lead)
+
+
+def placed(bot: str, place: int, best: int, worst: int) -> StandingRow:
+    return filled(StandingRow, bot=bot, version=1, place=place, best=best, worst=worst)
+
+
+def test_a_lead_that_is_not_sure_names_who_could_also_be_first(home: Home) -> None:
+    shown = page(home, STANDINGS, game=GAME.name)
+    lead = shown.select_one(".lead")
+    assert lead is not None
+    first, *others = told_by_desk(home)
+    assert first.worst is not None
+    assert first.worst > 1
     assert text_of(lead).startswith(
-        f"{first.bot} v1 leads with a skill of {first.low:.2f}; {second.bot} v1 on place 2 has "
+        f"{first.bot} v1 stands first, but that is not sure yet: its place may be 1 to {first.worst}."
     )
-    assert f"has {second.low:.2f}. The ladder is " in text_of(lead)
-    assert "sure that the leader is the better one, which is not enough" in text_of(lead)
-    assert text_of(lead).endswith(f"they have played {first.matches} and {second.matches} matches.")
+    rivals = [other for other in others if other.best == 1]
+    assert len(rivals) > 3
+    assert f" {rivals[0].bot} v1, {rivals[1].bot} v1, {rivals[2].bot} v1 and " in text_of(lead)
 
 
-def test_a_leader_that_is_rather_the_worse_one_is_not_called_the_better_one(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Skill is mu - 3 sigma: who is better known can lead with the lower estimate."""
-    known = filled(StandingRow, bot="known", version=1, place=1, mu=35.8, sigma=1.5, low=31.3, matches=29)
-    promising = filled(StandingRow, bot="promising", version=1, place=2, mu=41.3, sigma=3.5, low=30.8, matches=6)
-    monkeypatch.setattr(module, "lead_of", lambda _: wording.lead_of([known, promising]))
-    lead = page(home, STANDINGS, game=GAME.name).select_one(".lead")
-    assert lead is not None
-    assert text_of(lead) == (
-        "known v1 leads with a skill of 31.30; promising v1 on place 2 has 30.80. "
-        "That place is not safe: the other one has the higher estimate, of which less is known; "
-        "they have played 29 and 6 matches."
+def test_a_lead_is_sure_if_no_other_place_is_open(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = lead_shown(home, monkeypatch, [placed("a", 1, 1, 1), placed("b", 2, 2, 3), placed("c", 3, 2, 3)])
+    assert told == "a v1 leads, and that is sure: its matches leave it no other place."
+
+
+def test_many_who_could_be_first_are_counted(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = lead_shown(home, monkeypatch, [placed(bot, place, 1, 6) for place, bot in enumerate("abcdef", 1)])
+    assert told == (
+        "a v1 stands first, but that is not sure yet: its place may be 1 to 6. b v1, c v1, d v1 and 2 others could also be first."
     )
+    two = lead_shown(home, monkeypatch, [placed(bot, place, 1, 3) for place, bot in enumerate("abc", 1)])
+    assert two.endswith(" b v1 and c v1 could also be first.")
+
+
+def test_who_is_alone_leads_and_without_anybody_nobody_does(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = [placed("a", 1, 1, 1), filled(StandingRow, bot="new")]
+    assert lead_shown(home, monkeypatch, alone) == "a v1 leads; nobody else is rated yet."
+    assert lead_shown(home, monkeypatch, alone[1:]) == "Nobody is rated yet."
 
 
 @pytest.mark.parametrize(
@@ -138,27 +136,12 @@ def test_a_change_that_rounds_to_nothing_has_no_sign(value: float, digits: int, 
     assert wording.change(value, digits) == words
 
 
-def test_a_lead_is_over_the_best_of_another_bot_and_sure_from_95_percent_on() -> None:
-    def standing(bot: str, place: int, mu: float) -> StandingRow:
-        return filled(StandingRow, bot=bot, place=place, mu=mu, sigma=1.0)
-
-    lead = wording.lead_of([standing("a", 1, 30), standing("a", 2, 29), standing("b", 3, 25)])
-    assert lead is not None
-    assert lead.other is not None
-    assert (lead.leader.bot, lead.other.place, lead.is_sure) == ("a", 3, True)
-    close = wording.lead_of([standing("a", 1, 30), standing("b", 2, 28)])
-    assert close is not None
-    assert not close.is_sure
-    alone = wording.lead_of([standing("a", 1, 30)])
-    assert alone is not None
-    assert alone.other is None
-    assert wording.lead_of([filled(StandingRow, bot="new")]) is None
-
-
 @pytest.mark.parametrize(
     ("sort", "key"),
     [
-        ("estimate", lambda one: -one.mu if one.mu is not None else 1e9),
+        ("place", lambda one: one.place if one.place is not None else 1e9),
+        ("strength", lambda one: -one.strength if one.strength is not None else 1e9),
+        ("live", lambda one: -one.mu if one.mu is not None else 1e9),
         ("bot", lambda one: one.bot.casefold()),
         ("author", lambda one: one.author.casefold()),
         ("matches", lambda one: -one.matches),
@@ -212,7 +195,7 @@ def test_many_are_shown_page_by_page_and_all_of_them_in_files(home: Home) -> Non
     ]
     assert len(whole) == len(told_by_desk(home))
     paged: list[str] = []
-    number, shown = 1, page(home, STANDINGS, {"sort": "skill"}, site=few, game=GAME.name)
+    number, shown = 1, page(home, STANDINGS, {"sort": "place"}, site=few, game=GAME.name)
     while True:
         paged += [row["Bot"] for row in rows(table_of(shown, "Standings"))]
         following = shown.select_one("a[rel~=next]")
@@ -220,7 +203,7 @@ def test_many_are_shown_page_by_page_and_all_of_them_in_files(home: Home) -> Non
             break
         number += 1
         assert f"page={number}" in str(following["href"])
-        shown = page(home, STANDINGS, {"sort": "skill", "page": str(number)}, site=few, game=GAME.name)
+        shown = page(home, STANDINGS, {"sort": "place", "page": str(number)}, site=few, game=GAME.name)
     assert paged == whole
     with pytest.raises(NoPage, match=f"the last one is {number}"):
         page(home, STANDINGS, {"page": str(number + 1)}, site=few, game=GAME.name)
@@ -278,7 +261,9 @@ def test_over_http_the_page_is_the_same_and_an_unknown_one_is_a_404(home: Home, 
 def test_what_the_numbers_mean_is_said(home: Home) -> None:
     shown = page(home, "/about/ratings")
     check_markup(shown)
-    assert {"estimate", "skill", "apart", "blocks", "different"} <= {str(head["id"]) for head in shown.select("h2[id]")}
+    assert {"strength", "places", "apart", "live", "blocks", "different"} <= {
+        str(head["id"]) for head in shown.select("h2[id]")
+    }
 
 
 def test_a_page_of_a_hundred_with_the_longest_names_is_no_longer_than_it_may_be(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from math import inf
 
 from ladder.facts.standings import Status
 from ladder.http.pictures.charts import axis_of, bar, scale, spark
-from ladder.http.rendering.wording import clock_in_words, lead_of, places, status_of
+from ladder.http.rendering.wording import clock_in_words, lead_of, status_of
 from ladder.http.requests.visit import NoPage, Page, Visit
+from ladder.questions.in_words import RANGES
 from ladder.questions.rows import StandingRow
 from ladder.questions.standings import StandingsTable, TopRequest
 
@@ -26,8 +27,9 @@ _STATUSES: dict[str, tuple[str, Callable[[StandingRow], bool]]] = {
     "replaced": ("replaced", lambda one: one.status == Status.REPLACED.value),
 }
 _SORTS: dict[str, Callable[[StandingRow], tuple[float | str, ...]]] = {
-    "skill": lambda one: (one.place or inf,),
-    "estimate": lambda one: (-one.mu if one.mu is not None else inf,),
+    "place": lambda one: (one.place or inf,),
+    "strength": lambda one: (-one.strength if one.strength is not None else inf,),
+    "live": lambda one: (-one.mu if one.mu is not None else inf,),
     "bot": lambda one: (one.bot.casefold(), -one.version),
     "author": lambda one: (one.author.casefold(), one.place or inf),
     "matches": lambda one: (-one.matches,),
@@ -71,10 +73,11 @@ def standings(visit: Visit) -> Page:
                 (under_path(one.condition.game, tables, one), one.condition) for one in tables if one is not table
             ],
             "lead": lead_of(table.versions),
-            "rows": [(one, bar(one, axis), spark(one.trend), places(one.level_with), status_of(one)) for one in shown],
+            "rows": [(one, bar(one, axis), spark(one.trend), status_of(one)) for one in shown],
             "first_share": first_share,
             "clock_in_words": clock_in_words,
             "scale": scale(axis),
+            "ranges": RANGES,
             "text": text,
             "status": status,
             "statuses": {name: words for name, (words, _) in _STATUSES.items()},

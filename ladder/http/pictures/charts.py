@@ -1,4 +1,4 @@
-"""Bars and curves of ratings as SVG. The style sheet has their colours, and the pages repeat their content in words."""
+"""Bars of strengths and curves of live ratings as SVG. The style sheet has their colours, and the pages repeat their content in words."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from ladder.questions.rows import BlockRating, StandingRow
 
-BARS = 2
-"""Bars and bands extend from mu - 2 sigma to mu + 2 sigma: about 95 %."""
+BANDS = 2
+"""Bands of live ratings extend from mu - 2 sigma to mu + 2 sigma: about 95 %."""
 _BAR = 160, 14
 """Width and height of a bar."""
 _SPARK = 60, 16
@@ -34,21 +34,20 @@ class Axis:
 
 
 def axis_of(standings: Iterable[StandingRow]) -> Axis:
-    """Return the axis that covers the bars of all rated versions."""
-    rated = [one.rating for one in standings if one.rating is not None]
-    low = min((one.mu - BARS * one.sigma for one in rated), default=0.0)
-    high = max((one.mu + BARS * one.sigma for one in rated), default=1.0)
+    """Return the axis that covers the bars of all versions that have a strength."""
+    ranges = [one.strength_range for one in standings if one.strength_range is not None]
+    low = min((one.low for one in ranges), default=0.0)
+    high = max((one.high for one in ranges), default=1.0)
     return Axis(floor(low), max(ceil(high), floor(low) + 1))
 
 
 def bar(one: StandingRow, axis: Axis) -> Markup:
-    """Return the rating of a version as a bar with a mark in the middle; an empty text if it is not rated."""
-    rating = one.rating
-    if rating is None:
+    """Return the range of a strength as a bar with a mark in the middle; an empty text without a strength."""
+    found = one.strength_range
+    if found is None:
         return Markup("")
     width, height = _BAR
-    left, right = (axis.x(rating.mu + side * BARS * rating.sigma, width) for side in (-1, 1))
-    middle = axis.x(rating.mu, width)
+    left, right, middle = (axis.x(value, width) for value in (found.low, found.high, found.strength))
     return Markup(
         '<svg class="bar" viewBox="0 0 {w} {h}" role="img" aria-label="{low:.1f} to {high:.1f}">'
         '<path class="axis" d="M0 {y}h{w}"/><path class="band" d="M{left} 2h{span:.1f}v{inner}h-{span:.1f}z"/>'
@@ -57,8 +56,8 @@ def bar(one: StandingRow, axis: Axis) -> Markup:
         w=width,
         h=height,
         y=height // 2,
-        low=rating.mu - BARS * rating.sigma,
-        high=rating.mu + BARS * rating.sigma,
+        low=found.low,
+        high=found.high,
         left=left,
         span=max(right - left, 1),
         inner=height - 4,
@@ -77,7 +76,7 @@ def scale(axis: Axis) -> Markup:
 
 
 def spark(trend: Sequence[BlockRating]) -> Markup:
-    """Return the history of a rating as a line without numbers; an empty text for fewer than two points."""
+    """Return the history of a live rating as a line without numbers; an empty text for fewer than two points."""
     if len(trend) < 2:
         return Markup("")
     width, height = _SPARK
@@ -92,13 +91,13 @@ def spark(trend: Sequence[BlockRating]) -> Markup:
 
 
 def curve(history: Sequence[BlockRating]) -> Markup:
-    """Return the ratings of a bot's versions after each block as curves with bands; an empty text for fewer than two points."""
+    """Return the live ratings of a bot's versions after each block as curves with bands; an empty text for fewer than two points."""
     if len(history) < 2:
         return Markup("")
     width, height = _CURVE
     axis = Axis(
-        floor(min(one.mu - BARS * one.sigma for one in history)),
-        ceil(max(one.mu + BARS * one.sigma for one in history)),
+        floor(min(one.mu - BANDS * one.sigma for one in history)),
+        ceil(max(one.mu + BANDS * one.sigma for one in history)),
     )
 
     def x(place: int) -> float:
@@ -116,8 +115,8 @@ def curve(history: Sequence[BlockRating]) -> Markup:
         )
     for version, group in groupby(enumerate(history), key=lambda entry: entry[1].version):
         ratings = list(group)
-        upper = [f"{x(place)},{y(one.mu + BARS * one.sigma)}" for place, one in ratings]
-        lower = [f"{x(place)},{y(one.mu - BARS * one.sigma)}" for place, one in reversed(ratings)]
+        upper = [f"{x(place)},{y(one.mu + BANDS * one.sigma)}" for place, one in ratings]
+        lower = [f"{x(place)},{y(one.mu - BANDS * one.sigma)}" for place, one in reversed(ratings)]
         middle = [f"{x(place)},{y(one.mu)}" for place, one in ratings]
         first = x(ratings[0][0])
         parts.append(
@@ -147,6 +146,6 @@ def curve_in_words(history: Sequence[BlockRating]) -> str:
     """Describe a curve in words."""
     first, last = history[0], history[-1]
     return (
-        f"From {first.mu:.1f} ± {BARS * first.sigma:.1f} (v{first.version}, block {first.block})"
-        f" to {last.mu:.1f} ± {BARS * last.sigma:.1f} (v{last.version}, block {last.block})"
+        f"From {first.mu:.1f} ± {BANDS * first.sigma:.1f} (v{first.version}, block {first.block})"
+        f" to {last.mu:.1f} ± {BANDS * last.sigma:.1f} (v{last.version}, block {last.block})"
     )

@@ -1,0 +1,449 @@
+"""The fit: the strengths of all versions at once, from all counted matches, whatever their order. Pure.
+
+The model is TrueSkill's (`rating.py`): a version performs at its strength and a Gaussian noise, the better performance is ahead,
+and two that differ by less than a margin tie. Each pair at a table is one comparison; the weights make a table worth what it
+tells. Ranges come from how much blocks differ, so matches of a block may resemble each other as they like.
+docs/ratings.md has the derivation, the sources, and how often the ranges contain the truth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import override
+
+from ladder.model.rating import APART, MU, SIGMA
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SPREAD = math.sqrt(2) * SIGMA / 2
+"""The standard deviation of the difference of two performances: each has TrueSkill's beta."""
+_USUAL = 3
+"""The strengths of this many versions count as known before the first match: they differ as TrueSkill's prior says."""
+_TRUST = 10
+"""With this many blocks, a version's own decide its range as much as those of all. The first guess at how much the matches
+of a block tell counts as much as what this many versions have shown."""
+_ROUNDS = 4
+"""The number of times that the guesses are improved; a fifth time changes the fourth digit."""
+_RANGE = NormalDist().inv_cdf(APART)
+"""Half of a 95 % range, in standard deviations."""
+_UNLIKELY = 1e-9
+_DIGITS = 3
+"""Results are rounded to these decimals, which do not depend on the processor or the order of additions."""
+
+
+class CountedMatch(NamedTuple):
+    """A match that counts."""
+
+    block: int
+    """The id of its block."""
+    versions: tuple[int, ...]
+    """The version in each seat."""
+    ranks: tuple[int, ...]
+    """The place of each seat, 1 for the first; equal places are ties."""
+    rated: frozenset[int] | None = None
+    """The versions of whose strengths the match tells; None for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The strength of a version by the matches that count."""
+
+    strength: float
+    """In the unit of mu; the average of all versions, each counted with the blocks that tell of all in them, is 25."""
+    low: float
+    high: float
+    """The 95 % range: if the same bots played as many other blocks, 95 of 100 such ranges would contain the true strength."""
+    best: int
+    worst: int
+    """Its places, from the best to the worst, that the matches leave open."""
+    blocks: int
+    """The number of blocks that tell of it."""
+
+
+class Fit(Mapping[int, Estimate]):
+    """The estimate of each version of which a match tells, best first: by the lower end of the range."""
+
+    def __init__(self, estimates: Mapping[int, Estimate], strengths: Mapping[int, float], doubt: Floats) -> None:
+        """`doubt` has the squares of half ranges, as `_doubt`, in the order of the strengths."""
+        self._estimates = estimates
+        self._strengths = strengths
+        self._doubt = doubt
+        self._numbers = {version: number for number, version in enumerate(strengths)}
+
+    @override
+    def __getitem__(self, version: int) -> Estimate:
+        return self._estimates[version]
+
+    @override
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._estimates)
+
+    @override
+    def __len__(self) -> int:
+        return len(self._estimates)
+
+    def of(self, versions: Sequence[int]) -> tuple[Floats, Floats]:
+        """Return the strengths of some versions, and their doubt, as `_doubt` describes it."""
+        numbers = [self._numbers[version] for version in versions]
+        return np.array([self._strengths[version] for version in versions]), self._doubt[np.ix_(numbers, numbers)]
+
+    def better(self, one: int, other: int) -> float:
+        """Return the chance, between 0 and 1, that one version is stronger than another. They are told apart beyond `APART`."""
+        i, j = self._numbers[one], self._numbers[other]
+        half = math.sqrt(self._doubt[i, i] + self._doubt[j, j] - 2 * self._doubt[i, j])
+        chance = NormalDist().cdf(_RANGE * (self._strengths[one] - self._strengths[other]) / half)
+        return min(max(chance, _UNLIKELY), 1 - _UNLIKELY)
+
+
+class _Comparisons(NamedTuple):
+    """Comparisons of one player with another, by match."""
+
+    pair: Ints
+    """The number of the pair of versions."""
+    sign: Ints
+    """1 if the first is ahead, -1 if it is behind, 0 for a tie."""
+    counts: Floats
+    """1 if the match tells of the first, else 0."""
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """All matches with one number of seats; versions are numbered from 0."""
+
+    versions: Ints
+    """By block and player: the versions of a block in ascending order."""
+    block: Ints
+    """The block of each match."""
+    told: NDArray[np.bool_]
+    """By block and player: whether any match of the block tells of it."""
+    comparisons: dict[tuple[int, int], _Comparisons]
+    """By two players of a block, in either order: what the matches tell of the first, who is compared with the second."""
+
+    @property
+    def seats(self) -> int:
+        return int(self.versions.shape[1])
+
+
+class _Data(NamedTuple):
+    """All matches. What is by pair is in one order; each pair is there twice, as what is told of either."""
+
+    ids: Ints
+    """The id of each version."""
+    one: Ints
+    other: Ints
+    tables: list[_Tables]
+    blocks: Ints
+    """By version: the number of blocks that tell of it."""
+    shares: Floats
+    """By version: its share in the average, by the blocks that tell of all in it."""
+
+
+class _Guess(NamedTuple):
+    """Estimates for all versions together."""
+
+    prior: float
+    """The precision, 1 by the variance, of a strength before its first match."""
+    weights: dict[int, float]
+    """By number of seats: the weight of each pair at a table."""
+
+
+def fit(matches: Iterable[CountedMatch], start: Mapping[int, float] | None = None) -> Fit:
+    """Return the estimate of every version of which some matches tell.
+
+    Args:
+        matches: those that count, in any order.
+        start: strengths from which the search begins, such as those of an earlier fit. They save time and change nothing.
+    """
+    by_seats: dict[int, list[CountedMatch]] = {}
+    for match in matches:
+        by_seats.setdefault(len(match.versions), []).append(match)
+    if not by_seats:
+        return Fit({}, {}, np.zeros((0, 0)))
+    data = _arranged(by_seats)
+    strengths = np.array([(start or {}).get(version, MU) for version in data.ids.tolist()])
+    guess = _Guess(1 / SIGMA**2, {seats: _weight(seats) for seats in by_seats})
+    for _ in range(_ROUNDS):
+        found = _most_likely(data, guess, strengths)
+        guess, strengths = _better_guess(data, guess, found), found.strengths
+    found = _most_likely(data, guess, strengths)
+    return _estimates(data, found.strengths, _doubt(data, guess, found))
+
+
+def _weight(seats: int) -> float:
+    """Return the weight with which the pairs of a table of equals tell as much as its order does."""
+    return 3 / (seats + 1)
+
+
+def _arranged(by_seats: Mapping[int, Sequence[CountedMatch]]) -> _Data:
+    """Return the matches in arrays."""
+    ids = np.unique(np.concatenate([[match.versions for match in group] for group in by_seats.values()], axis=None))
+    tables = [_tables(group, ids) for _, group in sorted(by_seats.items())]
+    keys = np.concatenate([found.pair for group in tables for found in group.comparisons.values()])
+    pairs = np.unique(keys)
+    for group in tables:
+        for players, found in group.comparisons.items():
+            group.comparisons[players] = found._replace(pair=np.searchsorted(pairs, found.pair))
+    blocks = _seats(tables, [group.told for group in tables], len(ids))
+    whole = _seats(tables, [group.told & group.told.all(axis=1, keepdims=True) for group in tables], len(ids))
+    shares = whole / whole.sum() if whole.any() else np.full(len(ids), 1 / len(ids))
+    return _Data(ids, pairs // len(ids), pairs % len(ids), tables, blocks, shares)
+
+
+def _seats(tables: Sequence[_Tables], which: Sequence[NDArray[np.bool_]], versions: int) -> Ints:
+    """Return how often each version has one of some seats; these are said by block and player."""
+    return np.asarray(
+        sum(np.bincount(group.versions[some], minlength=versions) for group, some in zip(tables, which, strict=True))
+    )
+
+
+def _tables(group: Sequence[CountedMatch], ids: Ints) -> _Tables:
+    """Return matches with one number of seats; pairs have keys instead of numbers."""
+    versions = np.searchsorted(ids, np.array([match.versions for match in group]))
+    order = np.argsort(versions, axis=1)
+    players = np.take_along_axis(versions, order, axis=1)
+    ranks = np.take_along_axis(np.array([match.ranks for match in group]), order, axis=1)
+    _, first, block = np.unique(np.array([match.block for match in group]), return_index=True, return_inverse=True)
+    rated = np.ones(players.shape, bool)
+    for number, match in enumerate(group):
+        if match.rated is not None:
+            rated[number] = [version in match.rated for version in ids[players[number]].tolist()]
+    comparisons = {
+        (a, b): _Comparisons(
+            players[:, a] * len(ids) + players[:, b], np.sign(ranks[:, b] - ranks[:, a]), rated[:, a].astype(float)
+        )
+        for a, b in permutations(range(players.shape[1]), 2)
+    }
+    told = np.zeros(players[first].shape, bool)
+    np.logical_or.at(told, block, rated)
+    return _Tables(players[first], block, told, comparisons)
+
+
+# the likelihood
+
+
+class _Slopes(NamedTuple):
+    """The first derivative of the logarithm of an outcome's probability, and the negative second, by pair."""
+
+    first: Floats
+    second: Floats
+
+
+class _Found(NamedTuple):
+    """The most likely strengths."""
+
+    strengths: Floats
+    slopes: dict[int, _Slopes]
+    """By the sign of an outcome, in the strength of the first of a pair."""
+    inverse: Floats
+    """The inverse of the matrix of negative second derivatives: of the slope of one version, by the strength of another."""
+
+
+def tail(z: Floats) -> Floats:
+    """Return the probability that a standard normal variable is above z."""
+    return np.fromiter(map(math.erfc, (z / math.sqrt(2)).tolist()), float, len(z)) / 2
+
+
+def _density(z: Floats) -> Floats:
+    return np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+
+
+def _ahead(difference: Floats, margin: float) -> _Slopes:
+    """Return the slopes for "the first is ahead", by the differences of the strengths."""
+    z = np.maximum((difference - margin) / SPREAD, -30)  # beyond, the tail is too small for a float
+    mills = _density(z) / tail(-z)
+    return _Slopes(mills / SPREAD, mills * (mills + z) / SPREAD**2)
+
+
+def _tied(difference: Floats, margin: float) -> _Slopes:
+    """Return the slopes for "the two tie"; without a margin, nothing ties."""
+    if not margin:
+        return _Slopes(np.zeros(len(difference)), np.zeros(len(difference)))
+    near = np.minimum((np.abs(difference) - margin) / SPREAD, 30)
+    far = near + 2 * margin / SPREAD
+    chance = tail(near) - tail(far)
+    slope = (_density(near) - _density(far)) / chance
+    curvature = slope**2 + (far * _density(far) - near * _density(near)) / chance
+    return _Slopes(-np.sign(difference) * slope / SPREAD, curvature / SPREAD**2)
+
+
+def _slopes(data: _Data, strengths: Floats, margin: float) -> dict[int, _Slopes]:
+    difference = strengths[data.one] - strengths[data.other]
+    ahead, behind = _ahead(difference, margin), _ahead(-difference, margin)
+    return {1: ahead, -1: _Slopes(-behind.first, behind.second), 0: _tied(difference, margin)}
+
+
+def _most_likely(data: _Data, guess: _Guess, strengths: Floats) -> _Found:
+    """Return the most likely strengths, and the margin with which as many ties are to be expected as there are; by Newton's method."""
+    counts = _counts(data, guess)
+    margin = _first_margin(counts)
+    for _ in range(100):
+        slopes = _slopes(data, strengths, margin)
+        slope, curvature = (np.asarray(sum(counts[sign] * slopes[sign][order] for sign in counts)) for order in (0, 1))
+        gradient = _sums(data.one, slope, len(strengths)) - guess.prior * (strengths - MU)
+        precision = _precision(data, curvature, guess.prior)
+        step = np.linalg.solve(precision, gradient)
+        strengths = strengths + step * min(1, SIGMA / np.abs(step).max(initial=1e-9))
+        wider = _next_margin(data, counts, strengths, margin)
+        if np.abs(step).max() < 1e-9 and abs(wider - margin) < 1e-9:
+            break
+        margin = wider
+    return _Found(strengths, slopes, np.asarray(np.linalg.inv(precision), np.float64))
+
+
+def _counts(data: _Data, guess: _Guess) -> dict[int, Floats]:
+    """Return the weighted numbers of comparisons with each sign, by pair."""
+    found = [(group, one) for group in data.tables for one in group.comparisons.values()]
+    pair, sign = (np.concatenate([one[column] for _, one in found]) for column in (0, 1))
+    weights = np.concatenate([one.counts * guess.weights[group.seats] for group, one in found])
+    return {one: _sums(pair, weights * (sign == one), len(data.one)) for one in (1, -1, 0)}
+
+
+def _sums(places: Ints, values: Floats, size: int) -> Floats:
+    """Return the sum of the values at each of some places."""
+    return np.asarray(np.bincount(places, weights=values, minlength=size), np.float64)
+
+
+def _precision(data: _Data, curvature: Floats, prior: float) -> Floats:
+    found = np.zeros((len(data.ids), len(data.ids)))
+    found[data.one, data.other] = -curvature
+    np.fill_diagonal(found, prior - found.sum(axis=1))
+    return found
+
+
+def _first_margin(counts: Mapping[int, Floats]) -> float:
+    """Return the margin if all were equally strong; 0 without a tie."""
+    tied = counts[0].sum()
+    share = tied / (sum(count.sum() for count in counts.values()) + 1)
+    return SPREAD * NormalDist().inv_cdf((1 + share) / 2) if tied else 0.0
+
+
+def _next_margin(data: _Data, counts: Mapping[int, Floats], strengths: Floats, margin: float) -> float:
+    """Return a better margin, by a step of Newton's method."""
+    if not margin:
+        return 0.0
+    difference = strengths[data.one] - strengths[data.other]
+    low, high = (difference - margin) / SPREAD, (difference + margin) / SPREAD
+    compared = np.asarray(sum(counts.values()))
+    wanted = counts[0].sum() * compared.sum() / (compared.sum() + 1)  # if all tied, no margin were wide enough
+    excess = (compared * (tail(low) - tail(high))).sum() - wanted
+    slope = (compared * (_density(low) + _density(high))).sum() / SPREAD
+    return float(min(max(margin - excess / slope, margin / 2), margin * 2))
+
+
+# how far apart versions are, how alike the matches of a block, and what both say of the ranges
+
+
+class _Blocks(NamedTuple):
+    """By block with one number of seats."""
+
+    slope: Floats
+    """Of the block's likelihood, by player."""
+    information: Floats
+    """Its negative second derivatives, by two players."""
+    near: Floats
+    """The inverse for the whole ladder, by two players."""
+
+    @property
+    def without(self) -> Floats:
+        """The slope if the block itself had not been fitted (CR3)."""
+        leverage = np.eye(self.slope.shape[1]) - self.information @ self.near
+        return np.asarray(np.linalg.solve(leverage, self.slope[:, :, None])[:, :, 0])
+
+
+def _blocks(group: _Tables, weight: float, found: _Found) -> _Blocks:
+    count, seats = group.versions.shape
+    slope, information = np.zeros((count, seats)), np.zeros((count, seats, seats))
+    for (a, b), one in group.comparisons.items():
+        first, second = (_sums(group.block, _chosen(found.slopes, order, one) * weight, count) for order in (0, 1))
+        slope[:, a] += first
+        information[:, a, a] += second
+        information[:, a, b] -= second
+    return _Blocks(slope, information, found.inverse[group.versions[:, :, None], group.versions[:, None, :]])
+
+
+def _chosen(slopes: Mapping[int, _Slopes], order: int, one: _Comparisons) -> Floats:
+    """Return the slopes of the outcomes that there were."""
+    return np.asarray(np.choose(one.sign + 1, [slopes[sign][order][one.pair] for sign in (-1, 0, 1)]) * one.counts)
+
+
+def _better_guess(data: _Data, guess: _Guess, found: _Found) -> _Guess:
+    """Return how precise the prior is, and what a pair is worth, by the strengths and the blocks that were found.
+
+    The prior is MacKay's: its variance explains the squares of as many strengths as the matches determine.
+    """
+    determined = len(data.ids) - guess.prior * np.trace(found.inverse)
+    squares = ((found.strengths - MU) ** 2).sum()
+    prior = (_USUAL + determined) / (_USUAL * SIGMA**2 + squares)
+    weights = {}
+    for group in data.tables:
+        factor = guess.weights[group.seats] / _weight(group.seats)
+        blocks = _blocks(group, guess.weights[group.seats], found)
+        expected = np.einsum("bij,bji->", blocks.near, blocks.information) / factor
+        noise = np.einsum("bi,bij,bj->", blocks.without, blocks.near, blocks.slope) / factor**2
+        weights[group.seats] = _weight(group.seats) * float((_TRUST + expected) / (_TRUST + noise))
+    return _Guess(float(prior), weights)
+
+
+def _doubt(data: _Data, guess: _Guess, found: _Found) -> Floats:
+    """Return W: the square of the half of a range is W[i, i], and W[i, i] + W[j, j] - 2 W[i, j] for a difference."""
+    versions = len(data.ids)
+    noise = guess.prior * np.eye(versions)
+    for group in data.tables:
+        blocks = _blocks(group, guess.weights[group.seats], found)
+        own = blocks.without[:, :, None] * blocks.without[:, None, :]
+        fewest = data.blocks[group.versions].min(axis=1)
+        trust = (fewest / (fewest + _TRUST))[:, None, None]
+        keys = group.versions[:, :, None] * versions + group.versions[:, None, :]
+        mutual = np.maximum(blocks.information, blocks.information.transpose(0, 2, 1))
+        parts = (trust * own + (1 - trust) * mutual).ravel()
+        noise += _sums(keys.ravel(), parts, versions**2).reshape(versions, versions)
+    doubt, modelled = (
+        _centred(covariance, data.shares) for covariance in (found.inverse @ noise @ found.inverse.T, found.inverse)
+    )
+    wider = _RANGE * np.sqrt(
+        np.maximum(1, np.diag(modelled) / np.diag(doubt))
+    )  # blocks may look alike because there are few
+    return np.asarray(doubt * wider * wider[:, None])
+
+
+def _centred(covariance: Floats, shares: Floats) -> Floats:
+    """Return the covariance of what is left when the average, in which each version has a share, is taken off."""
+    less = covariance - shares @ covariance
+    return np.asarray(less - (less @ shares)[:, None])
+
+
+def open_places(values: Floats, doubt: Floats) -> tuple[Ints, Ints]:
+    """Return the best and the worst place that is open to each of some estimates, the greatest of which is the best.
+
+    Two are told apart if the range of their difference does not contain 0; `doubt` is as `_doubt` describes it.
+    """
+    squares = np.diag(doubt)
+    apart = (values[:, None] - values) ** 2 > squares[:, None] + squares - 2 * doubt
+    better = (apart & (values > values[:, None])).sum(axis=1)
+    worse = (apart & (values < values[:, None])).sum(axis=1)
+    return 1 + better, len(squares) - worse
+
+
+def _estimates(data: _Data, strengths: Floats, doubt: Floats) -> Fit:
+    """Return the estimates. A version of which no match tells, such as one that only had guests, has none and takes no place."""
+    strengths = strengths + MU - data.shares @ strengths
+    told = np.flatnonzero(data.blocks)
+    ids, strengths, blocks, doubt = data.ids[told], strengths[told], data.blocks[told], doubt[np.ix_(told, told)]
+    columns = (ids, strengths, np.sqrt(np.diag(doubt)), *open_places(strengths, doubt), blocks)
+    found = {
+        version: Estimate(
+            round(strength, _DIGITS), round(strength - half, _DIGITS), round(strength + half, _DIGITS), *rest
+        )
+        for version, strength, half, *rest in zip(*(column.tolist() for column in columns), strict=True)
+    }
+    ordered = dict(sorted(found.items(), key=lambda one: (-one[1].low, -one[1].strength, one[0])))
+    return Fit(ordered, dict(zip(ids.tolist(), strengths.tolist(), strict=True)), doubt)

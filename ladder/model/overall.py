@@ -1,0 +1,69 @@
+"""One ranking over all games: the share of the others that a version is ahead of, averaged over the games. Pure.
+
+Strengths of different games do not add up: a game with little luck spreads them further, and would decide alone. So each game
+says which part of the others a version is ahead of at tables of two, and each game weighs the same.
+docs/ratings.md has the derivation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ladder.model.fit import SPREAD, Fit, Floats, open_places, tail
+
+_DIGITS = 5
+"""Results are rounded to these decimals, as those of a fit are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """The standing of a version over all games."""
+
+    share: float
+    """The share of the others that it is ahead of, averaged over the games; from 0 to 1."""
+    low: float
+    """The lower end of the 95 % range; the order goes by it."""
+    high: float
+    """The upper end."""
+    best: int
+    """The first of the places that are left open."""
+    worst: int
+    """The last of them."""
+    by_game: tuple[float, ...]
+    """The share in each game."""
+
+
+def overall(fits: Sequence[Fit]) -> dict[int, Overall]:
+    """Return how the versions stand that have a strength in each of some games, best first; nobody if they are fewer than two."""
+    common = sorted(set.intersection(*map(set, fits))) if fits else []
+    if len(common) < 2:
+        return {}
+    shares, doubts = zip(*(_shares(fit, common) for fit in fits), strict=True)
+    means = np.mean(shares, axis=0)
+    doubt = np.sum(doubts, axis=0) / len(fits) ** 2  # results of one game say nothing of another
+    half = np.sqrt(np.diag(doubt))
+    shown = np.round([means, np.maximum(0, means - half), np.minimum(1, means + half)], _DIGITS)
+    best, worst = open_places(means, doubt)
+    columns = (*shown, best, worst, np.round(np.transpose(shares), _DIGITS))
+    found = [
+        Overall(share, low, high, first, last, tuple(by_game))
+        for share, low, high, first, last, by_game in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+    order = np.lexsort((common, -means, half - means)).tolist()
+    return {common[number]: found[number] for number in order}
+
+
+def _shares(fit: Fit, versions: Sequence[int]) -> tuple[Floats, Floats]:
+    """Return the share of the others that each version is ahead of in a game, and the doubt of these shares."""
+    strengths, doubt = fit.of(versions)
+    apart = (strengths[:, None] - strengths) / SPREAD
+    others = len(versions) - 1
+    ahead = tail(-apart.ravel()).reshape(apart.shape)
+    slopes = -np.exp(-(apart**2) / 2) / math.sqrt(2 * math.pi) / SPREAD / others  # by the strength of the other
+    np.fill_diagonal(slopes, 0)
+    np.fill_diagonal(slopes, -slopes.sum(axis=1))
+    return (ahead.sum(axis=1) - 0.5) / others, slopes @ doubt @ slopes.T

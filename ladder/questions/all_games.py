@@ -1,0 +1,97 @@
+"""One ranking over all games."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ladder.facts.fitted import fitted, fitted_overall
+from ladder.facts.store import Store
+from ladder.model.condition import Condition
+from ladder.questions.question import Count, Ladder, Request, Row, question
+from ladder.questions.rows import ConditionTerms, condition_terms
+
+
+class GameShare(Row):
+    """The share of a version in one game."""
+
+    game: str
+    """The game."""
+    share: float
+    """The share of the others in this ranking that it would be ahead of at tables of two, from 0 to 1."""
+
+
+class OverallRow(Row):
+    """The standing of a version over all games."""
+
+    place: Count
+    """Its place in the order of the table, from 1: by `low`."""
+    best: Count
+    """The first of the places that its matches leave open."""
+    worst: Count
+    """The last of them; equal to `best` if its place is sure."""
+    bot: str
+    """The bot."""
+    version: Count
+    """The number of the version, from 1."""
+    author: str
+    """The author of the bot."""
+    share: float
+    """The share of the others that it would be ahead of, averaged over the games: each weighs the same."""
+    low: float
+    """The lower end of the 95 % range of that share."""
+    high: float
+    """The upper end."""
+    games: list[GameShare]
+    """Its share in each game, in the order of the conditions."""
+
+
+class AllGamesAnswer(Row):
+    """One ranking over all games."""
+
+    conditions: list[ConditionTerms]
+    """The condition that stands for each game: the one with the most blocks, the oldest of several. Games without matches are
+    left out."""
+    versions: list[OverallRow]
+    """The versions with a strength in each of these games, best first; none if there are fewer than two."""
+
+
+class AllGamesRequest(Request[AllGamesAnswer]):
+    """Asks for the ranking over all games."""
+
+
+@question("/all-games")
+def all_games(ladder: Ladder, request: AllGamesRequest) -> AllGamesAnswer:
+    """List the versions that play all games, best first: each game weighs the same."""
+    facts = ladder.facts
+    versions, conditions = facts.roster.versions(), [one for one in _main(facts).values() if fitted(facts, one)]
+    return AllGamesAnswer(
+        conditions=[condition_terms(one) for one in conditions],
+        versions=[
+            OverallRow(
+                place=place,
+                best=one.best,
+                worst=one.worst,
+                bot=versions[version].bot,
+                version=versions[version].number,
+                author=versions[version].author,
+                share=one.share,
+                low=one.low,
+                high=one.high,
+                games=[
+                    GameShare(game=condition.game, share=share)
+                    for condition, share in zip(conditions, one.by_game, strict=True)
+                ],
+            )
+            for place, (version, one) in enumerate(fitted_overall(facts, conditions).items(), 1)
+        ],
+    )
+
+
+def _main(facts: Store) -> Mapping[str, Condition]:
+    """Return the condition of each game with the most blocks, the oldest of several."""
+    found: dict[str, tuple[int, Condition]] = {}
+    for condition in facts.roster.conditions().values():
+        blocks = sum(facts.schedule.blocks_by_seats(condition).values())
+        if condition.game not in found or blocks > found[condition.game][0]:
+            found[condition.game] = blocks, condition
+    return {game: condition for game, (_, condition) in found.items()}

@@ -1,0 +1,59 @@
+"""Places and strengths in words, the same in commands and pages."""
+
+from __future__ import annotations
+
+from ladder.questions.all_games import OverallRow
+from ladder.questions.rows import StandingRow
+
+RANGES = (
+    "± is the 95 % range of a strength: if the bots played as many matches again and again, 95 of 100 such ranges would contain the"
+    " true strength; places such as 3 to 7 are all those that the matches so far leave open."
+)
+"""The explanation below a table of standings."""
+ALL_GAMES = (
+    "The share says how many of the others listed here a bot would be ahead of at tables of two, on average over the games: each game"
+    " weighs the same. Behind it is its 95 % range, as that of a strength; places such as 3 to 7 are all those left open."
+    " Only versions with a strength in each of the games are listed."
+)
+"""The explanation below the ranking over all games."""
+NOT_YET = "not yet"
+"""Stands where a version has no strength, because its matches are newer than the last fit."""
+_WITHIN = 1.96
+"""95 % of a normal distribution are within this many standard deviations."""
+
+
+def open_places(one: StandingRow | OverallRow) -> str:
+    """Return the places that its matches leave open to a version, such as `3 to 7`; `-` if that is not known."""
+    if one.best is None:
+        return "-"
+    return str(one.best) if one.best == one.worst else f"{one.best} to {one.worst}"
+
+
+def strength(one: StandingRow) -> str:
+    """Return the strength of a version with its range, such as `26.4 ± 2.3`; `-` if it is not rated."""
+    found = one.strength_range
+    if found is not None:
+        return f"{found.strength:.1f} ± {found.half:.1f}"
+    return NOT_YET if one.place is not None else "-"
+
+
+def live_rating(one: StandingRow) -> str:
+    """Return the live rating of a version as mu ± 2 sigma, such as `26.4 ± 1.8`; `-` if it is not rated."""
+    return "-" if one.rating is None else f"{one.rating.mu:.1f} ± {2 * one.rating.sigma:.1f}"
+
+
+def share(one: OverallRow) -> str:
+    """Return a share over all games with its range, such as `61.3 % (55.0 to 67.2)`."""
+    return f"{100 * one.share:.1f} % ({100 * one.low:.1f} to {100 * one.high:.1f})"
+
+
+def disagreement(one: StandingRow) -> str:
+    """Say that the live rating and the strength of a version are further apart than their ranges; an empty text if they are not."""
+    live, found = one.rating, one.strength_range
+    if live is None or found is None or abs(live.mu - found.strength) <= _WITHIN * live.sigma + found.half:
+        return ""
+    return (
+        f"Its strength is {strength(one)}, but its live rating is {live.mu:.1f} ± {_WITHIN * live.sigma:.1f}. They differ by more than"
+        " both ranges allow: the live rating takes each match as it comes and as new evidence, and its average drifts,"
+        " while the strength weighs all matches at once, block by block, with an average of 25. Places go by the strength."
+    )
