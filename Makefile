@@ -26,7 +26,7 @@ constraints: $(READY) ## write constraints.txt: the newest versions of everythin
 proto: $(READY) ## build the messages again after a change in proto/
 	$(BIN)/python proto/generate.py
 
-demo: $(READY) ## play a match between processes, verify it, run a small ladder of all games, each time in a new folder, demo/1 ...
+demo: $(READY) ## play a match between processes, verify it, a small ladder of all games and a tournament, each time in a new folder, demo/1 ...
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
 # Neighbours in a worker share what their modules set up, so each begins with a stretch of tests (worksteal). The tests wait as
@@ -92,10 +92,11 @@ pictures: $(READY) proto ## make the pictures of the README from a real match (C
 	$(INSTALL) --editable '.[docs,pages]'
 	$(BIN)/python docs/pictures.py
 
-soak: $(READY) proto ## play from everywhere and read hostile positions for SECONDS each (300), kill a ladder KILLS times (300)
+soak: $(READY) proto ## play from everywhere and read hostile positions for SECONDS each (300), kill a ladder KILLS times (300), a tournament (100)
 	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s -m soak tests
 	DOGANA_SOAK_KILLS=$(or $(KILLS),300) $(BIN)/python -m tests.ladder.soak
 	DOGANA_SOAK_KILLS=$(or $(KILLS),100) $(BIN)/python -m tests.ladder.serving_soak
+	DOGANA_SOAK_KILLS=$(or $(KILLS),100) $(BIN)/python -m tests.tournament.soak
 
 check: $(READY) proto ## formatting, lint, types, imports, messages, docs
 	$(BIN)/ruff format --check .
@@ -128,7 +129,14 @@ values: compiled-copy ## fit the values that `search` estimates with, from their
 	for game in cargo_noir venezia; do (cd build/compiled && PYTHONPATH=.:agents ../../$(BIN)/python -m bench.values_$$game) || exit 1; \
 		cp build/compiled/agents/house_bots/search/$$game.toml agents/house_bots/search/; done
 
+ratings: $(READY) proto ## let simulated ladders play, write into docs/ratings.md how often ranges of ratings contain the truth, and what TrueSkill's constants matter (twenty minutes)
+	$(BIN)/python -m bench.ratings
+	$(BIN)/python -m bench.constants
+
+formats: $(READY) proto ## simulate how often the best entrant wins a tournament of each format, and write it into docs/tournaments.md
+	$(BIN)/python -m bench.formats
+
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup constraints proto demo test test-all ladders ray door compiled-copy compiled wheel-test release container pages languages kits docs pictures soak check fmt bench strength verdicts luck values games
+.PHONY: help setup constraints proto demo test test-all ladders ray door compiled-copy compiled wheel-test release container pages languages kits docs pictures soak check fmt bench strength verdicts luck values ratings formats games

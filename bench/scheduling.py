@@ -55,15 +55,17 @@ class Field:
 
     Attributes:
         playing: by number.
+        sizes: the possible numbers of seats.
         met: for each bot, in how many blocks it has met each other.
         block: how many blocks there were.
         chance: the rule's own.
         changed: the numbers of bots that have played since a rule has cleared it.
     """
 
-    def __init__(self, bots: Sequence[Bot], chance: random.Random) -> None:
+    def __init__(self, bots: Sequence[Bot], chance: random.Random, sizes: Sequence[int] = SEATS) -> None:
         """Begin with some bots."""
         self.playing = {bot.number: bot for bot in bots}
+        self.sizes = sizes
         self.met: dict[int, Counter[int]] = defaultdict(Counter)
         self.block = 0
         self.chance = chance
@@ -73,7 +75,7 @@ class Field:
     @property
     def seats(self) -> int:
         """The number of seats of the next block: all are played equally often."""
-        return SEATS[self.block % len(SEATS)]
+        return self.sizes[self.block % len(self.sizes)]
 
     def rate(self, bot: Bot, rating: Rating) -> None:
         """Give a bot a new rating."""
@@ -101,8 +103,10 @@ def ours(field: Field) -> Iterator[list[int]]:
     due: dict[int, int] = {}
     while True:
         for number in field.changed:
-            bot = field.playing[number]
             queue.remove(number)
+            bot = field.playing.get(number)
+            if bot is None:
+                continue
             queue.put(
                 Candidate(
                     version=number,
@@ -116,7 +120,7 @@ def ours(field: Field) -> Iterator[list[int]]:
                 )
             )
         field.changed.clear()
-        block = queue.draw(SEATS, (), field.chance, field.meetings)
+        block = queue.draw(field.sizes, (), field.chance, field.meetings)
         assert block is not None
         queue.note(block, field.block + 1)
         due.update(block.due)

@@ -40,7 +40,7 @@ STORED_AIM_BYTES = 30_000
 
 
 class Stored(NamedTuple):
-    """What a run has cost for each match."""
+    """The cost of a run per match."""
 
     counting: float
     """Seconds."""

@@ -28,7 +28,7 @@ class ProtoError(Exception):
     """The .proto files cannot be built. The reason is in the text, or protoc has printed it on standard error."""
 
 
-def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> None:
+def generate(sources: Path, target: Path) -> None:
     """Compile every .proto below `sources` into the Python package folder `target`.
 
     A file with a service also gets a module `..._pb2_grpc` with its typed stubs, and `COMMENTED` describes all
@@ -38,7 +38,6 @@ def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> 
     Args:
         sources: the root of import paths; `sources / target.name` contains the files.
         target: the package folder; each changed folder of messages in it is replaced as a whole, the rest stays.
-        include: further roots for imported .proto files.
 
     Raises:
         ProtoError: if a file does not compile; `target` stays as it was.
@@ -47,7 +46,7 @@ def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> 
     services = [file for file in files if re.search(r"^service ", file.read_text(), re.MULTILINE)]
     target.parent.mkdir(parents=True, exist_ok=True)
     with _locked(target.parent), tempfile.TemporaryDirectory(dir=target.parent, prefix=".proto-") as scratch:
-        folders = [sources, *include, Path(str(resources.files("grpc_tools") / "_proto"))]
+        folders = [sources, Path(str(resources.files("grpc_tools") / "_proto"))]
         common = ["protoc", *(f"-I{folder}" for folder in folders)]
         _run([*common, f"--python_out={scratch}", f"--pyi_out={scratch}", *map(str, files)], sources)
         if services:

@@ -58,6 +58,13 @@ VERDICT_MAY_IMPORT = {
     "referee.match.result", "referee.match.seatings",
 }  # fmt: skip
 
+# All that tournaments may import: what follows from a file and from results knows no clock, file or process.
+TOURNAMENT_MAY_IMPORT = {
+    "__future__", "collections", "collections.abc", "dataclasses", "enum", "fractions", "functools", "hashlib", "importlib", "itertools",
+    "math", "networkx", "random", "tomllib", "typing", "referee.errors", "referee.kit.chance", "referee.kit.document", "referee.match.clock",
+    "referee.match.result", "referee.registry",
+}  # fmt: skip
+
 
 def sources(*folders: str) -> list[Path]:
     return [
@@ -119,6 +126,7 @@ ROOMS = {
         "registry",
         "bots",
         "records",
+        "tournament",
         "pages",
         "live",
         "contract",
@@ -223,6 +231,12 @@ def test_the_match_machine_is_pure() -> None:
     for path in sources("referee/match"):
         for name in imports(path):
             assert name in MATCH_MAY_IMPORT or name.startswith("referee.match."), f"{path} imports {name}"
+
+
+def test_tournaments_are_pure() -> None:
+    for path in sources("referee/tournament"):
+        for name in imports(path):
+            assert name in TOURNAMENT_MAY_IMPORT or name.startswith("referee.tournament."), f"{path} imports {name}"
 
 
 def test_what_a_verdict_follows_from_is_pure() -> None:

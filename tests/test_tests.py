@@ -14,22 +14,6 @@ OF_OTHERS = {"_replace", "_asdict", "_fields", "_make", "_exit"}
 """Public names that begin with an underscore: of named tuples, and of `os`."""
 REACHES = {"getattr", "setattr", "delattr", "hasattr", "patch", "object"}
 """Functions that take a name as a text."""
-STILL = tuple(
-    f"tests/ladder/test_{name}.py"
-    for name in (
-        "cluster_answers",
-        "comparing",
-        "cost",
-        "full_disk",
-        "intake",
-        "pool",
-        "quotas",
-        "recompute",
-        "retention",
-        "trial",
-    )
-)
-"""The files that still read private names or replace constants. This list only gets shorter."""
 
 
 def files_of_tests() -> list[Path]:
@@ -92,13 +76,7 @@ def found_in(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("path", [str(path.relative_to(ROOT)) for path in files_of_tests()])
 def test_a_test_reads_no_private_name_and_replaces_no_constant(path: str) -> None:
-    if not path.startswith(STILL):
-        assert found_in(ROOT / path) == []
-
-
-@pytest.mark.parametrize("place", STILL)
-def test_who_is_still_excused_needs_it(place: str) -> None:
-    assert found_in(ROOT / place), f"{place} keeps the rule: take it from the list"
+    assert found_in(ROOT / path) == []
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ COLUMNS = (
     "rotation",
     "finished_at",
     "rated",
+    "event",
     "digest",
     "seat",
     "bot",
@@ -79,6 +80,7 @@ def _rows(chronicle: Store) -> Iterator[dict[str, Any]]:
             "rotation": match.rotation,
             "finished_at": match.finished_at,
             "rated": match.rated,
+            "event": match.event,
             "digest": match.digest,
         }
         for seat in match.seats:

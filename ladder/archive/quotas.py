@@ -13,13 +13,20 @@ DEFAULT_BYTES = 1024**3
 """The default quota for the files of all versions of an author."""
 
 
-def check_quota(home: Home, store: Store, author: str, content_hash: str) -> None:
+def check_quota(home: Home, store: Store, author: str, content_hash: str, default: int = DEFAULT_BYTES) -> None:
     """Check that an author's quota allows files that have been copied. The caller must prevent other additions meanwhile.
+
+    Args:
+        home: the ladder.
+        store: its facts.
+        author: the author who submits the files.
+        content_hash: the hash of the files.
+        default: the quota in bytes of an author who has none.
 
     Raises:
         LadderError: if it does not.
     """
-    most = store.budgets.quotas().get(author, DEFAULT_BYTES)
+    most = store.budgets.quotas().get(author, default)
     if most is None:
         return
     contents = {

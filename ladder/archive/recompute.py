@@ -2,8 +2,8 @@
 
 The log is never repaired: others may have copies of it.
 
-To verify a record takes some hundredths of a second, so for a million of them some hours. Which records hold is noted meanwhile
-(`checked.py`); whoever is in a hurry has only a sample of them verified.
+To verify a record takes some hundredths of a second, so for a million of them some hours. Verified records are noted
+meanwhile (`checked.py`), and a sample can be verified instead of all.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from ladder.facts.results import Results
 from ladder.facts.store import Store
 from ladder.model.condition import not_defaults
 from ladder.model.match import Match
+from ladder.model.names import ORGANISER_NAME
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from referee.match.result import milliseconds
@@ -40,14 +41,14 @@ from referee.registry import find, shipped_board
 from referee.version import installed_version
 
 MAX_TOLD = 100
-"""The most lines that are kept of each kind of problem; the others are counted."""
+"""The maximum number of lines that are kept of each kind of problem; the others are counted."""
 _CHUNK = 32
 """The records that a process gets at a time: enough to keep it busy, few enough for all processes to end together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Of which matches the records are verified."""
+    """The matches whose records are verified."""
 
     seed: int
     """Decides which; the same seed gives the same matches as long as no others come to count."""
@@ -57,11 +58,11 @@ class Sample:
     """Their share of all, from 0 to 1, rounded up."""
 
     def numbers(self, matches: int) -> Iterator[int]:
-        """Yield the numbers of the matches that are chosen from so many, ascending."""
+        """Yield the numbers of the chosen matches, ascending, from 1 to `matches`."""
         wanted = ceil(matches * self.share) if self.records is None else self.records
         chance = random.Random(self.seed)  # noqa: S311
         for number in range(1, matches + 1):
-            if chance.random() * (matches + 1 - number) < wanted:  # of those that are left, as many as are still wanted
+            if chance.random() * (matches + 1 - number) < wanted:  # each of the rest is equally likely
                 wanted -= 1
                 yield number
 
@@ -87,7 +88,7 @@ class Comparison:
     matches: int = 0
     """The number of matches that count."""
     left_out: int = 0
-    """Of how many of them the records were not looked at, because they are not in the sample."""
+    """The number of those whose records were not verified, because they are not in the sample."""
     verified_before: int = 0
     """The number of records that an interrupted comparison verified, and that have not changed since."""
     broken: Lines = field(default_factory=Lines)
@@ -99,7 +100,7 @@ class Comparison:
     pruned: int = 0
     """The number of matches that count although their record was pruned (`retention.py`); that is no problem."""
     contradicting: Lines = field(default_factory=Lines)
-    """Records that hold, but are not what was counted."""
+    """Records that hold, but are not what was counted; matches of events that their plans do not have."""
     differences: Lines = field(default_factory=Lines)
     """The contents of views and private tables that do not follow from the events."""
     log: str = ""
@@ -132,7 +133,7 @@ class Checked:
     problems: list[Problem] = field(default_factory=list)
     """In the order of the matches."""
     fingerprints: dict[int, bytes] = field(default_factory=dict)
-    """Of the records that were verified and hold, by the numbers of their matches."""
+    """The fingerprints of the records that hold, by the numbers of their matches."""
     before: int = 0
     """The number of others that were verified before."""
 
@@ -144,11 +145,11 @@ class Problem:
     match_id: str
     text: str
     holds: bool
-    """Whether there is a record that holds, but is not what was counted."""
+    """True if the record holds, but differs from the counted result."""
     is_missing: bool = False
-    """Whether there is none at all."""
+    """True if there is no record."""
     is_unread: bool = False
-    """Whether it is in a format that this version does not read."""
+    """True if this version does not read its format."""
 
 
 def compare(home: Home, store: Store, sample: Sample | None = None) -> Comparison:
@@ -159,8 +160,8 @@ def compare(home: Home, store: Store, sample: Sample | None = None) -> Compariso
 
     Args:
         home: the folder of the ladder.
-        store: what it knows.
-        sample: of which matches the records are verified; None for all.
+        store: its facts.
+        sample: the matches whose records are verified; None for all.
 
     Raises:
         LadderError: if the ladder cannot be read, there is no room for temporary files, or a process that verifies records
@@ -180,6 +181,8 @@ def _compare(home: Home, store: Store, rebuilt: Rebuilt, sample: Sample | None) 
                 chosen = _chosen(rebuilt.results, found, sample)
                 for problem in _problems(home, chosen, found, notes):
                     _settle(problem, store, rebuilt, found)
+            for line in rebuilt.unplanned():
+                found.contradicting.add(line)
             for line in rebuilt.differences():
                 found.differences.add(line)
     except AuditError as error:
@@ -230,13 +233,13 @@ def _among(numbers: Iterator[int]) -> Callable[[int], bool]:
 
 
 def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
-    """Compare, and put the views that follow from the events in the place of those of the ladder, if all records hold.
+    """Compare, and replace the ladder's views by those that follow from the events, if all records hold.
 
     Args:
         home: the folder of the ladder.
-        store: what it knows.
-        count_lost: whether records that are missing or do not hold are noted as lost for good. Their matches count on:
-            if a match did not count without its record, whoever removes a record would undo a loss.
+        store: its facts.
+        count_lost: True to note records that are missing or do not hold as lost for good. Their matches still count:
+            otherwise, removing a record would undo a defeat.
 
     Raises:
         LadderError: if a run is going on, or as `compare` does.
@@ -249,6 +252,7 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
                 store.evidence.note_lost(store.evidence.broken())
                 rebuilt.take_events()
                 rebuilt.replace_views()
+                store.log.note_repair(ORGANISER_NAME)
             found.repaired = True
         return found
 

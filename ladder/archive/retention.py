@@ -112,7 +112,8 @@ def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = Fal
         return 0, 0
     with home.files_stay(but_mine=True), home.versions_alone():
         with store.reading():
-            resting, since, versions = at_rest(store), store.roster.idle_since(), store.roster.versions().values()
+            resting = at_rest(store) - store.tournaments.needed_versions()
+            since, versions = store.roster.idle_since(), store.roster.versions().values()
         spared = {one.content_hash for one in versions if one.id not in resting or since[one.id] >= before}
         gone = {one.content_hash for one in versions if not (one.is_house or one.is_at_home)} - spared
         gone = {content for content in gone if (home.versions / content).is_dir()}

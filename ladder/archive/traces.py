@@ -14,7 +14,7 @@ from ladder.archive.faults import Account, LongestDecision, read_account
 from ladder.facts.history import LAST_MATCHES, PlayedMatch
 from ladder.facts.roster import MAX_NAMED
 from ladder.facts.schema import MAX_VOIDS
-from ladder.facts.standings import Status, standings
+from ladder.facts.standings import Status, statuses
 from ladder.facts.store import Store
 from ladder.model.condition import Condition, not_defaults
 from ladder.model.match import Version
@@ -156,7 +156,9 @@ def traces_of(home: Home, chronicle: Store, match_id: str) -> MatchTraces:
     return MatchTraces(
         match_id=match_id,
         condition=condition,
-        status=_status(match_id, played, len(voids), is_scheduled=match is not None),
+        status=_status(
+            match_id, played, len(voids), chronicle.tournaments.of_match(match_id), is_scheduled=match is not None
+        ),
         bots=tuple(bots),
         seats=tuple(_seats(played, account, usages_of(home, match_id))),
         voids=tuple(voids),
@@ -177,7 +179,12 @@ def _account(home: Home, match_id: str) -> tuple[bool, Account | None, str]:
         return not isinstance(error, NoRecord), None, str(error)
 
 
-def _status(match_id: str, played: PlayedMatch | None, voids: int, *, is_scheduled: bool) -> str:
+def _status(match_id: str, played: PlayedMatch | None, voids: int, event: str, *, is_scheduled: bool) -> str:
+    """Return whether a match counts; `event` is empty for a match of the ladder itself."""
+    if event and is_scheduled and played is None and voids >= MAX_VOIDS:
+        return f"is given up, and a draw in event {event}: it was void too often"
+    if played is not None and event:
+        return f"counts as number {played.number}, in event {event}, and is not rated"
     if played is not None:
         again = "" if played.rated else ", but is not rated: the same was played before"
         return f"counts as number {played.number}{again}"
@@ -283,7 +290,7 @@ def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> BotOu
     failed = [
         (condition.game, dict(condition.options), condition.clock)
         for condition in chronicle.roster.conditions().values()
-        for one in standings(chronicle, condition, [newest.id])
+        for one in statuses(chronicle, condition, [newest.id])
         if one.version == newest and one.status is Status.FAILED
     ]
     qualifying = (

@@ -11,6 +11,7 @@ from ladder.commands.tables import status_of, table
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.facts.standings import Status
 from ladder.questions.bots import BotsRequest
+from ladder.questions.in_words import strength
 from ladder.questions.question import document
 from referee.commands.output import out, print_json
 
@@ -20,15 +21,15 @@ def bots(
         str, typer.Argument(help="Only bots with this in their name or in that of their author.", metavar="TEXT")
     ] = "",
     game: Annotated[
-        str | None, typer.Option(help="Only bots that play this game, and their skill at it.", metavar="GAME")
+        str | None, typer.Option(help="Only bots that play this game, and their strength at it.", metavar="GAME")
     ] = None,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List bots with their authors, status and skill.
+    """List bots with their authors, status and strength.
 
-    For each bot it shows the newest version, with its status and skill under each condition. The skill is mu - 3 sigma,
+    For each bot it shows the newest version, with its status and strength under each condition. The strength has its 95 % range,
     as in `dogana ladder top`; a bot without counted matches has none.
 
     Examples:
@@ -43,7 +44,7 @@ def bots(
     if as_json:
         print_json([document(one) for one in found])
         return
-    listed = table("bot", "author", "game", "under", "skill", "status", numbers={"skill"}, whole={"game"})
+    listed = table("bot", "author", "game", "under", "strength", "status", numbers={"strength"}, whole={"game"})
     for one in found:
         label = f"{one.bot} v{one.version}"
         tried = [standing for standing in one.standings if standing.status != Status.UNTRIED.value]
@@ -55,7 +56,7 @@ def bots(
                 one.author if line == 0 else "",
                 standing.game,
                 standing.terms,
-                f"{standing.low:.2f}" if standing.low is not None else "-",
+                strength(standing),
                 status_of(standing),
             )
     out.print(listed)

@@ -50,6 +50,7 @@ LADDER = {
         "match",
         "log",
         "record",
+        "files",
         "playing",
         "queue",
         "key",
@@ -67,16 +68,25 @@ LADDER = {
         "serve",
         "web",
         "site",
+        "event",
         "author",
         "audit",
         "recompute",
         "backup",
         "export",
+        "finalists",
         "prune",
     ),
 }
 """The commands of `dogana ladder`, in the sections of its help page."""
 ladder = typer.Typer(help="Submit bots, run matches among them, look at standings.", cls=lazy(LADDER), **_SETTINGS)
+TOURNAMENT: dict[str, dict[str, str | typer.Typer]] = {
+    "Commands": {
+        name: f"referee.commands.tournament.{name}" for name in ("new", "run", "add", "show", "verify", "page")
+    }
+}
+"""The commands of `dogana tournament`."""
+tournament = typer.Typer(help="Decide once who is best among some bots.", cls=lazy(TOURNAMENT), **_SETTINGS)
 COMMANDS: dict[str, dict[str, str | typer.Typer]] = {
     "Look": {
         "games": "referee.commands.games",
@@ -98,6 +108,7 @@ COMMANDS: dict[str, dict[str, str | typer.Typer]] = {
     },
     "Organise": {
         "ladder": ladder,
+        "tournament": tournament,
         "doctor": "referee.commands.doctor",
     },
 }

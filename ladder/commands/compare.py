@@ -10,6 +10,7 @@ from ladder.commands.options import AsJson
 from ladder.commands.tables import moment, table
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.questions.comparing import CompareRequest, VersionComparison
+from ladder.questions.in_words import open_places, strength
 from ladder.questions.question import document
 from referee.commands.output import out, print_json
 
@@ -29,9 +30,10 @@ def compare(
 ) -> None:
     """Show two bots side by side.
 
-    It shows their ratings, and their results against each other.
+    It shows their strengths, and their results against each other.
 
-    The chance that one is the better one follows from both ratings; it is not the chance of winning a match. "share" is the
+    The chance that one is the stronger one follows from all matches under the condition; beyond 97.5 % they are told apart. It is
+    not the chance of winning a match. "share" is the
     share of their common matches in which the first was ahead, with ties counted as halves, and its 95 % confidence interval.
 
     Examples:
@@ -56,16 +58,14 @@ def compare(
 def _print(first: str, second: str, comparison: VersionComparison) -> None:
     one, other = comparison.one, comparison.other
     out.print(f"{one.game} ({one.terms})", style="bold", soft_wrap=True)
-    numbers = ("place", "mu", "sigma", "mu - 3 sigma", "matches")
-    listed = table("", *numbers, numbers=numbers, widths={"mu - 3 sigma": 6})
+    numbers = ("place", "strength", "mu", "sigma", "matches")
+    listed = table("", *numbers, numbers=numbers)
     for label, standing in ((first, one), (second, other)):
-        skill = ["-"] * 4
-        if standing.mu is not None:
-            skill = [str(standing.place), *(f"{number:.2f}" for number in (standing.mu, standing.sigma, standing.low))]
-        listed.add_row(label, *skill, str(standing.matches))
+        live = ["-" if number is None else f"{number:.2f}" for number in (standing.mu, standing.sigma)]
+        listed.add_row(label, open_places(standing), strength(standing), *live, str(standing.matches))
     out.print(listed)
     if comparison.better is not None:
-        out.print(f"the chance that {first} is the better one: {comparison.better:.1%}", soft_wrap=True)
+        out.print(f"the chance that {first} is the stronger one: {comparison.better:.1%}", soft_wrap=True)
     if not comparison.met.matches:
         out.print(f"{first} and {second} have not met")
         return

@@ -142,14 +142,14 @@ def serve(
 ) -> None:
     """Offer the ladder over the network, and play day and night.
 
-    What authors submit qualifies at once, and plays from then on. The ladder can be stopped at any moment, by Ctrl-C or by
-    SIGTERM: it takes up what was left when it is started again. While no bot is there that somebody has submitted, it waits.
+    A submitted bot qualifies at once, and plays from then on. The ladder can be stopped at any moment, by Ctrl-C or by
+    SIGTERM, and continues at its next start. Until somebody submits a bot, it waits.
 
     Authors need a token: `dogana ladder author add NAME` prints one. They log in with `dogana login URL`, where URL is the
     address of the pages, and have the organiser's commands: `dogana ladder top --server URL`. Without a token, standings and
     matches can be looked at.
 
-    What happens is told on standard error, a line for each event: time, level, event, and what belongs to it. A change of the
+    The journal is printed on standard error, a line for each event: time, level, event, and details. A change of the
     certificate needs a restart.
 
     Examples:

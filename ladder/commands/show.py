@@ -9,6 +9,7 @@ from ladder.commands.tables import moment, status_of, table
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.facts.standings import Status
 from ladder.questions.bots import Performance, ShowAnswer, ShowRequest
+from ladder.questions.in_words import disagreement, open_places, strength
 from ladder.questions.question import document
 from ladder.questions.rows import BlockRating
 from referee.commands.output import out, print_json
@@ -22,7 +23,7 @@ def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = Non
 
     For each version it shows the status with the reason.
 
-    For each condition under which the newest version has played, it shows the rating after each block, the faults by kind,
+    For each condition under which the newest version has played, it shows the live rating after each block, the faults by kind,
     and the opponents. Name an older version ('mybot v1') to see its results.
 
     Examples:
@@ -41,6 +42,9 @@ def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = Non
     if found.at_tables:
         out.print("people may play against it at tables", soft_wrap=True)
     _print_versions(found)
+    for event in found.events:
+        entered = "not entered" if event.version is None else f"v{event.version} entered"
+        out.print(f"event {event.event}, {event.phase}: {entered} ({event.reason})", soft_wrap=True)
     for fared in found.fared:
         _print_fared(fared)
     every = [standing for version in found.versions for standing in version.standings]
@@ -57,16 +61,15 @@ def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = Non
 
 
 def _print_versions(found: ShowAnswer) -> None:
-    heads = ("version", "submitted (UTC)", "game", "under", "skill", "status")
-    listed = table(*heads, numbers={"skill"}, whole={"version", "submitted (UTC)", "game"})
+    heads = ("version", "submitted (UTC)", "game", "under", "place", "strength", "status")
+    listed = table(*heads, numbers={"place", "strength"}, whole={"version", "submitted (UTC)", "game"})
     for version in reversed(found.versions):
         first = [f"v{version.version}", moment(version.submitted_at)]
         for one in version.standings:
-            skill = f"{one.low:.2f}" if one.low is not None else "-"
-            listed.add_row(*first, one.game, one.terms, skill, status_of(one))
+            listed.add_row(*first, one.game, one.terms, open_places(one), strength(one), status_of(one))
             first = ["", ""]
         if not version.standings:
-            listed.add_row(*first, "", "", "-", Status.UNTRIED.value)
+            listed.add_row(*first, "", "", "-", "-", Status.UNTRIED.value)
     out.print(listed)
     for version in found.versions:
         for one in version.standings:
@@ -85,6 +88,8 @@ def _print_fared(fared: Performance) -> None:
         f" out in {one.out}{f' ({faults})' if faults else ''}",
         soft_wrap=True,
     )
+    if differs := disagreement(one):
+        out.print(differs, soft_wrap=True)
     _print_blocks(fared.blocks)
     listed = table("met", "matches", "ahead", "tied", "behind", numbers={"matches", "ahead", "tied", "behind"})
     for met in fared.met:
@@ -103,8 +108,8 @@ def _most_first(entry: tuple[str, int]) -> tuple[int, str]:
 
 
 def _print_blocks(blocks: Sequence[BlockRating]) -> None:
-    heads = ("after block", "mu", "sigma", "mu - 3 sigma")
+    heads = ("after block", "mu", "sigma")
     listed = table(*heads, numbers=heads)
     for block in blocks[-LAST_BLOCKS:]:
-        listed.add_row(str(block.block), *(f"{number:.2f}" for number in (block.mu, block.sigma, block.low)))
+        listed.add_row(str(block.block), *(f"{number:.2f}" for number in (block.mu, block.sigma)))
     out.print(listed)

@@ -17,12 +17,12 @@ from ladder.operation.sqlite_file import SqliteFile
 
 @dataclass(frozen=True, slots=True)
 class RetainedRecords:
-    """Which records a pruning keeps, however old they are."""
+    """The records that a pruning keeps, however old they are."""
 
     bots: tuple[str, ...] = ()
-    """Those of all matches of these bots."""
+    """The bots whose matches keep their records."""
     one_block_of: int = 0
-    """Those of every block whose number can be divided by this; 0 for none."""
+    """Blocks whose number can be divided by this keep their records; 0 for no block."""
 
 
 NONE_RETAINED = RetainedRecords()

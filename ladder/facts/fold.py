@@ -13,9 +13,9 @@ from itertools import groupby, permutations
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ladder.model.match import AT_HOME_PREFIX, HOUSE_PREFIX
-from ladder.model.rating import Rating, rate
+from ladder.model.rating import Rating, rate, rated_versions
 from referee.match.result import Outcome
+from referee.tournament.plan import Format, Scoring
 
 Event = Mapping[str, Any]
 
@@ -119,13 +119,35 @@ def _block(db: sqlite3.Connection, event: Event) -> None:
     ids = {label: _version_id(db, label) for label in seated | event["due"].keys()}
     tables = {match["match"]: [ids[label] for label in match["seats"]] for match in event["matches"]}
     first = next(iter(tables.values()))
-    db.execute(
-        """
-        insert into blocks (id, condition, seats, created_at, schedule_seed, round, guests, after_number)
-        values (?, ?, ?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
-        """,
-        [block, condition, len(first), at, event["schedule_seed"], event["round"], event["guests"]],
+    _add_block(
+        db, event, len(first), guests=event["guests"], round=event["round"], schedule_seed=event["schedule_seed"]
     )
+    _add_matches(db, block, condition, tables)
+    due = {ids[label]: moment for label, moment in event["due"].items()}
+    _add_to_queue(db, condition, block, first, due)
+    _add_to_day(db, at[:10], len(tables), first)
+
+
+def _add_block(db: sqlite3.Connection, event: Event, seats: int, **of_its_kind: Any) -> None:
+    """Add a block with the columns that only blocks of the ladder have, or only those of events."""
+    columns = {
+        "id": event["block"],
+        "condition": _condition_id(db, event),
+        "seats": seats,
+        "created_at": event["at"],
+        **of_its_kind,
+    }
+    places = ", ".join("?" * len(columns))
+    db.execute(
+        f"""
+        insert into blocks ({", ".join(columns)}, after_number)
+        values ({places}, (select coalesce(max(number), 0) from results))
+        """,  # noqa: S608
+        list(columns.values()),
+    )
+
+
+def _add_matches(db: sqlite3.Connection, block: int, condition: int, tables: Mapping[str, Sequence[int]]) -> None:
     for rotation, (match_id, versions) in enumerate(tables.items()):
         db.execute("insert into matches (id, block, rotation) values (?, ?, ?)", [match_id, block, rotation])
         db.execute("insert into open_matches (match, condition) values (?, ?)", [match_id, condition])
@@ -133,9 +155,6 @@ def _block(db: sqlite3.Connection, event: Event) -> None:
             "insert into seats (match, seat, version) values (?, ?, ?)",
             ([match_id, seat, version] for seat, version in enumerate(versions)),
         )
-    due = {ids[label]: moment for label, moment in event["due"].items()}
-    _add_to_queue(db, condition, block, first, due)
-    _add_to_day(db, at[:10], len(tables), first)
 
 
 def _add_to_queue(
@@ -195,6 +214,57 @@ def _seed(db: sqlite3.Connection, event: Event) -> None:
     db.execute("update blocks set seed = ?, sealed_at = ? where id = ?", [event["seed"], event["at"], event["block"]])
 
 
+# events
+
+
+def _tournament(db: sqlite3.Connection, event: Event) -> None:
+    Format(event["format"]), Scoring(event["scoring"])  # no other ones can be played
+    terms = ("format", "seats", "blocks", "rounds", "advance", "scoring", "top", "same_author", "share", "closes")
+    db.execute(
+        f"""
+        insert into tournaments (name, condition, seed_commitment, announced_at, {", ".join(terms)})
+        values (?, ?, ?, ?, {", ".join("?" * len(terms))})
+        """,  # noqa: S608
+        [
+            event["tournament"],
+            _condition_id(db, event),
+            event["seed_commitment"],
+            event["at"],
+            *(event[term] for term in terms),
+        ],
+    )
+
+
+def _tournament_closed(db: sqlite3.Connection, event: Event) -> None:
+    tournament = _tournament_id(db, event)
+    db.execute("update tournaments set closed_at = ? where id = ?", [event["at"], tournament])
+    db.executemany(
+        "insert into entrants (tournament, number, version, place) values (?, ?, ?, ?)",
+        (
+            [tournament, number, _version_id(db, one["version"]), one["place"]]
+            for number, one in enumerate(event["entrants"])
+        ),
+    )
+    db.executemany(
+        "insert into left_out (tournament, version, reason) values (?, ?, ?)",
+        ([tournament, _version_id(db, one["version"]), one["reason"]] for one in event["left_out"]),
+    )
+
+
+def _tournament_block(db: sqlite3.Connection, event: Event) -> None:
+    tables = {match["match"]: [_version_id(db, label) for label in match["seats"]] for match in event["matches"]}
+    seats = len(next(iter(tables.values())))
+    _add_block(db, event, seats, guests=False, tournament=_tournament_id(db, event), fixture=event["fixture"])
+    _add_matches(db, event["block"], _condition_id(db, event), tables)
+
+
+def _tournament_over(db: sqlite3.Connection, event: Event) -> None:
+    db.execute(
+        "update tournaments set ended_at = ?, seed = ? where id = ?",
+        [event["at"], event["seed"], _tournament_id(db, event)],
+    )
+
+
 # results
 
 
@@ -204,6 +274,8 @@ class _Seated(NamedTuple):
     block: int
     condition: int
     guests: bool
+    is_of_event: bool
+    """True if it is of an event: then it changes neither ratings nor tallies."""
     versions: tuple[int, ...]
     """By seat."""
     contents: tuple[str, ...]
@@ -212,7 +284,7 @@ class _Seated(NamedTuple):
 
 def _result(db: sqlite3.Connection, event: Event) -> None:
     match_id, match = event["match"], _seated(db, event["match"])
-    is_rated = not _was_played(db, match, event["digest"])
+    is_rated = not match.is_of_event and not _was_played(db, match, event["digest"])
     ratings = _rated(db, match, event) if is_rated else {}
     number = db.execute(
         "insert into results (match, digest, record_hash, decisions, finished_at, rated) values (?, ?, ?, ?, ?, ?)",
@@ -227,6 +299,9 @@ def _result(db: sqlite3.Connection, event: Event) -> None:
         """,
         ([match_id, seat, *row] for seat, row in enumerate(seats)),
     )
+    db.execute("delete from open_matches where match = ?", [match_id])
+    if match.is_of_event:
+        return
     outs = [outcome != Outcome.PLAYED.value for outcome in event["outcomes"]]
     db.executemany(
         "insert into appearances (version, condition, number, seat, lost, out) values (?, ?, ?, ?, ?, ?)",
@@ -235,7 +310,6 @@ def _result(db: sqlite3.Connection, event: Event) -> None:
             for seat, version in enumerate(match.versions)
         ),
     )
-    db.execute("delete from open_matches where match = ?", [match_id])
     _tally(db, match, event["ranks"], outs, is_rated=is_rated)
     _note_ratings(db, match, ratings)
 
@@ -243,15 +317,17 @@ def _result(db: sqlite3.Connection, event: Event) -> None:
 def _seated(db: sqlite3.Connection, match_id: str) -> _Seated:
     rows = db.execute(
         """
-        select matches.block, blocks.condition, blocks.guests, seats.version, versions.content_hash
+        select matches.block, blocks.condition, blocks.guests, blocks.tournament is not null,
+            seats.version, versions.content_hash
         from matches join blocks on blocks.id = matches.block
         join seats on seats.match = matches.id join versions on versions.id = seats.version
         where matches.id = ? order by seats.seat
         """,
         [match_id],
     ).fetchall()
-    block, condition, guests, *_ = rows[0]
-    return _Seated(block, condition, bool(guests), tuple(row[3] for row in rows), tuple(row[4] for row in rows))
+    block, condition, guests, is_of_event, *_ = rows[0]
+    versions, contents = tuple(row[4] for row in rows), tuple(row[5] for row in rows)
+    return _Seated(block, condition, bool(guests), bool(is_of_event), versions, contents)
 
 
 def _was_played(db: sqlite3.Connection, match: _Seated, digest: str) -> bool:
@@ -293,29 +369,13 @@ def _rated(db: sqlite3.Connection, match: _Seated, event: Event) -> dict[int, Ra
             [match.condition, json.dumps(list(parents))],
         )
     }
-    return rate(known, match.versions, event["ranks"], parents, _changes(match, event["outcomes"]))
-
-
-def _changes(match: _Seated, outcomes: Sequence[str]) -> set[int]:
-    """Return the versions whose ratings a match changes.
-
-    If bots at home did not come, these are only the absent ones: the others had no part in that. If bots at home are
-    guests, the ratings of submitted bots do not change.
-    """
-    at_home = {
-        version
-        for version, content in zip(match.versions, match.contents, strict=True)
-        if content.startswith(AT_HOME_PREFIX)
-    }
     absent = {
-        version for version, outcome in zip(match.versions, outcomes, strict=True) if outcome == Outcome.START.value
+        version
+        for version, outcome in zip(match.versions, event["outcomes"], strict=True)
+        if outcome == Outcome.START.value
     }
-    if absent & at_home:
-        return absent & at_home
-    if match.guests and at_home:
-        house = zip(match.versions, match.contents, strict=True)
-        return at_home | {version for version, content in house if content.startswith(HOUSE_PREFIX)}
-    return set(match.versions)
+    contents = dict(zip(match.versions, match.contents, strict=True))
+    return rate(known, match.versions, event["ranks"], parents, rated_versions(contents, absent, guests=match.guests))
 
 
 def _tally(
@@ -395,6 +455,10 @@ _FOLDS = {
     "block": _block,
     "void": _void,
     "seed": _seed,
+    "tournament": _tournament,
+    "tournament_closed": _tournament_closed,
+    "tournament_block": _tournament_block,
+    "tournament_over": _tournament_over,
     "result": _result,
     "lost": _lost,
     "pruning": _pruning,
@@ -417,6 +481,11 @@ def _version_id(db: sqlite3.Connection, label: str) -> int:
         "select versions.id from bots join versions on versions.bot = bots.id where name = ? and number = ?",
         [bot, int(number)],
     )
+
+
+def _tournament_id(db: sqlite3.Connection, event: Event) -> int:
+    name = event["tournament"]
+    return _one(db, f"event {name!r}", "select id from tournaments where name = ?", [name])
 
 
 def _condition_id(db: sqlite3.Connection, event: Event) -> int:

@@ -62,7 +62,9 @@ class PlayedMatch:
     """In ISO 8601, UTC."""
     digest: str
     rated: bool
-    """False if the same was played before between the same versions in the same seats."""
+    """False if it is of an event, or the same was played before between the same versions in the same seats."""
+    event: str
+    """The name of its event; empty for a match of the ladder itself."""
     seats: tuple[PlayedSeat, ...]
 
 
@@ -213,6 +215,7 @@ class MatchHistory:
         rows = self._file.each(
             f"""
             select results.*, matches.block, matches.rotation, blocks.condition, seats.version,
+                coalesce((select name from tournaments where id = blocks.tournament), '') as event,
                 seat_results.seat, seat_results.rank, seat_results.score, seat_results.outcome, seat_results.detail,
                 seat_results.decisions as seat_decisions, seat_results.think_ms
             from results
@@ -236,6 +239,7 @@ class MatchHistory:
                 finished_at=first["finished_at"],
                 digest=first["digest"],
                 rated=bool(first["rated"]),
+                event=first["event"],
                 seats=tuple(
                     PlayedSeat(
                         seat=row["seat"],
@@ -252,7 +256,7 @@ class MatchHistory:
             )
 
     def played(self, match_id: str) -> PlayedMatch | None:
-        """Return a match that counts; None if it does not count."""
+        """Return a counted match by its id; None if there is no such match."""
         rows = self._file.rows("select number from results where match = ?", [match_id])
         return next(iter(self.numbered([row["number"] for row in rows])), None)
 

@@ -9,6 +9,8 @@ from typing import Any
 from ladder.facts.entries import append, lines
 from ladder.operation.sqlite_file import SqliteFile
 
+_REPAIR = "recompute --repair"
+
 
 class Log:
     """The events, the key that signs them, and the list of who has changed what."""
@@ -44,3 +46,12 @@ class Log:
         with self._file.writing():
             now = datetime.now(UTC).isoformat(timespec="seconds")
             self._file.write("insert into acts (at, who, did, about) values (?, ?, ?, ?)", [now, who, did, about])
+
+    def note_repair(self, who: str) -> None:
+        """Note that the views were built again, in the transaction that does it."""
+        self.note_act(who, _REPAIR, "")
+
+    def repairs(self) -> int:
+        """Return how often the views were built again."""
+        [row] = self._file.rows("select count(*) as count from acts where did = ?", [_REPAIR])
+        return int(row["count"])

@@ -19,7 +19,9 @@ from ladder.facts.results import Results
 from ladder.facts.roster import Roster
 from ladder.facts.schedule import Schedule
 from ladder.facts.schema import LAYOUT, VIEWS
+from ladder.facts.tournaments import Tournaments
 from ladder.operation.sqlite_file import SqliteFile
+from referee.kit.chance import commitment
 from referee.records.audit_book import unfit
 from referee.records.audit_log import AuditError, Reader
 
@@ -31,7 +33,7 @@ class Rebuilt:
     """The views of a ladder, built again from its events. Close it, or use it as a context manager.
 
     Attributes:
-        roster, results, evidence: what the events say, as the parts of `Store` with these names read it.
+        roster, results, evidence, tournaments: what the events say, as the parts of `Store` with these names read it.
     """
 
     def __init__(self, ladder: SqliteFile) -> None:
@@ -51,7 +53,9 @@ class Rebuilt:
         log = Log(self._file)
         self.roster = Roster(self._file, log)
         self.results = Results(self._file, log, self.roster)
-        self.evidence = Evidence(self._file, log, Schedule(self._file, log, self.roster))
+        schedule = Schedule(self._file, log, self.roster)
+        self.evidence = Evidence(self._file, log, schedule)
+        self.tournaments = Tournaments(self._file, log, self.roster, schedule)
 
     def __enter__(self) -> Self:
         return self
@@ -82,6 +86,10 @@ class Rebuilt:
             self._check_numbers()
             for block, seed in self._seeds().items():
                 self._file.write("insert or replace into seeds (block, seed) values (?, ?)", [block, seed])
+            for one, seed in self._tournament_seeds().items():
+                self._file.write(
+                    "insert or replace into tournament_seeds (tournament, seed) values (?, ?)", [one, seed]
+                )
 
     def _check_numbers(self) -> None:
         [row] = self._ladder.rows("select min(number) as first, max(number) as last, count(*) as events from events")
@@ -93,6 +101,12 @@ class Rebuilt:
         rows = self._ladder.rows("select block, seed from seeds")
         return {row["block"]: row["seed"] for row in rows if row["block"] in self._reader.commitments}
 
+    def _tournament_seeds(self) -> dict[int, int]:
+        """Return the seeds that the ladder has of the events that are not over, by their ids."""
+        rows = self._ladder.rows("select tournament, seed from tournament_seeds")
+        committed = {one.id for one in self.tournaments.all() if one.seed is None}
+        return {row["tournament"]: row["seed"] for row in rows if row["tournament"] in committed}
+
     def differences(self) -> Iterator[str]:
         """Yield what of the ladder does not follow from its events, and what is missing, a line each; inside of `reading`."""
         self._attach()
@@ -103,6 +117,7 @@ class Rebuilt:
             for row in self._missing(view, columns, "again", "main"):
                 yield f"{view}: lacks {row}, which follows from the log"
         yield from self._differing_seeds()
+        yield from self._differing_tournament_seeds()
         yield from self._differing_commands()
 
     def _missing(self, view: str, columns: Sequence[str], one: str, other: str) -> Iterator[str]:
@@ -121,6 +136,19 @@ class Rebuilt:
                 yield f"seeds: block {block} lacks its seed"
             elif unfit(seeds[block], commitments):
                 yield f"seeds: block {block} has another seed than the log commits to"
+
+    def _differing_tournament_seeds(self) -> Iterator[str]:
+        """Yield the events that are not over whose seeds are not those to which the log commits."""
+        seeds = self._tournament_seeds()
+        for one in self.tournaments.all():
+            if one.seed is None and one.id not in seeds:
+                yield f"tournament_seeds: event {one.terms.name} lacks its seed"
+            elif one.seed is None and commitment(one.terms.name, seeds[one.id]) != one.seed_commitment:
+                yield f"tournament_seeds: event {one.terms.name} has another seed than the log commits to"
+
+    def unplanned(self) -> list[str]:
+        """Return the matches of events that are not those of their plans, a line each; nothing if a seed is missing."""
+        return [] if any(self._differing_tournament_seeds()) else self.tournaments.contradictions()
 
     def _differing_commands(self) -> Iterator[str]:
         """Yield the versions whose commands are not those of which the log has the hashes."""

@@ -117,7 +117,7 @@ class Results:
                 pass
 
     def counted(self) -> Iterator[Match]:
-        """Read all matches that count, in the order in which they do; inside of `reading`, all of one moment."""
+        """Read all counted matches in the order of counting; inside `reading`, all as of one moment."""
         conditions, versions = self._roster.conditions(), self._roster.versions()
         rows = self._file.each(
             f"""

@@ -49,8 +49,7 @@ class Schedule:
         """
         found = self._roster.versions({*due, *(version for table in tables.values() for version in table)})
         with self._file.writing():
-            [row] = self._file.rows("select 1 + coalesce(max(id), 0) as block from blocks")
-            block = row["block"]
+            block = self.next_block()
             self._log.append(
                 "block",
                 {
@@ -61,13 +60,18 @@ class Schedule:
                     "schedule_seed": schedule_seed,
                     "due": {found[version].label: moment for version, moment in due.items()},
                     "matches": [
-                        _planned(match_id, seed, rotation, [found[version] for version in table])
+                        planned(match_id, seed, rotation, [found[version] for version in table])
                         for rotation, (match_id, table) in enumerate(tables.items())
                     ],
                 },
             )
             self._file.write("insert into seeds (block, seed) values (?, ?)", [block, seed])
             return [match for match in self.unfinished(condition) if match.block == block]
+
+    def next_block(self) -> int:
+        """Return the number of the next block."""
+        [row] = self._file.rows("select 1 + coalesce(max(id), 0) as block from blocks")
+        return int(row["block"])
 
     def unfinished(self, condition: Condition) -> list[Match]:
         """Return the matches under a condition that were scheduled, do not count yet and are not given up, in their order."""
@@ -102,12 +106,12 @@ class Schedule:
         )
 
     def blocks_since(self, condition: Condition, block: int) -> int:
-        """Return how many blocks there were under a condition after one of them; all of them for 0."""
+        """Return how many blocks of the ladder there were under a condition after one of them; all of them for 0."""
         if not block:
             return sum(self.blocks_by_seats(condition).values())
         [row] = self._file.rows(
             # "+" keeps SQLite from walking through all blocks of the condition
-            "select count(*) as blocks from blocks where +condition = ? and id > ?",
+            "select count(*) as blocks from blocks where +condition = ? and id > ? and tournament is null",
             [condition.id, block],
         )
         return int(row["blocks"])
@@ -119,7 +123,9 @@ class Schedule:
             select count(*) as newcomers from qualifications
             join versions on versions.id = qualifications.version join bots on bots.id = versions.bot
             where passed is not null and bots.author != ?
-            and at >= coalesce((select created_at from blocks order by id desc limit 1), '')
+            and at >= coalesce(
+                (select created_at from blocks where tournament is null order by id desc limit 1), ''
+            )
             """,
             [HOUSE],
         )
@@ -189,11 +195,11 @@ class Schedule:
 
 SEED = "coalesce(blocks.seed, (select seed from seeds where block = blocks.id)) as seed"
 """The seed of a row of `blocks`, be it revealed or not."""
-MATCH = f"matches.id as match_id, matches.block, matches.rotation, blocks.condition, {SEED}, blocks.guests"
+MATCH = f"matches.id as match_id, matches.block, matches.rotation, blocks.condition, {SEED}, blocks.guests, blocks.tournament"
 """The columns that `_match` needs, beside the version in the seat."""
 
 
-def _planned(match_id: str, block_seed: int, rotation: int, seats: Sequence[Version]) -> dict[str, Any]:
+def planned(match_id: str, block_seed: int, rotation: int, seats: Sequence[Version]) -> dict[str, Any]:
     """Return a match as the event of its block has it: it commits to its seed, and does not reveal it."""
     seed = seed_of(block_seed, rotation, [version.content_hash for version in seats])
     labels = [version.label for version in seats]
@@ -228,6 +234,7 @@ def match_of(
         seats=seats,
         seed=seed_of(first["seed"], first["rotation"], [version.content_hash for version in seats]),
         guests=bool(first["guests"]),
+        tournament=first["tournament"],
         voids=first.get("voids", 0),
         count=count,
     )

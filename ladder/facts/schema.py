@@ -13,7 +13,7 @@ conditions              what is played and how: a game, options, a clock; everyt
 qualifications          whether a version got through a first match, or may try once more; the last one counts
 retirements             versions that the organiser has taken out, or brought back; the last one counts
 consents                bots that people may play against at tables, or may not any more; the last one counts
-blocks, matches, seats  the schedule: a block is one seed, played in every rotation of the seats
+blocks, matches, seats  the schedule: a block is one seed, played in every rotation of the seats, on the ladder or in an event
 results, seat_results   the results; `results.number` is the order in which matches count
 voids                   attempts at a match without a result
 trials                  versions that were tried because workers died (`trial.py`)
@@ -26,6 +26,9 @@ meetings                for each pair of versions: in how many blocks both sat
 scores                  for each pair of versions: in how many matches both sat, and how often the first was ahead
 table_sizes             for each number of seats: how many blocks there were
 appearances             for each seat of a match that counts: who sat there, and whether it lost or was out
+tournaments             events: their terms, when they closed and ended, and their seed once it is revealed
+entrants                which versions were entered in them, in the order of their seeding
+left_out                which versions were not, and why
 open_matches            scheduled matches that do not count yet, and are not given up
 dues                    for each condition and version: when it is due (`schedule.py`)
 days                    for each day and author: how many matches were scheduled (`budgets.py`)
@@ -33,6 +36,7 @@ days                    for each day and author: how many matches were scheduled
 The private tables hold what must never be public. They decide no rating, and are not in the log:
 
 seeds                   the seeds of blocks that are not over; the log has their commitments
+tournament_seeds        the seeds of events that are not over; likewise
 commands                the command that starts each version; the log has its hash
 telemetry               what bots report of their thinking to their authors, summed for each match, seat and key
 authors, tokens         who may ask over the network, and by which tokens they are known
@@ -111,20 +115,57 @@ create table consents (
     given integer not null,
     at text not null
 ) strict;
+create table tournaments (
+    id integer primary key,
+    name text not null unique,
+    condition integer not null references conditions (id),
+    format text not null,
+    seats integer not null,
+    blocks integer not null,
+    rounds integer not null,
+    advance integer not null,
+    scoring text not null,
+    top integer not null,
+    same_author integer not null,
+    share integer not null,
+    closes text not null,
+    seed_commitment text not null,
+    announced_at text not null,
+    closed_at text not null default '',
+    ended_at text not null default '',
+    seed integer
+) strict;
+create table entrants (
+    tournament integer not null references tournaments (id),
+    number integer not null,
+    version integer not null references versions (id),
+    place integer not null,
+    primary key (tournament, number)
+) strict, without rowid;
+create index entrants_of on entrants (version);
+create table left_out (
+    tournament integer not null references tournaments (id),
+    version integer not null references versions (id),
+    reason text not null,
+    primary key (tournament, version)
+) strict, without rowid;
 create table blocks (
     id integer primary key,
     condition integer not null references conditions (id),
     seats integer not null,
     seed integer,
     guests integer not null,
-    round integer not null,
-    schedule_seed integer not null,
+    round integer,
+    schedule_seed integer,
+    tournament integer references tournaments (id),
+    fixture text,
     after_number integer not null,
     created_at text not null,
     sealed_at text
 ) strict;
 create index blocks_to_seal on blocks (id) where sealed_at is null;
 create index blocks_round on blocks (condition, round);
+create index blocks_of on blocks (tournament) where tournament is not null;
 create table matches (
     id text primary key,
     block integer not null references blocks (id),
@@ -266,6 +307,10 @@ create table days (
 _PRIVATE = """
 create table seeds (
     block integer primary key references blocks (id),
+    seed integer not null
+) strict;
+create table tournament_seeds (
+    tournament integer primary key references tournaments (id),
     seed integer not null
 ) strict;
 create table commands (

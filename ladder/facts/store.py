@@ -1,4 +1,4 @@
-"""What a ladder knows, in one SQLite file: events, the views that follow from them, and private tables (`schema.py`).
+"""The facts of a ladder, in one SQLite file: events, the views that follow from them, and private tables (`schema.py`).
 
 Each part reads the views of its topic, and writes by adding an event (`entries.append`).
 """
@@ -19,21 +19,23 @@ from ladder.facts.log import Log
 from ladder.facts.results import Results
 from ladder.facts.roster import Roster
 from ladder.facts.schedule import Schedule
+from ladder.facts.tournaments import Tournaments
 
 
 class Store:
-    """What a ladder knows. Use it as a context manager, or close it.
+    """The facts of a ladder. Use it as a context manager, or close it.
 
     Attributes:
         file: the SQLite file, with its transactions.
-        log: the events, and who has changed what.
-        budgets: what authors may have.
-        roster: who takes part.
-        admission: who may play.
-        schedule: what was scheduled.
-        results: what came out.
-        evidence: which records there are.
-        history: what people ask about bots and matches.
+        log: the events, and the list of changes.
+        budgets: the budgets and quotas of authors.
+        roster: bots, versions and conditions.
+        admission: qualifications, retirements and verdicts of trials.
+        schedule: blocks and their open matches.
+        results: counted matches.
+        tournaments: events, their entrants and results.
+        evidence: the hashes of records; sealed blocks; lost and pruned records.
+        history: queries about bots and counted matches.
     """
 
     def __init__(self, path: Path, *, create: bool, outwaits: bool = False) -> None:
@@ -49,6 +51,7 @@ class Store:
         self.admission = Admission(self.file, self.log, self.roster)
         self.schedule = Schedule(self.file, self.log, self.roster)
         self.results = Results(self.file, self.log, self.roster)
+        self.tournaments = Tournaments(self.file, self.log, self.roster, self.schedule)
         self.evidence = Evidence(self.file, self.log, self.schedule)
         self.history = MatchHistory(self.file, self.roster)
 

@@ -21,12 +21,14 @@ from ladder.http.api.api import failed as api_failed
 from ladder.http.api.callers import Callers, shared
 from ladder.http.api.changing import ChangesByPrograms
 from ladder.http.pages.about import ratings
+from ladder.http.pages.all_games import all_games
 from ladder.http.pages.api import api
 from ladder.http.pages.bot import bot
 from ladder.http.pages.bots import bots
 from ladder.http.pages.compare import compare
 from ladder.http.pages.crosstable import crosstable
 from ladder.http.pages.enter import enter
+from ladder.http.pages.events import event, events
 from ladder.http.pages.feed import feed
 from ladder.http.pages.live import live
 from ladder.http.pages.match import match
@@ -85,10 +87,13 @@ PAGES: dict[str, PageFunction] = {
     "/games/{game}/under/{slug}": standings,
     "/games/{game}/matches": matches,
     "/games/{game}/crosstable": crosstable,
+    "/all-games": all_games,
     "/bots": bots,
     "/bots/{bot}": bot,
     "/bots/{bot}/feed.xml": feed,
     "/feed.xml": feed,
+    "/events": events,
+    "/events/{event}": event,
     "/compare": compare,
     "/about/ratings": ratings,
 }

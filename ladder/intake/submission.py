@@ -130,7 +130,7 @@ def check_names(bot: str, author: str) -> None:
         LadderError: if a name has characters that are not allowed, or could be mistaken for a house bot or their author, or
             if the bot's could be mistaken for a version.
     """
-    _check_name(bot, "a bot's name")
+    check_name(bot, "a bot's name")
     if not without_version(bot):
         raise LadderError(f"a bot cannot be called {bot}, which reads like the version of another; choose another name")
     check_author(author)
@@ -142,10 +142,15 @@ def check_author(author: str) -> None:
     Raises:
         LadderError: as for `check_names`.
     """
-    _check_name(author, "an author's name")
+    check_name(author, "an author's name")
 
 
-def _check_name(name: str, what: str) -> None:
+def check_name(name: str, what: str) -> None:
+    """Check a name; `what` says in errors whose it is.
+
+    Raises:
+        LadderError: if it has characters that are not allowed, or could be mistaken for a house bot or their author.
+    """
     if not _NAME.fullmatch(name):
         raise LadderError(f"{what} must be 1 to 40 letters, digits, dots, dashes and underscores, not {name!r}")
     taken = sorted({HOUSE, ORGANISER_NAME, *house_bots()})

@@ -78,6 +78,8 @@ class Match:
     seed: int
     guests: bool = False
     """True if bots at home are guests in it: then it does not rate submitted bots."""
+    tournament: int | None = None
+    """The id of its event; None for a match of the ladder itself."""
     voids: int = 0
     """The number of its void attempts."""
     count: Count | None = None

@@ -30,7 +30,7 @@ MAX_OPEN = 256
 MAX_UPLOADS = 8
 """The number of bots that may be on their way at a time; an author sends one at a time."""
 MAX_READERS = 32
-"""The number of records and audit logs that are sent at a time: an audit log is a temporary file meanwhile."""
+"""The number of records, audit logs and archives of bots that are sent at a time: most are temporary files meanwhile."""
 MAX_READERS_OF_ONE = 4
 """The number of them for one caller."""
 MAX_STREAMS = 256

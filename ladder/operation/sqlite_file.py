@@ -13,6 +13,7 @@ import json
 import logging
 import os
 import sqlite3
+import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,10 +23,16 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
-from sqlite_utils import Database
-
 from ladder.operation.errors import BadHome, Busy, NoRoom
 from ladder.operation.room import lack_of_room
+
+# sqlite-utils imports numpy where that is installed, to store its numbers. It takes most of the start of a command, and no number
+# here is one of numpy's; None in `sys.modules` means that there is no such module.
+_hidden = sys.modules.setdefault("numpy", None)  # type: ignore[arg-type]
+from sqlite_utils import Database  # noqa: E402
+
+if _hidden is None:
+    del sys.modules["numpy"]
 
 _log = logging.getLogger(__name__)
 

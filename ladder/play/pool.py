@@ -72,6 +72,8 @@ class WorkerTimeouts:
     """The number of ticks without a sign of life after which a worker is killed."""
     start_ticks: int = 120
     """The same for a worker that is still starting."""
+    extra_seconds: float = EXTRA_SECONDS
+    """The time for a match besides the start of agents and the clocks; see `max_seconds`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +298,8 @@ class _Worker:
         """Send it a match. If it is dead already, `message` reports that."""
         self.match = match
         self._silent = self._ticks = 0
-        self._max_ticks = math.ceil((self._join_seconds + max_seconds(match)) / self._patience.tick_seconds)
+        seconds = self._join_seconds + max_seconds(match, self._patience.extra_seconds)
+        self._max_ticks = math.ceil(seconds / self._patience.tick_seconds)
         self._out_of_memory = _out_of_memory_kills()
         try:
             self.pipe.send(match)
@@ -349,10 +352,10 @@ class _Worker:
             self.kill()
 
 
-def max_seconds(match: Match) -> float:
+def max_seconds(match: Match, extra_seconds: float = EXTRA_SECONDS) -> float:
     """Return the maximum time of a match after all have joined: the times of all seats in sequence, and some more."""
     control = TimeControl.parse(match.condition.clock)
-    return len(match.seats) * (control.bank + MAX_DECISIONS * control.increment) + EXTRA_SECONDS
+    return len(match.seats) * (control.bank + MAX_DECISIONS * control.increment) + extra_seconds
 
 
 def _signal(number: int) -> str:

@@ -1,4 +1,4 @@
-"""The qualification of a new version: a match against `random`, repeated alone if it failed beside other matches."""
+"""The entry of bots: house bots at once, a new version after a match against `random`, repeated alone if it failed beside other matches."""
 
 from __future__ import annotations
 
@@ -11,13 +11,27 @@ from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.standings import scheduled
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
-from ladder.model.match import HOUSE, Match, Version
+from ladder.model.match import HOUSE, HOUSE_PREFIX, Match, Version
 from ladder.operation.errors import SealBroken
 from ladder.operation.home import QUALIFY, Home
 from ladder.operation.progress import Remark
 from ladder.play.cluster_pool import ClusterPool
 from ladder.play.pool import End, Finished, Pool, Void
 from referee.match.result import Outcome
+from referee.registry import find, games, house_bots
+from referee.version import installed_version
+
+
+def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = False) -> None:
+    """Add the house bots that play a game, those that think only if asked for; they need not qualify."""
+    game = find(condition.game)
+    for name, bot in house_bots().items():
+        if bot.plays(game) and (thinking or not bot.thinks):
+            content = f"{HOUSE_PREFIX}{name}:{installed_version()}"
+            playable = [other.name for other in games().values() if bot.plays(other)]
+            version, _ = store.roster.add_version(name, HOUSE, content, [], playable, "Python")
+            if version.id not in store.admission.qualifications(condition):
+                store.admission.qualify(version.id, condition, passed=True, reason="house bot")
 
 
 def partner_of(store: Store, condition: Condition) -> Version:

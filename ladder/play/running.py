@@ -26,7 +26,7 @@ from ladder.facts.standings import KILLS_WORKERS, scheduled, thinks, to_qualify
 from ladder.facts.store import Store
 from ladder.intake.submission import Inspector
 from ladder.model.condition import Agreed, Condition
-from ladder.model.match import HOUSE, HOUSE_PREFIX, JOIN_SECONDS, Match, Version
+from ladder.model.match import HOUSE, JOIN_SECONDS, Match, Version
 from ladder.model.trial import Trial
 from ladder.operation.errors import CannotPlay, LadderError, SealBroken, TooFew
 from ladder.operation.home import Home
@@ -39,6 +39,7 @@ from ladder.play.playing import sweep
 from ladder.play.pool import End, Finished, Invitation, Pool, Void
 from ladder.play.qualifying import (
     archive_match,
+    enter_house_bots,
     not_this_time,
     partner_of,
     qualify_alone,
@@ -46,13 +47,12 @@ from ladder.play.qualifying import (
     settle_qualification,
     why_not,
 )
+from ladder.play.tournament_matches import TournamentMatches
 from referee.files import private_folder
 from referee.live.matches.cluster import Crew
 from referee.match.clock import TimeControl
 from referee.match.result import MAX_LAG_SHARE, Outcome, Result
-from referee.registry import find, games, house_bots
 from referee.sandbox.box import Sandbox
-from referee.version import installed_version
 
 AWAY_SECONDS = 600.0
 IDLE_SECONDS = 1.0
@@ -145,18 +145,6 @@ def _pool(home: Home, plan: RunPlan) -> Pool | ClusterPool:
     return Pool(home, plan.workers, None, plan.join_seconds, plan.sandbox, plan.invite)
 
 
-def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = False) -> None:
-    """Add the house bots that play a game, those that think only if asked for; they need not qualify."""
-    game = find(condition.game)
-    for name, bot in house_bots().items():
-        if bot.plays(game) and (thinking or not bot.thinks):
-            content = f"{HOUSE_PREFIX}{name}:{installed_version()}"
-            playable = [other.name for other in games().values() if bot.plays(other)]
-            version, _ = store.roster.add_version(name, HOUSE, content, [], playable, "Python")
-            if version.id not in store.admission.qualifications(condition):
-                store.admission.qualify(version.id, condition, passed=True, reason="house bot")
-
-
 class _Play:
     """The matches of one run."""
 
@@ -215,6 +203,7 @@ class _Play:
         in an endless run."""
         self._tried = store.schedule.newcomers_since_the_last_block()
         """The number of newcomers that have tried since the last block was scheduled, perhaps in an earlier run."""
+        self._events = TournamentMatches(store, chosen)
         self._planned = dict.fromkeys(chosen, 0)
         self._counted = 0
         self._lagged = 0
@@ -228,9 +217,10 @@ class _Play:
         if len(kept) < len(unfinished):
             left = len(unfinished) - len(kept)
             yield Progress(Remark(f"{left} matches with bots at home are left until the ladder is served"), 0, 0)
-        self._add(kept)
-        if self._scheduled:
-            yield Progress(Remark(f"finishing {len(self._scheduled)} matches of an earlier run"), 0, 0)
+        self._add([match for match in kept if match.tournament is None])
+        self._events.add(match for match in kept if match.tournament is not None)
+        if kept:
+            yield Progress(Remark(f"finishing {len(kept)} matches of an earlier run"), 0, 0)
         while True:
             for match, end in self._pool.play(self._next()):
                 self._settle(match, end)
@@ -282,10 +272,8 @@ class _Play:
             if not self._room.is_there():
                 yield None
                 continue
-            match = self._take()
-            if match is None:
-                self._fill()
-                match = self._take()
+            self._remarks += self._events.advance()
+            match = self._choose()
             if match is None:
                 if not (self._again or self._scheduled or self._playing):
                     return
@@ -305,9 +293,21 @@ class _Play:
             else:
                 self._playing[match.match_id] = match
                 self._began[match.match_id] = time.monotonic()
+                self._events.begin(match)
                 # At once: the next progress comes when a match is over.
                 note("match_begun", match=match.match_id, game=match.condition.game, bots=match.labels)
                 yield match
+
+    def _choose(self) -> Match | None:
+        """Remove and return the match that begins next: of an event if it is their turn, or if nothing else can begin."""
+        blocks = {match.block for match in self._playing.values()}
+        if self._events.is_their_turn() and (match := self._events.take(blocks)) is not None:
+            return match
+        match = self._take()
+        if match is None:
+            self._fill()
+            match = self._take()
+        return self._events.take(blocks) if match is None else match
 
     def _take(self) -> Match | None:
         """Remove and return the first match that can begin now."""
@@ -449,6 +449,7 @@ class _Play:
 
     def _settle(self, match: Match, end: End) -> None:
         """Count a match, or note that it was void."""
+        self._remarks += self._events.advance()
         archive_match(self._home, match, end)
         del self._playing[match.match_id]
         seconds = time.monotonic() - self._began.pop(match.match_id)
@@ -511,6 +512,7 @@ class _Play:
         """Let versions that failed to qualify beside other matches try again. No other match is running."""
         while self._doubtful:
             match = self._doubtful.popleft()
+            self._remarks += self._events.advance()
             self._remarks.append(qualify_alone(self._home, self._store, self._pool, match))
             yield from self._progress()
             self._let_try_later(match)
@@ -523,6 +525,8 @@ class _Play:
         if match.block is not None and self._store.schedule.is_over(match.block):
             problems = seal_block(self._home, self._store, match.block)
             self._remarks += [Remark(problem, level=logging.ERROR) for problem in problems]
+        if match.tournament is not None:
+            self._events.touch()
 
     def _give_up(self, text: str) -> None:
         """Count a match that was given up for an unknown reason.

@@ -8,11 +8,12 @@ from statistics import fmean
 
 from ladder.archive.traces import last_said, usages_of
 from ladder.facts.history import LAST_BLOCKS, LAST_VERSIONS, SeatTally, Thinking
-from ladder.facts.standings import Standing, Status, places, standings
+from ladder.facts.standings import Placing, Standing, Status, places, statuses
 from ladder.model.condition import Condition
 from ladder.model.match import Version
 from ladder.questions.access import owns
 from ladder.questions.choosing import is_called
+from ladder.questions.events import BotEvent, events_of
 from ladder.questions.question import Count, Ladder, Name, Request, Row, Text, question
 from ladder.questions.rows import (
     BlockRating,
@@ -75,7 +76,7 @@ def bots(ladder: Ladder, request: BotsRequest) -> BotsAnswer:
     for condition in facts.roster.conditions().values():
         if game in (None, condition.game):
             placed = places(facts, condition)
-            for one in standings(facts, condition):
+            for one in statuses(facts, condition):
                 if one.version in listed:
                     listed[one.version].append(standing_row(condition, one, placed.get(one.version.id)))
     return BotsAnswer(
@@ -141,13 +142,13 @@ class Performance(Row):
     faults: dict[str, Count]
     """The number of matches in which it was out, by kind of fault."""
     blocks: list[BlockRating]
-    """Its rating after each of the last 100 blocks with a rated match of it."""
+    """Its live rating after each of the last 100 blocks with a rated match of it."""
     met: list[OpponentRow]
     """Its results in its last 200 matches against each opponent, the most frequent first."""
     telemetry: list[TelemetryRow]
     """Its telemetry in its last 200 matches, by key; for its author only."""
     history: list[BlockRating]
-    """The ratings of all versions of the bot after the last 100 blocks with a rated match of any of them."""
+    """The live ratings of all versions of the bot after the last 100 blocks with a rated match of any of them."""
     seats: list[SeatTally]
     """Its results in its last 200 matches in each seat, smaller tables first."""
     thinking: Thinking | None
@@ -171,6 +172,8 @@ class ShowAnswer(Row):
     """Whether the caller is its author."""
     at_tables: bool
     """Whether people may play against it at tables."""
+    events: list[BotEvent]
+    """Its part in the last 20 events, the newest first."""
 
 
 class ShowRequest(Request[ShowAnswer]):
@@ -199,7 +202,7 @@ def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
         )
         for condition in facts.roster.conditions().values()
         for placed in (places(facts, condition),)
-        for one in standings(facts, condition, [version.id for version in versions])
+        for one in statuses(facts, condition, [version.id for version in versions])
         if one.version in versions
     ]
     newest = versions[-1]
@@ -224,6 +227,7 @@ def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
         ],
         is_own=bool(ladder.caller.author) and newest.author == ladder.caller.author,
         at_tables=newest.bot in facts.roster.at_tables(),
+        events=events_of(ladder, newest.bot),
     )
 
 
@@ -234,7 +238,7 @@ def _with_last_words(ladder: Ladder, condition: Condition, one: Standing) -> Sta
     return replace(one, reason=f"{one.reason}; {said}") if said and said not in one.reason else one
 
 
-def _performance(ladder: Ladder, condition: Condition, one: Standing, place: int | None) -> Performance:
+def _performance(ladder: Ladder, condition: Condition, one: Standing, place: Placing | None) -> Performance:
     """Return how a version has fared under a condition, in which it has this place."""
     facts, version = ladder.facts, one.version
     versions = facts.roster.versions_called(version.bot)[-LAST_VERSIONS:]

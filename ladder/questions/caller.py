@@ -1,4 +1,4 @@
-"""The caller who asks a ladder something, or changes something of it."""
+"""The caller of a question: an author, the organiser, or anybody."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The desk of a ladder: it answers the questions of one caller, and takes in the bots that they submit or offer.
 
-Text of strangers is passed on as it is; whoever prints it makes it visible.
+Text of strangers is passed on unchanged; the code that prints it escapes control characters.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Desk:
     """The desk of one ladder, for one caller. Each question sees one moment of the ladder."""
 
     def __init__(self, home: Home, caller: Caller = ORGANISER, facts: Store | None = None, address: str = "") -> None:
-        """Answer from `facts`, which stay open; if there are none, they are opened for each question, which takes some ms.
+        """Answer from `facts`, which stay open; without them, each question opens the file, which takes some ms.
 
         `address` is that of `Ladder`.
         """

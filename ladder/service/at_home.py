@@ -1,6 +1,6 @@
 """The way between the matches of a ladder and the bots that run on their authors' machines.
 
-An author's client offers a bot (`serve`), and is told of each seat that waits for it (`invite`). The bot's stream comes in by
+An author's client offers a bot (`serve`), and receives an invitation to each seat that waits for it (`invite`). The bot's stream comes in by
 `play`, and is handed on to the referee in whose process the match is played. Who has the token of a seat may come back with it.
 """
 

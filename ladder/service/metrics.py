@@ -1,4 +1,4 @@
-"""Figures of a served ladder for Prometheus: what is asked and how long answers take, and how the ladder stands."""
+"""Figures of a served ladder for Prometheus: its requests, the times of its answers, and its state."""
 
 from __future__ import annotations
 

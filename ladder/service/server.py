@@ -292,10 +292,10 @@ class LadderServer(LadderServicer):
                 await hand_on(address, asked, context, self._limits.calls.slow_seconds)
 
     def _find(self, data: bytes) -> tuple[str, bytes]:
-        """Return where the match is played that somebody wants to watch, and what is asked for there.
+        """Return the address of the match to watch, and the request for that address.
 
         Raises:
-            BadBot: if that is no request.
+            BadBot: if the bytes are no request.
             NotFound: if it is not played, or there are several to choose from.
         """
         try:

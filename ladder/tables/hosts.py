@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ladder.facts.standings import SCHEDULED, standings
+from ladder.facts.standings import SCHEDULED, statuses
 from ladder.facts.store import Store
 from ladder.intake.submission import Inspector
 from ladder.model.match import JOIN_SECONDS, Version
@@ -45,7 +45,7 @@ class Hosts:
             found = [
                 one.version
                 for condition in (chronicle.roster.conditions_of(game) if names else ())
-                for one in standings(chronicle, condition)
+                for one in statuses(chronicle, condition)
                 if one.version.bot in names and one.status in SCHEDULED and not one.version.is_at_home
             ]
         newest = {version.bot: version for version in sorted(found, key=lambda version: version.number)}

@@ -303,7 +303,7 @@ class OpenTables:
         """Return the last view of a finished match.
 
         Raises:
-            NotFound: if there is none, or not any more.
+            NotFound: if there is no such table, or not any more.
         """
         try:
             return View.from_json(self.file(table, VIEW))
@@ -314,7 +314,7 @@ class OpenTables:
         """Return a file of a finished match: `RECORD` or `REPLAY`.
 
         Raises:
-            NotFound: if there is none, or not any more.
+            NotFound: if there is no such table, or not any more.
         """
         folder = self._folder / table
         if not _ID.fullmatch(table) or not (folder / VIEW).exists():

@@ -41,7 +41,7 @@ NICENESS = 10
 MAX_ORDER_BYTES = 1024 * 1024
 """The maximum length of an input line; the first one has the filter of system calls."""
 MAX_LOG = 60
-"""The minimum number of the last lines in a view, if there are so many;"""
+"""The minimum number of the last lines in a view, if there are that many;"""
 MAX_NEW = 300
 """and the maximum, for lines newer than the person's last choice."""
 

@@ -19,6 +19,7 @@ WRITING = [
     ("position", "p.json", "--svg", "mine"),
     ("ladder", "record", "3f09", "--to", "mine", "--home", "."),
     ("ladder", "export", "mine", "--home", "."),
+    ("ladder", "finalists", "folder", "--game", "cargo_noir", "--home", "."),
     ("ladder", "backup", "mine", "--home", "."),
     ("ladder", "site", "public", "--home", "."),
 ]

@@ -35,6 +35,7 @@ PLACEHOLDERS = {
     "BANK+INCREMENT/CAP",
     "BOT",
     "DAYS",
+    "ENTRANT",
     "FILE",
     "FOLDER",
     "GAME",
@@ -56,6 +57,7 @@ PLACEHOLDERS = {
     "SHARE",
     "SIZE",
     "TEXT",
+    "TIME",
     "TOKEN",
     "URL",
 }
@@ -73,8 +75,10 @@ MEANINGS = {
     "--previous": "an earlier audit log",
     "--record": "where records go",
     "--seats": "the number of seats",
+    "--seed": "the number that chance comes from",
     "--server": "the ladder, served",
     "--svg": "where drawings go",
+    "--top": "how many of the best bots",
     "--unconfined": "run bots with the rights of the user",
     "--wait": "how long agents may take to join",
 }
@@ -209,7 +213,7 @@ def test_examples_paste_at_every_width(dogana: Dogana, width: int, monkeypatch: 
 
 NEEDS_MORE = re.compile(
     r"--ray|--listen|--tls|--isolate|login|logout|connect|watch|ladder serve|ladder web|site|doctor|check|ladder run"
-    r"|cmd:./|--bot|build/|records/|sunday|requalify 'mybot|dogana compare|--replace|submit mybot\.py$"
+    r"|cmd:./|--bot|build/|records/|tournament|sunday|requalify 'mybot|dogana compare|--replace|submit mybot\.py$"
 )
 """Examples that need a server, walls, other files or minutes; what they show has tests of its own."""
 
@@ -285,7 +289,7 @@ def test_an_option_is_not_parted_from_its_value_nor_a_quoted_word() -> None:
         (["stanings"], "dogana ladder top"),
         (["ladder", "stanings"], "dogana ladder top"),
         (["leaderboard"], "dogana ladder top"),
-        (["run"], "dogana ladder run"),
+        (["run"], "dogana ladder run` or `dogana tournament run"),
         (["submit", "x.py"], "dogana ladder submit"),
         (["ladder", "play"], "dogana play"),
         (["plya"], "dogana play"),

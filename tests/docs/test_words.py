@@ -58,6 +58,7 @@ PAGES = [
             "replay",
             "running_a_ladder",
             "security",
+            "tournaments",
             "troubleshooting",
             "tutorial",
             "where_is",

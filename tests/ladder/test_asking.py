@@ -25,13 +25,15 @@ from ladder.archive.faults import read_account
 from ladder.archive.recompute import compare
 from ladder.commands.ladder_replay import ladder_replay
 from ladder.commands.replay import look_at, replay
+from ladder.facts import standings
 from ladder.facts.history import PlayedMatch
-from ladder.facts.standings import SUSPENDED_AFTER, scheduled, standings, to_qualify
+from ladder.facts.standings import SUSPENDED_AFTER, scheduled, to_qualify
 from ladder.facts.store import Store
 from ladder.model.match import Match
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
-from ladder.play.running import count, enter_house_bots
+from ladder.play.qualifying import enter_house_bots
+from ladder.play.running import count
 from ladder.questions.bots import ShowRequest
 from ladder.questions.caller import ANYBODY, ORGANISER, Caller
 from ladder.questions.desk import Desk
@@ -452,7 +454,7 @@ def test_the_versions_of_a_bot_are_shown_and_an_older_one_can_be_asked_for(home:
 
 def statuses(home: Home) -> dict[str, str]:
     with Store(home.database, create=False) as chronicle:
-        return {one.version.label: one.status.value for one in standings(chronicle, CONDITION)}
+        return {one.version.label: one.status.value for one in standings.statuses(chronicle, CONDITION)}
 
 
 def agrees(home: Home) -> bool:

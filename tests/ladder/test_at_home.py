@@ -21,7 +21,7 @@ from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.archive.recompute import compare
-from ladder.facts.standings import Status, candidates, standings
+from ladder.facts.standings import Status, candidates, statuses
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.intake.offer import MAX_MATCHES_AT_HOME, OfferedBot
@@ -32,7 +32,8 @@ from ladder.operation.meter import Allowance, Meter
 from ladder.play.blocks import Blocks
 from ladder.play.playing import Playing
 from ladder.play.pool import Invitation
-from ladder.play.running import count, enter_house_bots
+from ladder.play.qualifying import enter_house_bots
+from ladder.play.running import count
 from ladder.questions.caller import Caller
 from ladder.questions.desk import Desk
 from ladder.service import server
@@ -83,7 +84,7 @@ def test_a_bot_at_home_is_scheduled_while_it_is_connected(store: Store) -> None:
     version = at_home(store)
 
     def status() -> Status:
-        return next(one.status for one in standings(store, CONDITION) if one.version == version)
+        return next(one.status for one in statuses(store, CONDITION) if one.version == version)
 
     def is_scheduled() -> bool:
         return version.id in [one.version for one in candidates(store, CONDITION)]

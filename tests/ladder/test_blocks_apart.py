@@ -25,7 +25,8 @@ from ladder.model.match import AT_HOME_PREFIX, Match, Version
 from ladder.operation.home import Home
 from ladder.play import qualifying, running
 from ladder.play.pool import End, Finished, Pool, Void
-from ladder.play.running import MAX_NEWCOMERS, RunPlan, enter_house_bots
+from ladder.play.qualifying import enter_house_bots
+from ladder.play.running import MAX_NEWCOMERS, RunPlan
 from referee.match.clock import TimeControl
 from tests.ladder.made import CONDITION, GAME, result_of
 from tests.ladder.runs import run

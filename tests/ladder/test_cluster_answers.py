@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import socket
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,16 +20,17 @@ from ladder.model.condition import agree
 from ladder.model.match import Match
 from ladder.operation.errors import NoRoom
 from ladder.operation.home import Home
+from ladder.play import cluster_slot
 from ladder.play.cluster_pool import ClusterPool
 from ladder.play.cluster_slot import LadderSlot, Order, Reply, pack
 from ladder.play.pool import End, Finished, Pool, Void
 from ladder.play.qualifying import archive_match
 from ladder.play.running import RunPlan
 from referee.bots import files
-from referee.live.matches import cluster
 from referee.live.matches.cluster import Crew, Done, Job, Machine, Unfit
 from referee.match.clock import TimeControl
 from referee.registry import find
+from referee.version import installed_version
 from tests.ladder.runs import run
 from tests.ladder.test_pool import HOUSE_BOT, PLAIN, entered, match
 
@@ -145,37 +147,49 @@ def test_logs_have_the_names_of_logs(reply: Reply, tmp_path: Path, name: str) ->
 # a machine whose disk is full
 
 
-@pytest.fixture
-def slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LadderSlot:
-    """A slot as it is when it has begun; what it is given are no references, but the files themselves."""
-    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(get=lambda packed: packed))
-    slot = LadderSlot(Order("1", None, (), 30.0))
-    slot._home = Home(tmp_path / "slot")
-    slot._home.make()
-    return slot
-
-
 class FullPool:
     """A pool that finds its disk full in the middle of a match."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, *_: object) -> None:
         self.home = home
+
+    def __enter__(self) -> FullPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
     def play(self, matches: Sequence[Match]) -> Iterator[tuple[Match, End]]:
         [one] = matches
-        self.home.record(one.match_id).parent.mkdir(parents=True)
+        self.home.record(one.match_id).parent.mkdir(parents=True, exist_ok=True)
         self.home.record(one.match_id).write_text("the beginning")
         yield from ()
         raise NoRoom("No space left on device")
 
 
-def test_a_machine_whose_disk_becomes_full_in_a_match_is_unfit_and_keeps_nothing_of_it(slot: LadderSlot) -> None:
-    slot._pool = cast("Pool", FullPool(slot._home))
+@pytest.fixture
+def slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LadderSlot]:
+    """A slot that has begun; its arguments are no references, but the files themselves."""
+    here = SimpleNamespace(get_node_id=lambda: "node", get_job_id=lambda: "job")
+    ray = SimpleNamespace(get=lambda packed: packed, get_runtime_context=lambda: here)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace())  # whose file a slot forgets
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(cluster_slot, "Pool", FullPool)
+    slot = LadderSlot(Order(installed_version(), None, (), 30.0))
+    assert slot.begin() == []
+    yield slot
+    slot.close()
+
+
+def test_a_machine_whose_disk_becomes_full_in_a_match_is_unfit_and_keeps_nothing_of_it(
+    slot: LadderSlot, tmp_path: Path
+) -> None:
     assert slot.play(ONE, {}) == Unfit("its disk is full: No space left on device")
-    assert not slot._home.record(ONE.match_id).exists()
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
 
 
-@pytest.mark.parametrize("where", [(files._Copier, "copy"), (tempfile, "NamedTemporaryFile")])
+@pytest.mark.parametrize("where", [(files, "make_read_only"), (tempfile, "NamedTemporaryFile")])
 def test_a_machine_that_has_no_room_for_a_bot_is_unfit(
     slot: LadderSlot, home_of_bots: Home, monkeypatch: pytest.MonkeyPatch, where: tuple[object, str]
 ) -> None:
@@ -203,42 +217,69 @@ def home_of_bots(tmp_path: Path) -> Home:
 # what is left when a run is broken off
 
 
-class NoCluster:
-    """As much of Ray as a crew needs that has no machines."""
+class SmallCluster:
+    """As much of Ray as a crew needs: one machine with three processors, whose slots begin at once and never end a match."""
 
     class exceptions:  # noqa: N801 as Ray calls it
         class RayError(Exception):
             pass
 
-    gcs_address = ""
+    class RemoteSlot:
+        """A slot; each call returns a promise: its name and what was asked of it."""
 
-    def __init__(self) -> None:
-        self.killed: list[object] = []
+        def __init__(self, name: str) -> None:
+            self.name = name
 
-    def get_runtime_context(self) -> NoCluster:
+        def __getattr__(self, method: str) -> Any:
+            return SimpleNamespace(remote=lambda *_: (self.name, method))
+
+    def __init__(self, address: str) -> None:
+        self.gcs_address = address
+        self.made: list[SmallCluster.RemoteSlot] = []
+        self.killed: list[str] = []
+
+    def get_runtime_context(self) -> SmallCluster:
         return self
 
-    def remote(self, **_: object) -> Any:
-        return lambda slot: slot
+    def nodes(self) -> list[dict[str, Any]]:
+        return [{"NodeID": "node", "Alive": True, "Resources": {"CPU": 3}, "NodeManagerHostname": "name"}]
 
-    def kill(self, handle: object) -> None:
-        self.killed.append(handle)
+    def remote(self, *_: object, **__: object) -> Any:
+        return lambda slot: SimpleNamespace(options=lambda **_: SimpleNamespace(remote=self.slot))
+
+    def slot(self) -> RemoteSlot:
+        self.made.append(self.RemoteSlot(f"slot {len(self.made) + 1}"))
+        return self.made[-1]
+
+    def wait(self, promises: list[tuple[str, str]], **_: object) -> tuple[list[tuple[str, str]], list[object]]:
+        return [promise for promise in promises if promise[1] != "play"][:1], []
+
+    def get(self, promise: tuple[str, str]) -> list[str]:
+        return []
+
+    def kill(self, handle: RemoteSlot) -> None:
+        self.killed.append(handle.name)
 
 
 def test_a_pool_that_is_left_ends_what_its_crew_still_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ray, machine = NoCluster(), Machine("node", "name", 3)
-    monkeypatch.setattr(cluster, "_ray", lambda: ray)
-    crew = Crew[Match](object, (), None, print)  # type: ignore[arg-type]
-    job = Job(ONE, (), None)
-    idle = cluster._Actor[Match](machine, "idle", None, begun=True)
-    starting = cluster._Actor[Match](machine, "starting", object())
-    crew._actors = [cluster._Actor(machine, "playing", object(), job, begun=True), idle, starting]
-    crew._again.append(Job(ONE, (), None, lost=1))
-    with ClusterPool(Home(tmp_path), crew):
-        pass
-    assert ray.killed == ["playing"]
-    assert crew._actors == [idle, starting]
-    assert not crew._again
+    placed = SimpleNamespace(NodeAffinitySchedulingStrategy=lambda **_: None)
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        ray = SmallCluster(f"127.0.0.1:{head.getsockname()[1]}")
+        monkeypatch.setitem(sys.modules, "ray", ray)
+        monkeypatch.setitem(sys.modules, "ray.util.scheduling_strategies", placed)
+        with Crew[Match](object, (), None, print) as crew:  # type: ignore[arg-type]
+            with ClusterPool(Home(tmp_path), crew):
+                jobs = iter([Job(ONE, (), None)])
+
+                def stop() -> Iterator[Job[Match] | None]:
+                    yield next(jobs)
+                    raise NoRoom("full")  # the run is broken off while the first match is played
+
+                with pytest.raises(NoRoom):
+                    next(crew.play(stop()))
+                assert ray.killed == []
+            assert ray.killed == ["slot 1"]
+            assert list(crew.play([])) == []  # it has forgotten the match
 
 
 def test_a_run_that_is_broken_off_leaves_nothing_in_its_crew(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations
 from pathlib import Path
 from statistics import fmean
 
@@ -13,23 +13,23 @@ from ladder.archive.archive import USAGE
 from ladder.facts.history import PlayedMatch, PlayedSeat
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
-from ladder.model.rating import APART, Rating, better, expected_share, share_beaten
+from ladder.model.rating import APART, Rating, expected_share, share_beaten
 from ladder.operation.errors import LadderError, NotFound
 from ladder.operation.home import Home
 from ladder.play.running import count
-from ladder.questions import rows
 from ladder.questions.bots import BotsRequest, MeanUsage, ShowRequest
 from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.comparing import CROSSED, CompareRequest, CrosstableRequest, HeadToHead, likely_share
 from ladder.questions.desk import Desk
 from ladder.questions.match import MatchRequest
 from ladder.questions.matches import MatchesAnswer, MatchesRequest
+from ladder.questions.rows import TREND_BLOCKS
 from ladder.questions.standings import TopRequest
 from tests.ladder.archived import put_logs
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, result_of
 from tests.ladder.real_ladder import FAULTY, told_ladder
 
-PLAYED = 40
+PLAYED = 48
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +84,9 @@ def test_what_is_ahead_from_one_side_is_behind_from_the_other(desk: Desk) -> Non
     assert (one.met.ahead, one.met.tied, one.met.behind) == (other.met.behind, other.met.tied, other.met.ahead)
     assert one.better is not None
     assert other.better == pytest.approx(1 - one.better)
-    assert one.one.rating is not None
-    assert one.other.rating is not None
-    assert one.better == better(one.one.rating, one.other.rating)
+    assert one.one.strength is not None
+    assert one.other.strength is not None
+    assert (one.better > 0.5) == (one.one.strength > one.other.strength)
 
 
 def test_a_crosstable_has_every_two_of_the_best_as_comparing_them_has(desk: Desk) -> None:
@@ -132,31 +132,39 @@ def test_between_which_shares_it_is_in_the_long_run(share: float, matches: int, 
 # --- standings ----------------------------------------------------------------------------------------------
 
 
-def test_standings_name_the_places_that_a_version_is_not_told_apart_from(desk: Desk) -> None:
+def test_standings_are_in_the_order_of_the_lower_ends_and_name_the_places_that_are_open(desk: Desk) -> None:
     [table] = desk.ask(TopRequest(game=GAME.name)).tables
     rated = [one for one in table.versions if one.place is not None]
+    assert [one.place for one in rated] == list(range(1, len(rated) + 1))
+    assert [one.low for one in rated] == sorted((one.low for one in rated if one.low is not None), reverse=True)
     for one in rated:
-        places = {place for span in one.level_with for place in range(span.first, span.last + 1)}
-        assert places == {
-            other.place
-            for other in rated
-            if other is not one
-            and one.rating is not None
-            and other.rating is not None
-            and max(chance := better(one.rating, other.rating), 1 - chance) < APART
-        }
-        assert all(one.last + 1 < other.first for one, other in pairwise(one.level_with))
-    assert any(one.level_with for one in rated)
-    assert not rated[-1].level_with  # the one that was always put out
+        assert one.best is not None
+        assert one.worst is not None
+        assert one.place is not None
+        assert 1 <= one.best <= one.place <= one.worst <= len(rated)
+    assert any(one.best != one.worst for one in rated)
+    assert rated[-1].best == len(rated)  # the one that was always put out
 
 
-def test_the_trend_in_a_table_is_the_end_of_the_history_of_the_bot(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "TREND_BLOCKS", 3)
+def test_two_that_are_not_told_apart_share_open_places(desk: Desk) -> None:
+    [table] = desk.ask(TopRequest(game=GAME.name)).tables
+    told_apart = set()
+    for one, other in combinations([one for one in table.versions if one.best is not None], 2):
+        [found] = desk.ask(CompareRequest(one=one.bot, other=other.bot)).comparisons
+        assert found.better is not None
+        assert one.worst is not None
+        assert other.best is not None
+        told_apart.add(found.better > APART)
+        assert (found.better > APART) or other.best <= one.worst
+    assert told_apart == {True, False}
+
+
+def test_the_trend_in_a_table_is_the_end_of_the_history_of_the_bot(desk: Desk) -> None:
     [table] = desk.ask(TopRequest(game=GAME.name)).tables
     for one in table.versions:
         [fared] = desk.ask(ShowRequest(bot=one.bot)).fared
-        assert list(one.trend) == list(fared.blocks)[-3:] == list(fared.history)[-3:]
-    assert len(fared.blocks) < 3 < len(desk.ask(ShowRequest(bot="best")).fared[0].blocks)
+        assert list(one.trend) == list(fared.blocks)[-TREND_BLOCKS:] == list(fared.history)[-TREND_BLOCKS:]
+    assert len(fared.blocks) < TREND_BLOCKS < len(desk.ask(ShowRequest(bot="best")).fared[0].blocks)
 
 
 def test_a_version_is_new_in_its_first_blocks_as_long_as_it_is_scheduled(tmp_path: Path) -> None:

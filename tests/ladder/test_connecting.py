@@ -28,7 +28,8 @@ from ladder.model.match import AT_HOME_PREFIX
 from ladder.operation.home import Home
 from ladder.play.blocks import Blocks
 from ladder.play.pool import Invitation
-from ladder.play.running import RunPlan, enter_house_bots
+from ladder.play.qualifying import enter_house_bots
+from ladder.play.running import RunPlan
 from ladder.questions.bots import ShowRequest
 from ladder.questions.matches import PlayingRequest
 from ladder.service.login import Login

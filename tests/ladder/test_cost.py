@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import tracemalloc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -13,16 +13,13 @@ from typing import Any
 import pytest
 
 from bench.ladder import make, name_of
-from ladder.archive import recompute, traces
-from ladder.archive.recompute import MAX_TOLD, Problem, compare
-from ladder.facts import history
-from ladder.facts.standings import scheduled, standings
+from ladder.archive.recompute import MAX_TOLD, compare
+from ladder.facts.standings import scheduled, standings, statuses
 from ladder.facts.store import Store
 from ladder.model import rating
 from ladder.model.match import Match
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
-from ladder.questions import bots, comparing, news
 from ladder.questions.bots import BotsRequest, ShowRequest
 from ladder.questions.changes import RequalifyRequest, RetireRequest
 from ladder.questions.comparing import CompareRequest, CrosstableRequest
@@ -58,7 +55,7 @@ def steps_of(store: Store, action: Callable[[], object]) -> int:
 @pytest.fixture(scope="module")
 def ladders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Store]:
     folder = tmp_path_factory.mktemp("ladders")
-    return make(folder, 300, VERSIONS), make(folder, 4000, VERSIONS)
+    return make(folder, 1200, VERSIONS), make(folder, 6000, VERSIONS)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +79,7 @@ def block_and_count(store: Store) -> None:
     "action",
     [
         pytest.param(lambda store: scheduled(store, CONDITION), id="who is scheduled, who is suspended"),
-        pytest.param(lambda store: standings(store, CONDITION), id="top"),
+        pytest.param(lambda store: statuses(store, CONDITION), id="the status of every version"),
         pytest.param(lambda store: store.evidence.blocks_to_seal(), id="which blocks are to be sealed"),
         pytest.param(block_and_count, id="scheduling, counting, giving up"),
     ],
@@ -93,6 +90,15 @@ def test_the_cost_does_not_grow_with_the_history(
     short, long = (steps_of(store, lambda store=store: action(store)) for store in ladders)  # type: ignore[misc]
     assert short > 0
     assert long < 1.2 * short
+
+
+def test_the_cost_of_the_standings_does_not_grow_with_the_history_once_they_were_read(
+    ladders: tuple[Store, Store],
+) -> None:
+    for store in ladders:
+        standings(store, CONDITION)
+    short, long = (steps_of(store, lambda store=store: standings(store, CONDITION)) for store in ladders)  # type: ignore[misc]
+    assert 0 < long < 1.2 * short
 
 
 def test_to_schedule_the_first_block_costs_the_same_however_many_pairs_have_met(crowded: tuple[Store, Store]) -> None:
@@ -119,16 +125,14 @@ def test_the_cost_of_a_question_does_not_grow_with_the_versions_that_it_is_not_a
     ask: Callable[[Desk], object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(history, "LAST_MATCHES", 20)
-    monkeypatch.setattr(traces, "LAST_MATCHES", 20)
-    monkeypatch.setattr(history, "LAST_BLOCKS", 5)
-    monkeypatch.setattr(bots, "LAST_BLOCKS", 5)
     steps = counted_steps(monkeypatch)
 
     def asked(store: Store) -> None:
         with suppress(LadderError):
             ask(Desk(Home(store.file.path.parent)))
 
+    for store in (ladders[1], crowded[1]):
+        asked(store)  # so that the strengths have been computed
     few, many = (steps(partial(asked, store)) for store in (ladders[1], crowded[1]))
     assert 0 < many < 1.3 * few
 
@@ -189,22 +193,14 @@ def test_the_cost_of_a_question_does_not_grow_with_the_history(
     ladders: tuple[Store, Store], ask: Callable[[Desk], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There are no records and no logs here: it looks for them in vain, and looks no further for that."""
-    for module, name in (
-        (history, "LAST_MATCHES"),
-        (bots, "LAST_BLOCKS"),
-        (news, "LAST_BLOCKS"),
-        (news, "MAX_NEWS"),
-        (traces, "LAST_MATCHES"),
-        (comparing, "LAST_COMMON"),
-    ):
-        monkeypatch.setattr(module, name, 20)  # as many as each bot has in the short history
-    monkeypatch.setattr(traces, "_MATCHES_AT_A_TIME", 10)
     steps = counted_steps(monkeypatch)
 
     def asked(store: Store) -> None:
         with suppress(LadderError):
             ask(Desk(Home(store.file.path.parent)))
 
+    for store in ladders:
+        asked(store)  # so that the strengths have been computed
     short, long = (steps(partial(asked, store)) for store in ladders)
     assert 0 < long < 1.2 * short
 
@@ -230,11 +226,6 @@ def test_the_memory_of_a_comparison_does_not_grow_with_the_history(
 ) -> None:
     """All records are missing and all ratings differ: the worst case."""
     monkeypatch.setattr(rating, "update", lambda ratings, _: list(ratings))  # what it gives takes as much room
-
-    def missing(_: Home, matches: Iterable[Match], *__: object) -> Iterator[Problem]:
-        return (Problem(match.match_id, f"match {match.match_id} has no record", holds=False) for match in matches)
-
-    monkeypatch.setattr(recompute, "_problems", missing)
 
     def peak(store: Store) -> int:
         tracemalloc.start()

@@ -16,6 +16,7 @@ import pytest
 from ladder.archive.key import ladder_key, new_key
 from ladder.archive.recompute import compare, repair
 from ladder.archive.sealing import seal_block
+from ladder.facts.announcing import announce, cancel
 from ladder.facts.evidence import RetainedRecords
 from ladder.facts.schema import VIEWS
 from ladder.facts.store import Store
@@ -27,13 +28,14 @@ from referee.live.seats.telemetry import KeyValues
 from referee.match.result import Fault, Outcome
 from referee.records.audit_log import AuditError
 from tests.cases import mostly_long
+from tests.ladder.announced import closed, matches_of, set_clock, terms
 from tests.ladder.made import CONDITION, GAME, OTHER, differences, ladder, next_matches
 from tests.ladder.real_ladder import play_really
 
 DOCS = Path(__file__).parents[2] / "docs" / "audit_log.md"
 OF_NO_LADDER = {"connections"}
 """Tables that know nothing of what has happened: who is connected at this moment."""
-COMMITTED = {"seeds", "commands"}
+COMMITTED = {"seeds", "commands", "tournament_seeds"}
 """Private tables to whose content the log commits: what is changed there is told."""
 PRIVATE = {
     "acts": {"id", "at", "who", "did", "about"},
@@ -63,7 +65,10 @@ def play_block(home: Home, store: Store, matches: list[Match], *, absent: int | 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """A ladder with a row in every table: finished blocks of submitted bots, one with guests, all records, and a block to be played."""
+    """A ladder with a row in every table.
+
+    It has finished blocks of submitted bots, one with guests, all records, a block to be played, and an event that is being played.
+    """
     home = Home(tmp_path_factory.mktemp("whole"))
     with ladder(home.folder, 3), Store(home.database, create=False) as store:
         ladder_key(home, store)
@@ -95,6 +100,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Home:
         store.evidence.note_pruning("2000-01-01T00:00:00.000+00:00", None, RetainedRecords(("bot0",), 7))
         store.evidence.note_lost([match.match_id])
         next_matches(store, 9, OTHER)
+        with pytest.MonkeyPatch.context() as patch:
+            clock = set_clock(patch)
+            announce(store, terms("cancelled"))
+            cancel(store, "cancelled")
+            closed(store, clock, top=2)
+            next(matches_of(store))
         store.results.note_telemetry(match, {0: {"nodes": KeyValues(3, 5.0)}})
     with Authors(home.database, create=False) as authors:
         authors.add("ann")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import multiprocessing
 import os
 import random
 import re
@@ -15,6 +16,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import httpx
 import pytest
@@ -273,12 +276,22 @@ def test_a_match_that_is_void_because_a_disk_is_full_ends_the_run_and_is_no_atte
     home = Home(tmp_path / "home")
     home.make()
     pool = Pool(home, 1)
+    pipe, theirs = multiprocessing.Pipe()
+    theirs.close()  # so it has news at once
+    alive, its_end = multiprocessing.Pipe()
 
     class Worker:
-        match: Match | None = None
+        match: Match | None = cast("Match", object())
+        process = SimpleNamespace(sentinel=alive)
+
+        def __init__(self) -> None:
+            self.pipe = pipe
+
+        def message(self) -> Void:
+            return Void("No space left on device", no_room=True)
 
     worker = Worker()
-    worker.match = object()  # type: ignore[assignment]
-    with pytest.raises(NoRoom, match="No space left"):
-        pool._take(worker, Void("No space left on device", no_room=True))  # type: ignore[arg-type]
+    pool.workers.append(worker)  # type: ignore[arg-type]
+    with pipe, alive, its_end, pytest.raises(NoRoom, match="No space left"):
+        next(pool.play([]))
     assert worker.match is None

@@ -29,7 +29,6 @@ from ladder.operation.home import Home
 from referee.bots import files
 from referee.bots.errors import BadBot
 from referee.bots.files import BotLimits, hash_of, take_in
-from referee.sandbox import runtimes
 from tests.cases import mostly_long
 
 PROGRAM = "#!/bin/sh\nexit 0\n"
@@ -75,7 +74,9 @@ def test_a_folder_an_archive_and_a_copy_of_it_are_the_same_version(tmp_path: Pat
     folder = bot_folder(tmp_path / "bot")
     archive = zipped(tmp_path / "bot.zip", {"bot": PROGRAM.encode()})
     tar = tarred(tmp_path / "bot.tgz", [entry("bot")])
-    hashes = {take_in(path, tmp_path / "versions").content_hash for path in (folder, archive, tar)}
+    nameless = tmp_path / "download"  # known by its content
+    nameless.write_bytes(tar.read_bytes())
+    hashes = {take_in(path, tmp_path / "versions").content_hash for path in (folder, archive, tar, nameless)}
     assert len(hashes) == 1
     [stored] = (tmp_path / "versions").iterdir()
     assert hash_of(stored) == stored.name
@@ -171,18 +172,20 @@ def test_a_bot_that_does_not_say_how_to_start_is_refused(tmp_path: Path) -> None
 
 
 @pytest.fixture
-def usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only folder of usual programs besides that of this Python; it has `node`, `java` and `env`."""
+def usual(tmp_path: Path) -> Path:
+    """The only folder of usual programs besides that of this Python, if `programs_in` is searched; it has `node`, `java` and `env`."""
     folder = tmp_path / "usual"
     folder.mkdir()
     for name in ("node", "java", "env"):
         (folder / name).write_text(PROGRAM)
         (folder / name).chmod(0o755)
-    monkeypatch.setattr(runtimes, "USUAL_FOLDERS", (str(folder),))
     return folder
 
 
-@pytest.mark.usefixtures("usual")
+def programs_in(usual: Path) -> str:
+    return f"{Path(sys.executable).parent}:{usual}"
+
+
 @pytest.mark.parametrize(
     ("name", "runs", "run"),
     [
@@ -194,17 +197,17 @@ def usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_what_is_no_program_by_itself_is_run_by_what_its_name_says(
-    tmp_path: Path, name: str, *, runs: bool, run: tuple[str, ...]
+    tmp_path: Path, usual: Path, name: str, *, runs: bool, run: tuple[str, ...]
 ) -> None:
     (tmp_path / name).write_text("no first line that names an interpreter")
     if name.endswith(".jar"):
         zipped(tmp_path / name, {f"{number}.class": b"" for number in range(30)})
     (tmp_path / name).chmod(0o755 if runs else 0o644)
-    assert take_in(tmp_path / name, tmp_path / "versions").run == run
+    assert take_in(tmp_path / name, tmp_path / "versions", programs=programs_in(usual)).run == run
     folder = tmp_path / "bot"
     folder.mkdir()
     (tmp_path / name).rename(folder / name)
-    assert take_in(folder, tmp_path / "versions").run == run
+    assert take_in(folder, tmp_path / "versions", programs=programs_in(usual)).run == run
 
 
 @pytest.mark.parametrize(
@@ -222,9 +225,8 @@ def test_what_is_no_program_by_itself_is_run_by_what_its_name_says(
         ("#!/old/venv/bin/python\n", ["./venv/bin/bot.js"], 'run = ["./venv/bin/python", "venv/bin/bot.js"]'),
     ],
 )  # fmt: skip
-@pytest.mark.usefixtures("usual")
 def test_a_program_that_cannot_be_started_is_refused_with_the_line_to_write(
-    tmp_path: Path, text: str, run: list[str], reason: str
+    tmp_path: Path, usual: Path, text: str, run: list[str], reason: str
 ) -> None:
     folder = bot_folder(tmp_path / "bot", f"run = {run}")
     (folder / "venv" / "bin").mkdir(parents=True)
@@ -233,17 +235,16 @@ def test_a_program_that_cannot_be_started_is_refused_with_the_line_to_write(
         (place / "bot.js").write_text(text)
         (place / "bot.js").chmod(0o755 if text[0] in "+#" else 0o644)
     with pytest.raises(BadBot, match=re.escape(reason)):
-        take_in(folder, tmp_path / "versions")
+        take_in(folder, tmp_path / "versions", programs=programs_in(usual))
 
 
-@pytest.mark.usefixtures("usual")
 @pytest.mark.parametrize(
     "line", ["#!/usr/bin/env node", "#!/usr/bin/env -S node --stack-size=9000", "#!{usual}/node -q"]
 )
 def test_a_script_whose_interpreter_is_a_usual_program_is_taken_in(tmp_path: Path, usual: Path, line: str) -> None:
     folder = bot_folder(tmp_path / "bot")
     (folder / "bot").write_text(line.format(usual=usual) + "\n")
-    assert take_in(folder, tmp_path / "versions").run == ("./bot",)
+    assert take_in(folder, tmp_path / "versions", programs=programs_in(usual)).run == ("./bot",)
 
 
 def test_a_virtual_environment_works_where_it_is_taken_to(tmp_path: Path) -> None:
@@ -299,16 +300,12 @@ def linked(tmp_path: Path, links: dict[str, str], *, manifest: str = 'run = ["./
     return [folder, archive, tmp_path / "bot.tar.gz"]
 
 
-def test_links_that_stay_in_the_folder_or_lead_to_a_usual_program_are_kept_as_links(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = bot_folder(tmp_path / "usual", program="tool") / "tool"
-    monkeypatch.setattr(files, "USUAL_FOLDERS", (str(program.parent),))
+def test_links_that_stay_in_the_folder_or_lead_to_a_usual_program_are_kept_as_links(tmp_path: Path) -> None:
     links = {
         "node_modules/.bin/tool": "../../bot",
         "lib64": "data",
         "deep/down/notes": "../../data/notes",
-        "tool": str(program),
+        "tool": "/usr/bin/no-such-tool",
         "nowhere": "data/nowhere",
         "circle": "./circle",
     }
@@ -324,7 +321,6 @@ def test_links_that_stay_in_the_folder_or_lead_to_a_usual_program_are_kept_as_li
     with pytest.raises(CannotPlay, match="are not those that were submitted"):
         Inspector(tmp_path / "versions").check(version(content_hash))
     take_in(paths[0], tmp_path / "versions")  # it is restored, and what was changed removed
-    assert stat.S_IMODE(program.stat().st_mode) == 0o755  # what a link leads to is not made read-only
 
 
 @pytest.mark.parametrize(

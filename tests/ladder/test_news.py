@@ -1,4 +1,4 @@
-"""What is new on a ladder: everything that the facts say, the newest first, and who led when."""
+"""What is new on a ladder: everything that the facts say, the newest first."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ladder.facts.standings import standings
 from ladder.facts.store import Store
 from ladder.operation.errors import NotFound
 from ladder.operation.home import Home
 from ladder.questions.desk import Desk
 from ladder.questions.matches import MatchesRequest
 from ladder.questions.news import MAX_NEWS, NewsItem, NewsRequest
-from tests.ladder.made import CONDITION, OTHER, ladder, next_matches, play
+from tests.ladder.made import CONDITION, ladder, next_matches, play
 
 
 @pytest.fixture
@@ -43,25 +42,6 @@ def test_versions_and_qualifications_are_told_and_house_bots_are_not(store: Stor
         CONDITION.clock
     }
     assert len({one.key for one in told}) == len(told)
-
-
-def test_whoever_took_the_lead_in_a_block_was_first_in_the_standings_after_it(store: Store) -> None:
-    """Looked at after each block, and told afterwards in one go; two conditions do not mix."""
-    chance, leaders = random.Random(3), {CONDITION: [""], OTHER: [""]}
-    with store:
-        for number in range(30):
-            condition = (CONDITION, OTHER)[number % 3 == 0]
-            for match in next_matches(store, number, condition):
-                play(store, match, chance)
-            leader = standings(store, condition)[0].version.label
-            if leader != leaders[condition][-1]:
-                leaders[condition].append(leader)
-        told = [one for one in news(store) if one.kind == "leads"]
-    for condition, labels in leaders.items():
-        led = [one for one in told if one.condition is not None and one.condition.options == condition.options][::-1]
-        assert len(led) > 1
-        assert [f"{one.bot} v{one.version}" for one in led] == labels[1:]
-        assert [one.before for one in led] == labels[:-1]
 
 
 def test_no_more_than_the_newest_is_told(store: Store) -> None:

@@ -19,7 +19,6 @@ from ladder.intake.submission import submit
 from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, Match, Version
 from ladder.operation.home import Home
-from ladder.play import pool as pools
 from ladder.play.pool import End, Finished, Pool, Void, WorkerTimeouts, max_seconds
 from ladder.play.qualifying import archive_match
 from referee.match.result import Outcome
@@ -100,13 +99,11 @@ def test_a_worker_that_is_stopped_or_killed_is_replaced_and_nothing_of_its_match
 
 
 @pytest.mark.long
-def test_a_match_that_takes_longer_than_its_clock_allows_ends_with_its_worker(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pools, "EXTRA_SECONDS", -20.0)  # long before the agent, which never joins, is out
+def test_a_match_that_takes_longer_than_its_clock_allows_ends_with_its_worker(home: Home) -> None:
     bot = entered(home, "import time\ntime.sleep(600)\n")
     home.records.mkdir()
-    with Pool(home, 1, WorkerTimeouts(tick_seconds=0.05, silent_ticks=6000, start_ticks=6000)) as pool:
+    timeouts = WorkerTimeouts(0.05, 6000, 6000, extra_seconds=-20.0)  # long before the agent, which never joins, is out
+    with Pool(home, 1, timeouts) as pool:
         [(_, end)] = pool.play([match(bot, HOUSE_BOT, clock="0.1+0/0.1")])
     assert isinstance(end, Void)
     assert end.worker_died

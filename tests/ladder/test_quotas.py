@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ladder.archive import quotas
-from ladder.archive.quotas import bytes_of
+from ladder.archive.quotas import bytes_of, check_quota
 from ladder.archive.retention import prune_versions, remove_version
 from ladder.facts.standings import at_rest, requalify, retire
 from ladder.facts.store import Store
@@ -20,7 +19,7 @@ from ladder.model.condition import Condition
 from ladder.model.match import Version
 from ladder.operation.errors import CannotPlay, LadderError, NotFound
 from ladder.operation.home import Home
-from ladder.play.running import enter_house_bots
+from ladder.play.qualifying import enter_house_bots
 from referee.bots.files import take_in
 from tests.commands.conftest import Dogana, dogana
 
@@ -70,11 +69,13 @@ def test_what_exceeds_a_quota_is_refused_in_a_line_and_leaves_nothing(tmp_path: 
     submit(home, bot(tmp_path, 4), "four", "ann")
 
 
-def test_without_a_quota_a_default_holds(tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quotas, "DEFAULT_BYTES", 1500)
+def test_without_a_quota_a_default_holds(tmp_path: Path, home: Home) -> None:
     submit(home, bot(tmp_path, 1), "one", "ann")
-    with pytest.raises(LadderError, match="1,500 that are allowed"):
-        submit(home, bot(tmp_path, 2), "two", "ann")
+    more = take_in(bot(tmp_path, 2), home.versions).content_hash
+    with Store(home.database, create=False) as store:
+        check_quota(home, store, "ann", more)
+        with pytest.raises(LadderError, match="1,500 that are allowed"):
+            check_quota(home, store, "ann", more, default=1500)
 
 
 def test_files_that_others_have_too_count_for_each_who_submits_them(tmp_path: Path, home: Home) -> None:

@@ -11,15 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ladder.model.rating import (
-    APART,
     ENVIRONMENT,
     MU,
     SIGMA,
     Rating,
-    better,
     current,
     inherit,
-    level_with,
     quality,
     rate,
     update,
@@ -116,18 +113,3 @@ def test_the_quality_of_a_match_is_that_of_the_package(one: Rating, other: Ratin
 def test_rating_the_same_matches_again_gives_the_same_to_the_last_digit() -> None:
     matches = [((1 + n % 3, 4 + n % 2, 6), ((1, 2, 2), (3, 1, 1), (1, 1, 1))[n % 3]) for n in range(40)]
     assert rate_all(matches) == rate_all(matches)
-
-
-@given(st.lists(RATINGS, max_size=6))
-def test_who_is_level_with_whom_follows_from_the_chance_that_one_is_better(ratings: list[Rating]) -> None:
-    level = level_with(ratings)
-    for (place, one), (other, another) in permutations(enumerate(ratings), 2):
-        assert better(one, another) + better(another, one) == pytest.approx(1)
-        if abs(better(one, another) - APART) > 1e-9 < abs(better(another, one) - APART):
-            assert (other in level[place]) == (1 - APART < better(one, another) < APART)
-    assert all(place not in others for place, others in enumerate(level))
-
-
-def test_the_chance_that_one_is_better_is_that_of_the_normal_distribution() -> None:
-    assert better(Rating(25, 3), Rating(20, 4)) == pytest.approx(0.8413, abs=1e-4)  # one standard deviation
-    assert better(Rating(25, 3), Rating(25, 4)) == 0.5

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from bench.ladder import make
 from ladder.archive import recompute
-from ladder.archive.recompute import Comparison, Sample, compare
+from ladder.archive.recompute import MAX_TOLD, Comparison, Sample, compare
 from ladder.facts.store import Store
 from ladder.operation.home import Home
 from referee.records.verify import verify as really_verify
@@ -256,22 +257,27 @@ def test_the_command_says_what_a_sample_has_not_looked_at(home: Home, dogana: Do
 
 
 def test_the_first_problems_are_told_and_the_others_counted_and_all_can_be_noted_as_lost(
-    home: Home, dogana: Dogana, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, dogana: Dogana
 ) -> None:
-    monkeypatch.setattr(recompute, "MAX_TOLD", 2)
-    remove_record(home, *recorded(home))
-    told = dogana("ladder", "recompute", "--home", "home", status=1).stdout.splitlines()
-    assert [": there is no such record" in line for line in told] == [True, True, False]
-    assert told[2] == f"differs: {MATCHES - 2} more, which are not told"
-    found = json.loads(dogana("ladder", "recompute", "--home", "home", "--json", status=1).stdout)
-    assert (len(found["problems"]), found["problems_untold"]) == (2, MATCHES - 2)
-    repaired = dogana("ladder", "recompute", "--home", "home", "--repair", "--count-lost", status=1).stdout
-    assert f"matches that count without a record from now on, as the ladder has them: {MATCHES}" in repaired
-    told = dogana("ladder", "recompute", "--home", "home").stdout.splitlines()
-    assert [line.partition(":")[0] for line in told[:3]] == ["lost"] * 3
-    assert told[2] == f"lost: {MATCHES - 2} more, which are not told"
-    found = json.loads(dogana("ladder", "recompute", "--home", "home", "--json").stdout)
-    assert (found["agrees"], len(found["lost"]), found["lost_untold"]) == (True, 2, MATCHES - 2)
+    """A made ladder has no records at all, and its ratings are drawn: after a repair they follow from the matches."""
+    with make(tmp_path, MAX_TOLD + 50) as store:
+        matches = sum(1 for _ in store.results.counted())
+    words = ("ladder", "recompute", "--home", f"{MAX_TOLD + 50}")
+    told = dogana(*words, status=1).stdout.splitlines()
+    missing = [": there is no such record" in line for line in told]
+    assert missing[: MAX_TOLD + 1] == [True] * MAX_TOLD + [False]
+    found = json.loads(dogana(*words, "--json", status=1).stdout)
+    ratings = len(found["problems"]) - MAX_TOLD
+    assert 0 < ratings <= MAX_TOLD
+    assert told[-1] == f"differs: {found['problems_untold']} more, which are not told"
+    assert found["problems_untold"] >= matches - MAX_TOLD
+    repaired = dogana(*words, "--repair", "--count-lost", status=1).stdout
+    assert f"matches that count without a record from now on, as the ladder has them: {matches}" in repaired
+    told = dogana(*words).stdout.splitlines()
+    assert [line.partition(":")[0] for line in told[: MAX_TOLD + 1]] == ["lost"] * (MAX_TOLD + 1)
+    assert told[MAX_TOLD] == f"lost: {matches - MAX_TOLD} more, which are not told"
+    found = json.loads(dogana(*words, "--json").stdout)
+    assert (found["agrees"], len(found["lost"]), found["lost_untold"]) == (True, MAX_TOLD, matches - MAX_TOLD)
 
 
 def test_records_in_a_format_that_is_not_read_are_told_in_one_line_with_the_way_on(home: Home, dogana: Dogana) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import sqlite3
 import subprocess
@@ -33,11 +34,22 @@ from ladder.operation.home import Home
 from ladder.operation.sqlite_file import SqliteFile
 from ladder.questions.desk import Desk
 from ladder.questions.match import RecordRequest
+from ladder.questions.question import PIECE_BYTES
 from referee.records.record import zipped
 from referee.records.verify import verify
 from tests.commands.conftest import Dogana
 from tests.commands.conftest import dogana as dogana_process
-from tests.ladder.archived import damage, lines_of, logged, put_record, record_file, record_of, recorded, remove_record
+from tests.ladder.archived import (
+    change_record,
+    damage,
+    lines_of,
+    logged,
+    put_record,
+    record_file,
+    record_of,
+    recorded,
+    remove_record,
+)
 from tests.ladder.in_process import dogana
 from tests.ladder.made import ladder, next_matches
 from tests.ladder.real_ladder import play_really, write_log
@@ -262,18 +274,17 @@ def test_what_cannot_be_noted_is_not_removed(dogana_process: Dogana, home: Home)
     assert sealed(home) == []
 
 
-def test_a_record_that_is_being_sent_arrives_whole(
-    home: Home, chronicle: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ladder.questions.question.PIECE_BYTES", 1000)
+def test_a_record_that_is_being_sent_arrives_whole(home: Home, chronicle: Store) -> None:
     match_id = sealed(home)[0]
+    ballast = random.Random(1).randbytes(PIECE_BYTES + 50_000).hex()  # two pieces when compressed
+    change_record(home, match_id, lambda lines: lines[0].update(ballast=ballast))
     whole = zipped(record_of(home, match_id))
     pieces = Desk(home).ask(RecordRequest(match=match_id)).pieces
     data = next(pieces)
     prune(home, chronicle, LATER, LATER)
     assert match_id not in recorded(home)
     assert data + b"".join(pieces) == whole
-    assert len(whole) > 1000
+    assert len(data) < len(whole)
 
 
 @pytest.mark.parametrize("meanwhile", ["a backup", "a comparison"])

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ladder.facts.standings import SCHEDULED, standings
+from ladder.facts.standings import SCHEDULED, standings, statuses
 from ladder.facts.store import Store
 from ladder.model.condition import agree
 from ladder.model.match import HOUSE, Match, Version
@@ -71,7 +71,7 @@ def test_search_comes_in_and_plays_its_share(
     matches = played(tmp_path, store, monkeypatch, share, 80)
     assert len(matches) == 80
     assert sum(map(has_search, matches)) == 80 * share // 100
-    [found] = [one for one in standings(store, CONDITION) if one.version.bot == SEARCH]
+    [found] = [one for one in statuses(store, CONDITION) if one.version.bot == SEARCH]
     assert found.version.author == HOUSE
     assert found.status in SCHEDULED
     assert found.tally.matches == 80 * share // 100
@@ -82,10 +82,10 @@ def test_with_a_share_of_none_search_does_not_come_in_or_plays_no_more(
 ) -> None:
     enter(store, "bot", qualified=True)
     assert not any(map(has_search, played(tmp_path, store, monkeypatch, 0, 40)))
-    assert not any(one.version.bot == SEARCH for one in standings(store, CONDITION))
+    assert not any(one.version.bot == SEARCH for one in statuses(store, CONDITION))
     assert any(map(has_search, played(tmp_path, store, monkeypatch, 50, 40)))
     assert not any(map(has_search, played(tmp_path, store, monkeypatch, 0, 40)))
-    assert any(one.version.bot == SEARCH for one in standings(store, CONDITION))  # it keeps its results
+    assert any(one.version.bot == SEARCH for one in statuses(store, CONDITION))  # it keeps its results
 
 
 def test_no_version_is_tried_against_a_house_bot_that_thinks(
@@ -99,7 +99,7 @@ def test_no_version_is_tried_against_a_house_bot_that_thinks(
 
     enter(store, "bot", qualified=True)
     played(tmp_path, store, monkeypatch, 100, 20, won_by_search)
-    assert standings(store, CONDITION)[0].version.bot == SEARCH
+    assert standings(store, CONDITION)[0][0].version.bot == SEARCH
     killer = enter(store, "killer", qualified=True)
 
     def killed_by(match: Match) -> End:

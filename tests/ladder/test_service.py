@@ -352,17 +352,6 @@ def test_nobody_changes_the_bot_of_another_author(home: Home, address: str, toke
         assert not chronicle.admission.retired()
 
 
-def test_an_author_retires_and_brings_back_their_own_and_it_is_noted(
-    home: Home, address: str, tokens: dict[str, str]
-) -> None:
-    with desk_of(address, tokens["eve"]) as desk:
-        assert list(desk.ask(RetireRequest(bot="best")).versions) == ["best v1"]
-        assert list(desk.ask(RequalifyRequest(bot="best")).back) == ["best v1"]
-    with Authors(home.database, create=False) as authors:
-        acts = [(act.who, act.did, act.about) for act in authors.acts(2)]
-    assert acts == [("eve", "requalify", "best"), ("eve", "retire", "best")]
-
-
 def test_an_author_lets_people_play_against_their_own_and_nobody_elses(
     dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
 ) -> None:
@@ -477,6 +466,13 @@ def test_a_token_ends_when_it_expires_or_is_revoked_and_another_replaces_it(home
         assert authors.revoke("turner") == 1
     with desk_of(address, second) as desk:
         assert refused(lambda: desk.ask(InfoRequest())) is Unauthenticated
+
+
+def test_the_token_of_a_new_author_is_printed_as_json(dogana: Dogana, home: Home, address: str) -> None:
+    made = json.loads(dogana("ladder", "author", "add", "jason", "--home", home.folder, "--json").stdout)
+    assert made["author"] == "jason"
+    with desk_of(address, made["token"]) as desk:
+        assert desk.ask(InfoRequest()).author == "jason"
 
 
 def test_an_author_is_added_logs_in_and_out(dogana: Dogana, home: Home, address: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from ladder.archive.recompute import compare
 from ladder.facts.schema import MAX_VOIDS
-from ladder.facts.standings import SCHEDULED, Status, standings
+from ladder.facts.standings import SCHEDULED, Status, statuses
 from ladder.facts.store import Store
 from ladder.intake.submission import submit
 from ladder.model.condition import Condition, agree
@@ -19,8 +19,8 @@ from ladder.model.match import HOUSE, Match, Version
 from ladder.model.trial import MAX_DEATHS, TRIAL_MATCHES, Trial
 from ladder.operation.home import Home
 from ladder.play.running import RunPlan
-from referee.match import result
 from referee.match.clock import TimeControl
+from referee.match.result import Result
 from tests.ladder.made import CONDITION, GAME
 from tests.ladder.runs import run
 from tests.ladder.test_pool import PLAIN, WORKER
@@ -142,7 +142,7 @@ def test_a_bot_that_kills_its_worker_when_it_is_losing_is_suspended_and_nobody_i
     assert "and is given up: the worker was killed by SIGKILL" in said
     played(home, 1)
     with Store(home.database, create=False) as store:
-        found = {standing.version.bot: standing for standing in standings(store, CONDITION)}
+        found = {standing.version.bot: standing for standing in statuses(store, CONDITION)}
         assert found["killer"].status is Status.SUSPENDED
         assert found["killer"].tally.matches > 0  # it is not excused for that
         assert found["mybot"].status in SCHEDULED
@@ -200,10 +200,9 @@ def test_a_run_on_a_machine_that_is_too_busy_says_so(tmp_path: Path, monkeypatch
     home = Home(tmp_path / "home")
     (tmp_path / "mybot.py").write_text(PLAIN)
     submit(home, tmp_path / "mybot.py", "mybot", "me")
-    monkeypatch.setattr(result, "MAX_LAG_SHARE", 1.0)
+    monkeypatch.setattr(Result, "lagged", False)
     assert "the referee was late" not in played(home, 1)
-    monkeypatch.setattr(result, "MAX_LAG_SHARE", -1.0)
-    monkeypatch.setattr(result, "MAX_MEAN_LAG", -1.0)
+    monkeypatch.setattr(Result, "lagged", True)
     assert "matches the referee was late for more than" in played(home, 1)
 
 

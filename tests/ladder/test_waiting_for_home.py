@@ -10,7 +10,7 @@ import pytest
 from typing_extensions import override
 
 from ladder.facts.roster import Roster
-from ladder.facts.standings import Status, standings
+from ladder.facts.standings import Status, statuses
 from ladder.facts.store import Store
 from ladder.intake.submission import Inspector
 from ladder.model.condition import agree
@@ -18,7 +18,8 @@ from ladder.model.match import AT_HOME_PREFIX, Match, Version
 from ladder.operation.home import Home
 from ladder.play import qualifying, running
 from ladder.play.pool import End, Finished, Void
-from ladder.play.running import AWAY_SECONDS, RunPlan, enter_house_bots
+from ladder.play.qualifying import enter_house_bots
+from ladder.play.running import AWAY_SECONDS, RunPlan
 from referee.match.clock import TimeControl
 from tests.ladder.made import CONDITION, GAME, result_of
 from tests.ladder.runs import run
@@ -132,7 +133,7 @@ def test_a_bot_at_home_does_not_fail_to_qualify_because_a_worker_died(
 
     monkeypatch.setattr(Roster, "disconnect", connected_again)
     served(store, tmp_path, table, monkeypatch, clock)
-    [status] = [one.status for one in standings(store, CONDITION) if one.version == version]
+    [status] = [one.status for one in statuses(store, CONDITION) if one.version == version]
     assert status is Status.ACTIVE
 
 

@@ -67,6 +67,7 @@ PAGES = {
     "start": "/",
     "standings": f"/games/{GAME.name}",
     "crosstable": f"/games/{GAME.name}/crosstable",
+    "all games": "/all-games",
     "bots": "/bots",
     "bot": "/bots/best",
     "compare": "/compare?one=best&other=better",

@@ -97,7 +97,7 @@ def test_its_curve_says_in_words_what_it_shows_and_marks_each_version(tmp_path: 
     assert {"v1", "v2"} <= {text.text for text in drawing.select("text")}
     assert drawing.title is not None
     assert f"block {history[0].block}" in drawing.title.text
-    blocks = rows(table_of(shown, "Estimate after"))
+    blocks = rows(table_of(shown, "Live rating after"))
     assert [row["Block"] for row in blocks] == [str(one.block) for one in reversed(history)][:20]
 
 

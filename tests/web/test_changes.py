@@ -6,6 +6,7 @@ import hashlib
 import select
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,7 +21,7 @@ from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.questions.desk import Desk
 from ladder.questions.proof import KeyRequest
-from referee.bots.files import MAX_BYTES
+from referee.bots.files import MAX_BYTES, taken_in
 from tests.ladder.noted import Noted, noted
 from tests.patience import patient, wait_until
 from tests.web.conftest import BOT, Browse
@@ -68,6 +69,24 @@ def test_a_bot_is_submitted_and_the_same_files_are_the_same_version(
     assert not send(client, tokens["new"]).json()["is_new"]
     event, fields = noted.events[0]
     assert (event, fields["did"], fields["about"], fields["author"]) == ("change", "submit", "sent v1", "new")
+
+
+def test_a_submitted_bot_comes_back_to_its_author_and_to_nobody_else(
+    client: httpx.Client, tokens: dict[str, str], tmp_path: Path
+) -> None:
+    sent = send(client, tokens["new"]).json()
+
+    def files(**headers: str) -> httpx.Response:
+        return client.get(f"{PREFIX}/bots/sent/files", headers=headers)
+
+    got = files(authorization=f"Bearer {tokens['new']}")
+    assert got.headers["content-disposition"] == 'attachment; filename="sent-v1.tar.gz"'
+    assert got.headers["cache-control"] == "no-store"
+    (tmp_path / "sent.tar.gz").write_bytes(got.content)
+    with taken_in(tmp_path / "sent.tar.gz") as (_, artefact):
+        assert artefact.content_hash == sent["content_hash"]
+    assert files(authorization=f"Bearer {tokens['eve']}").status_code == 403
+    assert files().status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -147,8 +166,8 @@ def test_an_author_takes_a_bot_out_and_brings_it_back(client: httpx.Client, home
     assert change(client, "requalify", tokens["eve"], bot="best").json()["back"] == ["best v1"]
     assert change(client, "at-tables", tokens["eve"], bot="best", at_tables=True).json()["at_tables"]
     with Authors(home.database, create=False) as authors:
-        acts = [(act.who, act.did) for act in authors.acts(3)]
-    assert acts == [("eve", "at-tables"), ("eve", "requalify"), ("eve", "retire")]
+        acts = [(act.who, act.did, act.about) for act in authors.acts(3)]
+    assert acts == [("eve", "at-tables", "best: yes"), ("eve", "requalify", "best"), ("eve", "retire", "best")]
 
 
 @pytest.mark.parametrize(

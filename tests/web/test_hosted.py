@@ -19,7 +19,7 @@ from ladder.intake.submission import submit
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits, TableLimits
-from ladder.play.running import enter_house_bots
+from ladder.play.qualifying import enter_house_bots
 from ladder.questions.bots import ShowRequest
 from ladder.questions.changes import AtTablesRequest, RetireRequest
 from ladder.questions.desk import Desk

@@ -15,6 +15,7 @@ from ladder.questions.bots import BotsRequest
 from ladder.questions.caller import ANYBODY
 from ladder.questions.comparing import CompareRequest, CrosstableRequest
 from ladder.questions.desk import Desk
+from ladder.questions.in_words import open_places, strength
 from ladder.questions.matches import MatchesRequest
 from ladder.questions.standings import TopRequest
 from tests.ladder.made import CONDITION, GAME, OTHER, next_matches
@@ -42,8 +43,8 @@ def test_the_start_page_has_the_best_of_each_game_and_the_last_results(home: Hom
     [played] = [table for table in tables if table.condition == tables[0].condition]
     best = rows(table_of(shown, f"The first 5 of {sum(one.mu is not None for one in played.versions)}"))
     assert [row["Bot"] for row in best] == [f"{one.bot} v{one.version}" for one in played.versions[:5]]
-    assert [row["Skill"] for row in best] == [f"{one.low:.2f}" for one in played.versions[:5]]
-    assert [float(row["Skill"]) for row in best] == sorted((float(row["Skill"]) for row in best), reverse=True)
+    assert [row["Strength"] for row in best] == [strength(one) for one in played.versions[:5]]
+    assert [row["Place"] for row in best] == [open_places(one) for one in played.versions[:5]]
     last = Desk(home, ANYBODY).ask(MatchesRequest(limit=8)).matches
     assert [row["Match"] for row in rows(table_of(shown, "The last matches"))] == [one.match[:8] for one in last]
 
@@ -104,6 +105,12 @@ def test_bots_are_listed_by_name_and_page_by_page(home: Home) -> None:
     with pytest.raises(NoPage):
         page(home, "/bots", {"page": "99"}, site=Site(rows=3))
     assert len(rows(table_of(page(home, "/bots", site=Site(is_static=True, rows=3)), ""))) == len(every)
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "²", "٣", "1000001", "1" * 5000])
+def test_a_page_that_has_no_number_is_refused(home: Home, number: str) -> None:
+    with pytest.raises(BadQuestion, match="page is a number from 1 to 1000000"):
+        page(home, "/bots", {"page": number})
 
 
 # --- matches ------------------------------------------------------------------------------------------------

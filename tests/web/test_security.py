@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
 import socket
@@ -16,7 +17,9 @@ from urllib.parse import quote, urlsplit
 import httpx
 import pytest
 from bs4 import BeautifulSoup
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from ladder.facts.announcing import announce
 from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX
 from ladder.http.app import HEADERS, PAGES
@@ -31,7 +34,8 @@ from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
 from referee.registry import games
 from tests.cases import mostly_long
-from tests.ladder.real_ladder import LOUD, told_ladder
+from tests.ladder.announced import terms
+from tests.ladder.real_ladder import CONDITION, LOUD, told_ladder
 from tests.patience import patient
 from tests.referee.test_wire import certificate
 from tests.web.conftest import Browse, new_ladder
@@ -50,6 +54,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
     with Store(home.database, create=False) as chronicle, chronicle.writing():
         chronicle.file.write("update bots set name = ?, author = ? where name = 'good'", [f"{EVIL}{LOUD}", EVIL])
         chronicle.file.write("update seat_results set detail = detail || ?", [EVIL])
+    with Store(home.database, create=False) as chronicle:
+        announce(chronicle, terms(condition=CONDITION))
     return home
 
 
@@ -114,6 +120,7 @@ def pages_of(home: Home) -> list[str]:
         ("game", "slug"): [{"game": "cargo_noir", "slug": slug} for slug in slugs],
         ("bot",): [{"bot": quote(bot, safe="")} for bot in bots],
         ("match",): [{"match": match} for match in found],
+        ("event",): [{"event": "final"}],
     }
     names = {page: tuple(re.findall(r"{(\w+)}", page)) for page in PAGES}
     return [page.format(**one) for page, its in names.items() for one in named[its]]
@@ -489,6 +496,31 @@ def test_unfinished_forms_of_two_addresses_keep_nobody_out(home: Home, browse: B
             with httpx.Client(base_url=client.base_url, transport=transport, timeout=patient(60)) as person:
                 for page in ("/", "/login", "/enter"):
                     assert person.get(page).status_code == 200, source
+
+
+def test_a_request_that_arrives_while_the_server_is_busy_is_answered(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server reads the request only when the time for it is over."""
+    busy, sent = threading.Event(), threading.Event()
+    accept = H11Protocol.connection_made
+
+    def stay_busy() -> None:
+        busy.set()
+        sent.wait(patient(60))
+        time.sleep(1.0)
+
+    def accept_and_stay_busy(self: H11Protocol, transport: asyncio.Transport) -> None:
+        accept(self, transport)
+        asyncio.get_running_loop().call_soon(stay_busy)
+
+    client = browse(home, SITE, connections=Connections(request_seconds=0.5))
+    monkeypatch.setattr(H11Protocol, "connection_made", accept_and_stay_busy)
+    with connected(client) as connection:
+        assert busy.wait(patient(60))
+        connection.sendall(b"GET /enter HTTP/1.1\r\nHost: x\r\n\r\n")
+        sent.set()
+        assert connection.recv(12) == b"HTTP/1.1 200"
 
 
 @pytest.mark.long

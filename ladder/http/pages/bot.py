@@ -59,6 +59,7 @@ def bot(visit: Visit) -> Page:
                 (match, _seats(match, every.bot, number)[0])
                 for match in visit.desk.ask(MatchesRequest(bot=label, out=True, limit=LAST_OUT)).matches
             ],
+            "events": every.events,
             "is_own": every.is_own,
             "has_logs": bool(matches) and not any(one.standing.at_home for one in shown.fared),
             "commands": _reproducing(visit, label, every.bot, number) if every.is_own else (),

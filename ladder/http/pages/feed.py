@@ -50,8 +50,6 @@ def _title(one: NewsItem) -> str:
         return f"{label} has qualified for {game}"
     if one.kind == "not qualified":
         return f"{label} has not qualified for {game}: {one.reason}"
-    if one.kind == "leads":
-        return f"{label} leads in {game}" + (f", before {one.before}" if one.before else "")
     seats = [] if one.match is None else one.match.seats
     first = ", ".join(f"{seat.bot} v{seat.version}" for seat in seats if seat.rank == 1)
     [own, *_] = [seat for seat in seats if (seat.bot, seat.version) == (one.bot, one.version)]

@@ -12,6 +12,8 @@ from ladder.http.rendering.assets import assets
 from ladder.http.rendering.links import link
 from ladder.http.rendering.wording import change, percent
 from ladder.http.requests.visit import Page, Visit
+from ladder.model.rating import APART
+from ladder.questions.in_words import disagreement, live_rating, open_places, share, strength
 from referee.registry import games
 from referee.terminal import visible
 from referee.version import installed_version
@@ -33,9 +35,14 @@ def _environment() -> Environment:
     made.filters["counted"] = lambda number, one, more="": f"{number:,} {one if number == 1 else more or one + 's'}"
     made.filters["percent"] = percent
     made.filters["change"] = change
+    made.filters["places"] = open_places
+    made.filters["strength"] = strength
+    made.filters["share"] = share
+    made.filters["live"] = live_rating
+    made.filters["disagreement"] = disagreement
     made.filters["clock"] = _clock
     made.filters["lasting"] = _lasting
-    made.globals.update(to=_to, asset=_asset, title_of=title_of, dogana=installed_version())
+    made.globals.update(apart=APART, to=_to, asset=_asset, title_of=title_of, dogana=installed_version())
     return made
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ladder.model.rating import APART, better
-from ladder.questions.rows import PlaceSpan, StandingRow
+from ladder.questions.rows import StandingRow
 from referee.match.clock import TimeControl
 
-_MAX_SPANS = 3
-"""The maximum number of spans of places in a text."""
+_MAX_NAMED = 3
+"""The maximum number of rivals of a leader that are named."""
 
 
 def percent(share: float) -> str:
@@ -28,50 +27,31 @@ def change(value: float, digits: int) -> str:
     return f"{rounded:+.{digits}f}" if rounded else f"{0:.{digits}f}"
 
 
-def places(spans: Sequence[PlaceSpan]) -> str:
-    """Return places in words, such as `places 2-4 and 7`; an empty text for none."""
-    shown = [str(one.first) if one.first == one.last else f"{one.first}-{one.last}" for one in spans[:_MAX_SPANS]]
-    if not shown:
-        return ""
-    if len(spans) > _MAX_SPANS:
-        return f"places {', '.join(shown)} and others"
-    is_one = len(spans) == 1 and spans[0].first == spans[0].last
-    return ("place " if is_one else "places ") + " and ".join(
-        [", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """The leader of a table, and the certainty of its lead."""
+    """The first version of a table, and who else its matches leave the first place to."""
 
-    leader: StandingRow
-    other: StandingRow | None
-    """The best version of another bot; None if no other bot is rated."""
-    chance: float
-    """The probability that the leader is the better of both, from 0 to 1. It can be below a half, because the order is by skill."""
-
-    @property
-    def is_likely(self) -> bool:
-        """True if the leader is more likely to be the better one."""
-        return self.chance >= 0.5
+    first: StandingRow
+    others: Sequence[StandingRow]
+    """The versions besides it that can be first, as many as are named."""
+    unnamed: int
+    """The number of further ones."""
+    rated: int
+    """The number of rated versions."""
 
     @property
     def is_sure(self) -> bool:
-        """True if both can be distinguished."""
-        return self.chance >= APART
+        """True if it leads for sure: no other place is open to it."""
+        return self.first.worst == 1
 
 
 def lead_of(standings: Sequence[StandingRow]) -> Leader | None:
-    """Return the leader of standings, which are sorted best first; None if no version is rated."""
-    rated = [(one, one.rating) for one in standings if one.rating is not None]
+    """Return the lead in standings, which are in the order of their places; None if no version is rated."""
+    rated = [one for one in standings if one.place is not None]
     if not rated:
         return None
-    leader, its_rating = rated[0]
-    for other, rating in rated:
-        if other.bot != leader.bot:
-            return Leader(leader, other, better(its_rating, rating))
-    return Leader(leader, None, 1.0)
+    others = [one for one in rated[1:] if one.best == 1]
+    return Leader(rated[0], others[:_MAX_NAMED], max(0, len(others) - _MAX_NAMED), len(rated))
 
 
 def status_of(one: StandingRow) -> str:

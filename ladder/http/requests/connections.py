@@ -121,7 +121,11 @@ class Connection(asyncio.Protocol):
         """End the connection if no request begins in time; further bytes do not extend the time."""
         if self._timer is None and not self.requests:
             seconds = self._connections.request_seconds
-            self._timer = asyncio.get_running_loop().call_later(seconds, self.transport.abort)
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._end_late)
+
+    def _end_late(self) -> None:
+        """End the connection unless a request is about to count: after a pause of the server, one may have been read just now."""
+        self._timer = asyncio.get_running_loop().call_later(0, self.transport.abort)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

@@ -27,7 +27,7 @@ async def read_fields(request: Request, seconds: float) -> dict[str, str]:
     """Read a form without a file, for at most some seconds; of a field that comes twice, the last counts.
 
     Raises:
-        BadQuestion: if it is none, or too long.
+        BadQuestion: if the body is not a form, or is too long.
         TooSlow: if it does not come in time.
         Gone: if the connection is lost meanwhile.
     """
@@ -82,7 +82,7 @@ class Multipart:
         """Prepare to read a form.
 
         Raises:
-            BadQuestion: if it is none that can have a file.
+            BadQuestion: if a form of this type cannot have a file.
         """
         kind, options = parse_options_header(content_type)
         boundary = options.get(b"boundary", b"")

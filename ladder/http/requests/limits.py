@@ -44,12 +44,12 @@ class CallerQueues:
 
 
 def network_of(host: str) -> str:
-    """Return what counts as one address: of IPv6 the network, since whoever has one address has many."""
+    """Return the address under which a host is counted: the network of an IPv6 address, since its owner has many of them."""
     return host_of(f"ipv6:[{host}]:0" if ":" in host else f"ipv4:{host}:0")
 
 
 def address_of(request: Request) -> str:
-    """Return for whom it is counted what is asked without a token."""
+    """Return the address under which requests without a token are counted."""
     return network_of("" if request.client is None else request.client.host)
 
 

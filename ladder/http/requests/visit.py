@@ -70,7 +70,7 @@ class Visit:
     """A request for a page: the visitor, the path and the query."""
 
     desk: Desk
-    """The desk of the ladder, for the one who looks."""
+    """The desk of the ladder, for this visitor."""
     caller: Caller
     """The visitor."""
     site: Site
@@ -85,7 +85,7 @@ class Visit:
         """Return a number of the query, from 1.
 
         Raises:
-            BadQuestion: if it is none, or too large.
+            BadQuestion: if it is not a number, or too large.
         """
         text = self.query.get(name, "")
         if not text:

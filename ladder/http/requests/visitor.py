@@ -29,7 +29,7 @@ def cookie_of(site: Site, request: Request) -> str:
 
 
 def visitor(tokens: Tokens, site: Site, request: Request) -> Caller:
-    """Return who asks; somebody whose token is worth nothing any more is anybody, and so is who has shown too many such tokens."""
+    """Return the visitor: `ANYBODY` without a valid token, and after too many invalid tokens from the same address."""
     token = request.cookies.get(cookie_of(site, request), "")
     if not token:
         return ANYBODY

@@ -1,0 +1,296 @@
+"""`dogana ladder event`: tournaments that the ladder announces and plays."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ladder.commands.help import PagedCommand, PagedGroup
+from ladder.commands.options import AsJson, HomeOption, SameAuthorOption
+from ladder.commands.tables import moment, table, title_of
+from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.facts import announcing
+from ladder.facts.store import Store
+from ladder.intake.submission import check_name
+from ladder.model.condition import Condition, agree
+from ladder.model.tournament import FORMATS, SCORINGS, Phase, TournamentTerms
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.questions.events import NEXT, PLAYING, EventAnswer, EventMatch, EventRequest, EventRow, EventsRequest
+from ladder.questions.question import document
+from referee.commands.options import DEFAULT_CLOCK, GameOptions, read_clock, read_options
+from referee.commands.output import out, print_json
+from referee.registry import find
+from referee.tournament.plan import MAX_BLOCKS, MAX_ROUNDS, MAX_SEATS, MIN_SEATS, Format, Scoring
+
+MAX_TOP = 100
+LISTED = 10
+"""The most matches of a kind, and versions that are left out, that are printed."""
+DEFAULT_ROUNDS = 5
+
+event = typer.Typer(
+    help="Announce tournaments between the best bots, and look at them.",
+    cls=PagedGroup,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+NameArgument = Annotated[str, typer.Argument(help="The event.", metavar="NAME")]
+
+
+@event.command(cls=PagedCommand)
+def new(
+    name: NameArgument,
+    home: HomeOption,
+    game: Annotated[str, typer.Option(help="The game.", metavar="GAME")],
+    closes: Annotated[
+        str, typer.Option(help="When entrants and versions are frozen, as in 2026-12-18T18:00Z.", metavar="TIME")
+    ],
+    top: Annotated[int, typer.Option(help="How many bots are entered at most.", min=2, max=MAX_TOP, metavar="NUMBER")],
+    form: Annotated[Format, typer.Option("--format", help="Who meets whom.")] = Format.ROUND_ROBIN,
+    seats: Annotated[
+        int, typer.Option(help="How many sit at a table.", min=MIN_SEATS, max=MAX_SEATS, metavar="NUMBER")
+    ] = 2,
+    blocks: Annotated[
+        int,
+        typer.Option(
+            help="How many seeds each table plays, each in every rotation of the seats.",
+            min=1,
+            max=MAX_BLOCKS,
+            metavar="NUMBER",
+        ),
+    ] = 10,
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            help="In a Swiss tournament: how many rounds.",
+            show_default=str(DEFAULT_ROUNDS),
+            min=1,
+            max=MAX_ROUNDS,
+            metavar="NUMBER",
+        ),
+    ] = None,
+    advance: Annotated[
+        int | None,
+        typer.Option(
+            help="In a knockout: how many of each table go on.", show_default="1", min=1, max=2, metavar="NUMBER"
+        ),
+    ] = None,
+    scoring: Annotated[Scoring, typer.Option(help="The points of a match.")] = Scoring.WINS,
+    share: Annotated[
+        int,
+        typer.Option(
+            help="How many of 100 matches are of the event while it is played.", min=1, max=100, metavar="NUMBER"
+        ),
+    ] = 50,
+    same_author: SameAuthorOption = False,
+    clock: Annotated[
+        str | None,
+        typer.Option(
+            help="The clock of the standings that decide, and of the matches.",
+            metavar="BANK+INCREMENT/CAP",
+            show_default="that of the ladder",
+        ),
+    ] = None,
+    option: GameOptions = None,
+    as_json: AsJson = False,
+) -> None:
+    """Announce an event.
+
+    At the closing time, the best bots of the standings are entered, each in the newest version that has qualified; later versions
+    go on in the ladder, not in the event. Of each author the best bot is entered; with --same-author, all of them may be.
+
+    The seed is drawn now: the audit log has a commitment to it, and reveals it at the end.
+
+    A run or a served ladder plays the matches, in a share of its workers. They change no rating.
+
+    Examples:
+
+      dogana ladder event new final --game cargo_noir --closes 2126-12-18T18:00Z --top 12 --seats 4
+
+      dogana ladder event new cup --game yunnan --closes 2126-12-18T18:00Z --top 16 --format knockout --share 80
+    """
+    _check_format(form, rounds, advance)
+    if scoring not in SCORINGS:
+        raise LadderError(
+            "--scoring score is not for events: a match that is given up has no score; use wins or places"
+        )
+    closing = announcing.read_closing(closes)
+    check_name(name, "an event's name")
+    found = find(game)
+    with Store(Home(home).database, create=False) as store, store.writing():
+        condition = _condition(store, found.name, clock, read_options(option or []), by_options=option is not None)
+        terms = TournamentTerms(
+            name=name,
+            condition=condition,
+            format=form,
+            seats=seats,
+            blocks=blocks,
+            rounds=rounds or DEFAULT_ROUNDS,
+            advance=advance or 1,
+            scoring=scoring,
+            top=top,
+            same_author=same_author,
+            share=share,
+            closes=closing,
+        )
+        announcing.announce(store, terms)
+    if as_json:
+        print_json(terms.fields)
+        return
+    out.print(f"event {name} closes at {moment(closing)} UTC", soft_wrap=True)
+    out.print(f"who would be entered now: {Where(home, None).command('event', 'show', name)}", soft_wrap=True)
+
+
+def _check_format(form: Format, rounds: int | None, advance: int | None) -> None:
+    if form not in FORMATS:
+        raise LadderError(f"--format {form.value} is not for events; use {', '.join(one.value for one in FORMATS)}")
+    if rounds is not None and form is not Format.SWISS:
+        raise LadderError(f"--rounds is for format swiss, not {form.value}; leave it out")
+    if advance is not None and form is not Format.KNOCKOUT:
+        raise LadderError(f"--advance is for format knockout, not {form.value}; leave it out")
+
+
+def _condition(store: Store, game: str, clock: str | None, options: dict[str, str], *, by_options: bool) -> Condition:
+    """Return the condition of an event: the only one of the game that fits; a new one if the game was never played.
+
+    Raises:
+        LadderError: if none fits, or several do.
+    """
+    known = store.roster.conditions_of(game)
+    control = None if clock is None else str(read_clock(clock))
+    agreed = agree(find(game), options, None).options
+    if not known:
+        return store.roster.condition(game, agreed, control or DEFAULT_CLOCK)
+    fitting = [one for one in known if control in (None, one.clock) and (not by_options or one.options == agreed)]
+    if len(fitting) == 1:
+        return fitting[0]
+    named = "; ".join(one.arguments for one in fitting or known)
+    raise LadderError(f"{'several' if fitting else 'no'} standings of {game} are under these terms; there are: {named}")
+
+
+@event.command(cls=PagedCommand)
+def cancel(name: NameArgument, home: HomeOption, as_json: AsJson = False) -> None:
+    """Cancel an event that is not closed.
+
+    The audit log keeps it, and its name stays taken.
+
+    Example:
+
+      dogana ladder event cancel final
+    """
+    with Store(Home(home).database, create=False) as store:
+        announcing.cancel(store, name)
+    if as_json:
+        print_json({"cancelled": name})
+    else:
+        out.print(f"event {name} is cancelled", soft_wrap=True)
+
+
+@event.command("list", cls=PagedCommand)
+def listing(
+    game: Annotated[str | None, typer.Option(help="Only events of this game.", metavar="GAME")] = None,
+    home: FolderOption = None,
+    server: ServerOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """List all events, the newest first.
+
+    Example:
+
+      dogana ladder event list --game cargo_noir
+    """
+    with Where.chosen(home, server).desk() as desk:
+        found = desk.ask(EventsRequest(game=game or ""))
+    if as_json:
+        print_json(document(found))
+        return
+    if not found.events:
+        out.print("there is no event")
+        return
+    listed = table("event", "closes (UTC)", "game", "format", "entered", "state", numbers={"entered"}, whole={"event"})
+    for one in found.events:
+        entered = f"{one.entrants} of {one.top}"
+        listed.add_row(one.event, moment(one.closes), title_of(one.condition), one.format, entered, one.phase)
+    out.print(listed)
+
+
+@event.command(cls=PagedCommand)
+def show(name: NameArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:
+    """Show who is entered in an event, its table and matches.
+
+    Before the close: who would be entered if it closed now.
+
+    Examples:
+
+      dogana ladder event show final
+
+      dogana ladder event show final --server https://ladder.example:8780 --json
+    """
+    with Where.chosen(home, server).desk() as desk:
+        found = desk.ask(EventRequest(event=name))
+    if as_json:
+        print_json(document(found))
+        return
+    _print_terms(found.event)
+    if found.standings:
+        _print_table(found)
+    _print_entrants(found)
+    for state, title in ((PLAYING, "being played"), (NEXT, "next")):
+        _print_matches(title, [one for one in found.matches if one.state == state])
+    out.print(found.verdict, soft_wrap=True)
+
+
+def _print_terms(one: EventRow) -> None:
+    out.print(f"{one.event}: {title_of(one.condition)}", style="bold", soft_wrap=True)
+    of_format = {"swiss": f", {one.rounds} rounds", "knockout": f", {one.advance} of each table go on"}
+    plays = f"{one.format}, {one.seats} at a table, {one.blocks} blocks{of_format.get(one.format, '')}"
+    out.print(f"{plays}; {one.share} of 100 matches", soft_wrap=True)
+    verb = "closes" if one.phase == Phase.OPEN.value else "closed"
+    out.print(f"{one.phase}; {verb} at {moment(one.closes)} UTC for the best {one.top}", soft_wrap=True)
+    seed = f"commits to seed {one.seed_commitment}" if one.seed is None else f"seed {one.seed}"
+    out.print(seed, soft_wrap=True)
+
+
+def _print_table(found: EventAnswer) -> None:
+    numbers = {"place", "matches", "points", "best", "out"}
+    listed = table(
+        "place",
+        "bot",
+        "matches",
+        "points",
+        "best",
+        "out",
+        numbers=numbers,
+        title=f"{found.played} of {found.known} matches",
+    )
+    for row in found.standings:
+        interval = "" if row.interval is None else f" ({row.interval[0]:.3f} to {row.interval[1]:.3f})"
+        best = "-" if row.best is None else f"{row.best:.2f}"
+        points = f"{row.points:.3f}{interval}" if row.matches else "-"
+        listed.add_row(str(row.place), f"{row.bot} v{row.version}", str(row.matches), points, best, str(row.out or "-"))
+    out.print(listed)
+
+
+def _print_entrants(found: EventAnswer) -> None:
+    would = "would be " if found.event.phase == Phase.OPEN.value else ""
+    listed = table("bot", "author", "why", title=f"{would}entered: {len(found.entrants)}")
+    for one in found.entrants:
+        listed.add_row(f"{one.bot} v{one.version}", one.author, one.reason)
+    out.print(listed)
+    for other in found.left_out[:LISTED]:
+        out.print(
+            f"{other.bot} v{other.version} {'would not be' if would else 'is not'} entered: {other.reason}",
+            soft_wrap=True,
+        )
+    if (more := len(found.left_out) - LISTED) > 0:
+        out.print(f"and {more} more; --json has all", soft_wrap=True)
+
+
+def _print_matches(title: str, matches: list[EventMatch]) -> None:
+    for one in matches[:LISTED]:
+        bots = ", ".join(f"{seat.bot} v{seat.version}" for seat in one.seats)
+        out.print(
+            f"{title}: round {one.round}, table {one.table}, block {one.block}: {bots} {one.match}".rstrip(),
+            soft_wrap=True,
+        )

@@ -1,0 +1,76 @@
+"""Announce events, and cancel them before they close."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from ladder.facts.entries import now
+from ladder.facts.store import Store
+from ladder.model.names import ORGANISER_NAME
+from ladder.model.tournament import Phase, TournamentTerms
+from ladder.operation.errors import LadderError
+from referee.game import SetupError
+from referee.registry import find, shipped_board
+from referee.tournament.plan import Format
+
+
+def read_closing(text: str) -> str:
+    """Return a closing time as the ladder writes times.
+
+    Raises:
+        LadderError: if it is none, has no time zone, or is over.
+    """
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise LadderError(f"{text!r} is no time; write it as in 2026-12-18T18:00Z") from None
+    if at.tzinfo is None:
+        raise LadderError(f"{text!r} has no time zone; write {text}Z for UTC, or for instance {text}+01:00")
+    written = at.astimezone(UTC).isoformat(timespec="milliseconds")
+    if written <= now():
+        raise LadderError(f"{text} is over; an event closes in the future")
+    return written
+
+
+def announce(store: Store, terms: TournamentTerms) -> None:
+    """Announce an event.
+
+    Raises:
+        LadderError: if its terms contradict each other or the game, or its name is taken.
+    """
+    with store.writing():
+        if taken := next((one for one in store.tournaments.all() if one.terms.name == terms.name), None):
+            raise LadderError(f"there is an event {terms.name} already, {taken.phase.value}; choose another name")
+        if problem := _problem(terms):
+            raise LadderError(problem)
+        store.tournaments.announce(terms)
+        store.log.note_act(ORGANISER_NAME, "event new", terms.name)
+
+
+def cancel(store: Store, name: str) -> None:
+    """Cancel an event that is not closed.
+
+    Raises:
+        LadderError: if there is no such event, or it is closed.
+    """
+    with store.writing():
+        one = store.tournaments.find(name)
+        if one.phase is not Phase.OPEN:
+            raise LadderError(f"event {name} is {one.phase.value}; it can be cancelled only before it closes")
+        store.tournaments.end(one)
+        store.log.note_act(ORGANISER_NAME, "event cancel", name)
+
+
+def _problem(terms: TournamentTerms) -> str:
+    """Return the first contradiction in the terms of an event; empty if there is none."""
+    if terms.top < terms.seats:
+        return f"--top {terms.top} is fewer than sit at a table of {terms.seats}"
+    if terms.format is Format.KNOCKOUT and 2 * terms.advance > terms.seats:
+        return f"--advance {terms.advance}: at most half of a table of {terms.seats} can go on"
+    game = find(terms.condition.game)
+    for size in sorted(terms.table_sizes()):
+        try:
+            game.setup(size, terms.condition.options, shipped_board(game))
+        except SetupError as error:
+            return f"--seats {terms.seats} can lead to a table of {size}: {error}"
+    return ""

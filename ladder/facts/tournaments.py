@@ -1,0 +1,295 @@
+"""Events: what was announced, who is entered, which matches were scheduled, and what came out.
+
+Who meets whom is kept nowhere: it follows from the entrants, the seed and the results (`referee/tournament`).
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from ladder.facts.log import Log
+from ladder.facts.roster import Roster
+from ladder.facts.schedule import SEED, Schedule, planned
+from ladder.facts.schema import MAX_VOIDS
+from ladder.model.match import Match, Version
+from ladder.model.tournament import EnteredVersion, LadderTournament, TournamentTerms, plan_of
+from ladder.operation.errors import NotFound
+from ladder.operation.sqlite_file import SqliteFile
+from referee.kit.chance import commitment
+from referee.match.result import Outcome, Result, SeatResult
+from referee.tournament.course import TournamentCourse, course
+from referee.tournament.fixtures import Fixture
+from referee.tournament.plan import Format, Scoring, TournamentPlan
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledFixture:
+    """A match of an event that is scheduled."""
+
+    name: str
+    """The name of its fixture."""
+    match_id: str
+    block: int
+    seed: int
+    seats: tuple[str, ...]
+    """The label of the version in each seat."""
+    is_over: bool
+    """True if it counts, or is given up."""
+
+
+class Tournaments:
+    """The events of a ladder."""
+
+    def __init__(self, file: SqliteFile, log: Log, roster: Roster, schedule: Schedule) -> None:
+        self._file = file
+        self._log = log
+        self._roster = roster
+        self._schedule = schedule
+
+    def announce(self, terms: TournamentTerms) -> None:
+        """Announce an event: draw its seed, and commit to it."""
+        seed = secrets.randbits(62)
+        with self._file.writing():
+            self._log.append("tournament", {**terms.fields, "seed_commitment": commitment(terms.name, seed)})
+            [one] = [one for one in self.all() if one.terms.name == terms.name]
+            self._file.write("insert into tournament_seeds (tournament, seed) values (?, ?)", [one.id, seed])
+
+    def close(
+        self, one: LadderTournament, entrants: Sequence[EnteredVersion], left_out: Sequence[tuple[Version, str]]
+    ) -> None:
+        """Freeze the entrants of an event, in the order of their seeding, with those that are left out, and why."""
+        fields = {
+            "tournament": one.terms.name,
+            "entrants": [{"version": each.version.label, "place": each.place} for each in entrants],
+            "left_out": [{"version": version.label, "reason": reason} for version, reason in left_out],
+        }
+        self._log.append("tournament_closed", fields)
+
+    def end(self, one: LadderTournament) -> None:
+        """Reveal the seed of an event: it is over or, before its close, cancelled."""
+        with self._file.writing():
+            self._log.append("tournament_over", {"tournament": one.terms.name, "seed": self.seed(one)})
+            self._file.write("delete from tournament_seeds where tournament = ?", [one.id])
+
+    def add_block(self, one: LadderTournament, fixtures: Sequence[Fixture]) -> list[Match]:
+        """Schedule a block of an event: the fixtures of a table with one seed, in the order of their rotations."""
+        entered = [each.version for each in self.entrants(one)]
+        with self._file.writing():
+            block = self._schedule.next_block()
+            seed = fixtures[0].seed
+            self._log.append(
+                "tournament_block",
+                {
+                    "tournament": one.terms.name,
+                    "block": block,
+                    **one.terms.condition.fields,
+                    "fixture": block_name(fixtures[0]),
+                    "matches": [
+                        planned(secrets.token_hex(8), seed, rotation, [entered[entrant] for entrant in fixture.seats])
+                        for rotation, fixture in enumerate(fixtures)
+                    ],
+                },
+            )
+            self._file.write("insert into seeds (block, seed) values (?, ?)", [block, seed])
+            return [match for match in self._schedule.unfinished(one.terms.condition) if match.block == block]
+
+    def all(self) -> list[LadderTournament]:
+        """Return all events, in the order in which they were announced."""
+        conditions = self._roster.conditions()
+        return [
+            LadderTournament(
+                id=row["id"],
+                terms=TournamentTerms(
+                    name=row["name"],
+                    condition=conditions[row["condition"]],
+                    format=Format(row["format"]),
+                    scoring=Scoring(row["scoring"]),
+                    same_author=bool(row["same_author"]),
+                    **{name: row[name] for name in ("seats", "blocks", "rounds", "advance", "top", "share", "closes")},
+                ),
+                **{name: row[name] for name in ("seed_commitment", "announced_at", "closed_at", "ended_at", "seed")},
+            )
+            for row in self._file.rows("select * from tournaments order by id")
+        ]
+
+    def find(self, name: str) -> LadderTournament:
+        """Return an event.
+
+        Raises:
+            NotFound: if there is none of that name; the text names those that are called alike.
+        """
+        found = {one.terms.name: one for one in self.all()}
+        if name in found:
+            return found[name]
+        alike = get_close_matches(name, found, 3)
+        hint = f"did you mean {', '.join(map(repr, alike))}?" if alike else "see dogana ladder event list"
+        raise NotFound(f"there is no event {name!r}; {hint}")
+
+    def of_match(self, match_id: str) -> str:
+        """Return the name of the event of a match; empty if it is of none."""
+        rows = self._file.rows(
+            """
+            select tournaments.name from matches join blocks on blocks.id = matches.block
+            join tournaments on tournaments.id = blocks.tournament where matches.id = ?
+            """,
+            [match_id],
+        )
+        return rows[0]["name"] if rows else ""
+
+    def seed(self, one: LadderTournament) -> int:
+        """Return the seed of an event, be it revealed or not."""
+        if one.seed is not None:
+            return one.seed
+        [row] = self._file.rows("select seed from tournament_seeds where tournament = ?", [one.id])
+        return int(row["seed"])
+
+    def entrants(self, one: LadderTournament) -> list[EnteredVersion]:
+        """Return the versions that are entered, in the order of their seeding; empty before the close."""
+        rows = self._file.rows("select version, place from entrants where tournament = ? order by number", [one.id])
+        versions = self._roster.versions({row["version"] for row in rows})
+        return [EnteredVersion(versions[row["version"]], row["place"]) for row in rows]
+
+    def left_out(self, one: LadderTournament) -> list[tuple[Version, str]]:
+        """Return the versions that were not entered, and why; empty before the close."""
+        rows = self._file.rows("select version, reason from left_out where tournament = ? order by version", [one.id])
+        versions = self._roster.versions({row["version"] for row in rows})
+        return [(versions[row["version"]], row["reason"]) for row in rows]
+
+    def needed_versions(self) -> set[int]:
+        """Return the versions that are entered in events that are being played."""
+        rows = self._file.rows(
+            "select version from entrants join tournaments on tournaments.id = tournament where ended_at = ''"
+        )
+        return {row["version"] for row in rows}
+
+    def plan(self, one: LadderTournament) -> TournamentPlan:
+        """Return the plan of an event after its close."""
+        return plan_of(one.terms, [each.version.label for each in self.entrants(one)], self.seed(one))
+
+    def course(self, one: LadderTournament) -> TournamentCourse:
+        """Return the rounds of an event that its results determine; none if too few are entered."""
+        plan = self.plan(one)
+        return course(plan, self.results(one)) if len(plan.entrants) >= plan.seats else TournamentCourse([])
+
+    def scheduled(self, one: LadderTournament) -> dict[str, ScheduledFixture]:
+        """Return the scheduled matches of an event by the names of their fixtures, in their order."""
+        rows = self._file.rows(
+            f"""
+            select blocks.fixture || '-rotation' || matches.rotation as name, matches.id, matches.block, {SEED},
+                open_matches.match is null as is_over, seats.version
+            from blocks join matches on matches.block = blocks.id join seats on seats.match = matches.id
+            left join open_matches on open_matches.match = matches.id
+            where blocks.tournament = ? order by matches.block, matches.rotation, seats.seat
+            """,  # noqa: S608
+            [one.id],
+        )
+        versions = self._roster.versions({row["version"] for row in rows})
+        found = {}
+        for name, group in groupby(rows, key=itemgetter("name")):
+            seats = list(group)
+            first = seats[0]
+            labels = tuple(versions[row["version"]].label for row in seats)
+            found[name] = ScheduledFixture(
+                name, first["id"], first["block"], first["seed"], labels, bool(first["is_over"])
+            )
+        return found
+
+    def is_sealed(self, one: LadderTournament) -> bool:
+        """Return True if the seeds of all blocks of an event are revealed."""
+        return not self._file.rows("select 1 from blocks where tournament = ? and sealed_at is null limit 1", [one.id])
+
+    def results(self, one: LadderTournament) -> dict[str, Result]:
+        """Return the results of an event by the names of the fixtures; one is also made of each match that is given up.
+
+        It is a draw of all seats but those of versions that were suspended when it was given up, because workers had died: these
+        are out.
+        """
+        rows = self._file.rows(
+            """
+            select blocks.fixture || '-rotation' || matches.rotation as name, seats.seat, results.digest,
+                results.decisions as all_decisions, seat_results.rank, score, outcome, seat_results.decisions,
+                think_ms, detail, (
+                    select guilty from trials
+                    where version = seats.version and at <= (select max(at) from voids where match = matches.id)
+                    order by id desc limit 1
+                ) as is_guilty
+            from blocks join matches on matches.block = blocks.id join seats on seats.match = matches.id
+            left join results on results.match = matches.id
+            left join seat_results on seat_results.match = matches.id and seat_results.seat = seats.seat
+            where blocks.tournament = ? and (results.match is not null or (
+                select count(*) from voids where voids.match = matches.id) >= ?)
+            order by matches.block, matches.rotation, seats.seat
+            """,
+            [one.id, MAX_VOIDS],
+        )
+        return {name: _result(list(seats)) for name, seats in groupby(rows, key=itemgetter("name"))}
+
+    def contradictions(self) -> list[str]:
+        """Return the scheduled matches of events that are not those of their plans, a line each."""
+        lines = []
+        for one in self.all():
+            try:
+                lines += self._contradictions_of(one) if one.closed_at else []
+            except (LookupError, TypeError, ValueError) as error:  # the organiser can have written anything
+                lines.append(f"event {one.terms.name}: its plan makes no sense: {error!r}")
+        return lines
+
+    def _contradictions_of(self, one: LadderTournament) -> list[str]:
+        plan = self.plan(one)
+        fixtures = {fixture.name: fixture for fixture in self.course(one).fixtures}
+        scheduled, lines = self.scheduled(one), []
+        for match in scheduled.values():
+            fixture = fixtures.get(match.name)
+            where = f"event {one.terms.name}: match {match.match_id}, as {match.name},"
+            if fixture is None:
+                lines.append(f"{where} is of no round that follows from the results")
+            elif match.seats != tuple(plan.names[entrant] for entrant in fixture.seats):
+                lines.append(f"{where} has other seats than follow from its entrants, its seed and the results")
+            elif match.seed != fixture.seed:
+                lines.append(f"{where} has another seed than follows from that of the event")
+        missing = len(fixtures.keys() - scheduled.keys()) if one.ended_at else 0
+        return [*lines, f"event {one.terms.name}: {missing} matches were never scheduled"] if missing else lines
+
+
+def block_name(fixture: Fixture) -> str:
+    """Return the name that the fixtures of a block share: that of each without its rotation."""
+    return fixture.name.removesuffix(f"-rotation{fixture.rotation}")
+
+
+def _result(rows: Sequence[Mapping[str, Any]]) -> Result:
+    """Return the result of a match from a row for each seat, or the one of a match that is given up."""
+    if rows[0]["digest"] is not None:
+        seats = [_seat_result(row["seat"], row["rank"], row) for row in rows]
+        return Result(tuple(seats), rows[0]["all_decisions"], rows[0]["digest"], None)
+    stayed = sum(not row["is_guilty"] for row in rows)
+    out = {"outcome": Outcome.CRASH.value, "detail": "suspended because workers died", "score": 0}
+    drawn = {"outcome": Outcome.PLAYED.value, "detail": "", "score": 0}
+    nothing = {"decisions": 0, "think_ms": 0.0}
+    made = [
+        _seat_result(
+            row["seat"], 1 + stayed if row["is_guilty"] else 1, {**(out if row["is_guilty"] else drawn), **nothing}
+        )
+        for row in rows
+    ]
+    return Result(tuple(made), 0, "", None)
+
+
+def _seat_result(seat: int, rank: int, row: Mapping[str, Any]) -> SeatResult:
+    return SeatResult(
+        seat=seat,
+        bot="",  # the plan names it
+        rank=rank,
+        score=row["score"],
+        outcome=Outcome(row["outcome"]),
+        decisions=row["decisions"],
+        think_seconds=row["think_ms"] / 1000,
+        wall_seconds=0.0,
+        lag_seconds=0.0,
+        detail=row["detail"],
+    )

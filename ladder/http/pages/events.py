@@ -1,0 +1,60 @@
+"""Events: a list of all, and a page of each, live while it is played."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from ladder.http.requests.visit import Page, Visit
+from ladder.model.tournament import Phase
+from ladder.questions.events import (
+    GIVEN_UP,
+    NEXT,
+    OVER,
+    PLAYING,
+    SCHEDULED,
+    EventAnswer,
+    EventRequest,
+    EventsRequest,
+)
+from referee.pages.tournament import BracketTable, bracket_picture
+
+LISTED = 20
+"""The maximum number of matches of a kind on the page of an event."""
+
+
+def events(visit: Visit) -> Page:
+    """Return the list of all events."""
+    return Page("events.html", {"events": visit.desk.ask(EventsRequest()).events})
+
+
+def event(visit: Visit) -> Page:
+    """Return the page of an event: before its close, who would be entered; then its table, or bracket, and its matches.
+
+    Raises:
+        NotFound: if there is no such event.
+    """
+    found = visit.desk.ask(EventRequest(event=visit.names["event"]))
+    over = [one for one in found.matches if one.state in (OVER, GIVEN_UP)]
+    return Page(
+        "event.html",
+        {
+            "found": found,
+            "event": found.event,
+            "is_open": found.event.phase == Phase.OPEN.value,
+            "changes": found.event.phase in (Phase.OPEN.value, Phase.PLAYED.value),
+            "tie_breaks": list(dict.fromkeys(name for row in found.standings for name in row.tie_breaks)),
+            "bracket": _bracket(found),
+            "playing": [one for one in found.matches if one.state == PLAYING],
+            "coming": [one for one in found.matches if one.state in (SCHEDULED, NEXT)][:LISTED],
+            "over": list(reversed(over))[: len(over) if visit.site.is_static else LISTED],
+            "older": 0 if visit.site.is_static else max(0, len(over) - LISTED),
+        },
+    )
+
+
+def _bracket(found: EventAnswer) -> Markup:
+    """Return the bracket of a knockout as a picture; an empty text for other formats."""
+    if not found.bracket:
+        return Markup("")
+    rounds = [[BracketTable(one.bots, one.going, one.is_played) for one in each.tables] for each in found.bracket]
+    return Markup(bracket_picture(rounds))  # noqa: S704 all names in it are escaped

@@ -1,0 +1,161 @@
+"""Events: tournaments that a ladder announces, and plays between the bots that are best placed when they close."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from ladder.model.condition import Condition
+from ladder.model.match import Version
+from referee.match.clock import TimeControl
+from referee.tournament.fixtures import derived_seed
+from referee.tournament.knockout import sizes
+from referee.tournament.plan import (
+    DEFAULT_TIE_BREAKS,
+    SWISS_TIE_BREAKS,
+    Balance,
+    Entrant,
+    EntrantLimits,
+    FaultRule,
+    Format,
+    GameTerms,
+    Preliminary,
+    Scoring,
+    TournamentPlan,
+)
+
+FORMATS = (Format.ROUND_ROBIN, Format.SWISS, Format.KNOCKOUT)
+"""The formats of events. A gauntlet has none: its challengers share seeds, and a revealed one would be known to the next."""
+SCORINGS = (Scoring.WINS, Scoring.PLACES)
+"""A match that is given up has no score."""
+_SETTLED_BY_THE_RUN = EntrantLimits(
+    isolate=True, memory=None, tasks=None, cpus=None, pondering=True, runtimes=()
+)  # it decides no pairing and no place
+
+
+class Phase(Enum):
+    """The state of an event; the values are the words of tables."""
+
+    OPEN = "open"
+    """It is announced, and not closed."""
+    PLAYED = "being played"
+    OVER = "over"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentTerms:
+    """The announced terms of an event."""
+
+    name: str
+    condition: Condition
+    format: Format
+    seats: int
+    """The number of seats of a table."""
+    blocks: int
+    """The number of blocks for each table; a block is one seed in every rotation of the seats."""
+    rounds: int
+    """The number of rounds of a Swiss tournament."""
+    advance: int
+    """The number of entrants of each table in a knockout who go on."""
+    scoring: Scoring
+    top: int
+    """The greatest number of entrants."""
+    same_author: bool
+    """True if several bots of one author may be entered."""
+    share: int
+    """The percentage of the matches that begin while it is played."""
+    closes: str
+    """The time at which entrants and versions are frozen, as the ladder writes it."""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The terms as the entry of the log has them."""
+        return {
+            "tournament": self.name,
+            **self.condition.fields,
+            "format": self.format.value,
+            "seats": self.seats,
+            "blocks": self.blocks,
+            "rounds": self.rounds,
+            "advance": self.advance,
+            "scoring": self.scoring.value,
+            "top": self.top,
+            "same_author": self.same_author,
+            "share": self.share,
+            "closes": self.closes,
+        }
+
+    def table_sizes(self) -> set[int]:
+        """Return the numbers of seats of all tables that may be played, however many are entered."""
+        if self.format is not Format.KNOCKOUT:
+            return {self.seats}
+        return {size for count in range(self.seats, self.top + 1) for size in sizes(count, self.seats, self.advance)}
+
+
+@dataclass(frozen=True, slots=True)
+class LadderTournament:
+    """An event of a ladder."""
+
+    id: int
+    terms: TournamentTerms
+    seed_commitment: str
+    announced_at: str
+    closed_at: str
+    """The time at which its entrants were frozen; empty before."""
+    ended_at: str
+    """The time of its end, or of its cancellation; empty before."""
+    seed: int | None
+    """The seed; None until it is revealed at the end."""
+
+    @property
+    def phase(self) -> Phase:
+        """Its state."""
+        if self.ended_at:
+            return Phase.OVER if self.closed_at else Phase.CANCELLED
+        return Phase.PLAYED if self.closed_at else Phase.OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredVersion:
+    """A version that is entered."""
+
+    version: Version
+    place: int
+    """Its place in the standings at the close; 0 if it was not rated."""
+
+
+def plan_of(terms: TournamentTerms, entrants: Sequence[str], seed: int) -> TournamentPlan:
+    """Return the plan of an event after its close.
+
+    Its seed follows from the secret one and from the entrants: the secret one was committed to before anybody knew the entrants,
+    so nobody could choose either to suit the other.
+
+    Args:
+        terms: the announced terms.
+        entrants: the labels of the versions that are entered, in the order of their seeding.
+        seed: the secret seed.
+    """
+    return TournamentPlan(
+        title=terms.name,
+        format=terms.format,
+        seats=terms.seats,
+        seed=derived_seed(seed, ", ".join(entrants)),
+        blocks=terms.blocks,
+        scoring=terms.scoring,
+        tie_breaks=SWISS_TIE_BREAKS if terms.format is Format.SWISS else DEFAULT_TIE_BREAKS,
+        faults=FaultRule.FORFEIT,
+        balance=Balance.EXACT,
+        rounds=terms.rounds,
+        advance=terms.advance,
+        preliminary=Preliminary.NONE,
+        qualify=0,
+        clock=TimeControl.parse(terms.condition.clock),
+        wait=None,
+        directory=".",
+        games=(GameTerms(terms.condition.game, terms.condition.game, terms.condition.options),),
+        entrants=tuple(Entrant(label, label, is_host=False) for label in entrants),
+        isolation=_SETTLED_BY_THE_RUN,
+    )

@@ -1,0 +1,421 @@
+"""The events of a ladder: tournaments between the bots that are best placed at a time announced beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ladder.facts.entering import EntryList, entry_list
+from ladder.facts.tournaments import ScheduledFixture
+from ladder.model.match import Version
+from ladder.model.tournament import LadderTournament, Phase
+from ladder.play.playing import playing
+from ladder.questions.question import Count, Ladder, Name, Request, Row, Text, question
+from ladder.questions.rows import ConditionTerms, condition_terms
+from referee.pages.tournament import bracket_tables
+from referee.registry import find
+from referee.tournament.course import TournamentCourse
+from referee.tournament.fixtures import Fixture, Results
+from referee.tournament.plan import Format, TournamentPlan
+from referee.tournament.standings import FinalTable, TableRow, final_table, verdict_sentence
+
+LAST_EVENTS = 20
+"""In how many of the last events it is looked up what part a bot has."""
+OVER, PLAYING, SCHEDULED, NEXT, GIVEN_UP = "over", "being played", "scheduled", "next", "given up"
+"""The states of a match of an event."""
+
+
+class EventRow(Row):
+    """An event."""
+
+    event: str
+    """Its name."""
+    condition: ConditionTerms
+    """The game and its terms; the standings under them decide who is entered."""
+    phase: str
+    """Its state: open, being played, over or cancelled."""
+    closes: str
+    """The time at which entrants and versions are frozen, in ISO 8601, UTC."""
+    ended_at: str
+    """The time of its end, in ISO 8601, UTC; empty before."""
+    format: str
+    """Who meets whom: round-robin, swiss or knockout."""
+    seats: Count
+    """The number of seats of a table."""
+    blocks: Count
+    """The number of blocks for each table; a block is one seed in every rotation of the seats."""
+    rounds: Count
+    """The number of rounds of a Swiss tournament."""
+    advance: Count
+    """The number of entrants of each table in a knockout who go on."""
+    scoring: str
+    """The points of a match: wins or places."""
+    top: Count
+    """The greatest number of entrants."""
+    same_author: bool
+    """Whether several bots of one author may be entered."""
+    share: Count
+    """The percentage of the matches that begin while it is played."""
+    seed_commitment: str
+    """SHA-256, in hexadecimal, of its name, a colon, and its seed in decimal digits."""
+    seed: int | None
+    """Its seed; null until it is over."""
+    entrants: Count
+    """The number of bots that are entered, or would be if it closed now."""
+
+
+class EventsAnswer(Row):
+    """The events of a ladder."""
+
+    events: list[EventRow]
+    """The newest first."""
+
+
+class EventsRequest(Request[EventsAnswer]):
+    """Asks for all events."""
+
+    game: Text = ""
+    """Only events of this game; all of them if empty."""
+
+
+class EventEntrant(Row):
+    """A version that is entered, or would be if the event closed now."""
+
+    bot: str
+    """The bot."""
+    version: Count
+    """The number of the version."""
+    author: str
+    """Its author."""
+    place: Count | None
+    """Its place in the standings at the close, or now; null if it was not rated."""
+    reason: str
+    """The reason why it is entered, in words."""
+
+
+class LeftOutVersion(Row):
+    """A version that is not entered, or would not be if the event closed now."""
+
+    bot: str
+    """The bot."""
+    version: Count
+    """The number of the version."""
+    author: str
+    """Its author."""
+    reason: str
+    """The reason, in words."""
+
+
+class EventTableRow(Row):
+    """An entrant in the table of an event."""
+
+    place: Count
+    """Its place, from 1; entrants that no tie-break separates share a place."""
+    bot: str
+    """The bot."""
+    version: Count
+    """The version."""
+    matches: Count
+    """The number of its matches."""
+    points: float
+    """Its points per match."""
+    interval: list[float] | None
+    """The 95 % interval of the points per match; null in a knockout, and if a single block has been played."""
+    best: float | None
+    """The chance that it is the best, in a knockout of the final; null if a single block has been played."""
+    out: Count
+    """The number of matches in which it was out."""
+    byes: Count
+    """The number of rounds in which it did not play, but went on."""
+    tie_breaks: dict[str, float]
+    """The numbers of the tie-breaks that were needed, in their order."""
+
+
+class EventSeat(Row):
+    """A seat in a match of an event."""
+
+    bot: str
+    """The bot."""
+    version: Count
+    """The version."""
+    rank: Count | None
+    """Its place, from 1; null as long as the match is not over."""
+    score: int | None
+    """Its score by the rules of the game; null as long as the match is not over."""
+    outcome: str
+    """The outcome for the seat, in a word; empty as long as the match is not over."""
+
+
+class EventMatch(Row):
+    """A match of an event."""
+
+    round: Count
+    """Its round, from 1."""
+    table: Count
+    """The table of the round, from 1."""
+    block: Count
+    """The block of the table, from 1."""
+    rotation: Count
+    """The number of the match within the block, from 0."""
+    state: str
+    """Its state: over, being played, scheduled, next, or given up. One that is given up is a draw."""
+    match: str
+    """Its id; empty before it is scheduled."""
+    seats: list[EventSeat]
+    """The seats, in their order."""
+
+
+class EventTable(Row):
+    """A table of a round of a knockout, or a bye."""
+
+    bots: list[str]
+    """The versions at it."""
+    going: list[str]
+    """Those of them who go on, or have won the final."""
+    is_played: bool
+    """Whether it is played; false for a bye."""
+
+
+class EventRound(Row):
+    """A round of a knockout."""
+
+    tables: list[EventTable]
+    """Its tables, then the byes."""
+
+
+class EventAnswer(Row):
+    """All about an event."""
+
+    event: EventRow
+    """Its terms and its state."""
+    verdict: str
+    """The result so far, in a sentence."""
+    played: Count
+    """The number of matches that are over."""
+    known: Count
+    """The number of matches of all rounds that are known."""
+    entrants: list[EventEntrant]
+    """Those that are entered, or would be if it closed now, in the order of their seeding."""
+    left_out: list[LeftOutVersion]
+    """The other versions that are not replaced."""
+    standings: list[EventTableRow]
+    """The table; empty before the close."""
+    bracket: list[EventRound]
+    """The rounds of a knockout that are known; empty in other formats, and before the close."""
+    matches: list[EventMatch]
+    """The matches of all rounds that are known, in their order; empty before the close."""
+
+
+class EventRequest(Request[EventAnswer]):
+    """Asks for an event."""
+
+    event: Name
+    """Its name."""
+
+
+class BotEvent(Row):
+    """The part of a bot in an event."""
+
+    event: str
+    """The event."""
+    phase: str
+    """Its state: open, being played, over or cancelled."""
+    closes: str
+    """The time at which entrants and versions are frozen, in ISO 8601, UTC."""
+    version: Count | None
+    """The version that is entered, or would be if the event closed now; null if none is."""
+    reason: str
+    """The reason, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """An event after its close, as the facts determine it."""
+
+    plan: TournamentPlan
+    course: TournamentCourse
+    results: Results
+    table: FinalTable
+
+
+@question("/events")
+def events(ladder: Ladder, request: EventsRequest) -> EventsAnswer:
+    """List all events.
+
+    Raises:
+        DoganaError: if there is no such game.
+    """
+    game = find(request.game).name if request.game else None
+    found = [one for one in ladder.facts.tournaments.all() if game in (None, one.terms.condition.game)]
+    return EventsAnswer([_event_row(one, len(entries(ladder, one).entrants)) for one in reversed(found)])
+
+
+@question("/events/{event}")
+def event(ladder: Ladder, request: EventRequest) -> EventAnswer:
+    """Show an event: who is entered and why, its table, and its matches.
+
+    Raises:
+        NotFound: if there is no such event.
+    """
+    one = ladder.facts.tournaments.find(request.event)
+    found = entries(ladder, one)
+    versions = {each.version.label: each.version for each in found.entrants}
+    view = view_of(ladder, one)
+    return EventAnswer(
+        event=_event_row(one, len(found.entrants)),
+        verdict=_verdict(one, view, len(found.entrants)),
+        played=0 if view is None else view.table.played,
+        known=0 if view is None else view.table.known,
+        entrants=[
+            EventEntrant(
+                each.version.bot,
+                each.version.number,
+                each.version.author,
+                each.place or None,
+                entered_because(each.place),
+            )
+            for each in found.entrants
+        ],
+        left_out=[LeftOutVersion(each.bot, each.number, each.author, reason) for each, reason in found.left_out],
+        standings=[] if view is None else [_table_row(view.plan, row, versions) for row in view.table.rows],
+        bracket=[] if view is None or one.terms.format is not Format.KNOCKOUT else _bracket(view),
+        matches=[] if view is None else list(_matches(ladder, one, view, versions)),
+    )
+
+
+def events_of(ladder: Ladder, bot: str) -> list[BotEvent]:
+    """Return the part of a bot in the last events, the newest first; events in which nothing is known of it are left out."""
+    found = []
+    for one in list(reversed(ladder.facts.tournaments.all()))[:LAST_EVENTS]:
+        listed = entries(ladder, one)
+        reasons = [(each.version, entered_because(each.place)) for each in listed.entrants if each.version.bot == bot]
+        version = reasons[0][0].number if reasons else None
+        reasons += [(each, reason) for each, reason in listed.left_out if each.bot == bot]
+        if reasons:
+            text = "; ".join(f"v{each.number}: {reason}" for each, reason in reasons)
+            found.append(BotEvent(one.terms.name, one.phase.value, one.terms.closes, version, text))
+    return found
+
+
+def entered_because(place: int | None) -> str:
+    """Return the reason for which a version is entered."""
+    return f"place {place} of the standings" if place else "qualified, not rated"
+
+
+def entries(ladder: Ladder, one: LadderTournament) -> EntryList:
+    """Return who is entered in an event, or would be if it closed now; nobody if it is cancelled."""
+    if one.phase is Phase.OPEN:
+        return entry_list(ladder.facts, one.terms)
+    return EntryList(ladder.facts.tournaments.entrants(one), ladder.facts.tournaments.left_out(one))
+
+
+def view_of(ladder: Ladder, one: LadderTournament) -> EventView | None:
+    """Return an event as the facts determine it; None before its close, or if too few are entered."""
+    facts = ladder.facts.tournaments
+    if not one.closed_at or len(facts.entrants(one)) < one.terms.seats:
+        return None
+    plan, course, results = facts.plan(one), facts.course(one), facts.results(one)
+    return EventView(plan, course, results, _table(one, plan, course, results))
+
+
+_last_tables: dict[str, tuple[TournamentPlan, Results, FinalTable]] = {}
+"""The last table of each event by its commitment. The bootstrap of a final of 12 takes 0.4 s, and many look at it."""
+
+
+def _table(one: LadderTournament, plan: TournamentPlan, course: TournamentCourse, results: Results) -> FinalTable:
+    """Return the table of an event; it is computed anew after each result."""
+    known = _last_tables.get(one.seed_commitment)
+    if known is None or known[:2] != (plan, results):
+        known = _last_tables[one.seed_commitment] = plan, results, final_table(plan, course, results)
+    return known[2]
+
+
+def _event_row(one: LadderTournament, entrants: int) -> EventRow:
+    terms = one.terms
+    return EventRow(
+        event=terms.name,
+        condition=condition_terms(terms.condition),
+        phase=one.phase.value,
+        closes=terms.closes,
+        ended_at=one.ended_at,
+        format=terms.format.value,
+        seats=terms.seats,
+        blocks=terms.blocks,
+        rounds=terms.rounds,
+        advance=terms.advance,
+        scoring=terms.scoring.value,
+        top=terms.top,
+        same_author=terms.same_author,
+        share=terms.share,
+        seed_commitment=one.seed_commitment,
+        seed=one.seed,
+        entrants=entrants,
+    )
+
+
+def _verdict(one: LadderTournament, view: EventView | None, entrants: int) -> str:
+    if view is not None:
+        return verdict_sentence(view.plan, view.table)
+    if one.closed_at:
+        return f"{entrants} bots were entered, too few for a table of {one.terms.seats}"
+    return "it was cancelled" if one.ended_at else "it is not closed yet"
+
+
+def _table_row(plan: TournamentPlan, row: TableRow, versions: Mapping[str, Version]) -> EventTableRow:
+    version = versions[plan.names[row.entrant]]
+    return EventTableRow(
+        place=row.place,
+        bot=version.bot,
+        version=version.number,
+        matches=row.matches,
+        points=float(row.points),
+        interval=None if row.interval is None else list(row.interval),
+        best=row.best,
+        out=row.outs,
+        byes=row.byes,
+        tie_breaks={kind.value: float(number) for kind, number in row.numbers.items()},
+    )
+
+
+def _bracket(view: EventView) -> list[EventRound]:
+    return [
+        EventRound([EventTable(list(one.entrants), sorted(one.going), one.is_played) for one in tables])
+        for tables in bracket_tables(view.plan, view.course)
+    ]
+
+
+def _matches(
+    ladder: Ladder, one: LadderTournament, view: EventView, versions: Mapping[str, Version]
+) -> Iterator[EventMatch]:
+    scheduled = ladder.facts.tournaments.scheduled(one)
+    running = {each.match_id for each in playing(ladder.home)}
+    for fixture in view.course.fixtures:
+        known = scheduled.get(fixture.name)
+        seated = [versions[view.plan.names[entrant]] for entrant in fixture.seats]
+        yield EventMatch(
+            round=fixture.company.round,
+            table=fixture.company.number,
+            block=fixture.block,
+            rotation=fixture.rotation,
+            state=_state(known, view.results, running),
+            match="" if known is None else known.match_id,
+            seats=_seats(fixture, seated, view.results),
+        )
+
+
+def _state(known: ScheduledFixture | None, results: Results, running: set[str]) -> str:
+    if known is None:
+        return NEXT
+    if known.is_over:
+        return OVER if results[known.name].digest else GIVEN_UP
+    return PLAYING if known.match_id in running else SCHEDULED
+
+
+def _seats(fixture: Fixture, seated: Sequence[Version], results: Results) -> list[EventSeat]:
+    result = results.get(fixture.name)
+    if result is None:
+        return [EventSeat(one.bot, one.number, None, None, "") for one in seated]
+    return [
+        EventSeat(one.bot, one.number, seat.rank, seat.score, seat.outcome.value)
+        for one, seat in zip(seated, result.seats, strict=True)
+    ]
