@@ -261,20 +261,18 @@ def test_a_check_says_the_same(dogana: Dogana, tmp_path: Path, text: str, reason
 
 
 @pytest.mark.parametrize(
-    ("text", "outcome"),
+    ("text", "clock", "outcome"),
     [
-        ("from dogana.sdk import play\nplay(lambda decision: 1 // 0)\n", "crash"),
-        ("from dogana.sdk import play\nplay(lambda decision: 10**6)\n", "illegal"),
-        ("import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(60))\n", "timeout"),
+        ("from dogana.sdk import play\nplay(lambda decision: 1 // 0)\n", "60+1/60", "crash"),
+        ("from dogana.sdk import play\nplay(lambda decision: 10**6)\n", "60+1/60", "illegal"),
+        ("import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(60))\n", "0+0.1/0.1", "timeout"),
     ],
 )
 @pytest.mark.parametrize("series", mostly_long([((),), (("--games", 2),)]))
 def test_a_match_with_a_seat_that_was_put_out_has_a_status_of_its_own(
-    dogana: Dogana, tmp_path: Path, text: str, outcome: str, series: tuple[str | int, ...]
+    dogana: Dogana, tmp_path: Path, text: str, clock: str, outcome: str, series: tuple[str | int, ...]
 ) -> None:
     (tmp_path / "bot.py").write_text(text)
-    shown = dogana(
-        *FIRST, "bot.py", "random", "--option", "last_turn=3", "--clock", "0+0.1/0.1", *series, status=3
-    ).stdout
+    shown = dogana(*FIRST, "bot.py", "random", "--option", "last_turn=3", "--clock", clock, *series, status=3).stdout
     assert outcome in shown
     assert ("a seat was put out in 2 of 2 matches" in shown) == bool(series)

@@ -157,6 +157,7 @@
     let asked = null;
     while (!leaving) {
       await pause(PAUSE);
+      if (leaving) return; // somebody left during the pause, when there was no request to abort
       const now = table();
       if (sending || !now?.dataset.news) {
         await sending?.catch(() => null);
