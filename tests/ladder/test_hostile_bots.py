@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ladder.operation.home import Home
-from tests.commands.conftest import Dogana, dogana
+from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.archived import find_logs, logged, recorded
 from tests.sandbox.conftest import needs_bubblewrap
 
@@ -24,7 +24,7 @@ pytestmark = [needs_bubblewrap, pytest.mark.ladders]
 BEGINNING = """
 import os, signal, sys
 from dogana.sdk import play
-HOME, gained = {home!r}, []
+HOME, CHECKOUT, gained = {home!r}, {checkout!r}, []
 def gains(what, action):
     try:
         if action():
@@ -56,7 +56,7 @@ def attack(decision):
     for top in ("/bot", "/work", "/home", "/root", "/run", "/tmp", "/var", "/dev", "/mnt", "/srv", "/opt"):
         for folder, _, files in os.walk(top):
             found = [name for name in files if name.endswith((".db", ".jsonl", ".jsonl.zst", ".jsonl.part"))]
-            gains(folder, lambda: found)
+            gains(folder, lambda: found and not folder.startswith(CHECKOUT))  # which a bot may read, wherever it is
 """,
     # Steals the token of a rival from its environment, and speaks in its place.
     "thief": """
@@ -120,7 +120,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_bots_that_attack_their_ladder_gain_nothing(dogana: Dogana, tmp_path: Path, short: Path) -> None:
     home = Home(tmp_path / "home")
     for name, text in ATTACKERS.items():
-        (tmp_path / "bot.py").write_text(BEGINNING.format(home=str(home.folder)) + text + END)
+        (tmp_path / "bot.py").write_text(BEGINNING.format(home=str(home.folder), checkout=str(ROOT)) + text + END)
         if name == "seeker":
             program = tmp_path / "bot.tar"
             with tarfile.open(program, "w") as archive:
