@@ -10,7 +10,7 @@ from jinja2.runtime import Context
 
 from ladder.http.rendering.assets import assets
 from ladder.http.rendering.links import link
-from ladder.http.rendering.wording import change, percent
+from ladder.http.rendering.wording import change, percent, shade
 from ladder.http.requests.visit import Page, Visit
 from ladder.model.rating import APART
 from ladder.questions.in_words import disagreement, live_rating, open_places, share, strength
@@ -38,6 +38,7 @@ def _environment() -> Environment:
     made.filters["places"] = open_places
     made.filters["strength"] = strength
     made.filters["share"] = share
+    made.filters["shade"] = shade
     made.filters["live"] = live_rating
     made.filters["disagreement"] = disagreement
     made.filters["clock"] = _clock

@@ -65,3 +65,14 @@ def clock_in_words(text: str) -> str:
     control = TimeControl.parse(text)
     more = f", {control.increment:g} s more for each decision" if control.increment else ""
     return f"{control.bank:g} s{more}, at most {control.cap:g} s for one"
+
+
+_CLEARLY = 0.6
+"""A cell of a crosstable is shaded from this share upwards, and in another shade from its complement downwards."""
+
+
+def shade(share: float) -> str:
+    """Return the class of a cell of a crosstable; empty without a shade."""
+    if share >= _CLEARLY:
+        return "well"
+    return "poorly" if share <= 1 - _CLEARLY else ""
