@@ -53,7 +53,8 @@ def overall(fits: Sequence[Fit]) -> dict[int, Overall]:
         Overall(share, low, high, first, last, tuple(by_game))
         for share, low, high, first, last, by_game in zip(*(column.tolist() for column in columns), strict=True)
     ]
-    order = np.lexsort((common, -means, half - means)).tolist()
+    # Rounded, so that machines that differ in the last bits have one order.
+    order = np.lexsort((common, *np.round([-means, half - means], _DIGITS))).tolist()
     return {common[number]: found[number] for number in order}
 
 
