@@ -100,7 +100,7 @@ class Comparison:
     pruned: int = 0
     """The number of matches that count although their record was pruned (`retention.py`); that is no problem."""
     contradicting: Lines = field(default_factory=Lines)
-    """Records that hold, but are not what was counted; matches of events that their plans do not have."""
+    """Records that hold, but are not what was counted; entrants of events who were not best, and matches that their plans do not have."""
     differences: Lines = field(default_factory=Lines)
     """The contents of views and private tables that do not follow from the events."""
     log: str = ""
@@ -178,7 +178,7 @@ def _compare(home: Home, store: Store, rebuilt: Rebuilt, sample: Sample | None) 
             rebuilt.take_events()
             store.evidence.forget_broken()
             with noting(home.checked) if sample is None else nullcontext() as notes:
-                chosen = _chosen(rebuilt.results, found, sample)
+                chosen = _chosen(rebuilt.views.results, found, sample)
                 for problem in _problems(home, chosen, found, notes):
                     _settle(problem, store, rebuilt, found)
             for line in rebuilt.unplanned():
@@ -207,9 +207,9 @@ def _settle(problem: Problem, store: Store, rebuilt: Rebuilt, found: Comparison)
     """Note what is wrong with the record of a match."""
     if problem.holds:
         found.contradicting.add(problem.text)
-    elif problem.is_missing and rebuilt.evidence.record_pruned_at(problem.match_id):
+    elif problem.is_missing and rebuilt.views.evidence.record_pruned_at(problem.match_id):
         found.pruned += 1
-    elif lost_at := rebuilt.evidence.lost_at(problem.match_id):
+    elif lost_at := rebuilt.views.evidence.lost_at(problem.match_id):
         found.lost.add(f"{problem.text} (noted on {lost_at[:10]})")
     else:
         if problem.is_unread:

@@ -1,6 +1,7 @@
 """The views of a ladder, built again from its events in a temporary file, and compared with those that it has (`recompute.py`).
 
-The file is where Python puts temporary files, and about as large as `ladder.db`; nothing of it is kept in memory.
+The file is where Python puts temporary files, and about as large as `ladder.db`; nothing of it is kept in memory
+but, from the close of an event on, the fits by which its entrants were the best.
 """
 
 from __future__ import annotations
@@ -9,17 +10,15 @@ import hashlib
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Self
 
-from ladder.facts.evidence import Evidence
-from ladder.facts.fold import fold
+from ladder.facts.entering import entry_list
+from ladder.facts.fold import Event, fold
 from ladder.facts.log import Log
-from ladder.facts.results import Results
-from ladder.facts.roster import Roster
-from ladder.facts.schedule import Schedule
-from ladder.facts.schema import LAYOUT, VIEWS
-from ladder.facts.tournaments import Tournaments
+from ladder.facts.schema import VIEWS
+from ladder.facts.store import Store
 from ladder.operation.sqlite_file import SqliteFile
 from referee.kit.chance import commitment
 from referee.records.audit_book import unfit
@@ -33,7 +32,7 @@ class Rebuilt:
     """The views of a ladder, built again from its events. Close it, or use it as a context manager.
 
     Attributes:
-        roster, results, evidence, tournaments: what the events say, as the parts of `Store` with these names read it.
+        views: the views, as those of a ladder are read. The events are read from the ladder, not copied.
     """
 
     def __init__(self, ladder: SqliteFile) -> None:
@@ -46,16 +45,13 @@ class Rebuilt:
         self._reader = Reader(_NAME)
         self._folder = tempfile.TemporaryDirectory(prefix="dogana-views-")
         self._path = Path(self._folder.name) / "views.db"
-        self._file = SqliteFile(self._path, LAYOUT, create=True)
+        self.views = Store(self._path, create=True)
+        self._file = self.views.file
         for pragma in ("journal_mode = off", "synchronous = off"):
             self._file.db.execute(f"pragma {pragma}").close()
         self._is_attached = False
-        log = Log(self._file)
-        self.roster = Roster(self._file, log)
-        self.results = Results(self._file, log, self.roster)
-        schedule = Schedule(self._file, log, self.roster)
-        self.evidence = Evidence(self._file, log, schedule)
-        self.tournaments = Tournaments(self._file, log, self.roster, schedule)
+        self._unearned: list[str] = []
+        """A line for each event with other entrants than were best placed."""
 
     def __enter__(self) -> Self:
         return self
@@ -80,6 +76,8 @@ class Rebuilt:
             for line in Log(self._ladder).lines(after=self._reader.number):
                 event = self._reader.take(line.encode())
                 try:
+                    if event["type"] == "tournament_closed":
+                        self._check_entrants(event)
                     fold(self._file.db.conn, event)
                 except (LookupError, TypeError, ValueError, OverflowError, sqlite3.IntegrityError) as error:
                     raise AuditError(_NAME, self._reader.number, f"makes no sense here: {error}") from error
@@ -90,6 +88,23 @@ class Rebuilt:
                 self._file.write(
                     "insert or replace into tournament_seeds (tournament, seed) values (?, ?)", [one, seed]
                 )
+
+    def _check_entrants(self, event: Event) -> None:
+        """Note it if others were best placed than those that an event is closed with; the views are those before its close."""
+        name = event["tournament"]
+        best = entry_list(self.views, self.views.tournaments.find(name).terms).entrants
+        pairs = zip_longest(
+            ((one["version"], one["place"]) for one in event["entrants"]),
+            ((one.version.label, one.place) for one in best),
+            fillvalue=("nobody", 0),
+        )
+        for number, (entered, earned) in enumerate(pairs, 1):
+            if entered != earned:
+                told = [f"{label} (place {place})" for label, place in (entered, earned)]
+                self._unearned.append(
+                    f"event {name}: entrant {number} is {told[0]}; by the entries before its close it is {told[1]}"
+                )
+                return
 
     def _check_numbers(self) -> None:
         [row] = self._ladder.rows("select min(number) as first, max(number) as last, count(*) as events from events")
@@ -104,7 +119,7 @@ class Rebuilt:
     def _tournament_seeds(self) -> dict[int, int]:
         """Return the seeds that the ladder has of the events that are not over, by their ids."""
         rows = self._ladder.rows("select tournament, seed from tournament_seeds")
-        committed = {one.id for one in self.tournaments.all() if one.seed is None}
+        committed = {one.id for one in self.views.tournaments.all() if one.seed is None}
         return {row["tournament"]: row["seed"] for row in rows if row["tournament"] in committed}
 
     def differences(self) -> Iterator[str]:
@@ -140,15 +155,16 @@ class Rebuilt:
     def _differing_tournament_seeds(self) -> Iterator[str]:
         """Yield the events that are not over whose seeds are not those to which the log commits."""
         seeds = self._tournament_seeds()
-        for one in self.tournaments.all():
+        for one in self.views.tournaments.all():
             if one.seed is None and one.id not in seeds:
                 yield f"tournament_seeds: event {one.terms.name} lacks its seed"
             elif one.seed is None and commitment(one.terms.name, seeds[one.id]) != one.seed_commitment:
                 yield f"tournament_seeds: event {one.terms.name} has another seed than the log commits to"
 
     def unplanned(self) -> list[str]:
-        """Return the matches of events that are not those of their plans, a line each; nothing if a seed is missing."""
-        return [] if any(self._differing_tournament_seeds()) else self.tournaments.contradictions()
+        """Return what of events does not follow from the entries, a line each: their entrants, and unless a seed is missing, their matches."""
+        planless = any(self._differing_tournament_seeds())
+        return self._unearned + ([] if planless else self.views.tournaments.contradictions())
 
     def _differing_commands(self) -> Iterator[str]:
         """Yield the versions whose commands are not those of which the log has the hashes."""
@@ -165,7 +181,8 @@ class Rebuilt:
         for view in reversed(VIEWS):
             self._ladder.write(f"delete from main.{view}")  # noqa: S608
         for view in VIEWS:
-            self._ladder.write(f"insert into main.{view} select * from again.{view}")  # noqa: S608
+            # "where true" keeps SQLite from copying pages as they are, and counting as missing what private tables refer to.
+            self._ladder.write(f"insert into main.{view} select * from again.{view} where true")  # noqa: S608
 
     def _attach(self) -> None:
         if not self._is_attached:
