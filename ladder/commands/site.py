@@ -24,7 +24,11 @@ def site(
     matches: Annotated[
         int,
         typer.Option(
-            "--limit", help="Show this many matches of each game, the newest.", min=0, max=10_000, metavar="NUMBER"
+            "--limit",
+            help="Show this many matches of each game, and of each event, the newest.",
+            min=0,
+            max=10_000,
+            metavar="NUMBER",
         ),
     ] = 25,
     as_json: AsJson = False,

@@ -11,13 +11,20 @@ from urllib.parse import unquote, urldefrag
 import pytest
 from bs4 import BeautifulSoup
 
+from ladder.archive.key import ladder_key
+from ladder.archive.sealing import seal_block
+from ladder.facts.store import Store
 from ladder.http.app import PAGES
 from ladder.http.publishing.site import CONTENTS, write_site
 from ladder.http.rendering.links import address_of, link, links_of
 from ladder.http.requests.visit import Page, Site, Visit
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
+from ladder.play.tournament_matches import TournamentMatches
 from tests.commands.conftest import Dogana, dogana
+from tests.ladder.announced import closed, set_clock
+from tests.ladder.made import CONDITION
+from tests.ladder.real_ladder import play_really, told_ladder
 from tests.web.conftest import GAMES, new_ladder
 
 __all__ = ["dogana"]
@@ -87,6 +94,44 @@ def test_a_site_is_written_again_and_what_is_gone_goes(played: Home, site: Path,
 def test_a_match_that_no_page_lists_has_its_page(played: Home, tmp_path: Path) -> None:
     write_site(played, tmp_path / "site", 2, untold, Site(listed=1))
     assert len(list(tmp_path.glob("site/matches/*/replay.html"))) == 2 * len(GAMES)
+
+
+@pytest.fixture(scope="module")
+def with_event(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A ladder with an event of twelve matches, of which five blocks of two are over."""
+    home = told_ladder(tmp_path_factory.mktemp("event") / "home", 2)
+    with pytest.MonkeyPatch.context() as patch, Store(home.database, create=False) as store:
+        closed(store, set_clock(patch), top=4, blocks=1)
+        ladder_key(home, store)
+        run = TournamentMatches(store, [CONDITION])
+        for _ in range(5 * 2):
+            match = run.take(())
+            assert match is not None
+            assert match.block is not None
+            play_really(home, store, match)
+            if store.schedule.is_over(match.block):
+                assert seal_block(home, store, match.block) == []
+            run.touch()
+            list(run.advance())
+        run.take(())
+    return home
+
+
+@pytest.mark.parametrize("most", [0, pytest.param(3, marks=pytest.mark.long)])
+def test_the_last_matches_of_an_event_have_their_pages_and_viewers(with_event: Home, tmp_path: Path, most: int) -> None:
+    written = write_site(with_event, tmp_path / "site", most, untold)
+    with Store(with_event.database, create=False) as store:
+        scheduled = store.tournaments.scheduled(store.tournaments.find("final"))
+    of_event = [one.match_id for one in scheduled.values() if one.is_over]
+    newest = of_event[len(of_event) - most :]
+    assert len(of_event) == 10
+    for kind in ("{}.html", "{}/replay.html"):
+        assert [one for one in of_event if (tmp_path / "site" / "matches" / kind.format(one)).is_file()] == newest
+    page = BeautifulSoup((tmp_path / "site" / "events" / "final.html").read_text(), "html.parser")
+    linked = {Path(unquote(str(link["href"]))).stem for link in page.select("a[href*='matches/']")}
+    assert linked == set(newest)
+    assert page.select_one("table.crosstable") is not None
+    assert written.matches == len(list(tmp_path.glob("site/matches/*.html")))
 
 
 def test_a_page_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.questions.caller import ANYBODY
 from ladder.questions.desk import Desk
+from ladder.questions.events import OVER, EventRequest, EventsRequest
 from ladder.questions.match import RecordRequest
 from ladder.questions.matches import MatchesRequest
 from referee.files import read_file, replacing
@@ -68,7 +69,7 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Si
     Args:
         home: the ladder.
         folder: the folder of the site; new, empty, or an earlier site.
-        most: the number of the latest matches of each game with a page.
+        most: the number of the latest matches with a page, of each game on the ladder and of each event.
         progress: called as the work advances.
         site: other settings of the pages.
 
@@ -182,9 +183,11 @@ def contents(folder: Path) -> list[str]:
 
 
 def _last_matches(desk: Desk, most: int) -> Iterator[str]:
-    """Yield the latest public matches of each game."""
+    """Yield the latest public matches of each game on the ladder, and of each event."""
     for game in games():
         yield from islice(_matches(desk, game), most)
+    for one in desk.ask(EventsRequest()).events:
+        yield from islice(_matches_of_event(desk, one.event), most)
 
 
 def _matches(desk: Desk, game: str) -> Iterator[str]:
@@ -196,6 +199,13 @@ def _matches(desk: Desk, game: str) -> Iterator[str]:
             if _is_public(desk, match.match):
                 yield match.match
         before = answer.before
+
+
+def _matches_of_event(desk: Desk, event: str) -> Iterator[str]:
+    """Yield the public matches of an event, newest first."""
+    for one in reversed(desk.ask(EventRequest(event=event)).matches):
+        if one.state == OVER and _is_public(desk, one.match):
+            yield one.match
 
 
 def _is_public(desk: Desk, match: str) -> bool:
