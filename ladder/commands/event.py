@@ -42,7 +42,10 @@ NameArgument = Annotated[str, typer.Argument(help="The event.", metavar="NAME")]
 def new(
     name: NameArgument,
     home: HomeOption,
-    game: Annotated[str, typer.Option(help="The game.", metavar="GAME")],
+    game: Annotated[
+        list[str],
+        typer.Option(help="The game; may be given several times, and each table plays all of them.", metavar="GAME"),
+    ],
     closes: Annotated[
         str, typer.Option(help="When entrants and versions are frozen, as in 2026-12-18T18:00Z.", metavar="TIME")
     ],
@@ -100,6 +103,9 @@ def new(
     At the closing time, the best bots of the standings are entered, each in the newest version that has qualified; later versions
     go on in the ladder, not in the event. Of each author the best bot is entered; with --same-author, all of them may be.
 
+    With several games, the best of the ranking over these games are entered, if they have qualified in each. Each game has its
+    default options, and weighs the same in the table.
+
     The seed is drawn now: the audit log has a commitment to it, and reveals it at the end.
 
     A run or a served ladder plays the matches, in a share of its workers. They change no rating.
@@ -109,6 +115,8 @@ def new(
       dogana ladder event new final --game cargo_noir --closes 2126-12-18T18:00Z --top 12 --seats 4
 
       dogana ladder event new cup --game yunnan --closes 2126-12-18T18:00Z --top 16 --format knockout --share 80
+
+      dogana ladder event new finale --game cargo_noir --game yunnan --closes 2126-12-18T18:00Z --top 8
     """
     _check_format(form, rounds, advance)
     if scoring not in SCORINGS:
@@ -117,12 +125,14 @@ def new(
         )
     closing = announcing.read_closing(closes)
     check_name(name, "an event's name")
-    found = find(game)
+    games = list(dict.fromkeys(find(one).name for one in game))
+    if option and len(games) > 1:
+        raise LadderError("options are those of one game; an event of several has their defaults: leave out --option")
+    options, by_options = read_options(option or []), option is not None or len(games) > 1
     with Store(Home(home).database, create=False) as store, store.writing():
-        condition = _condition(store, found.name, clock, read_options(option or []), by_options=option is not None)
         terms = TournamentTerms(
             name=name,
-            condition=condition,
+            conditions=tuple(_condition(store, one, clock, options, by_options=by_options) for one in games),
             format=form,
             seats=seats,
             blocks=blocks,
@@ -152,7 +162,7 @@ def _check_format(form: Format, rounds: int | None, advance: int | None) -> None
 
 
 def _condition(store: Store, game: str, clock: str | None, options: dict[str, str], *, by_options: bool) -> Condition:
-    """Return the condition of an event: the only one of the game that fits; a new one if the game was never played.
+    """Return the condition of a game of an event: the only one that fits; a new one if the game was never played.
 
     Raises:
         LadderError: if none fits, or several do.
@@ -211,7 +221,7 @@ def listing(
     listed = table("event", "closes (UTC)", "game", "format", "entered", "state", numbers={"entered"}, whole={"event"})
     for one in found.events:
         entered = f"{one.entrants} of {one.top}"
-        listed.add_row(one.event, moment(one.closes), title_of(one.condition), one.format, entered, one.phase)
+        listed.add_row(one.event, moment(one.closes), _titles(one), one.format, entered, one.phase)
     out.print(listed)
 
 
@@ -241,10 +251,15 @@ def show(name: NameArgument, home: FolderOption = None, server: ServerOption = N
     out.print(found.verdict, soft_wrap=True)
 
 
+def _titles(one: EventRow) -> str:
+    return ", ".join(map(title_of, one.conditions))
+
+
 def _print_terms(one: EventRow) -> None:
-    out.print(f"{one.event}: {title_of(one.condition)}", style="bold", soft_wrap=True)
+    out.print(f"{one.event}: {_titles(one)}", style="bold", soft_wrap=True)
+    each = "" if len(one.conditions) == 1 else " of each game"
     of_format = {"swiss": f", {one.rounds} rounds", "knockout": f", {one.advance} of each table go on"}
-    plays = f"{one.format}, {one.seats} at a table, {one.blocks} blocks{of_format.get(one.format, '')}"
+    plays = f"{one.format}, {one.seats} at a table, {one.blocks} blocks{each}{of_format.get(one.format, '')}"
     out.print(f"{plays}; {one.share} of 100 matches", soft_wrap=True)
     verb = "closes" if one.phase == Phase.OPEN.value else "closed"
     out.print(f"{one.phase}; {verb} at {moment(one.closes)} UTC for the best {one.top}", soft_wrap=True)
@@ -253,22 +268,16 @@ def _print_terms(one: EventRow) -> None:
 
 
 def _print_table(found: EventAnswer) -> None:
-    numbers = {"place", "matches", "points", "best", "out"}
-    listed = table(
-        "place",
-        "bot",
-        "matches",
-        "points",
-        "best",
-        "out",
-        numbers=numbers,
-        title=f"{found.played} of {found.known} matches",
-    )
+    games = [one.game for one in found.event.conditions] if len(found.event.conditions) > 1 else []
+    heads = ["place", "bot", "matches", "points", *games, "best", "out"]
+    listed = table(*heads, numbers={*heads} - {"bot"}, title=f"{found.played} of {found.known} matches")
     for row in found.standings:
         interval = "" if row.interval is None else f" ({row.interval[0]:.3f} to {row.interval[1]:.3f})"
         best = "-" if row.best is None else f"{row.best:.2f}"
         points = f"{row.points:.3f}{interval}" if row.matches else "-"
-        listed.add_row(str(row.place), f"{row.bot} v{row.version}", str(row.matches), points, best, str(row.out or "-"))
+        by_game = ["-" if one is None else f"{one:.3f}" for one in row.by_game] if games else []
+        bot, out_of = f"{row.bot} v{row.version}", str(row.out or "-")
+        listed.add_row(str(row.place), bot, str(row.matches), points, *by_game, best, out_of)
     out.print(listed)
 
 
@@ -290,7 +299,5 @@ def _print_entrants(found: EventAnswer) -> None:
 def _print_matches(title: str, matches: list[EventMatch]) -> None:
     for one in matches[:LISTED]:
         bots = ", ".join(f"{seat.bot} v{seat.version}" for seat in one.seats)
-        out.print(
-            f"{title}: round {one.round}, table {one.table}, block {one.block}: {bots} {one.match}".rstrip(),
-            soft_wrap=True,
-        )
+        place = f"round {one.round}, table {one.table}, {one.game}, block {one.block}"
+        out.print(f"{title}: {place}: {bots} {one.match}".rstrip(), soft_wrap=True)

@@ -67,10 +67,11 @@ def _problem(terms: TournamentTerms) -> str:
         return f"--top {terms.top} is fewer than sit at a table of {terms.seats}"
     if terms.format is Format.KNOCKOUT and 2 * terms.advance > terms.seats:
         return f"--advance {terms.advance}: at most half of a table of {terms.seats} can go on"
-    game = find(terms.condition.game)
-    for size in sorted(terms.table_sizes()):
-        try:
-            game.setup(size, terms.condition.options, shipped_board(game))
-        except SetupError as error:
-            return f"--seats {terms.seats} can lead to a table of {size}: {error}"
+    for condition in terms.conditions:
+        game = find(condition.game)
+        for size in sorted(terms.table_sizes()):
+            try:
+                game.setup(size, condition.options, shipped_board(game))
+            except SetupError as error:
+                return f"--seats {terms.seats} can lead to a table of {size}: {error}"
     return ""

@@ -1,13 +1,16 @@
-"""Who is entered in an event: the best in the standings of its condition, in their newest versions that have qualified."""
+"""Who is entered in an event: the best in the standings of its games, in their newest versions that have qualified in all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ladder.facts.entries import now
-from ladder.facts.standings import SCHEDULED, Standing, Status, places, standings
+from ladder.facts.fitted import fitted_overall
+from ladder.facts.standings import SCHEDULED, Standing, Status, places, statuses
 from ladder.facts.store import Store
+from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, Version
 from ladder.model.tournament import EnteredVersion, LadderTournament, Phase, TournamentTerms
 
@@ -34,14 +37,12 @@ def entry_list(store: Store, terms: TournamentTerms) -> EntryList:
 
     The order of the standings decides at the cut, too: that of equals is the order in which the versions came in.
     """
+    seeding, found = _seeding(store, terms.conditions), _candidates(store, terms.conditions)
     entrants: list[EnteredVersion] = []
     left_out: list[tuple[Version, str]] = []
     best_of: dict[str, str] = {}
-    for one, placing in standings(store, terms.condition):
-        version = one.version
-        if version.author == HOUSE or one.status is Status.REPLACED:
-            continue
-        reason = _obstacle(one)
+    for version in sorted(found, key=lambda each: (seeding.get(each.id, math.inf), each.id)):
+        reason = found[version]
         if not reason and not terms.same_author and version.author in best_of:
             reason = f"{best_of[version.author]} of the same author is before it"
         if not reason and len(entrants) >= terms.top:
@@ -50,17 +51,51 @@ def entry_list(store: Store, terms: TournamentTerms) -> EntryList:
             left_out.append((version, reason))
         else:
             best_of.setdefault(version.author, version.label)
-            entrants.append(EnteredVersion(version, 0 if placing is None else placing.number))
+            entrants.append(EnteredVersion(version, seeding.get(version.id, 0)))
     return EntryList(entrants, left_out)
 
 
-def _obstacle(one: Standing) -> str:
-    """Return why a version cannot be entered, whatever its place; empty if it can."""
-    if one.version.is_at_home:
+def _seeding(store: Store, conditions: Sequence[Condition]) -> dict[int, int]:
+    """Return the places of versions in the standings of a game, or over several games, best first."""
+    if len(conditions) == 1:
+        return {version: placing.number for version, placing in places(store, conditions[0]).items()}
+    return {version: number for number, version in enumerate(fitted_overall(store, conditions), 1)}
+
+
+def _candidates(store: Store, conditions: Sequence[Condition]) -> dict[Version, str]:
+    """Return the versions that are not replaced, and why each cannot be entered whatever its place; empty if it can."""
+    found: dict[Version, dict[Condition, Standing]] = {}
+    for condition in conditions:
+        for one in statuses(store, condition):
+            if one.version.author != HOUSE:
+                found.setdefault(one.version, {})[condition] = one
+    qualified = [store.admission.qualifications(condition) for condition in conditions]
+    retired = store.admission.retired()
+    newest = {
+        version.bot: version
+        for version in sorted(found, key=lambda each: each.id)
+        if version.id not in retired and all(of_game.get(version.id, (False, ""))[0] for of_game in qualified)
+    }
+    candidates = {}
+    for version, known in found.items():
+        replaced = [one.status is Status.REPLACED for one in known.values()]
+        if not any(replaced) or (newest.get(version.bot) == version and not all(replaced)):
+            candidates[version] = _obstacle(version, conditions, known)
+    return candidates
+
+
+def _obstacle(version: Version, conditions: Sequence[Condition], known: Mapping[Condition, Standing]) -> str:
+    """Return why a version cannot be entered; empty if it can. A newer one can have replaced it in some of several games."""
+    if version.is_at_home:
         return "it runs at home, so its files cannot be frozen"
-    if one.status in SCHEDULED:
-        return ""
-    return f"{one.status.value}: {one.reason}" if one.reason else one.status.value
+    for condition in conditions:
+        where = f"{condition.game}: " if len(conditions) > 1 else ""
+        one = known.get(condition)
+        if one is None:
+            return f"{where}it does not play that"
+        if one.status not in (*SCHEDULED, Status.REPLACED):
+            return where + (f"{one.status.value}: {one.reason}" if one.reason else one.status.value)
+    return ""
 
 
 def close_due(store: Store) -> list[LadderTournament]:
@@ -70,9 +105,8 @@ def close_due(store: Store) -> list[LadderTournament]:
     """
     due = [one for one in store.tournaments.all() if one.phase is Phase.OPEN and one.terms.closes <= now()]
     for one in due:
-        places(
-            store, one.terms.condition
-        )  # the fit can take seconds, and is remembered: nobody waits for the log meanwhile
+        # The fit can take seconds, and is remembered: nobody waits for the log meanwhile.
+        _seeding(store, one.terms.conditions)
         with store.writing():
             found = entry_list(store, one.terms)
             left_out = [(version, reason[:MAX_REASON_CHARACTERS]) for version, reason in found.left_out[:MAX_LEFT_OUT]]

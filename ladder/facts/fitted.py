@@ -55,8 +55,8 @@ class _Result(NamedTuple):
 
 _cached: dict[tuple[Path, int], _CachedFit] = {}
 """By the file of a ladder and the id of a condition."""
-_cached_overall: dict[Path, _CachedOverall] = {}
-"""By the file of a ladder."""
+_cached_overall: dict[tuple[Path, tuple[int, ...]], _CachedOverall] = {}
+"""By the file of a ladder and the ids of conditions."""
 
 
 def fitted(store: Store, condition: Condition) -> Fit:
@@ -79,7 +79,8 @@ def fitted(store: Store, condition: Condition) -> Fit:
 
 def fitted_overall(store: Store, conditions: Sequence[Condition]) -> dict[int, Overall]:
     """Return how the versions stand over some conditions together, by the fit of each."""
-    cached = _cached_overall.setdefault(store.file.path.resolve(), _CachedOverall())
+    key = store.file.path.resolve(), tuple(condition.id for condition in conditions)
+    cached = _cached_overall.setdefault(key, _CachedOverall())
     with cached.lock:
         fits = [fitted(store, condition) for condition in conditions]
         if list(map(id, fits)) != list(map(id, cached.fits)):

@@ -222,16 +222,15 @@ def _tournament(db: sqlite3.Connection, event: Event) -> None:
     terms = ("format", "seats", "blocks", "rounds", "advance", "scoring", "top", "same_author", "share", "closes")
     db.execute(
         f"""
-        insert into tournaments (name, condition, seed_commitment, announced_at, {", ".join(terms)})
-        values (?, ?, ?, ?, {", ".join("?" * len(terms))})
+        insert into tournaments (name, seed_commitment, announced_at, {", ".join(terms)})
+        values (?, ?, ?, {", ".join("?" * len(terms))})
         """,  # noqa: S608
-        [
-            event["tournament"],
-            _condition_id(db, event),
-            event["seed_commitment"],
-            event["at"],
-            *(event[term] for term in terms),
-        ],
+        [event["tournament"], event["seed_commitment"], event["at"], *(event[term] for term in terms)],
+    )
+    tournament = _tournament_id(db, event)
+    db.executemany(
+        "insert into tournament_conditions (tournament, number, condition) values (?, ?, ?)",
+        ([tournament, number, _condition_id(db, one)] for number, one in enumerate(event["conditions"])),
     )
 
 

@@ -27,6 +27,7 @@ scores                  for each pair of versions: in how many matches both sat,
 table_sizes             for each number of seats: how many blocks there were
 appearances             for each seat of a match that counts: who sat there, and whether it lost or was out
 tournaments             events: their terms, when they closed and ended, and their seed once it is revealed
+tournament_conditions   the conditions of each, in the order of their games
 entrants                which versions were entered in them, in the order of their seeding
 left_out                which versions were not, and why
 open_matches            scheduled matches that do not count yet, and are not given up
@@ -118,7 +119,6 @@ create table consents (
 create table tournaments (
     id integer primary key,
     name text not null unique,
-    condition integer not null references conditions (id),
     format text not null,
     seats integer not null,
     blocks integer not null,
@@ -135,6 +135,12 @@ create table tournaments (
     ended_at text not null default '',
     seed integer
 ) strict;
+create table tournament_conditions (
+    tournament integer not null references tournaments (id),
+    number integer not null,
+    condition integer not null references conditions (id),
+    primary key (tournament, number)
+) strict, without rowid;
 create table entrants (
     tournament integer not null references tournaments (id),
     number integer not null,
@@ -366,4 +372,4 @@ create table connections (
 """
 VIEWS = tuple(re.findall(r"^create table (\w+)", _VIEWS, re.MULTILINE))
 """The names of the views, each after those to which it refers."""
-LAYOUT = Layout("a ladder", int.from_bytes(b"dogn"), 2, _EVENTS + _VIEWS + _PRIVATE)
+LAYOUT = Layout("a ladder", int.from_bytes(b"dogn"), 3, _EVENTS + _VIEWS + _PRIVATE)

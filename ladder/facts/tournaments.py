@@ -17,6 +17,7 @@ from ladder.facts.log import Log
 from ladder.facts.roster import Roster
 from ladder.facts.schedule import SEED, Schedule, planned
 from ladder.facts.schema import MAX_VOIDS
+from ladder.model.condition import Condition
 from ladder.model.match import Match, Version
 from ladder.model.tournament import EnteredVersion, LadderTournament, TournamentTerms, plan_of
 from ladder.operation.errors import NotFound
@@ -34,6 +35,7 @@ class ScheduledFixture:
 
     name: str
     """The name of its fixture."""
+    condition: Condition
     match_id: str
     block: int
     seed: int
@@ -80,6 +82,7 @@ class Tournaments:
     def add_block(self, one: LadderTournament, fixtures: Sequence[Fixture]) -> list[Match]:
         """Schedule a block of an event: the fixtures of a table with one seed, in the order of their rotations."""
         entered = [each.version for each in self.entrants(one)]
+        condition = one.terms.conditions[fixtures[0].game]
         with self._file.writing():
             block = self._schedule.next_block()
             seed = fixtures[0].seed
@@ -88,7 +91,7 @@ class Tournaments:
                 {
                     "tournament": one.terms.name,
                     "block": block,
-                    **one.terms.condition.fields,
+                    **condition.fields,
                     "fixture": block_name(fixtures[0]),
                     "matches": [
                         planned(secrets.token_hex(8), seed, rotation, [entered[entrant] for entrant in fixture.seats])
@@ -97,17 +100,17 @@ class Tournaments:
                 },
             )
             self._file.write("insert into seeds (block, seed) values (?, ?)", [block, seed])
-            return [match for match in self._schedule.unfinished(one.terms.condition) if match.block == block]
+            return [match for match in self._schedule.unfinished(condition) if match.block == block]
 
     def all(self) -> list[LadderTournament]:
         """Return all events, in the order in which they were announced."""
-        conditions = self._roster.conditions()
+        conditions = self._conditions()
         return [
             LadderTournament(
                 id=row["id"],
                 terms=TournamentTerms(
                     name=row["name"],
-                    condition=conditions[row["condition"]],
+                    conditions=conditions[row["id"]],
                     format=Format(row["format"]),
                     scoring=Scoring(row["scoring"]),
                     same_author=bool(row["same_author"]),
@@ -117,6 +120,13 @@ class Tournaments:
             )
             for row in self._file.rows("select * from tournaments order by id")
         ]
+
+    def _conditions(self) -> dict[int, tuple[Condition, ...]]:
+        """Return the conditions of each event by its id."""
+        known = self._roster.conditions()
+        rows = self._file.rows("select tournament, condition from tournament_conditions order by tournament, number")
+        groups = groupby(rows, key=itemgetter("tournament"))
+        return {tournament: tuple(known[row["condition"]] for row in group) for tournament, group in groups}
 
     def find(self, name: str) -> LadderTournament:
         """Return an event.
@@ -181,22 +191,28 @@ class Tournaments:
         """Return the scheduled matches of an event by the names of their fixtures, in their order."""
         rows = self._file.rows(
             f"""
-            select blocks.fixture || '-rotation' || matches.rotation as name, matches.id, matches.block, {SEED},
-                open_matches.match is null as is_over, seats.version
+            select blocks.fixture || '-rotation' || matches.rotation as name, matches.id, matches.block,
+                blocks.condition, {SEED}, open_matches.match is null as is_over, seats.version
             from blocks join matches on matches.block = blocks.id join seats on seats.match = matches.id
             left join open_matches on open_matches.match = matches.id
             where blocks.tournament = ? order by matches.block, matches.rotation, seats.seat
             """,  # noqa: S608
             [one.id],
         )
-        versions = self._roster.versions({row["version"] for row in rows})
+        conditions, versions = self._roster.conditions(), self._roster.versions({row["version"] for row in rows})
         found = {}
         for name, group in groupby(rows, key=itemgetter("name")):
             seats = list(group)
             first = seats[0]
             labels = tuple(versions[row["version"]].label for row in seats)
             found[name] = ScheduledFixture(
-                name, first["id"], first["block"], first["seed"], labels, bool(first["is_over"])
+                name,
+                conditions[first["condition"]],
+                first["id"],
+                first["block"],
+                first["seed"],
+                labels,
+                bool(first["is_over"]),
             )
         return found
 
@@ -249,6 +265,8 @@ class Tournaments:
             where = f"event {one.terms.name}: match {match.match_id}, as {match.name},"
             if fixture is None:
                 lines.append(f"{where} is of no round that follows from the results")
+            elif match.condition != one.terms.conditions[fixture.game]:
+                lines.append(f"{where} was not scheduled under the condition of its game")
             elif match.seats != tuple(plan.names[entrant] for entrant in fixture.seats):
                 lines.append(f"{where} has other seats than follow from its entrants, its seed and the results")
             elif match.seed != fixture.seed:

@@ -23,6 +23,7 @@ from referee.tournament.plan import (
     GameTerms,
     Preliminary,
     Scoring,
+    TieBreak,
     TournamentPlan,
 )
 
@@ -50,7 +51,8 @@ class TournamentTerms:
     """The announced terms of an event."""
 
     name: str
-    condition: Condition
+    conditions: tuple[Condition, ...]
+    """One of each game; the standings under them decide who is entered, and each table plays all of them."""
     format: Format
     seats: int
     """The number of seats of a table."""
@@ -75,7 +77,7 @@ class TournamentTerms:
         """The terms as the entry of the log has them."""
         return {
             "tournament": self.name,
-            **self.condition.fields,
+            "conditions": [one.fields for one in self.conditions],
             "format": self.format.value,
             "seats": self.seats,
             "blocks": self.blocks,
@@ -124,7 +126,7 @@ class EnteredVersion:
 
     version: Version
     place: int
-    """Its place in the standings at the close; 0 if it was not rated."""
+    """Its place in the standings at the close, or over all games of the event; 0 if it had none."""
 
 
 def plan_of(terms: TournamentTerms, entrants: Sequence[str], seed: int) -> TournamentPlan:
@@ -145,17 +147,23 @@ def plan_of(terms: TournamentTerms, entrants: Sequence[str], seed: int) -> Tourn
         seed=derived_seed(seed, ", ".join(entrants)),
         blocks=terms.blocks,
         scoring=terms.scoring,
-        tie_breaks=SWISS_TIE_BREAKS if terms.format is Format.SWISS else DEFAULT_TIE_BREAKS,
+        tie_breaks=_tie_breaks(terms),
         faults=FaultRule.FORFEIT,
         balance=Balance.EXACT,
         rounds=terms.rounds,
         advance=terms.advance,
         preliminary=Preliminary.NONE,
         qualify=0,
-        clock=TimeControl.parse(terms.condition.clock),
+        clock=TimeControl.parse(terms.conditions[0].clock),  # the run has that of each condition
         wait=None,
         directory=".",
-        games=(GameTerms(terms.condition.game, terms.condition.game, terms.condition.options),),
+        games=tuple(GameTerms(one.game, one.game, one.options) for one in terms.conditions),
         entrants=tuple(Entrant(label, label, is_host=False) for label in entrants),
         isolation=_SETTLED_BY_THE_RUN,
     )
+
+
+def _tie_breaks(terms: TournamentTerms) -> tuple[TieBreak, ...]:
+    """Return the tie-breaks, without the difference of scores if there are several games: that with the highest scores would decide."""
+    known = SWISS_TIE_BREAKS if terms.format is Format.SWISS else DEFAULT_TIE_BREAKS
+    return known if len(terms.conditions) == 1 else tuple(one for one in known if one is not TieBreak.SCORE_DIFFERENCE)

@@ -24,7 +24,7 @@ _WHOLE = 100
 
 
 class TournamentMatches:
-    """The matches of the events that are played under the conditions of a run."""
+    """The matches of events under the conditions of a run."""
 
     def __init__(self, store: Store, conditions: Collection[Condition]) -> None:
         self._store = store
@@ -53,9 +53,10 @@ class TournamentMatches:
             entered = len(self._store.tournaments.entrants(one))
             text = f"event {one.terms.name} is closed: {entered} bots are entered"
             yield Remark(text, "event_closed", fields={"name": one.terms.name, "entered": entered})
-            if one.terms.condition not in self._conditions:
-                text = f"event {one.terms.name} waits for another run; it needs {one.terms.condition.arguments}"
-                yield Remark(text, level=logging.WARNING)
+            for condition in one.terms.conditions:
+                if condition not in self._conditions:
+                    text = f"event {one.terms.name} waits for another run; it needs {condition.arguments}"
+                    yield Remark(text, level=logging.WARNING)
         if closed or self._has_changed:
             self._is_read = self._has_changed = False
             for one in self._end_played():
@@ -111,14 +112,15 @@ class TournamentMatches:
         return self._blocks.popleft() if self._blocks else None
 
     def _waiting_blocks(self, one: LadderTournament) -> list[Sequence[Fixture]]:
-        """Return the blocks of the current round of an event that are not scheduled yet, in their order."""
+        """Return the blocks of the current round of an event that this run can play and that are not scheduled yet, in their order."""
         facts = self._store.tournaments
         current = facts.course(one).next_round(facts.results(one))
         known = facts.scheduled(one)
         fixtures = [] if current is None else [fixture for fixture in current.fixtures if fixture.name not in known]
-        return [list(block) for _, block in groupby(fixtures, key=block_name)]
+        here = [each for each in fixtures if one.terms.conditions[each.game] in self._conditions]
+        return [list(block) for _, block in groupby(here, key=block_name)]
 
     def _playing(self) -> list[LadderTournament]:
-        """Return the events that are being played under the conditions of the run."""
-        every = self._store.tournaments.all()
-        return [one for one in every if one.phase is Phase.PLAYED and one.terms.condition in self._conditions]
+        """Return the events that are being played, and of which the run can play a game."""
+        playing = [one for one in self._store.tournaments.all() if one.phase is Phase.PLAYED]
+        return [one for one in playing if any(each in self._conditions for each in one.terms.conditions)]

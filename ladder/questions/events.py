@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from ladder.facts.entering import EntryList, entry_list
 from ladder.facts.tournaments import ScheduledFixture
@@ -15,8 +16,10 @@ from ladder.questions.rows import ConditionTerms, condition_terms
 from referee.pages.tournament import bracket_tables
 from referee.registry import find
 from referee.tournament.course import TournamentCourse
-from referee.tournament.fixtures import Fixture, Results
+from referee.tournament.crosstable import crosstable
+from referee.tournament.fixtures import Fixture, PlayedFixture, Results
 from referee.tournament.plan import Format, TournamentPlan
+from referee.tournament.scoring import counted, means
 from referee.tournament.standings import FinalTable, TableRow, final_table, verdict_sentence
 
 LAST_EVENTS = 20
@@ -30,8 +33,8 @@ class EventRow(Row):
 
     event: str
     """Its name."""
-    condition: ConditionTerms
-    """The game and its terms; the standings under them decide who is entered."""
+    conditions: list[ConditionTerms]
+    """Its games and their terms. The standings under them decide who is entered; of several games, the ranking over all of them."""
     phase: str
     """Its state: open, being played, over or cancelled."""
     closes: str
@@ -43,7 +46,7 @@ class EventRow(Row):
     seats: Count
     """The number of seats of a table."""
     blocks: Count
-    """The number of blocks for each table; a block is one seed in every rotation of the seats."""
+    """The number of blocks for each table and game; a block is one seed in every rotation of the seats."""
     rounds: Count
     """The number of rounds of a Swiss tournament."""
     advance: Count
@@ -88,7 +91,7 @@ class EventEntrant(Row):
     author: str
     """Its author."""
     place: Count | None
-    """Its place in the standings at the close, or now; null if it was not rated."""
+    """Its place in the standings at the close, or now, or in the ranking over several games; null if it had none."""
     reason: str
     """The reason why it is entered, in words."""
 
@@ -119,6 +122,8 @@ class EventTableRow(Row):
     """The number of its matches."""
     points: float
     """Its points per match."""
+    by_game: list[float | None]
+    """Its points per match in each game, in the order of the conditions; null before its first match in it."""
     interval: list[float] | None
     """The 95 % interval of the points per match; null in a knockout, and if a single block has been played."""
     best: float | None
@@ -154,7 +159,9 @@ class EventMatch(Row):
     table: Count
     """The table of the round, from 1."""
     block: Count
-    """The block of the table, from 1."""
+    """The block of the table and game, from 1."""
+    game: str
+    """The game."""
     rotation: Count
     """The number of the match within the block, from 0."""
     state: str
@@ -183,6 +190,22 @@ class EventRound(Row):
     """Its tables, then the byes."""
 
 
+class EventMeeting(Row):
+    """The results of an entrant against another."""
+
+    matches: Count
+    """The number of matches that count in which both sat; 0 against itself."""
+    share: float | None
+    """The share of them in which the first was ahead, from 0 to 1, shared places as halves; null without matches."""
+
+
+class EventMeetings(Row):
+    """The results of an entrant against all."""
+
+    met: list[EventMeeting]
+    """Against each, in the order of the table."""
+
+
 class EventAnswer(Row):
     """All about an event."""
 
@@ -200,6 +223,8 @@ class EventAnswer(Row):
     """The other versions that are not replaced."""
     standings: list[EventTableRow]
     """The table; empty before the close."""
+    crosstable: list[EventMeetings]
+    """For each row of the table, in the same order, its results against all; empty before the close."""
     bracket: list[EventRound]
     """The rounds of a knockout that are known; empty in other formats, and before the close."""
     matches: list[EventMatch]
@@ -236,6 +261,8 @@ class EventView:
     course: TournamentCourse
     results: Results
     table: FinalTable
+    valid: Sequence[PlayedFixture]
+    """The matches that count."""
 
 
 @question("/events")
@@ -246,7 +273,7 @@ def events(ladder: Ladder, request: EventsRequest) -> EventsAnswer:
         DoganaError: if there is no such game.
     """
     game = find(request.game).name if request.game else None
-    found = [one for one in ladder.facts.tournaments.all() if game in (None, one.terms.condition.game)]
+    found = [one for one in ladder.facts.tournaments.all() if _has(one, game)]
     return EventsAnswer([_event_row(one, len(entries(ladder, one).entrants)) for one in reversed(found)])
 
 
@@ -272,15 +299,20 @@ def event(ladder: Ladder, request: EventRequest) -> EventAnswer:
                 each.version.number,
                 each.version.author,
                 each.place or None,
-                entered_because(each.place),
+                entered_because(one, each.place),
             )
             for each in found.entrants
         ],
         left_out=[LeftOutVersion(each.bot, each.number, each.author, reason) for each, reason in found.left_out],
-        standings=[] if view is None else [_table_row(view.plan, row, versions) for row in view.table.rows],
+        standings=[] if view is None else _standings(view, versions),
+        crosstable=[] if view is None else _crosstable(view),
         bracket=[] if view is None or one.terms.format is not Format.KNOCKOUT else _bracket(view),
         matches=[] if view is None else list(_matches(ladder, one, view, versions)),
     )
+
+
+def _has(one: LadderTournament, game: str | None) -> bool:
+    return game is None or any(each.game == game for each in one.terms.conditions)
 
 
 def events_of(ladder: Ladder, bot: str) -> list[BotEvent]:
@@ -288,7 +320,9 @@ def events_of(ladder: Ladder, bot: str) -> list[BotEvent]:
     found = []
     for one in list(reversed(ladder.facts.tournaments.all()))[:LAST_EVENTS]:
         listed = entries(ladder, one)
-        reasons = [(each.version, entered_because(each.place)) for each in listed.entrants if each.version.bot == bot]
+        reasons = [
+            (each.version, entered_because(one, each.place)) for each in listed.entrants if each.version.bot == bot
+        ]
         version = reasons[0][0].number if reasons else None
         reasons += [(each, reason) for each, reason in listed.left_out if each.bot == bot]
         if reasons:
@@ -297,8 +331,10 @@ def events_of(ladder: Ladder, bot: str) -> list[BotEvent]:
     return found
 
 
-def entered_because(place: int | None) -> str:
-    """Return the reason for which a version is entered."""
+def entered_because(one: LadderTournament, place: int) -> str:
+    """Return the reason for which a version is entered, by its place; 0 if it had none."""
+    if len(one.terms.conditions) > 1:
+        return f"place {place} over these games" if place else "qualified, not rated in all games"
     return f"place {place} of the standings" if place else "qualified, not rated"
 
 
@@ -315,7 +351,8 @@ def view_of(ladder: Ladder, one: LadderTournament) -> EventView | None:
     if not one.closed_at or len(facts.entrants(one)) < one.terms.seats:
         return None
     plan, course, results = facts.plan(one), facts.course(one), facts.results(one)
-    return EventView(plan, course, results, _table(one, plan, course, results))
+    valid = counted(plan, course.played(results))
+    return EventView(plan, course, results, _table(one, plan, course, results), valid)
 
 
 _last_tables: dict[str, tuple[TournamentPlan, Results, FinalTable]] = {}
@@ -334,7 +371,7 @@ def _event_row(one: LadderTournament, entrants: int) -> EventRow:
     terms = one.terms
     return EventRow(
         event=terms.name,
-        condition=condition_terms(terms.condition),
+        conditions=[condition_terms(each) for each in terms.conditions],
         phase=one.phase.value,
         closes=terms.closes,
         ended_at=one.ended_at,
@@ -361,20 +398,39 @@ def _verdict(one: LadderTournament, view: EventView | None, entrants: int) -> st
     return "it was cancelled" if one.ended_at else "it is not closed yet"
 
 
-def _table_row(plan: TournamentPlan, row: TableRow, versions: Mapping[str, Version]) -> EventTableRow:
-    version = versions[plan.names[row.entrant]]
+def _standings(view: EventView, versions: Mapping[str, Version]) -> list[EventTableRow]:
+    """Return the table, with the points in each game."""
+    plan = view.plan
+    by_game = [
+        means(plan.scoring, [each for each in view.valid if each.fixture.game == game])
+        for game in range(len(plan.games))
+    ]
+    return [_table_row(row, versions[plan.names[row.entrant]], by_game) for row in view.table.rows]
+
+
+def _table_row(row: TableRow, version: Version, by_game: Sequence[Mapping[int, Fraction]]) -> EventTableRow:
     return EventTableRow(
         place=row.place,
         bot=version.bot,
         version=version.number,
         matches=row.matches,
         points=float(row.points),
+        by_game=[float(points[row.entrant]) if row.entrant in points else None for points in by_game],
         interval=None if row.interval is None else list(row.interval),
         best=row.best,
         out=row.outs,
         byes=row.byes,
         tie_breaks={kind.value: float(number) for kind, number in row.numbers.items()},
     )
+
+
+def _crosstable(view: EventView) -> list[EventMeetings]:
+    """Return how often each entrant was ahead of each other one, in the order of the table."""
+    order = [row.entrant for row in view.table.rows]
+    shares = crosstable(view.valid, order).shares
+    met = {pair: EventMeeting(matches, float(ahead / matches)) for pair, (ahead, matches) in shares.items()}
+    never = EventMeeting(0, None)
+    return [EventMeetings([met.get((row, column), never) for column in order]) for row in order]
 
 
 def _bracket(view: EventView) -> list[EventRound]:
@@ -396,6 +452,7 @@ def _matches(
             round=fixture.company.round,
             table=fixture.company.number,
             block=fixture.block,
+            game=view.plan.games[fixture.game].name,
             rotation=fixture.rotation,
             state=_state(known, view.results, running),
             match="" if known is None else known.match_id,

@@ -67,9 +67,7 @@ ENTRIES: dict[str, dict[str, type]] = {
     "tournament": {
         "at": str,
         "tournament": str,
-        "game": str,
-        "options": dict,
-        "clock": str,
+        "conditions": list,
         "format": str,
         "seats": int,
         "blocks": int,
@@ -116,6 +114,8 @@ ENTRIES: dict[str, dict[str, type]] = {
 """The entries of a line of each type, besides its type and hash; `docs/audit_log.md` explains them."""
 OF_MATCH: dict[str, type] = {"match": str, "seed_commitment": str, "seats": list}
 """The fields of each match in the entry of a block."""
+OF_CONDITION: dict[str, type] = {"game": str, "options": dict, "clock": str}
+"""The fields of each condition of an event."""
 OF_ENTRANT: dict[str, type] = {"version": str, "place": int}
 """The fields of each version that is entered in an event."""
 OF_LEFT_OUT: dict[str, type] = {"version": str, "reason": str}
@@ -447,7 +447,12 @@ class Book:
             raise Wrong(f"event {entry['tournament']} is announced after its close")
         if not all(1 <= entry[term] <= _MAX_TERM for term in ("seats", "blocks", "rounds", "advance", "top", "share")):
             raise Wrong(f"event {entry['tournament']} has a number of something that is not from 1 to {_MAX_TERM}")
-        self._check_condition(entry)
+        for condition in entry["conditions"]:
+            _check_form(condition, OF_CONDITION, "a condition")
+            self._check_condition(condition)
+        games = {condition["game"] for condition in entry["conditions"]}
+        if not games or len(games) < len(entry["conditions"]):
+            raise Wrong(f"event {entry['tournament']} has no game, or one twice")
         self._tournaments[entry["tournament"]] = _Tournament(number, entry)
 
     def _open_tournament(self, entry: dict[str, Any]) -> _Tournament:
@@ -474,7 +479,7 @@ class Book:
         event = self._open_tournament(entry)
         if event.entrants is None:
             raise Wrong(f"event {entry['tournament']} has a block before its close")
-        if _condition_of(entry) != _condition_of(event.announcement):
+        if _condition_of(entry) not in map(_condition_of, event.announcement["conditions"]):
             raise Wrong(f"event {entry['tournament']} has a block under another condition")
         self._schedule(number, entry)
         if not event.entrants.issuperset(label for match in entry["matches"] for label in match["seats"]):

@@ -28,8 +28,8 @@ def test_an_event_is_announced_listed_shown_and_cancelled(dogana: Dogana, home: 
     said = dogana("ladder", "event", "new", "final", *NEW, "--home", home).stdout
     assert "event final closes at 2126-12-18 18:00 UTC" in said
     listed = json.loads(dogana("ladder", "event", "list", "--home", home, "--json").stdout)["events"]
-    assert [(one["event"], one["phase"], one["condition"]["options"]) for one in listed] == [
-        ("final", "open", {"last_turn": 2})
+    assert [(one["event"], one["phase"], [each["options"] for each in one["conditions"]]) for one in listed] == [
+        ("final", "open", [{"last_turn": 2}])
     ]
     shown = dogana("ladder", "event", "show", "final", "--home", home).stdout
     assert "would be entered: 3" in shown

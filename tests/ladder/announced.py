@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,6 +12,7 @@ from ladder.facts import announcing, entering, entries
 from ladder.facts.announcing import announce
 from ladder.facts.entering import close_due
 from ladder.facts.store import Store
+from ladder.model.condition import Condition
 from ladder.model.match import Match
 from ladder.model.tournament import LadderTournament, TournamentTerms
 from ladder.play.running import count
@@ -54,7 +55,7 @@ def terms(name: str = "final", *, form: Format = Format.ROUND_ROBIN, **changes: 
         **{  # type: ignore[arg-type]  # of many types
             **plain,
             "name": name,
-            "condition": CONDITION,
+            "conditions": (CONDITION,),
             "format": form,
             "scoring": Scoring.WINS,
             "closes": CLOSES,
@@ -87,26 +88,31 @@ def play_one(store: Store, match: Match) -> None:
         store.evidence.note_sealed(match.block)
 
 
-def matches_of(store: Store, is_killed: Callable[[], bool] = lambda: False) -> Iterator[Match]:
+def matches_of(
+    store: Store, is_killed: Callable[[], bool] = lambda: False, conditions: Sequence[Condition] = (CONDITION,)
+) -> Iterator[Match]:
     """The matches of the events of a ladder, in the order in which one worker plays them.
 
     Each is played when the next one is asked for. If a kill comes before that, the next run finds it among the unfinished ones.
     """
-    run = TournamentMatches(store, [CONDITION])
+    run = TournamentMatches(store, conditions)
     while True:
         list(run.advance())
         match = run.take(())
         if match is None:
             return
         if is_killed():
-            run = TournamentMatches(store, [CONDITION])
-            run.add(store.schedule.unfinished(CONDITION))
+            run = TournamentMatches(store, conditions)
+            for condition in conditions:
+                run.add(store.schedule.unfinished(condition))
             continue
         yield match
         play_one(store, match)
         run.touch()
 
 
-def play_out(store: Store, is_killed: Callable[[], bool] = lambda: False) -> int:
+def play_out(
+    store: Store, is_killed: Callable[[], bool] = lambda: False, conditions: Sequence[Condition] = (CONDITION,)
+) -> int:
     """Play all matches of the events of a ladder; return their number."""
-    return sum(1 for _ in matches_of(store, is_killed))
+    return sum(1 for _ in matches_of(store, is_killed, conditions))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -24,7 +25,8 @@ from referee.records.audit_log import AuditError, check
 from referee.records.chain import FIRST_HASH, link
 from tests.ladder.announced import Clock, clock, closed, play_out, set_clock, terms
 from tests.ladder.logged import Entries, entries_of, first, forge, key_of, written
-from tests.ladder.made import differences, ladder
+from tests.ladder.made import differences, ladder, next_matches
+from tests.ladder.made import play as play_match
 from tests.ladder.test_blocks_apart import Hall, Watch, enter, finished, play, store
 
 __all__ = ["clock", "store"]
@@ -93,37 +95,90 @@ def test_an_event_closes_while_a_match_goes_on_and_whoever_qualifies_with_it_is_
     assert [(version.bot, reason) for version, reason in store.tournaments.left_out(one)] == [
         ("late", "waits to qualify")
     ]
-    assert store.roster.find_versions("late")[0].id in store.admission.qualifications(one.terms.condition)
+    assert store.roster.find_versions("late")[0].id in store.admission.qualifications(one.terms.conditions[0])
+
+
+def rewrite(store: Store, change: Callable[[Entries], Any]) -> None:
+    """Change the log, chain all of it anew, and let the views follow from it."""
+    lines = [json.loads(line) for line in store.log.lines()]
+    change(lines)
+    previous = FIRST_HASH
+    with store.writing():
+        for number, told in enumerate(lines, 1):
+            line, previous = link(previous, {name: value for name, value in told.items() if name != "hash"})
+            store.file.write("update events set line = ? where number = ?", [line.decode(), number])
+    with Rebuilt(store.file) as rebuilt, store.writing():
+        rebuilt.take_events()
+        rebuilt.replace_views()
 
 
 def test_a_recomputation_names_pairings_that_the_organiser_has_chosen_and_repairs_nothing(
     tmp_path: Path, clock: Clock
 ) -> None:
-    """The whole log is chained anew with other seats, and the views follow from it."""
+    def change(lines: Entries) -> None:
+        matches = first(lines, "tournament_block")["matches"]
+        strangers = [f"bot{number} v1" for number in range(4) if f"bot{number} v1" not in matches[0]["seats"]]
+        for match in matches:
+            match["seats"] = strangers
+
     home = Home(tmp_path)
     with ladder(tmp_path, 5) as made:
         key_of(home)
         closed(made, clock, top=4, blocks=1)
         play_out(made)
         assert compare(home, made).contradicting.count == 0
-        lines = [{**json.loads(line), "hash": None} for line in made.log.lines()]
-        matches = next(line for line in lines if line["type"] == "tournament_block")["matches"]
-        strangers = [f"bot{number} v1" for number in range(4) if f"bot{number} v1" not in matches[0]["seats"]]
-        for match in matches:
-            match["seats"] = strangers
-        previous = FIRST_HASH
-        with made.writing():
-            for number, told in enumerate(lines, 1):
-                line, previous = link(previous, {name: value for name, value in told.items() if name != "hash"})
-                made.file.write("update events set line = ? where number = ?", [line.decode(), number])
-        with Rebuilt(made.file) as rebuilt, made.writing():
-            rebuilt.take_events()
-            rebuilt.replace_views()
+        rewrite(made, change)
         found = compare(home, made)
         assert found.log == ""
         assert found.differences.told == []
         assert any("has other seats than follow from its entrants" in line for line in found.contradicting.told)
         assert not repair(home, made, count_lost=True).repaired
+
+
+def swap(entrants: Entries, left_out: Entries) -> None:
+    entrants[1:3] = [
+        {**entrants[2], "place": entrants[1]["place"]},
+        {**entrants[1], "place": entrants[2]["place"]},
+    ]
+
+
+def prefer(entrants: Entries, left_out: Entries) -> None:
+    entrants[2]["version"] = left_out[0]["version"]
+
+
+def forget(entrants: Entries, left_out: Entries) -> None:
+    entrants.pop()
+
+
+def promote(entrants: Entries, left_out: Entries) -> None:
+    entrants[0]["place"] = 2
+
+
+@pytest.mark.parametrize(("change", "number"), [(swap, 2), (prefer, 3), (forget, 3), (promote, 1)])
+def test_a_recomputation_names_entrants_that_the_organiser_has_chosen(
+    tmp_path: Path, clock: Clock, change: Callable[[Entries, Entries], None], number: int
+) -> None:
+    """The places are those at the close, whatever is played and whoever comes later."""
+
+    def forged(lines: Entries) -> None:
+        entry = first(lines, "tournament_closed")
+        change(entry["entrants"], entry["left_out"])
+
+    home = Home(tmp_path)
+    with ladder(tmp_path, 4) as made:
+        key_of(home)
+        for seed in range(3):
+            for match in next_matches(made, seed):
+                play_match(made, match, random.Random(f"{seed}"))
+        closed(made, clock, top=3)
+        for seed in range(3, 9):
+            for match in next_matches(made, seed):
+                play_match(made, match, random.Random(f"{seed}"))
+        assert compare(home, made).contradicting.count == 0
+        rewrite(made, forged)
+        [told] = compare(home, made).contradicting.told
+        assert told.startswith(f"event final: entrant {number} is ")
+        assert "; by the entries before its close it is " in told
 
 
 # --- the log ------------------------------------------------------------------------------------------
@@ -186,6 +241,26 @@ def endless(entries: Entries) -> None:
     first(entries, "tournament")["rounds"] = 10**9
 
 
+def without_game(entries: Entries) -> None:
+    first(entries, "tournament")["conditions"] = []
+
+
+def one_game_twice(entries: Entries) -> None:
+    first(entries, "tournament")["conditions"] *= 2
+
+
+def unknown_game(entries: Entries) -> None:
+    first(entries, "tournament")["conditions"][0]["clock"] = "1+1/1"
+
+
+def shapeless_game(entries: Entries) -> None:
+    first(entries, "tournament")["conditions"] = ["cargo_noir"]
+
+
+def elsewhere(entries: Entries) -> None:
+    first(entries, "tournament_block")["options"] = {"last_turn": 2}
+
+
 def shapeless(entries: Entries) -> None:
     first(entries, "tournament_closed")["entrants"][0] = "bot0 v1"
 
@@ -203,6 +278,11 @@ def shapeless(entries: Entries) -> None:
         (too_soon, "event final ends while block 1 is not over"),
         (nobody, "it has 'nobody v1', which was never taken in"),
         (endless, "event final has a number of something that is not from 1 to"),
+        (without_game, "event final has no game, or one twice"),
+        (one_game_twice, "event final has no game, or one twice"),
+        (unknown_game, "the condition .* was never added"),
+        (shapeless_game, "does not have what belongs to a condition"),
+        (elsewhere, "event final has a block under another condition"),
         (shapeless, "does not have what belongs to an entrant"),
     ],
 )

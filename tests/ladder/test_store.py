@@ -413,7 +413,7 @@ OLD = (
 def test_a_ladder_of_another_layout_is_refused_in_one_line_and_stays_as_it_is(tmp_path: Path) -> None:
     ladder(tmp_path).close()
     for change, told in (
-        ("pragma user_version = 3", "was made by a newer version of Dogana; update this one"),
+        ("pragma user_version = 4", "was made by a newer version of Dogana; update this one"),
         ("pragma user_version = 1", OLD),
         (
             "pragma application_id = 0; create table _sqlite_migrations (name text)",

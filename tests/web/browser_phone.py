@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from ladder.facts.store import Store
 from ladder.operation.home import Home
+from tests.ladder.announced import closed, play_out, set_clock
 from tests.ladder.made import GAME
 from tests.ladder.real_ladder import LONG
-from tests.web.browser import browser, sync_api
+from tests.ladder.test_all_games import GAMES, many_games
+from tests.web.browser import axe, browser, sync_api
 from tests.web.conftest import browsing
 from tests.web.hostile_ladder import hostile_ladder
 
@@ -40,6 +43,18 @@ def phone(browser: Any) -> Iterator[Any]:
     context.close()
 
 
+@pytest.fixture(scope="module")
+def event_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The page of an event of two games, with a name as long as can be."""
+    home = many_games(tmp_path_factory.mktemp("event") / "home", dict.fromkeys((*"abcdefgh", LONG), GAMES))
+    with Store(home.database, create=False) as store, pytest.MonkeyPatch.context() as patch:
+        both = tuple(store.roster.conditions().values())
+        closed(store, set_clock(patch), conditions=both, top=9, seats=4, blocks=1)
+        play_out(store, conditions=both)
+    with browsing(home) as client:
+        yield str(client.base_url.join("/events/final"))
+
+
 def boxes(page: Any, selector: str) -> list[dict[str, float]]:
     """Where elements are."""
     found: list[dict[str, float]] = page.locator(selector).evaluate_all(
@@ -61,6 +76,22 @@ def test_a_crosstable_shows_cells_and_keeps_the_names_in_sight(phone: Any, url: 
     cut = phone.locator(".crosstable tbody th", has_text=LONG).first
     assert cut.get_attribute("title") == f"{LONG} v1", "who points at it reads all of it"
     assert cut.locator("a").inner_text() == LONG, "and who hears it, hears all of it"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "media"), [(360, "screen"), (1200, "screen"), (1047, "print")])
+def test_the_page_of_an_event_of_several_games_fits(
+    browser: Any, event_url: str, width: int, media: str, scheme: str
+) -> None:
+    """1047 pixels are a sheet of A4 on its side, less the margins."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.emulate_media(media=media)
+    page.goto(event_url)
+    assert page.locator(".crosstable tbody tr").count() == 9
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert media == "print" or axe.Axe().run(page).response["violations"] == []
+    context.close()
 
 
 PAGES = {

@@ -81,7 +81,7 @@ def test_while_it_is_played_the_page_has_the_table_what_is_played_and_what_comes
     playing.mkdir()
     (playing / running.match_id).write_text(json.dumps({"address": "", "started_at": "2126-12-18T18:01:00+00:00"}))
     found = sections(client, "/events/final")
-    assert list(found) == ["Table", "Being played", "Next matches", "Who is entered", "Results"]
+    assert list(found) == ["Table", "Crosstable", "Being played", "Next matches", "Who is entered", "Results"]
     assert "After 4 of 24 matches" in found["Table"]
     assert soup(client.get("/events/final")).select_one(f"a[href$='matches/{running.match_id}/live']") is not None
     assert all(version.bot in found["Being played"] for version in running.seats)
@@ -99,7 +99,7 @@ def test_afterwards_it_stays_with_bracket_table_seed_and_all_matches(
     play_out(store)
     page = soup(client.get("/events/final"))
     found = sections(client, "/events/final")
-    assert list(found) == ["Table", "Bracket", "Who is entered", "Results"]
+    assert list(found) == ["Table", "Crosstable", "Bracket", "Who is entered", "Results"]
     assert "Final table" in found["Table"]
     assert page.select_one(".bracket svg") is not None
     assert str(store.tournaments.find("final").seed) in page.text

@@ -56,7 +56,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
         chronicle.file.write("update bots set name = ?, author = ? where name = 'good'", [f"{EVIL}{LOUD}", EVIL])
         chronicle.file.write("update seat_results set detail = detail || ?", [EVIL])
     with Store(home.database, create=False) as chronicle:
-        announce(chronicle, terms(condition=CONDITION))
+        announce(chronicle, terms(conditions=(CONDITION,)))
     return home
 
 

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from ladder.http.requests.visit import Page, Visit
 from ladder.model.tournament import Phase
+from ladder.questions.comparing import CROSSED
 from ladder.questions.events import (
     GIVEN_UP,
     NEXT,
@@ -43,6 +44,8 @@ def event(visit: Visit) -> Page:
             "is_open": found.event.phase == Phase.OPEN.value,
             "changes": found.event.phase in (Phase.OPEN.value, Phase.PLAYED.value),
             "tie_breaks": list(dict.fromkeys(name for row in found.standings for name in row.tie_breaks)),
+            "of_several": len(found.event.conditions) > 1,
+            "crossed": found.standings[:CROSSED],
             "bracket": _bracket(found),
             "playing": [one for one in found.matches if one.state == PLAYING],
             "coming": [one for one in found.matches if one.state in (SCHEDULED, NEXT)][:LISTED],
