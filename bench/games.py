@@ -129,8 +129,7 @@ def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matc
         "# The games in figures",
         "",
         "Written by `make games`; do not edit. "
-        f"Measured on {datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {os.cpu_count()} cores: "
-        f"{matches} matches of uniformly random play for each number of seats",
+        f"Measured with Python {platform.python_version()} on {os.cpu_count()} cores: {matches} matches of uniformly random play for each number of seats",
         "(*decisions* are all decisions of a match, *asked* those with more than one legal action),",
         "as many of `greedy` against itself, and as many of one `greedy` among `random`, seats in turn. All with default options.",
         f"Each `greedy` plays a random legal action in {VARIED:.0%} of its decisions: without that, deterministic bots repeat",
@@ -138,14 +137,10 @@ def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matc
         "itself; shares and intervals are over different matches only.",
         "A shared first place counts in parts. In brackets: the 95 % interval by Wilson. The speed is that of this machine.",
         "",
-        "| game | seats | decisions | asked | longest legal list | observation, bytes | different | greedy against itself: seat 0 is first | and each seat, % | greedy against random: first |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| game | seats | decisions | asked | longest legal list | observation, bytes | different | greedy against itself: seat 0 is first | and each seat, % | greedy against random: first | measured on |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+        *(row(name, seats, found) for (name, seats), found in figures.items()),
     ]
-    for (name, seats), found in figures.items():
-        lines.append(
-            f"| {find(name).title} | {seats} | {found.decisions:.0f} | {found.asked:.0f} | {found.longest} | {found.observation:.0f} "
-            f"| {found.different} | {_advantage(found.firsts)} | {share(found.wins) if found.wins else '-'} |"
-        )
     lines += ["", "| game | random playouts at the largest table, decisions per second |", "|---|---|"]
     lines += [f"| {find(name).title} | {round(speed, -3):,.0f} |" for name, speed in speeds.items()]
     for name in dict.fromkeys(name for name, _ in figures):
@@ -157,6 +152,21 @@ def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matc
         ]
         lines += ["|---|---|---|---|---|", *map(_option, find(name).options)]
     return "\n".join(lines) + "\n"
+
+
+def row(name: str, seats: int, found: Figures) -> str:
+    """Return the row of a table, with the day."""
+    return (
+        f"| {find(name).title} | {seats} | {found.decisions:.0f} | {found.asked:.0f} | {found.longest} | {found.observation:.0f} "
+        f"| {found.different} | {_advantage(found.firsts)} | {share(found.wins) if found.wins else '-'} | {datetime.now(UTC):%Y-%m-%d} |"
+    )
+
+
+def with_rows(page: str, figures: dict[tuple[str, int], Figures]) -> str:
+    """Return a page with the rows of these tables replaced."""
+    new = {f"| {find(name).title} | {seats} |": row(name, seats, found) for (name, seats), found in figures.items()}
+    lines = page.split("\n")
+    return "\n".join(next((new[start] for start in new if line.startswith(start)), line) for line in lines)
 
 
 def _advantage(firsts: Sequence[Sequence[float]]) -> str:
@@ -176,14 +186,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure all games and write docs/games.md.")
     parser.add_argument("--matches", type=int, default=50, help="matches of each kind for each number of seats")
     parser.add_argument("--page", type=Path, default=PAGE, help="where the page goes")
+    parser.add_argument(
+        "--games", nargs="*", default=list(games()), help="measure these alone; the page keeps its other rows"
+    )
+    parser.add_argument("--seats", nargs="*", type=int, default=[2, 3, 4, 5])
     chosen = parser.parse_args()
-    tables = [(game.name, seats) for game in games().values() for seats in game.seat_counts]
-    speeds = {game.name: rules.playouts(game) for game in games().values()}  # before the cores are busy
+    every = [(game.name, seats) for game in games().values() for seats in game.seat_counts]
+    tables = [(name, seats) for name, seats in every if name in chosen.games and seats in chosen.seats]
+    if not tables:
+        parser.error("there is no such table")
+    speeds = (
+        {game.name: rules.playouts(game) for game in games().values()} if tables == every else {}
+    )  # before the cores are busy
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         names, counts = zip(*tables, strict=True)
         found = pool.map(measure, names, counts, [chosen.matches] * len(tables))
         figures = dict(zip(tables, found, strict=True))
-    chosen.page.write_text(page(figures, speeds, chosen.matches), encoding="utf-8")
+    if tables == every:
+        text = page(figures, speeds, chosen.matches)
+    else:
+        text = with_rows(chosen.page.read_text(encoding="utf-8"), figures)
+    chosen.page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

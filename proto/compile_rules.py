@@ -25,7 +25,6 @@ PURE = (
     "observation",
     "position",
     "problems",
-    "sample",
     "spots",
 )
 """The name prefixes of modules that stay pure Python: play does not run through them, or others make their values."""

@@ -229,15 +229,17 @@ class Window:
     """The time that it stays open, in seconds, counted from the first state that has it."""
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
-class Observation:
+class Observation(Protocol):
     """The part of a state that a seat or a spectator may know.
 
-    Each game defines a frozen dataclass that mirrors its message. Fields are integers, booleans, strings, members of an
+    Each game defines a named tuple that mirrors its message. Fields are integers, booleans, strings, members of an
     `IntEnum`, named tuples (nested messages), tuples of these, or `None` where the message's field is optional.
     """
 
-    __slots__ = ()
+    @property
+    def seats(self) -> tuple[Any, ...]:
+        """An entry for each seat, with its `rank`."""
+        ...
 
 
 @mypyc_attr(native_class=False)
@@ -413,7 +415,7 @@ class Game(ABC):
     closing_actions: ClassVar[frozenset[type[Action]]] = frozenset()
     """Kinds that end a phase or a turn for a seat while it could still act. Pages ask people to confirm them."""
     observation_type: ClassVar[type[Observation]]
-    """The dataclass that `State.observation` returns."""
+    """The named tuple that `State.observation` returns."""
     max_actions: ClassVar[int]
     """An upper bound on the length of a legal list with the shipped board; a comment derives it."""
     max_decisions: ClassVar[int]

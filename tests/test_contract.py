@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import random
 import time
-from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import pytest
 from typing_extensions import override
 
 from referee.contract.positions import examine_positions
 from referee.contract.suite import BrokenContract, examine_match, unplayed_actions
-from referee.game import Action, Chance, Game, IllegalAction, Observation, Seat, Setup, State
+from referee.game import Action, Chance, Game, IllegalAction, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.options import Distinct, OptionValue
@@ -216,7 +215,7 @@ def _bad_ranks(self: SealedState) -> list[int]:
 
 def _ranks_without_tie_break(self: SealedState, viewer: Seat | None) -> SealedObservation:
     seen = SealedState.observation(self, viewer)
-    return replace(seen, seats=tuple(view._replace(rank=seat + 1) for seat, view in enumerate(seen.seats)))
+    return seen._replace(seats=tuple(view._replace(rank=seat + 1) for seat, view in enumerate(seen.seats)))
 
 
 def _scores_by_pot(self: SealedState) -> list[int]:
@@ -227,8 +226,7 @@ def _acts_by_pot(self: SealedState) -> tuple[Seat, ...]:
     return SealedState.seats_to_act(self)[: 1 if self.pot > 3 else None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Rankless(Observation):
+class _Rankless(NamedTuple):
     """An observation in which no seat has a rank."""
 
     viewer: int | None

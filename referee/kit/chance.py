@@ -218,8 +218,13 @@ class FastChance:
 
     def permutation(self, n: int) -> list[int]:
         """Draw an order of 0 to n - 1."""
-        order = list(range(n))
-        self._random.shuffle(order)
+        order, draw = list(range(n)), self._random.getrandbits
+        for last in range(n - 1, 0, -1):  # the draws of `random.shuffle`, without its calls
+            bits = (last + 1).bit_length()
+            other = draw(bits)
+            while other > last:
+                other = draw(bits)
+            order[last], order[other] = order[other], order[last]
         return order
 
 

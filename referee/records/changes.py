@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import fields
 from functools import cache
 from typing import Any, get_type_hints
 
@@ -58,8 +57,7 @@ def _is_list(value: Any) -> bool:
 
 def _entries(value: Any) -> Iterator[tuple[str, Any]]:
     """Return the fields of an observation or of a part of it, except the viewer."""
-    names = value._fields if _is_part(value) else [field.name for field in fields(value)]
-    return ((name, getattr(value, name)) for name in names if name != "viewer")
+    return ((name, getattr(value, name)) for name in value._fields if name != "viewer")
 
 
 def _named(owner: Any, name: str, value: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:

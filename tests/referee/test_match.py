@@ -402,7 +402,7 @@ class TestSimultaneousDecisions:
     def test_an_observation_shows_the_moment_of_asking(self) -> None:
         table = sealed(2)
         table.answer(0, [Commit()])
-        assert not table.open[1].observation.seats[0].committed  # type: ignore[attr-defined]
+        assert not table.open[1].observation.seats[0].committed
 
 
 def legal_after_a_commit(monkeypatch: pytest.MonkeyPatch, count: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -68,13 +67,13 @@ def _running_reserve(self: VeneziaState, viewer: Seat | None) -> Observation:
     seen = VeneziaState.observation(self, viewer)
     assert isinstance(seen, VeneziaObservation)
     seats = tuple(view._replace(reserve=self.left_to_lay(seat)) for seat, view in enumerate(seen.seats))
-    return replace(seen, seats=seats)
+    return seen._replace(seats=seats)
 
 
 def _number_of_choices(self: VeneziaState, viewer: Seat | None) -> Observation:
     seen = VeneziaState.observation(self, viewer)
     assert isinstance(seen, VeneziaObservation)
-    return replace(seen, card_count=sum(len(plan.chosen) for plan in self.plans))
+    return seen._replace(card_count=sum(len(plan.chosen) for plan in self.plans))
 
 
 def _public_districts(self: VeneziaState, seat: Seat, action: Action) -> bool:
@@ -131,7 +130,7 @@ def test_a_plan_whose_time_runs_out_is_completed_at_once() -> None:
     table.answer(1, table.open[1].actions[-1:] if len(table.open[1].actions) < 9 else 0)
     table.wait(5.6)  # the clock of seat 0 has run out, that of seat 1 has not
     assert 0 not in table.open
-    assert table.match.state.observation(None).seats[0].committed  # type: ignore[attr-defined]
+    assert table.match.state.observation(None).seats[0].committed
     by_clock = [line["action"] for line in table.actions() if line["by"] == "clock"]
     assert by_clock == ["done", "count(0)"]
     assert table.match.strikes(0) == 1
@@ -147,5 +146,5 @@ def test_a_seat_that_vanishes_in_the_middle_of_planning_is_completed_and_others_
     assert isinstance(after, VeneziaObservation)
     views = list(before.seats)
     views[0] = views[0]._replace(committed=True)
-    assert after == replace(before, seats=tuple(views))
+    assert after == before._replace(seats=tuple(views))
     assert 0 not in table.open

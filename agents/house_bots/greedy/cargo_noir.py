@@ -20,7 +20,8 @@ from referee.game import Action, Chance, RolloutPolicy, Seat, Setup, State
 from referee.games.cargo_noir import actions as act
 from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.names import Card, Destination, Kind, Phase
-from referee.games.cargo_noir.observation import CargoNoirObservation, restore
+from referee.games.cargo_noir.observation import CargoNoirObservation
+from referee.games.cargo_noir.observing import restore
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.games.cargo_noir.table import Table
 

@@ -24,7 +24,8 @@ from referee.game import Action, Setup
 from referee.games.cargo_noir import actions as act
 from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.names import Phase
-from referee.games.cargo_noir.observation import CargoNoirObservation, restore
+from referee.games.cargo_noir.observation import CargoNoirObservation
+from referee.games.cargo_noir.observing import restore
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.games.cargo_noir.table import Table
 

@@ -18,7 +18,8 @@ from referee.games.valparaiso import cards as deck
 from referee.games.valparaiso import holdings, planning, scoring
 from referee.games.valparaiso.board import ACTION_CARDS, PURE_GAINS
 from referee.games.valparaiso.names import Card, Effect, Good, Mode, Phase
-from referee.games.valparaiso.observation import ValparaisoObservation, restore
+from referee.games.valparaiso.observation import ValparaisoObservation
+from referee.games.valparaiso.observing import restore
 from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.table import Table
 
@@ -48,8 +49,24 @@ class Node:
         self.trail = trail
 
 
+Check = Callable[[], None]
+"""Called before each state that a search continues with; it raises an exception to end the search."""
+
+
+def unchecked() -> None:
+    """Let a search go on to its end."""
+
+
 def search(
-    view: View, table: Table, cards: Sequence[Card], length: int, width: int, *, mayor: bool = False, slotted: int = 0
+    view: View,
+    table: Table,
+    cards: Sequence[Card],
+    length: int,
+    width: int,
+    check: Check = unchecked,
+    *,
+    mayor: bool = False,
+    slotted: int = 0,
 ) -> list[Node]:
     """Return the ends of good sequences of `length` cards, and of one more if the seat can pay the mayor's slot.
 
@@ -69,6 +86,7 @@ def search(
         extra, found = depth == length, dict[object, Node]()
         free = max(0, length - depth - 1)
         for node in beam:
+            check()
             start = node.table
             if extra:
                 if node.least < board.mayor_price:
@@ -183,17 +201,17 @@ def make_plan(view: View) -> list[Action]:
     return plans(view, WIDTH)[0]
 
 
-def plans(view: View, width: int) -> list[list[Action]]:
+def plans(view: View, width: int, check: Check = unchecked) -> list[list[Action]]:
     """Return rows that complete the plan, the best first."""
-    return [row for _, row in rated_plans(view, width)]
+    return [row for _, row in rated_plans(view, width, check)]
 
 
-def rated_plans(view: View, width: int) -> list[tuple[float, list[Action]]]:
+def rated_plans(view: View, width: int, check: Check = unchecked) -> list[tuple[float, list[Action]]]:
     """Return rows that complete the plan with their points, the best first."""
     plan, table = view.plan, view.table
     cards = [card for card in table.cards_of(view.seat) if card not in plan.cards and card is not plan.mayor]
     length = planning.slots(table, view.seat) - len(plan.cards)
-    ends = search(view, table, cards, length, width, mayor=plan.mayor is None) if length else []
+    ends = search(view, table, cards, length, width, check, mayor=plan.mayor is None) if length else []
     rated = [(end.points, planned([cards[step.place] for step in steps_to(end)], length)) for end in ends]
     return rated or [(0.0, [act.COMMIT])]
 
@@ -215,16 +233,16 @@ def use_card(view: View) -> list[Action]:
     return found[0] if found else []
 
 
-def uses(view: View, width: int) -> list[list[Action]]:
+def uses(view: View, width: int, check: Check = unchecked) -> list[list[Action]]:
     """Return rows that use a card, from the best sequences of the remaining ones, the best first."""
-    return [row for _, row in rated_uses(view, width)]
+    return [row for _, row in rated_uses(view, width, check)]
 
 
-def rated_uses(view: View, width: int) -> list[tuple[float, list[Action]]]:
+def rated_uses(view: View, width: int, check: Check = unchecked) -> list[tuple[float, list[Action]]]:
     """Return rows that use a card with the points of their sequences, the best first."""
     slotted = len(view.plan.cards)
     cards = [*view.plan.cards, *([] if view.plan.mayor is None else [view.plan.mayor])]
-    ends = search(view, view.table, cards, len(cards), width, slotted=slotted)
+    ends = search(view, view.table, cards, len(cards), width, check, slotted=slotted)
     first = [(end.points, steps_to(end)[0]) for end in ends]
     return [(points, used(step.place, step.mode, step.row, slotted)) for points, step in first]
 

@@ -24,7 +24,8 @@ from house_bots.greedy.venezia_piazza import Mover, place_pigeons, square_values
 from referee.game import Action, Chance, RolloutPolicy, Seat, Setup, State
 from referee.games.venezia import actions as act
 from referee.games.venezia.names import ActionCard, FirstCard, Phase, Place, Step
-from referee.games.venezia.observation import VeneziaObservation, restore
+from referee.games.venezia.observation import VeneziaObservation
+from referee.games.venezia.observing import restore
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.table import Plan, Table
 

@@ -11,7 +11,8 @@ from house_bots.greedy.venezia_outlook import View
 from referee.game import Action, Seat, Setup
 from referee.games.venezia import actions as act
 from referee.games.venezia.names import Phase, Place
-from referee.games.venezia.observation import VeneziaObservation, restore
+from referee.games.venezia.observation import VeneziaObservation
+from referee.games.venezia.observing import restore
 from referee.games.venezia.state import VeneziaState
 
 SHUNNED = -1000.0

@@ -19,7 +19,8 @@ from referee.games.yunnan import actions as act
 from referee.games.yunnan import rules, scoring
 from referee.games.yunnan.board import YunnanBoard
 from referee.games.yunnan.names import Building, Phase, Place, Province, Structure
-from referee.games.yunnan.observation import YunnanObservation, restore
+from referee.games.yunnan.observation import YunnanObservation
+from referee.games.yunnan.observing import restore
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.table import NOBODY, Table
 

@@ -11,7 +11,8 @@ from house_bots.greedy.yunnan_outlook import View
 from referee.game import Action, Observation, Setup
 from referee.games.yunnan import rules
 from referee.games.yunnan.names import Phase
-from referee.games.yunnan.observation import YunnanObservation, restore
+from referee.games.yunnan.observation import YunnanObservation
+from referee.games.yunnan.observing import restore
 from referee.games.yunnan.state import YunnanState
 
 

@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from house_bots.greedy import GreedyBot
 from house_bots.options import MAX_SEED, number
 from house_bots.search.halving import Search
-from house_bots.search.recipe import Recipe
+from house_bots.search.recipe import Recipe, never
 from referee.game import Action, Game, Seat, Setup
 from referee.match.house import HouseBot, HouseDecision
 
@@ -21,8 +20,6 @@ SECONDS = 0.1
 MAX_SECONDS, MAX_ROLLOUTS = 3600.0, 10**9
 BUDGET_SHARE = 0.5
 """The largest share of a decision's time that a search takes: a loaded machine can be late with everything else."""
-PATIENCE = 0.9
-"""After candidates that took too long, this share of their time is left at each decision until the next ones are tried."""
 BANK_SHARE = 1 / 12
 """The largest share of the bank that a decision takes."""
 
@@ -69,11 +66,9 @@ class SearchBot(HouseBot):
         self._source = f"{match_id}:{seat}" if seed is None else f"seed {seed}:{seat}"
         self._decisions = 0
         self._clock = clock
-        self._preparation = 0.0
-        self._greedy = GreedyBot(game, setup, match_id, seat)
         self.last: Search | None = None
-        recipe: Recipe = importlib.import_module(f"{__name__}.{game.name}").RECIPE(setup)
-        self._recipe = recipe if change is None else change(recipe)
+        self._own: Recipe = importlib.import_module(f"{__name__}.{game.name}").RECIPE(setup)
+        self._recipe = self._own if change is None else change(self._own)
 
     @staticmethod
     def plays(game: Game) -> bool:
@@ -108,9 +103,6 @@ class SearchBot(HouseBot):
             return 0
         cpu, wall = time.process_time(), self._clock()
         limit = min(decision.budget * BUDGET_SHARE, decision.bank * BANK_SHARE)
-        if self._rollouts is None and limit < self._preparation:
-            self._preparation *= PATIENCE
-            return self._greedy.choose(decision)
 
         def share_spent(rollouts: int) -> float:
             if self._rollouts is not None:  # the same on any machine, however slow
@@ -121,8 +113,8 @@ class SearchBot(HouseBot):
         def is_late() -> bool:
             return self._clock() - wall >= limit
 
+        self._own.is_late = is_late if self._rollouts is None else never
         self.last = Search(self._game, self._recipe, decision.observation, self._seat, self._seed())
-        self._preparation = max(self._preparation, self._clock() - wall)
         return self.last.run(share_spent, is_late if self._rollouts is None else None)
 
     def _seed(self) -> int:

@@ -13,17 +13,13 @@ from collections.abc import Callable, Sequence
 
 from typing_extensions import override
 
-from house_bots.search.recipe import TO_THE_END, Recipe
+from house_bots.search.recipe import TO_THE_END, Recipe, TimeUp
 from referee.game import Action, Chance, Game, Observation, RolloutPolicy, Seat, State
 from referee.kit.chance import FastChance
 from referee.playout import play_row, rollout
 
 FIRST_SAMPLES = 2
 """Samples of each candidate before the budget is known well enough to be spread."""
-
-
-class TimeUp(Exception):
-    """The time of a decision is over, in the middle of a rollout."""
 
 
 class Timed(RolloutPolicy):

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from referee.game import Action, RolloutPolicy, Seat, Setup, State
 from referee.playout import END
 
 TO_THE_END = END
 """A length of rollouts in stages: until the match is over."""
+
+
+class TimeUp(Exception):
+    """The time of a decision is over, in the middle of a rollout or of finding the candidates."""
+
+
+def never() -> bool:
+    """Return that the time is not over: that of a search with a number of rollouts."""
+    return False
 
 
 class Recipe(ABC):
@@ -22,6 +31,7 @@ class Recipe(ABC):
         min_samples: the samples that a candidate must have been played in to replace the first one.
         has_secrets: whether anything that matters to a rollout is hidden; if so, each rollout begins in another sample.
         win: the points that the first place counts beside the value, where a rollout reaches the end of the match.
+        is_late: returns whether the time of the decision is over. Candidates that take long are found until then.
     """
 
     def __init__(self, setup: Setup, policy: RolloutPolicy) -> None:
@@ -31,6 +41,7 @@ class Recipe(ABC):
         self.min_samples = 2
         self.has_secrets = False
         self.win = 0.0
+        self.is_late: Callable[[], bool] = never
 
     @abstractmethod
     def stages(self, state: State) -> int:

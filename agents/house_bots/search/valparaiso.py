@@ -10,7 +10,7 @@ from typing_extensions import override
 from house_bots.greedy import valparaiso as greedy
 from house_bots.greedy.valparaiso_estimates import factors
 from house_bots.greedy.valparaiso_outlook import View, worth
-from house_bots.search.recipe import TO_THE_END, Recipe
+from house_bots.search.recipe import TO_THE_END, Recipe, TimeUp
 from house_bots.search.valparaiso_policy import ValparaisoPolicy
 from referee.game import Action, Seat, Setup, State
 from referee.games.valparaiso.names import Phase
@@ -47,13 +47,20 @@ class ValparaisoRecipe(Recipe):
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
         view = self._view(state, seat, state.legal_actions(seat))
         rows: list[Sequence[Action]] = [greedy.decide(view)]
-        if view.phase is Phase.PLAN:
-            add(rows, greedy.plans(view, WIDTH), PLANS)
-        elif view.phase is Phase.USE:
-            add(rows, greedy.uses(view, WIDTH), USES)
-        elif view.phase is Phase.SCRAP or view.phase is Phase.BONUS:
-            add(rows, [[action] for action in view.actions], len(view.actions))
+        try:
+            if view.phase is Phase.PLAN:
+                add(rows, greedy.plans(view, WIDTH, self._check_time), PLANS)
+            elif view.phase is Phase.USE:
+                add(rows, greedy.uses(view, WIDTH, self._check_time), USES)
+            elif view.phase is Phase.SCRAP or view.phase is Phase.BONUS:
+                add(rows, [[action] for action in view.actions], len(view.actions))
+        except TimeUp:
+            pass  # greedy's row is the answer
         return rows
+
+    def _check_time(self) -> None:
+        if self.is_late():
+            raise TimeUp
 
     @override
     def value(self, state: State) -> list[float]:

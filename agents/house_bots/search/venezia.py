@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from typing_extensions import override
@@ -41,7 +41,7 @@ class VeneziaRecipe(Recipe):
         table = cast("VeneziaState", state)
         rows: list[Sequence[Action]] = [self.policy.row(table, seat, FastChance(0))]
         if table.phase is Phase.PLAN and table.plans[seat].step <= Step.ACTION:
-            rows += plans(table, seat, rows[0])
+            rows += plans(table, seat, rows[0], self.is_late)
         rows += [[action] for action in table.legal_actions(seat) if action != rows[0][0]]
         return distinct(rows)
 
@@ -51,8 +51,10 @@ class VeneziaRecipe(Recipe):
         return self._value.estimate(table, 0 if state.is_over() else table.last_round - table.round + 1)
 
 
-def plans(table: VeneziaState, seat: Seat, row: Sequence[Action]) -> list[Sequence[Action]]:
-    """Return variants of a plan: with each other action card, and with other likings of places."""
+def plans(
+    table: VeneziaState, seat: Seat, row: Sequence[Action], is_late: Callable[[], bool]
+) -> list[Sequence[Action]]:
+    """Return variants of a plan: with each other action card, and with other likings of places until the time is over."""
     found: list[Sequence[Action]] = []
     for at in range(len(row)):
         if isinstance(row[at], act.Card):
@@ -60,6 +62,8 @@ def plans(table: VeneziaState, seat: Seat, row: Sequence[Action]) -> list[Sequen
             found += [[*row[:at], card, *row[at + 1 :]] for card in cards]
     draw = FastChance(table.round).stream("likings")
     for _ in range(PLANS):
+        if is_late():
+            break
         likings = [LIKING[draw.below(len(LIKING))] for _ in Place]
         found.append(make_plan(View(table, seat), likings))
     return found

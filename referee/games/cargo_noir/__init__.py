@@ -11,7 +11,8 @@ from referee.game import Action, Chance, Criterion, Game, Observation, Points, R
 from referee.games.cargo_noir import breakdown, drawing, drawing_words, rules, spots
 from referee.games.cargo_noir.actions import ACTION_TYPES, EndSmuggling, Wait
 from referee.games.cargo_noir.board import CargoNoirBoard, read_board
-from referee.games.cargo_noir.observation import CargoNoirObservation, restore
+from referee.games.cargo_noir.observation import CargoNoirObservation
+from referee.games.cargo_noir.observing import restore
 from referee.games.cargo_noir.position import read
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.kit.document import Document

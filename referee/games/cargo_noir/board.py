@@ -68,7 +68,7 @@ class CargoNoirBoard(Board):
 
     def open_ports(self, seats: int) -> tuple[int, ...]:
         """Return the ports that are open for a number of players, ascending."""
-        return tuple(port for port in Port if seats in self.open_for[port])
+        return tuple([port for port, counts in enumerate(self.open_for) if seats in counts])
 
 
 def read_board(document: Document) -> CargoNoirBoard:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing_extensions import override
 
 from referee.game import Action, Chance, JsonObject, Observation, Seat
-from referee.games.cargo_noir import observation, position, rules, scoring
+from referee.games.cargo_noir import observing, position, rules, scoring
 from referee.games.cargo_noir.names import Phase
 from referee.games.cargo_noir.table import Table
 
@@ -33,7 +33,7 @@ class CargoNoirState(Table):
 
     @override
     def observation(self, viewer: Seat | None) -> Observation:
-        return observation.observe(self, viewer)
+        return observing.observe(self, viewer)
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:

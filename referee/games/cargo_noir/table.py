@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Self, cast
+from typing import Final, Self, cast
 
 from typing_extensions import override
 
 from referee.game import Seat, Setup, State
 from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.names import Card, Kind, PendingStake, Phase, Port
+
+# Constants, because looking up an enum or its member is slow on the hot path.
+_KINDS: Final = len(Kind)
+_PORTS: Final = len(Port)
+_CARDS: Final = len(Card)
+_SHIP: Final = int(Card.CARGO_SHIP)
+_WAREHOUSE: Final = int(Card.WAREHOUSE)
 
 
 class Table(State):
@@ -90,16 +97,16 @@ class Table(State):
         new.turn = 1
         new.seat = 0
         new.phase = Phase.P3
-        new.bag = [0] * len(Kind)
-        new.discard = [0] * len(Kind)
-        new.market = [0] * len(Kind)
-        new.port_goods = [[0] * len(Kind) for _ in Port]
-        new.stacks = [[0] * seats for _ in Port]
+        new.bag = [0] * _KINDS
+        new.discard = [0] * _KINDS
+        new.market = [0] * _KINDS
+        new.port_goods = [[0] * _KINDS for _ in range(_PORTS)]
+        new.stacks = [[0] * seats for _ in range(_PORTS)]
         new.casino = [0] * seats
         new.black_market = [0] * seats
         new.safe = [0] * seats
-        new.goods = [[0] * len(Kind) for _ in range(seats)]
-        new.cards = [[0] * len(Card) for _ in range(seats)]
+        new.goods = [[0] * _KINDS for _ in range(seats)]
+        new.cards = [[0] * _CARDS for _ in range(seats)]
         new.supply = list(board.copies)
         new.bank = 0
         new.coins_total = board.coins_total
@@ -150,7 +157,7 @@ class Table(State):
 
     def fleet(self, seat: Seat) -> int:
         """Return the number of ships that a seat has, at home and on the board."""
-        return self.board.start_ships + self.cards[seat][Card.CARGO_SHIP]
+        return self.board.start_ships + self.cards[seat][_SHIP]
 
     def on_board(self, seat: Seat) -> int:
         """Return the number of ships of a seat on the board."""
@@ -162,7 +169,7 @@ class Table(State):
 
     def storage(self, seat: Seat) -> int:
         """Return the number of goods that a seat may keep after phase 2 (C4.9)."""
-        return self.board.storage + self.board.warehouse_storage * self.cards[seat][Card.WAREHOUSE]
+        return self.board.storage + self.board.warehouse_storage * self.cards[seat][_WAREHOUSE]
 
     def is_final_turn(self) -> bool:
         """Return whether this is the last turn of every seat (C1.4)."""

@@ -12,7 +12,8 @@ from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import breakdown, drawing, drawing_words, set_up, spots
 from referee.games.valparaiso.board import ValparaisoBoard, read_board
 from referee.games.valparaiso.names import Colour
-from referee.games.valparaiso.observation import ValparaisoObservation, restore
+from referee.games.valparaiso.observation import ValparaisoObservation
+from referee.games.valparaiso.observing import restore
 from referee.games.valparaiso.position import read
 from referee.games.valparaiso.sample import draw_secrets
 from referee.games.valparaiso.state import ValparaisoState

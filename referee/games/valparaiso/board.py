@@ -30,6 +30,7 @@ FEWEST_VILLAGES = 5
 _FIRST_MARKET: Final = int(Location.M1)
 _LAST_MARKET: Final = int(Location.M4)
 LEVELS = ("A", "B1", "B2")
+_ACHIEVEMENTS_OF = {level: tuple(card for card in ACHIEVEMENTS if card.name[:-1] == level) for level in LEVELS}
 OUTER = tuple(Sector)[1:]
 """The outer sectors, which have slots and pesos."""
 SLOTS_OF_A_SECTOR = len(Slot) // len(OUTER)
@@ -176,11 +177,7 @@ class ValparaisoBoard(Board):
 
     def achievements(self, seats: int, level: str) -> list[Card]:
         """Return the achievement cards of a level that are in play (S4)."""
-        return [
-            card
-            for card in ACHIEVEMENTS
-            if level_of(card) == level and card in self.cards and self.cards[card].seats <= seats
-        ]
+        return [card for card in _ACHIEVEMENTS_OF[level] if card in self.cards and self.cards[card].seats <= seats]
 
 
 def is_market(location: Location) -> bool:

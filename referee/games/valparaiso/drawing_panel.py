@@ -8,7 +8,8 @@ from referee.games.valparaiso.drawing_cards import Slot, action_cards, owned_car
 from referee.games.valparaiso.drawing_style import holdings, lighthouse, owner_of, ship
 from referee.games.valparaiso.drawing_words import goods_in_letters, order_of, to_act
 from referee.games.valparaiso.names import Card, Phase
-from referee.games.valparaiso.observation import ValparaisoObservation, is_secret
+from referee.games.valparaiso.observation import ValparaisoObservation
+from referee.games.valparaiso.observing import is_secret
 from referee.games.valparaiso.spots import MAYOR, slot_spot
 from referee.kit.scene import brackets, ordinal, signed
 from referee.kit.svg import (

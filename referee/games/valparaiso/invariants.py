@@ -6,7 +6,7 @@ from referee.game import Seat
 from referee.games.valparaiso import cards, flow, legal, moving, planning, scoring, set_up, trading
 from referee.games.valparaiso.board import LEVELS, OUTER, is_market, level_of
 from referee.games.valparaiso.names import Card, Location, Phase, Sector, Slot, Tile
-from referee.games.valparaiso.observation import is_secret
+from referee.games.valparaiso.observing import is_secret
 from referee.games.valparaiso.table import NONE, USE_PHASES, Table
 
 _SETUP = (Phase.SETUP_GOODS, Phase.SETUP_PLACE)

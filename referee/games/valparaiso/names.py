@@ -25,6 +25,11 @@ class Store(IntEnum):
     """The cargo hold of the ship."""
 
 
+# To go through an enum itself is slow on the hot path.
+GOODS = tuple(Good)
+STORES = tuple(Store)
+
+
 class Colour(IntEnum):
     """The colours; each has its own alternative actions (section 1.5)."""
 

@@ -6,7 +6,7 @@ from typing import cast
 
 from referee.game import Action, IllegalAction, Seat
 from referee.games.valparaiso import actions as act
-from referee.games.valparaiso.names import Card, Good, Store
+from referee.games.valparaiso.names import GOODS, STORES, Card, Good, Store
 from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
 from referee.named import named
 
@@ -47,7 +47,7 @@ def legal(table: Table, seat: Seat) -> list[Action]:
     if is_timed(table):
         found.append(act.CLOSE)
     if _may_sell(table, seat):
-        found += [act.SALES[s][g] for s in Store for g in Good if table.left_in_plan(seat, s, g)]
+        found += [act.SALES[s][g] for s in STORES for g in GOODS if table.left_in_plan(seat, s, g)]
     return found
 
 

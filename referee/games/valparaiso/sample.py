@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from referee.game import Chance, RolloutPolicy, Seat, Stream
 from referee.games.valparaiso import planning
-from referee.games.valparaiso.actions import Close, Commit
+from referee.games.valparaiso.actions import CLOSE, COMMIT
 from referee.games.valparaiso.board import LEVELS
 from referee.games.valparaiso.names import Card, Phase
-from referee.games.valparaiso.observation import ValparaisoObservation, is_secret
-from referee.games.valparaiso.table import NONE, Table
+from referee.games.valparaiso.observation import ValparaisoObservation
+from referee.games.valparaiso.observing import is_secret
+from referee.games.valparaiso.table import Table
 
 
 def draw_secrets(
@@ -36,7 +37,9 @@ def draw_secrets(
 
 def _pile(table: Table, draw: Stream) -> tuple[Card, ...]:
     """Return the cards that are nowhere else, by level, each level in a random order (S4)."""
-    elsewhere = {*table.slots, *table.scrapped, *(card for owned in table.owned for card in owned)} - {NONE}
+    elsewhere: set[int] = {*table.slots, *table.scrapped}
+    for owned in table.owned:
+        elsewhere.update(owned)
     pile: list[Card] = []
     for level in LEVELS:
         cards = [card for card in table.board.achievements(table.setup.seats, level) if card not in elsewhere]
@@ -47,7 +50,7 @@ def _pile(table: Table, draw: Stream) -> tuple[Card, ...]:
 def _plan(table: Table, seat: Seat, draw: Stream) -> None:
     """Plan at random, and stop after a random choice."""
     while True:
-        legal = [action for action in planning.legal(table, seat) if not isinstance(action, Commit | Close)]
+        legal = [action for action in planning.legal(table, seat) if action is not COMMIT and action is not CLOSE]
         choice = draw.below(len(legal) + 1)
         if choice == len(legal):
             return

@@ -10,9 +10,9 @@ from referee.games.valparaiso.table import Table
 def final(table: Table, seat: Seat) -> tuple[int, int]:
     """Return the victory points and remaining pesos of a seat if the match ended now (V7.2)."""
     board = table.board
-    goods = sum(map(sum, table.stores(seat)))
+    goods = sum(table.warehouse[seat]) + sum(table.hold[seat])
     points, rest = divmod(table.money[seat] + goods * board.good_price, board.pesos_per_vp)
-    return table.vp[seat] + points + sum(board.cards[card].vp for card in table.owned[seat]), rest
+    return table.vp[seat] + points + sum([board.cards[card].vp for card in table.owned[seat]]), rest
 
 
 def scores(table: Table) -> list[int]:
@@ -26,7 +26,7 @@ def ranks(table: Table) -> list[int]:
     """Return the places by final victory points, then remaining pesos, then the later place in the round (V7.3)."""
     order = table.turn_order()
     results = [(*final(table, seat), order.index(seat)) for seat in range(table.setup.seats)]
-    return [1 + sum(other > own for other in results) for own in results]
+    return [1 + sum([other > own for other in results]) for own in results]
 
 
 def match_is_decided(table: Table) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing_extensions import override
 
 from referee.game import Action, Chance, JsonObject, Observation, Seat, Window
-from referee.games.valparaiso import invariants, legal, observation, planning, position, rules, scoring
+from referee.games.valparaiso import invariants, legal, observing, planning, position, rules, scoring
 from referee.games.valparaiso.actions import Commit
 from referee.games.valparaiso.names import Phase
 from referee.games.valparaiso.table import NONE, Table
@@ -34,7 +34,7 @@ class ValparaisoState(Table):
 
     @override
     def observation(self, viewer: Seat | None) -> Observation:
-        return observation.observe(self, viewer)
+        return observing.observe(self, viewer)
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:

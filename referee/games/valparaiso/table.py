@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self, cast
+from typing import Final, NamedTuple, Self, cast
 
 from typing_extensions import override
 
@@ -24,6 +24,9 @@ from referee.games.valparaiso.names import (
 
 NONE = -1
 """Stands for no seat, no card or no location."""
+# Constants, because the length of an enum is slow on the hot path.
+_LOCATIONS: Final = len(Location)
+_SLOTS: Final = len(Slot)
 _NOTHING = (0, 0, 0)
 _NO_POINTS = (0,) * len(Source)
 
@@ -149,7 +152,7 @@ class Table(State):
         new.hold = [[0, 0, 0] for _ in range(seats)]
         new.vp = [0] * seats
         new.earned = [_NO_POINTS] * seats
-        new.merchants = [[0] * len(Location) for _ in range(seats)]
+        new.merchants = [[0] * _LOCATIONS for _ in range(seats)]
         new.merchants_reserve = [0] * seats
         new.houses_left = [0] * seats
         new.ship = [Sector.H] * seats
@@ -159,7 +162,7 @@ class Table(State):
         new.first_finisher = NONE
         new.markets = []
         new.reserve = ()
-        new.slots = [NONE] * len(Slot)
+        new.slots = [NONE] * _SLOTS
         new.deck = ()
         new.scrapped = ()
         new.sea_money = [0, 0, 0]

@@ -10,7 +10,8 @@ from referee.game import Action, Chance, Criterion, Game, Observation, Points, R
 from referee.games.venezia import breakdown, drawing, drawing_words, rules, spots
 from referee.games.venezia.actions import ACTION_TYPES, Done
 from referee.games.venezia.board import MAX_ON_PIAZZA, VeneziaBoard, read_board
-from referee.games.venezia.observation import VeneziaObservation, restore
+from referee.games.venezia.observation import VeneziaObservation
+from referee.games.venezia.observing import restore
 from referee.games.venezia.position import read
 from referee.games.venezia.sample import draw_plans
 from referee.games.venezia.state import VeneziaState

@@ -18,6 +18,7 @@ _COUNT: Final = Step.COUNT
 _COMMITTED: Final = Step.COMMITTED
 _PIAZZA: Final = FirstCard.PIAZZA
 _NONE: Final = ActionCard.NONE
+_PLACES: Final = tuple(Place)
 
 
 def room_on_piazza(table: Table, seat: Seat) -> int:
@@ -41,7 +42,7 @@ def legal(table: Table, seat: Seat) -> list[Action]:
     if plan.step is _ACTION:
         return [act.PLANNED_CARDS[_NONE], *(act.PLANNED_CARDS[card] for card in table.hand(seat))]
     if plan.step is _DISTRICTS:
-        return [*(act.PLANNED_DISTRICTS[place] for place in Place if place not in plan.chosen), act.DONE]
+        return [*(act.PLANNED_DISTRICTS[place] for place in _PLACES if place not in plan.chosen), act.DONE]
     if plan.step is _COUNT:
         low, high = limits(table, seat)
         return list(act.COUNTS[low : high + 1])

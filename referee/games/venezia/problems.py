@@ -10,7 +10,7 @@ from math import gcd
 
 from referee.games.venezia import flow, piazza, planning, rules, scoring
 from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, FirstCard, Phase, Place, Square, Step
-from referee.games.venezia.observation import is_turned
+from referee.games.venezia.observing import is_turned
 from referee.games.venezia.position import pigeons_outside_supply
 from referee.games.venezia.table import NO_PLAN, NONE, Table
 

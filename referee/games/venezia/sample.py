@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from referee.game import Action, Chance, IllegalAction, RolloutPolicy, Seat, Stream
 from referee.games.venezia import planning
 from referee.games.venezia.names import ActionCard, FirstCard, Phase, Place, Step
 from referee.games.venezia.observation import SeatView, VeneziaObservation
 from referee.games.venezia.table import NO_PLAN, Plan, Table
+
+_PLACES: Final = tuple(Place)
 
 
 def draw_plans(
@@ -100,7 +103,7 @@ def _fitting(table: Table, seat: Seat, has: SeatView, liked: tuple[Place, ...], 
 
 def _places(piles: Sequence[int], liked: tuple[Place, ...], draw: Stream) -> tuple[Place, ...]:
     """Draw a place for each pile; the largest piles get the liked ones."""
-    others = [Place(place) for place in draw.permutation(len(Place)) if place not in liked]
+    others = [_PLACES[place] for place in draw.permutation(len(_PLACES)) if place not in liked]
     places = iter((*liked, *others))
     largest = sorted(range(len(piles)), key=lambda slot: -piles[slot])
     chosen = {slot: next(places) for slot in largest}

@@ -63,4 +63,4 @@ def ranks(table: Table) -> list[int]:
     """Rank the seats: a winner by majorities first, then by points; equal points share a place (section 6)."""
     first = dominator(table) if table.phase is Phase.OVER else NONE
     results = [(seat == first, points) for seat, points in enumerate(table.score)]
-    return [1 + sum(other > own for other in results) for own in results]
+    return [1 + sum([other > own for other in results]) for own in results]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing_extensions import override
 
 from referee.game import Action, Chance, JsonObject, Observation, Seat
-from referee.games.venezia import observation, position, problems, rules, scoring
+from referee.games.venezia import observing, position, problems, rules, scoring
 from referee.games.venezia.names import Phase
 from referee.games.venezia.table import Table
 
@@ -37,7 +37,7 @@ class VeneziaState(Table):
 
     @override
     def observation(self, viewer: Seat | None) -> Observation:
-        return observation.observe(self, viewer)
+        return observing.observe(self, viewer)
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:

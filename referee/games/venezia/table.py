@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self, cast
+from typing import Final, NamedTuple, Self, cast
 
 from typing_extensions import override
 
@@ -13,6 +13,9 @@ from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, FirstCard,
 
 NONE = -1
 """Stands for no seat, place or square."""
+# Constants, because the length of an enum is slow on the hot path.
+_PLACES: Final = len(Place)
+_SQUARES: Final = len(Square)
 
 
 class Plan(NamedTuple):
@@ -129,10 +132,10 @@ class Table(State):
         new.reserve = [0] * seats
         new.nest = [0] * seats
         new.cemetery = [0] * seats
-        new.loc = [[0] * seats for _ in Place]
-        new.grey = [0] * len(Place)
+        new.loc = [[0] * seats for _ in range(_PLACES)]
+        new.grey = [0] * _PLACES
         new.grey_side = 0
-        new.piazza = [NONE] * len(Square)
+        new.piazza = [NONE] * _SQUARES
         new.tourists = ()
         new.hunters = ()
         new.danger = 0
@@ -148,7 +151,7 @@ class Table(State):
         new.waiting = ()
         new.card_place = NONE
         new.card_count = 0
-        new.grey_untouched = [0] * len(Place)
+        new.grey_untouched = [0] * _PLACES
         new.majority = [NONE] * len(DISTRICTS)
         return new
 

@@ -13,7 +13,8 @@ from referee.games.yunnan import breakdown, drawing, rules, spots
 from referee.games.yunnan.actions import ACTION_TYPES, Done, Pass
 from referee.games.yunnan.board import MAX_MERCHANTS, MAX_STRUCTURES, MAX_VALUE, YunnanBoard, read_board
 from referee.games.yunnan.names import Colour
-from referee.games.yunnan.observation import YunnanObservation, restore
+from referee.games.yunnan.observation import YunnanObservation
+from referee.games.yunnan.observing import restore
 from referee.games.yunnan.position import read
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.table import number_of_colours

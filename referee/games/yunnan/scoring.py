@@ -78,11 +78,16 @@ def scores(table: Table) -> list[int]:
 
 def ranks(table: Table) -> list[int]:
     """Rank the seats by score, then influence, then place on the travel track (section 6); no ties remain."""
-    results = [[score, 0, -table.colours] for score in scores(table)]
+    return ranks_of(table, scores(table))
+
+
+def ranks_of(table: Table, points: Sequence[int]) -> list[int]:
+    """Rank the seats as `ranks` does, given their scores."""
+    results = [[score, 0, -table.colours] for score in points]
     for colour, seat in enumerate(table.owner):
         results[seat][1] += table.influence[colour]  # R34
         results[seat][2] = max(results[seat][2], -table.travel_order.index(colour))
-    return [1 + sum(other > own for other in results) for own in results]
+    return [1 + sum([other > own for other in results]) for own in results]
 
 
 def end_is_reached(table: Table) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing_extensions import override
 
 from referee.game import Action, Chance, JsonObject, Observation, Seat
-from referee.games.yunnan import observation, position, problems, rules, scoring
+from referee.games.yunnan import observing, position, problems, rules, scoring
 from referee.games.yunnan.names import Phase
 from referee.games.yunnan.table import Table
 
@@ -33,7 +33,7 @@ class YunnanState(Table):
 
     @override
     def observation(self, viewer: Seat | None) -> Observation:
-        return observation.observe(self, viewer)
+        return observing.observe(self, viewer)
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self, cast
+from typing import Final, Self, cast
 
 from typing_extensions import override
 
@@ -13,6 +13,12 @@ from referee.games.yunnan.routes import Reach, Routes, routes_of
 
 NOBODY = -1
 """Stands for no colour or province."""
+# Constants, because looking up an enum or its member is slow on the hot path.
+_BUILDINGS: Final = len(Building)
+_SPACES: Final = len(Space)
+_PROVINCES: Final = len(Province)
+_STRUCTURES: Final = len(Structure)
+_YUNNAN: Final = int(Province.YUN)
 
 
 class Table(State):
@@ -118,26 +124,26 @@ class Table(State):
         new.travel_order = new.auction_order[::-1]
         new.passed = 0
         new.banked = 0
-        new.bids = [[NOBODY] * len(new.board.bid_spaces) for _ in Building]
-        new.bank = [NOBODY] * len(Space)
+        new.bids = [[NOBODY] * len(new.board.bid_spaces) for _ in range(_BUILDINGS)]
+        new.bank = [NOBODY] * _SPACES
         new.money = [0] * colours
         new.vp = [0] * setup.seats
         new.converted = [0] * setup.seats
         new.debts = [0] * setup.seats
         new.passes = [new.board.first_passes] * colours
-        new.horse = [int(Province.YUN)] * colours
+        new.horse = [_YUNNAN] * colours
         new.influence = [0] * colours
         new.general = [0] * colours
         new.reserve = [0] * colours
-        new.merchants = [[0] * len(Province) for _ in range(colours)]
-        new.struct_general = [[0] * len(Structure) for _ in range(colours)]
-        new.struct_reserve = [[0] * len(Structure) for _ in range(colours)]
-        new.posts = [[0] * len(Province) for _ in range(colours)]
+        new.merchants = [[0] * _PROVINCES for _ in range(colours)]
+        new.struct_general = [[0] * _STRUCTURES for _ in range(colours)]
+        new.struct_reserve = [[0] * _STRUCTURES for _ in range(colours)]
+        new.posts = [[0] * _PROVINCES for _ in range(colours)]
         new.bridges = [0] * colours
-        new.teahouse = [NOBODY] * len(Province)
-        new.gifts = [0] * len(Province)
+        new.teahouse = [NOBODY] * _PROVINCES
+        new.gifts = [0] * _PROVINCES
         new.gifts_taken = [0] * colours
-        new.unmoved = [0] * len(Province)
+        new.unmoved = [0] * _PROVINCES
         new.passes_left = 0
         new.pending_displace = NOBODY
         new.income = [0] * colours

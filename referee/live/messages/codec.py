@@ -1,6 +1,6 @@
 """Convert a game's actions and observations to its messages and back.
 
-The dataclasses of a game mirror its messages name by name, so one plan per type, made at its first use, serves all
+The types of a game mirror its messages name by name, so one plan per type, made at its first use, serves all
 games: integers, booleans and texts are themselves, an enum's member n is the message's value n + 1, a tuple is a
 repeated field, `None` an absent one, a named tuple a message inside, and an action one field of the `kind` oneof.
 """
@@ -42,7 +42,7 @@ class Codec:
         """Find the messages of a game.
 
         Raises:
-            CodecError: if the game has none, or they do not mirror its dataclasses.
+            CodecError: if the game has none, or they do not mirror its types.
         """
         self._game = game
         module_name = f"dogana.games.{game.name}.v1.{game.name}_pb2"
@@ -103,9 +103,7 @@ class Codec:
             CodecError: if the bytes are not an observation.
         """
         message = _parsed(self._observation, data)
-        observation = self._read_observation(message)
-        assert isinstance(observation, Observation)  # noqa: S101 by construction
-        return observation
+        return typing.cast("Observation", self._read_observation(message))
 
     def actions_bytes(self, actions: Sequence[Action]) -> bytes:
         """Serialise an action list: the concatenated bytes of its entries, each from a cache."""
@@ -140,7 +138,7 @@ class Codec:
         return actions
 
     def _mismatches(self) -> list[str]:
-        """Describe the differences between the messages and the dataclasses."""
+        """Describe the differences between the messages and the types of the game."""
         oneofs = self._action.DESCRIPTOR.oneofs_by_name
         in_messages = [field.name for field in oneofs["kind"].fields] if "kind" in oneofs else []
         if in_messages != list(self._types):
@@ -258,7 +256,7 @@ def _parsed(message: type[Message], data: bytes) -> Message:
         raise CodecError(f"not a {message.DESCRIPTOR.full_name}: {error}") from error
 
 
-# --- comparing dataclasses and messages ---------------------------------------------------------------
+# --- comparing types and messages ---------------------------------------------------------------------
 
 
 def _differences(cls: type, message: Any) -> list[str]:

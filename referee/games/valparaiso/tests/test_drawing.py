@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import random
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -225,7 +224,7 @@ def test_cards_say_the_numbers_of_the_board() -> None:
 def test_the_standing_is_the_one_that_is_observed() -> None:
     state = place(3, phase="OVER", vp=[5, 5, 5])
     seen = cast("ValparaisoObservation", state.observation(None))
-    other = replace(seen, seats=tuple(has._replace(rank=rank) for has, rank in zip(seen.seats, (2, 1, 3), strict=True)))
+    other = seen._replace(seats=tuple(has._replace(rank=rank) for has, rank in zip(seen.seats, (2, 1, 3), strict=True)))
     svg = GAME.draw(state.setup, other)
     assert [line for line in lines(svg) if line.startswith("seat ")] == [
         "seat 1, blue",

@@ -163,7 +163,7 @@ def test_w9_final_scoring() -> None:
     )
     assert state.phase is Phase.OVER
     assert state.scores()[0] == 19
-    assert state.observation(None).seats[0].rest_money == 14  # type: ignore[attr-defined]
+    assert state.observation(None).seats[0].rest_money == 14
     assert refused_after_the_end(state)
 
 

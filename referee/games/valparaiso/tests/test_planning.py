@@ -62,7 +62,7 @@ def test_v2_6_when_all_have_committed_plans_are_revealed_and_the_start_player_us
     for seat in (0, 2, 1):
         do(state, "place(k2)", "commit", seat=seat)
     assert (state.phase, state.seats_to_act()) == (Phase.USE, (1,))
-    assert state.observation(None).seats[2].plan == (Card.K2,)  # type: ignore[attr-defined]
+    assert state.observation(None).seats[2].plan == (Card.K2,)
 
 
 def test_v2_7_sales_and_payments_show_only_after_the_reveal() -> None:
@@ -101,7 +101,7 @@ class TestTheExpertGame:
         do(state, "place(k3)", "commit", seat=1)
         assert (state.phase, state.seats_to_act()) == (Phase.BONUS, (2,))
         assert legal(state) == ["bonus(silver)", "bonus(copper)", "bonus(wheat)"]
-        assert state.observation(0).seats[1].plan == ()  # type: ignore[attr-defined]
+        assert state.observation(0).seats[1].plan == ()
         assert default(state) == "bonus(silver)"
         do(state, "bonus(wheat)")
         assert (state.warehouse[2], state.phase) == ([0, 0, 1], Phase.USE)

@@ -173,7 +173,7 @@ def test_v7_2_goods_and_pesos_are_turned_into_points_and_cards_are_counted() -> 
     )
     do(state, "pass", "pass")
     assert state.scores() == [18 + 2 + 2, 3]
-    assert [view.rest_money for view in state.observation(None).seats] == [2, 19]  # type: ignore[attr-defined]
+    assert [view.rest_money for view in state.observation(None).seats] == [2, 19]
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ SPIN: dict[str, Any] = {"tourist": ["a9", "h1"], "hunter": ["h10"]}
 
 def test_z3_1_first_cards_are_turned_one_after_another() -> None:
     state = place(phase="PLACE", seat=0, plans={0: plan("piazza", on_first=1), 1: plan("piazza", on_first=1)})
-    assert [view.first for view in state.observation(1).seats] == [FirstCard.PIAZZA, None]  # type: ignore[attr-defined]
+    assert [view.first for view in state.observation(1).seats] == [FirstCard.PIAZZA, None]
     do(state, "place_pigeon(a1)")
-    assert [view.first for view in state.observation(0).seats] == [FirstCard.PIAZZA] * 2  # type: ignore[attr-defined]
+    assert [view.first for view in state.observation(0).seats] == [FirstCard.PIAZZA] * 2
 
 
 def test_z3_2_the_feint_gives_its_pigeons_to_the_piles_and_the_rest_back() -> None:

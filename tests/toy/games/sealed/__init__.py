@@ -64,8 +64,7 @@ class RoundView(NamedTuple):
     plans: tuple[PlanView, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SealedObservation(Observation):
+class SealedObservation(NamedTuple):
     viewer: int | None
     round: int
     seats: Annotated[tuple[SeatView, ...], CountedBy(None)]
