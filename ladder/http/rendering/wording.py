@@ -29,7 +29,7 @@ def change(value: float, digits: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """The first version of a table, and who else its matches leave the first place to."""
+    """The first version of a table, and the others that may still be the best by the matches so far."""
 
     first: StandingRow
     others: Sequence[StandingRow]
