@@ -16,7 +16,7 @@ from referee.tournament.crosstable import crosstable
 from referee.tournament.fixtures import Fixture, Results
 from referee.tournament.plan import Format, TournamentPlan
 from referee.tournament.scoring import counted
-from referee.tournament.standings import FinalTable, verdict_sentence
+from referee.tournament.standings import FinalTable, chance_text, verdict_sentence
 from referee.tournament.wording import points_text, tie_break_text, used_tie_breaks
 from referee.version import installed_version
 
@@ -65,7 +65,7 @@ def _final(plan: TournamentPlan, table: FinalTable) -> str:
             str(row.matches),
             points_text(plan, row),
             *(tie_break_text(row, one) for one in used),
-            "-" if row.best is None else f"{row.best:.2f}",
+            chance_text(row.best),
         ]
         for row in table.rows
     ]
