@@ -57,7 +57,14 @@ def tournament_page(
 
 def _final(plan: TournamentPlan, table: FinalTable) -> str:
     used = used_tie_breaks(plan, list(table.rows))
-    heads = ["Place", "Entrant", "Matches", f"{plan.scoring.value} per match", *(one.value for one in used), "Best"]
+    heads = [
+        "Place",
+        "Entrant",
+        "Matches",
+        f"{plan.scoring.value} per match",
+        *(one.value for one in used),
+        "Chance to be the best",
+    ]
     rows = [
         [
             "struck out" if row.is_struck else str(row.place),
