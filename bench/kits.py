@@ -130,7 +130,10 @@ def command(folder: Path) -> list[str]:
 
 
 async def start(folder: Path, address: str, token: str = "token", ca: str = "") -> asyncio.subprocess.Process:  # noqa: S107
-    """Start the bot in a folder, as a referee would, with its output in one pipe; `ca` is the file of an authority, if any."""
+    """Start the bot in a folder as a referee would, with all its output in one pipe.
+
+    `ca` is the file of a certificate authority; empty for a connection without TLS.
+    """
     return await asyncio.create_subprocess_exec(
         *command(folder),
         cwd=folder,

@@ -44,7 +44,7 @@ def plan_for(game: Game, seats: int, seed: int) -> MatchPlan:
 
 
 def cpu_of_children() -> float:
-    """Return the processor time of processes that have ended and were waited for, in seconds, those below them included."""
+    """Return the processor time, in seconds, of all processes below this one that have ended and been waited for."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

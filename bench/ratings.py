@@ -69,7 +69,7 @@ SETTINGS = [
 
 
 class Range(NamedTuple):
-    """What a rating says of a bot, beside the truth."""
+    """The true strength of a bot, and a rating's estimate of it."""
 
     strength: float
     estimate: float

@@ -51,7 +51,7 @@ class Report:
         return 1 if self.quick else usual
 
     def section(self, title: str) -> None:
-        """Let the following rows belong together."""
+        """Begin a section, to which all rows that follow belong."""
         self.sections.setdefault(title, [])
 
     def _add(self, row: Row) -> None:

@@ -23,6 +23,7 @@ from referee.commands.options import DEFAULT_CLOCK, GameOptions, read_clock, rea
 from referee.commands.output import out, print_json
 from referee.registry import find
 from referee.tournament.plan import MAX_BLOCKS, MAX_ROUNDS, MAX_SEATS, MIN_SEATS, Format, Scoring
+from referee.tournament.standings import chance_text
 
 MAX_TOP = 100
 LISTED = 10
@@ -259,8 +260,9 @@ def _print_terms(one: EventRow) -> None:
     out.print(f"{one.event}: {_titles(one)}", style="bold", soft_wrap=True)
     each = "" if len(one.conditions) == 1 else " of each game"
     of_format = {"swiss": f", {one.rounds} rounds", "knockout": f", {one.advance} of each table go on"}
-    plays = f"{one.format}, {one.seats} at a table, {one.blocks} blocks{each}{of_format.get(one.format, '')}"
-    out.print(f"{plays}; {one.share} of 100 matches", soft_wrap=True)
+    blocks = f"{one.blocks} {'block' if one.blocks == 1 else 'blocks'}{each}"
+    plays = f"{one.format}, {one.seats} at a table, {blocks}{of_format.get(one.format, '')}"
+    out.print(f"{plays}; while it is played, it has {one.share} of 100 matches that begin", soft_wrap=True)
     verb = "closes" if one.phase == Phase.OPEN.value else "closed"
     out.print(f"{one.phase}; {verb} at {moment(one.closes)} UTC for the best {one.top}", soft_wrap=True)
     seed = f"commits to seed {one.seed_commitment}" if one.seed is None else f"seed {one.seed}"
@@ -273,7 +275,7 @@ def _print_table(found: EventAnswer) -> None:
     listed = table(*heads, numbers={*heads} - {"bot"}, title=f"{found.played} of {found.known} matches")
     for row in found.standings:
         interval = "" if row.interval is None else f" ({row.interval[0]:.3f} to {row.interval[1]:.3f})"
-        best = "-" if row.best is None else f"{row.best:.2f}"
+        best = chance_text(row.best)
         points = f"{row.points:.3f}{interval}" if row.matches else "-"
         by_game = ["-" if one is None else f"{one:.3f}" for one in row.by_game] if games else []
         bot, out_of = f"{row.bot} v{row.version}", str(row.out or "-")

@@ -27,7 +27,7 @@ class Admission:
         self._note_qualification(version, condition, PASSED if passed else FAILED, reason)
 
     def let_qualify_again(self, version: int, condition: Condition) -> None:
-        """Let a version try once more to qualify; the faults that it has had so far suspend it no more."""
+        """Let a version try once more to qualify; its faults so far no longer count towards a suspension."""
         self._note_qualification(version, condition, AGAIN, "")
 
     def _note_qualification(self, version: int, condition: Condition, outcome: str, reason: str) -> None:

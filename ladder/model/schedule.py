@@ -72,7 +72,11 @@ _EVENNESS = 4
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A version that can be scheduled."""
+    """A version that can be scheduled, with all that decides about it.
+
+    A run reads a version again only after its own matches. So a field must be a fact that nothing but the version's own matches and
+    other commands change, and that costs the same however long the history is. A strength is no such fact: every match moves it.
+    """
 
     version: int
     author: str

@@ -6,13 +6,15 @@ from ladder.questions.all_games import OverallRow
 from ladder.questions.rows import StandingRow
 
 RANGES = (
-    "± is the 95 % range of a strength: if the bots played as many matches again and again, 95 of 100 such ranges would contain the"
-    " true strength; places such as 3 to 7 are all those that the matches so far leave open."
+    "± is the 95 % range of a strength: 95 of 100 such ranges contain the true strength, and more matches make them narrower."
+    " The order is by the lower end of the range, so a bot with few matches can stand behind one of less strength that is better known."
+    " Places such as 3 to 7 are all those that the matches so far leave open. The average strength is 25."
 )
 """The explanation below a table of standings."""
 ALL_GAMES = (
     "The share says how many of the others listed here a bot would be ahead of at tables of two, on average over the games: each game"
-    " weighs the same. Behind it is its 95 % range, as that of a strength; places such as 3 to 7 are all those left open."
+    " weighs the same. In brackets is the 95 % range of the share: 95 of 100 such ranges contain the true one."
+    " The order is by the lower end of the range. Places such as 3 to 7 are all those that the matches so far leave open."
     " Only versions with a strength in each of the games are listed."
 )
 """The explanation below the ranking over all games."""
@@ -54,6 +56,6 @@ def disagreement(one: StandingRow) -> str:
         return ""
     return (
         f"Its strength is {strength(one)}, but its live rating is {live.mu:.1f} ± {_WITHIN * live.sigma:.1f}. They differ by more than"
-        " both ranges allow: the live rating takes each match as it comes and as new evidence, and its average drifts,"
-        " while the strength weighs all matches at once, block by block, with an average of 25. Places go by the strength."
+        " both ranges allow. Compare each only with that of other bots: strengths have an average of 25, and the average of live ratings"
+        " drifts. The live rating takes each match as it comes, the strength weighs all matches at once. Places go by the strength."
     )

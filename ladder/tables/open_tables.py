@@ -134,13 +134,13 @@ class Table:
         self._speaks, self.awaited = True, time.monotonic()
 
     async def until(self, seen: str, seconds: float) -> None:
-        """Wait for a view other than `seen`, for at most some seconds; this also notes that the person's page is open."""
+        """Wait for a view other than `seen`, but no longer than `seconds`; this also notes that the person's page is open."""
         self.heard()
         await self._until(lambda: self.revision != seen, seconds)
         self.awaited = time.monotonic()
 
     async def settled(self, seconds: float) -> None:
-        """Wait for the person's next decision or the end of the match, for at most some seconds."""
+        """Wait for the person's next decision or the end of the match, but no longer than `seconds`."""
         await self._until(lambda: self.view.stage not in (Stage.LAID, Stage.WAITS), seconds)
 
     async def _until(self, happened: Callable[[], bool], seconds: float) -> None:

@@ -179,9 +179,9 @@ class Report:
             case Conclusion.UNDECIDED if self.test.is_repeating:
                 said = f"undecided: all further matches of {new} and {old} repeat earlier ones; --openings varies them"
             case Conclusion.UNDECIDED:
-                said = f"undecided: --max is reached, and {new} and {old} are not told apart"
+                said = f"undecided: the blocks of --max are too few to say whether {new} is better than {old}"
             case None:
-                said = f"none yet: {new} and {old} are not told apart"
+                said = f"none yet: more blocks have to say whether {new} is better than {old}"
         return f"verdict  {said}"
 
     def _named(self, word: str) -> str:

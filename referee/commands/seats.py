@@ -74,7 +74,7 @@ def read_player(
     ray: str | None,
     hold: Hold,
 ) -> Player:
-    """Read a word for a seat, for this machine or, with the address `ray` of a cluster, for others; see `read_seat`."""
+    """Read a word for a seat as `read_seat` does; with the address of a cluster, the bot plays on the cluster's machines."""
     if ray is not None and word != REMOTE and not is_house_bot(word):
         return read_travelling(word, game, wait)
     return read_seat(word, game, wait, sandbox, runtimes, hold)

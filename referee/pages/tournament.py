@@ -16,7 +16,7 @@ from referee.tournament.crosstable import crosstable
 from referee.tournament.fixtures import Fixture, Results
 from referee.tournament.plan import Format, TournamentPlan
 from referee.tournament.scoring import counted
-from referee.tournament.standings import FinalTable, verdict_sentence
+from referee.tournament.standings import FinalTable, chance_text, verdict_sentence
 from referee.tournament.wording import points_text, tie_break_text, used_tie_breaks
 from referee.version import installed_version
 
@@ -57,7 +57,14 @@ def tournament_page(
 
 def _final(plan: TournamentPlan, table: FinalTable) -> str:
     used = used_tie_breaks(plan, list(table.rows))
-    heads = ["Place", "Entrant", "Matches", f"{plan.scoring.value} per match", *(one.value for one in used), "Best"]
+    heads = [
+        "Place",
+        "Entrant",
+        "Matches",
+        f"{plan.scoring.value} per match",
+        *(one.value for one in used),
+        "Chance to be the best",
+    ]
     rows = [
         [
             "struck out" if row.is_struck else str(row.place),
@@ -65,7 +72,7 @@ def _final(plan: TournamentPlan, table: FinalTable) -> str:
             str(row.matches),
             points_text(plan, row),
             *(tie_break_text(row, one) for one in used),
-            "-" if row.best is None else f"{row.best:.2f}",
+            chance_text(row.best),
         ]
         for row in table.rows
     ]

@@ -90,7 +90,7 @@ def _state(pid: int) -> str:
 
 
 def children() -> "list[int]":
-    """Return the children of this process, of all its threads."""
+    """Return the child processes of this process, whichever of its threads has started them."""
     if not IS_LINUX:
         return [pid for pid, parent in _parents().items() if parent == os.getpid()]
     found = []

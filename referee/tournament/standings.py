@@ -109,6 +109,13 @@ def _outs(played: Sequence[PlayedFixture], entrant: int) -> int:
     return sum(is_out(seat) for one in played for seat in one.result.seats if one.fixture.seats[seat.seat] == entrant)
 
 
+def chance_text(chance: float | None) -> str:
+    """Return a chance with two digits, such as `0.93`; `over 0.99` and `under 0.01` at the ends, since none is certain."""
+    if chance is None:
+        return "-"
+    return "over 0.99" if chance >= 0.995 else "under 0.01" if chance < 0.005 else f"{chance:.2f}"
+
+
 def verdict_sentence(plan: TournamentPlan, table: FinalTable) -> str:
     """Return the sentence that one quotes: the winner, and the chance that it is the best."""
     names = plan.names
@@ -125,5 +132,5 @@ def verdict_sentence(plan: TournamentPlan, table: FinalTable) -> str:
     decided = ", ".join(f"by {one.value}" for one in list(first[0].numbers)[-1:])
     chance = first[0].best
     of = "the final" if plan.format is Format.KNOCKOUT else "these"
-    sure = "" if chance is None else f"; the chance that {winner} is the best of {of} is {chance:.2f}"
+    sure = "" if chance is None else f"; the chance that {winner} is the best of {of} is {chance_text(chance)}"
     return said + (f" {decided}" if decided else "") + sure

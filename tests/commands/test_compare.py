@@ -61,6 +61,13 @@ def test_a_comparison_that_reaches_its_maximum_is_undecided(dogana: Dogana) -> N
     assert (verdict["verdict"], verdict["blocks"], len(found)) == ("undecided", 10, 10)
 
 
+def test_an_undecided_comparison_does_not_call_versions_level_whose_range_may_say_otherwise(dogana: Dogana) -> None:
+    ended = dogana("compare", "greedy", GREEDY, *QUICK, "--max", 10, "--margin", 0.01, status=2)
+    assert ended.stdout.startswith(
+        "verdict  undecided: the blocks of --max are too few to say whether greedy is better than cmd:"
+    )
+
+
 def test_each_block_is_a_json_object_and_so_is_the_verdict(dogana: Dogana) -> None:
     words = ("compare", "greedy", "random", *QUICK, "--margin", "0.4sd", "--json")
     found, verdict = blocks(dogana(*words, "--workers", 3).stdout)

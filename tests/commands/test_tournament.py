@@ -235,7 +235,7 @@ def test_folders_of_something_else_are_refused(dogana: Dogana, cup: Path, tmp_pa
 def test_every_table_plays_every_game_and_three_sit_at_a_table(dogana: Dogana, tmp_path: Path) -> None:
     words = ("tournament", "new", "cup", "greedy", "random", "r2=search:seconds=0.01", "--seats", 3)
     said = dogana(*words, "--game", "cargo_noir", "--game", "venezia", "--blocks", 2).stdout
-    assert "1 tables, 12 matches; every two entrants share 1 table" in said
+    assert "1 table, 12 matches; every two entrants share 1 table" in said
 
 
 def test_a_gauntlet_places_the_challengers(dogana: Dogana, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from referee.registry import find
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 from tests.ladder.made import result_of
-from tests.web.hostile_ladder import check_markup, page, rows, table_of
+from tests.web.hostile_ladder import check_markup, page, rows, table_of, text_of
 
 __all__ = ["dogana"]
 
@@ -177,6 +177,9 @@ def test_page_json_and_command_have_one_ranking_over_all_games(
     assert (told.versions[0].best, told.versions[0].worst) == (1, 1)
     shown = page(home, "/all-games")
     check_markup(shown)
+    lead = shown.select_one(".lead")
+    assert lead is not None
+    assert text_of(lead) == "one v1 leads, and that is sure: its matches leave it no other place."
     listed = rows(table_of(shown, "One ranking over 2 games: 4 versions"))
     assert [(row["Bot"], row["Place"], row["Share"]) for row in listed] == [
         (f"{one.bot} v1", open_places(one), share(one)) for one in told.versions

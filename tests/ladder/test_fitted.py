@@ -345,6 +345,7 @@ def test_live_rating_and_strength_differ_if_they_are_further_apart_than_both_ran
     assert disagreement(row(28.9, 1.0)) == ""
     said = disagreement(row(29.1, 1.0))
     assert said.startswith("Its strength is 25.0 ± 2.0, but its live rating is 29.1 ± 2.0.")
+    assert "Compare each only with that of other bots" in said, "their averages differ"
     assert disagreement(row(20.9, 1.0)) != ""
     assert disagreement(filled(StandingRow, mu=50.0, sigma=1.0)) == ""
 

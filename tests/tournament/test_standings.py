@@ -12,7 +12,7 @@ from referee.tournament.course import course
 from referee.tournament.fixtures import Fixture
 from referee.tournament.plan import FaultRule, Format, Scoring, TieBreak, TournamentPlan
 from referee.tournament.scoring import match_points
-from referee.tournament.standings import FinalTable, final_table, verdict_sentence
+from referee.tournament.standings import FinalTable, chance_text, final_table, verdict_sentence
 from tests.tournament.played import plan_for, play_out, result_of
 
 
@@ -185,3 +185,17 @@ def test_few_blocks_prove_little_even_if_one_wins_them_all() -> None:
 def test_a_single_block_says_nothing_about_luck() -> None:
     plan = plan_for(2, blocks=1)
     assert table_of(plan, play_out(plan)).rows[0].best is None
+
+
+def test_no_chance_is_printed_as_certain() -> None:
+    shown = {
+        0.0: "under 0.01",
+        0.004: "under 0.01",
+        0.005: "0.01",
+        0.93: "0.93",
+        0.994: "0.99",
+        0.995: "over 0.99",
+        1.0: "over 0.99",
+    }
+    assert {chance: chance_text(chance) for chance in shown} == shown
+    assert chance_text(None) == "-"

@@ -15,7 +15,7 @@ from referee.match.result import Result
 from referee.pages.tournament import tournament_page
 from referee.tournament.course import course
 from referee.tournament.plan import TournamentPlan
-from referee.tournament.standings import final_table
+from referee.tournament.standings import chance_text, final_table
 from tests.tournament.played import plan_for, play_out, result_of
 
 
@@ -74,8 +74,8 @@ def test_the_table_has_for_each_entrant_the_chance_that_it_is_the_best() -> None
     known = course(plan, results)
     best = {plan.names[row.entrant]: row.best for row in final_table(plan, known, results).rows}
     _, rows = page_of(plan, results)
-    assert rows[0][-1] == "Best"
-    assert {row[1]: row[-1] for row in rows[1:4]} == {name: f"{chance:.2f}" for name, chance in best.items()}
+    assert rows[0][-1] == "Chance to be the best"
+    assert {row[1]: row[-1] for row in rows[1:4]} == {name: chance_text(chance) for name, chance in best.items()}
 
 
 def test_the_style_is_the_one_that_the_policy_allows() -> None:

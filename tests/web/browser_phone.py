@@ -172,3 +172,13 @@ def test_every_cell_of_a_crosstable_can_be_read(browser: Any, url: str, scheme: 
     context.close()
     assert {kind for kind, _ in contrasts} == {"", "well", "poorly"}
     assert min(contrast for _, contrast in contrasts) >= MIN_CONTRAST
+
+
+def test_on_the_smallest_phone_the_bars_of_the_standings_are_in_sight(browser: Any, url: str) -> None:
+    """A bar that is cut off at the right says something else: of the strong bots, nothing is seen."""
+    context = browser.new_context(viewport={"width": 360, "height": 760})
+    page = context.new_page()
+    page.goto(f"{url}/games/{GAME.name}")
+    narrow = [box for box in boxes(page, "#standings tbody .bar") if box["right"] > 360]
+    context.close()
+    assert narrow == []

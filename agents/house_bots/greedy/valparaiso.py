@@ -267,7 +267,7 @@ def go_on(view: View) -> list[Action]:
 
 
 def scrap(view: View) -> list[Action]:
-    """Return the least valuable card, if that ends the match in the lead or may end it soon; otherwise none."""
+    """Scrap the least valuable card if that ends the match while leading, or brings its end near with a safe lead; else pass."""
     table, seat, board = view.table, view.seat, view.board
     vp, final = table.vp[seat], scoring.final(table, seat)[0]
     owned = sorted(table.owned[seat], key=lambda card: (use_worth(view, card), -board.cards[card].vp))

@@ -140,7 +140,7 @@ def add_gifts(view: View, influence: int, province: int, merchants: list[float])
 
 
 def standing(view: View) -> tuple[Own, int]:
-    """Return a colour and its influence before its travel turn if it wins all bids, with the whole reserve in Pu'er."""
+    """Return a colour and its influence as its travel turn would begin if it won all its bids and had its whole reserve in Pu'er."""
     table, colour = view.table, view.colour
     won = [int(colour in row) for row in table.bids]
     own = Own(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ladder.http.rendering.wording import lead_of
 from ladder.http.requests.visit import NoPage, Page, Visit
 from ladder.questions.all_games import AllGamesRequest
 from ladder.questions.in_words import ALL_GAMES
@@ -22,5 +23,12 @@ def all_games(visit: Visit) -> Page:
     shown = found.versions if visit.site.is_static else found.versions[(number - 1) * rows : number * rows]
     return Page(
         "all_games.html",
-        {"found": found, "rows": shown, "page": number, "pages": pages, "meaning": ALL_GAMES},
+        {
+            "found": found,
+            "rows": shown,
+            "page": number,
+            "pages": pages,
+            "meaning": ALL_GAMES,
+            "lead": lead_of(found.versions),
+        },
     )

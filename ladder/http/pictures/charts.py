@@ -49,7 +49,7 @@ def bar(one: StandingRow, axis: Axis) -> Markup:
     width, height = _BAR
     left, right, middle = (axis.x(value, width) for value in (found.low, found.high, found.strength))
     return Markup(
-        '<svg class="bar" viewBox="0 0 {w} {h}" role="img" aria-label="{low:.1f} to {high:.1f}">'
+        '<svg class="bar" viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="img" aria-label="{low:.1f} to {high:.1f}">'
         '<path class="axis" d="M0 {y}h{w}"/><path class="band" d="M{left} 2h{span:.1f}v{inner}h-{span:.1f}z"/>'
         '<path class="line" d="M{middle} 0v{h}"/></svg>'
     ).format(

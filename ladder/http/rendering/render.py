@@ -16,6 +16,7 @@ from ladder.model.rating import APART
 from ladder.questions.in_words import disagreement, live_rating, open_places, share, strength
 from referee.registry import games
 from referee.terminal import visible
+from referee.tournament.standings import chance_text
 from referee.version import installed_version
 
 
@@ -34,6 +35,7 @@ def _environment() -> Environment:
     made.filters["minute"] = lambda iso: iso[:16].replace("T", " ")
     made.filters["counted"] = lambda number, one, more="": f"{number:,} {one if number == 1 else more or one + 's'}"
     made.filters["percent"] = percent
+    made.filters["chance"] = chance_text
     made.filters["change"] = change
     made.filters["places"] = open_places
     made.filters["strength"] = strength

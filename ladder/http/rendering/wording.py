@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ladder.questions.all_games import OverallRow
 from ladder.questions.rows import StandingRow
 from referee.match.clock import TimeControl
 
@@ -29,10 +30,10 @@ def change(value: float, digits: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """The first version of a table, and who else its matches leave the first place to."""
+    """The first version of a table, and the others that may still be the best by the matches so far."""
 
-    first: StandingRow
-    others: Sequence[StandingRow]
+    first: StandingRow | OverallRow
+    others: Sequence[StandingRow | OverallRow]
     """The versions besides it that can be first, as many as are named."""
     unnamed: int
     """The number of further ones."""
@@ -45,7 +46,7 @@ class Leader:
         return self.first.worst == 1
 
 
-def lead_of(standings: Sequence[StandingRow]) -> Leader | None:
+def lead_of(standings: Sequence[StandingRow | OverallRow]) -> Leader | None:
     """Return the lead in standings, which are in the order of their places; None if no version is rated."""
     rated = [one for one in standings if one.place is not None]
     if not rated:

@@ -205,7 +205,7 @@ class TournamentFolder:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
-        """Wait until no other process changes the entrants or writes the final table; keep them out while the context lasts."""
+        """Keep other processes from changing the entrants or writing the final table; wait for one that does."""
         descriptor = os.open(self.folder, os.O_RDONLY)
         try:
             with contextlib.suppress(OSError):  # a file system without locks

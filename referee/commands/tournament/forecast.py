@@ -9,14 +9,17 @@ from referee.tournament.plan import Format, Preliminary, TournamentPlan
 def forecast(plan: TournamentPlan) -> str:
     """Describe the tables and matches of a tournament, and how evenly its entrants meet."""
     first = course(plan, {}).rounds[0]
-    size = f"{len(first.companies)} tables, {len(first.fixtures)} matches"
+    size = f"{_tables(len(first.companies))}, {len(first.fixtures)} matches"
     if plan.format is Format.SWISS:
-        return f"{plan.rounds} rounds of {size}"
+        return f"{plan.rounds} rounds, each of {size}"
     if plan.preliminary is not Preliminary.NONE:
-        rounds = f"{plan.rounds} preliminary rounds" if plan.preliminary is Preliminary.SWISS else "a preliminary"
+        rounds = f"{plan.rounds} preliminary rounds, each" if plan.preliminary is Preliminary.SWISS else "a preliminary"
         return f"{rounds} of {size}; then a knockout of {plan.qualify or len(plan.entrants)}, seeded by it"
     if plan.format is Format.KNOCKOUT:
-        return f"{size} in the first round; the best {plan.advance} of each table go on"
+        onward = (
+            "the best of each table goes on" if plan.advance == 1 else f"the best {plan.advance} of each table go on"
+        )
+        return f"{size} in the first round; {onward}"
     if plan.format is Format.GAUNTLET:
         return size
     least, most = evenness(plan).meetings

@@ -11,7 +11,7 @@ from referee.tournament.course import TournamentCourse
 from referee.tournament.crosstable import MeetingTable
 from referee.tournament.fixtures import Results
 from referee.tournament.plan import TournamentPlan
-from referee.tournament.standings import FinalTable, TableRow, verdict_sentence
+from referee.tournament.standings import FinalTable, TableRow, chance_text, verdict_sentence
 from referee.tournament.wording import points_text, tie_break_text, used_tie_breaks
 
 MAX_COLUMNS = 12
@@ -39,7 +39,7 @@ def standings_table(plan: TournamentPlan, table: FinalTable) -> Table:
             str(row.matches),
             points_text(plan, row),
             *(tie_break_text(row, one) for one in used),
-            "-" if row.best is None else f"{row.best:.2f}",
+            chance_text(row.best),
             str(row.outs) if row.outs else "-",
         )
     return shown
