@@ -102,6 +102,7 @@ def test_what_is_wrong_with_the_ladder_is_told_to_its_organiser_alone(
         answer = client.get(path)
         assert answer.status_code == 500
         assert "nowhere" not in answer.text
+    assert answer.json()["error"]["code"] == "failed"
     assert [event for event, _ in noted.events] == ["failed", "failed"]
     for _, fields in noted.events:
         assert "nowhere is not a ladder" in str(fields["reason"])

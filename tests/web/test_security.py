@@ -35,7 +35,8 @@ from ladder.operation.meter import Allowance, Meter
 from referee.registry import games
 from tests.cases import mostly_long
 from tests.ladder.announced import terms
-from tests.ladder.real_ladder import CONDITION, LOUD, told_ladder
+from tests.ladder.made import CONDITION
+from tests.ladder.real_ladder import LOUD, told_ladder
 from tests.patience import patient
 from tests.referee.test_wire import certificate
 from tests.web.conftest import Browse, new_ladder
