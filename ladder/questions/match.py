@@ -12,7 +12,7 @@ from ladder.archive import traces
 from ladder.archive.archive import NoRecord, find_record
 from ladder.archive.faults import Account, Blame, Lead, LongestDecision, LostDecision
 from ladder.archive.retention import KEPT, by_retention
-from ladder.facts.history import MatchHistory, PlayedMatch
+from ladder.facts.history import MatchHistory, PlayedMatch, Telemetry
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.store import Store
 from ladder.model.condition import Condition, not_defaults
@@ -23,10 +23,8 @@ from ladder.questions.question import Count, File, Ladder, Name, Request, Row, f
 from ladder.questions.rows import (
     ConditionTerms,
     MatchRow,
-    TelemetryRow,
     condition_terms,
     match_rows,
-    telemetry_rows,
 )
 from referee.match.result import milliseconds
 from referee.records.record import zipped
@@ -65,7 +63,7 @@ class SeatAccount(Row):
     """The decision for which it was charged most; null if nobody knows."""
     usage: Usage | None = None
     """The use of resources by its processes; null if it was not confined, or it is not known any more."""
-    telemetry: list[TelemetryRow] = field(default_factory=list)
+    telemetry: list[Telemetry] = field(default_factory=list)
     """Its bot's telemetry, by key; for its author only."""
     breakdown: list[PointsRow] = field(default_factory=list)
     """The sources of its points; empty without a valid record."""
@@ -262,10 +260,10 @@ def _seats(
             for one in (() if account is None else account.result.seats)
         ]
     usages, said = traces.usages_of(ladder.home, match_id), ladder.facts.history.telemetry_of(match_id)
-    telemetry = {log.seat: said.get(log.seat, {}) for log in logs}
+    telemetry = {log.seat: said.get(log.seat, []) for log in logs}
     for seat in seats:
         seat.usage = usages.get(seat.seat)
-        seat.telemetry = telemetry_rows(telemetry.get(seat.seat, {}))
+        seat.telemetry = telemetry.get(seat.seat, [])
         if account is not None:
             seat.longest = account.longest.get(seat.seat)
             seat.breakdown = [
