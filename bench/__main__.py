@@ -20,7 +20,6 @@ from rich.console import Console
 
 from bench import (
     clocks,
-    floods,
     matches,
     million,
     pages,
@@ -52,7 +51,6 @@ STEPS: dict[str, Callable[[Report], object]] = {
     "million": partial(million.add_rows, folder=LADDERS),
     "pages": pages.add_rows,
     "clocks": clocks.add_rows,
-    "floods": floods.add_rows,
     "scheduling": scheduling.add_rows,
 }
 """What is measured, in its order: what suffers most from a busy machine first, while it is quiet."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 
 from ladder.archive.archive import LOGS, RECORDS, USAGE, Archive, NoRecord, find_logs, find_record
-from ladder.archive.faults import Account, LongestDecision, read_account
-from ladder.facts.history import LAST_MATCHES, PlayedMatch
+from ladder.archive.faults import Account, read_account
+from ladder.facts.history import LAST_MATCHES
 from ladder.facts.roster import MAX_NAMED
-from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.standings import Status, statuses
 from ladder.facts.store import Store
 from ladder.model.condition import Condition, not_defaults
@@ -23,7 +22,6 @@ from ladder.operation.home import QUALIFY, Home
 from referee.errors import DoganaError
 from referee.game import Seat
 from referee.live.seats.last_words import last_words
-from referee.match.result import Outcome, milliseconds
 from referee.options import OptionValue
 from referee.records.record import RecordError, read_lines
 from referee.registry import find
@@ -49,52 +47,6 @@ class BotOutput:
         """Return the lines of the output."""
         text = self.data.decode(errors="replace")
         return text.removesuffix("\n").split("\n") if text else []
-
-
-@dataclass(frozen=True, slots=True)
-class SeatTraces:
-    """The course of a match for one seat."""
-
-    bot: str
-    """The name of the seat in the record."""
-    rank: int
-    score: int
-    outcome: Outcome
-    detail: str
-    """The fault's detail; empty for a seat that played to the end."""
-    decisions: int
-    think_ms: float
-    """The total charge for its decisions, in milliseconds."""
-    longest: LongestDecision | None
-    """None if it had no decision, or the record has no answer to that."""
-    usage: Usage | None
-    """Its resource usage; None if it was not confined, or the usage is unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class MatchTraces:
-    """All traces of a match."""
-
-    match_id: str
-    condition: Condition | None
-    """None if unknown."""
-    status: str
-    """Its status in words: whether it counts."""
-    bots: tuple[str, ...]
-    """The name of each seat."""
-    seats: tuple[SeatTraces, ...]
-    """The traces of each seat; none if the match has no result."""
-    voids: tuple[str, ...]
-    """The reason for each attempt without a result."""
-    logs: tuple[BotOutput, ...]
-    is_recorded: bool
-    """True if there is a record."""
-    pruned_at: str
-    """The time of the pruning of the record, in ISO 8601, UTC; empty if there is one, or it is missing for another reason."""
-    account: Account | None
-    """The history in the record; None if there is no record, or it does not hold."""
-    problem: str
-    """The reason for the lack of an account; empty if there is one, or the match has not been played."""
 
 
 def find_match(
@@ -136,91 +88,13 @@ def qualified_in(match_id: str) -> int | None:
     return None if found is None else int(found[1])
 
 
-def traces_of(home: Home, chronicle: Store, match_id: str) -> MatchTraces:
-    """Collect the traces of a match, and play its record again."""
-    match, played, voids = (
-        chronicle.schedule.match(match_id),
-        chronicle.history.played(match_id),
-        chronicle.history.voids(match_id),
-    )
-    is_recorded, account, problem = _account(home, match_id)
-    pruned_at = "" if is_recorded else chronicle.evidence.record_pruned_at(match_id)
-    if match is not None:
-        condition, bots = match.condition, match.labels
-    elif account is not None:
-        plan = account.plan
-        options = not_defaults(plan.game, plan.setup.options)
-        condition, bots = Condition(0, plan.game.name, options, str(plan.control)), list(plan.bots)
-    else:
-        condition, bots = None, []
-    return MatchTraces(
-        match_id=match_id,
-        condition=condition,
-        status=_status(
-            match_id, played, len(voids), chronicle.tournaments.of_match(match_id), is_scheduled=match is not None
-        ),
-        bots=tuple(bots),
-        seats=tuple(_seats(played, account, usages_of(home, match_id))),
-        voids=tuple(voids),
-        logs=tuple(_logs_that_hold(home, match_id, bots)),
-        is_recorded=is_recorded,
-        pruned_at=pruned_at,
-        account=account,
-        problem=problem if (played is not None or is_recorded) and not pruned_at else "",
-    )
-
-
-def _account(home: Home, match_id: str) -> tuple[bool, Account | None, str]:
-    """Return True if there is a record, its account, and the reason if it has none."""
+def account_of(home: Home, match_id: str) -> tuple[bool, Account | None, str]:
+    """Play the record of a match again; return True if there is a record, its account, and the reason if it has none."""
     try:
         record = find_record(home, match_id)
         return True, read_account(record.path, record.data), ""
     except RecordError as error:
         return not isinstance(error, NoRecord), None, str(error)
-
-
-def _status(match_id: str, played: PlayedMatch | None, voids: int, event: str, *, is_scheduled: bool) -> str:
-    """Return whether a match counts; `event` is empty for a match of the ladder itself."""
-    if event and is_scheduled and played is None and voids >= MAX_VOIDS:
-        return f"is given up, and a draw in event {event}: it was void too often"
-    if played is not None and event:
-        return f"counts as number {played.number}, in event {event}, and is not rated"
-    if played is not None:
-        again = "" if played.rated else ", but is not rated: the same was played before"
-        return f"counts as number {played.number}{again}"
-    if is_scheduled:
-        return "is given up: it was void too often" if voids >= MAX_VOIDS else "does not count yet"
-    return "does not count" if qualified_in(match_id) is None else "does not count: it was to qualify a version"
-
-
-def _seats(played: PlayedMatch | None, account: Account | None, usages: Mapping[Seat, Usage]) -> Iterator[SeatTraces]:
-    longest = {} if account is None else account.longest
-    if played is not None:
-        for one in played.seats:
-            yield SeatTraces(
-                one.version.label,
-                one.rank,
-                one.score,
-                one.outcome,
-                one.detail,
-                one.decisions,
-                one.think_ms,
-                longest.get(one.seat),
-                usages.get(one.seat),
-            )
-    elif account is not None:
-        for seat in account.result.seats:
-            yield SeatTraces(
-                seat.bot,
-                seat.rank,
-                seat.score,
-                seat.outcome,
-                seat.detail,
-                seat.decisions,
-                milliseconds(seat.think_seconds),
-                longest.get(seat.seat),
-                usages.get(seat.seat),
-            )
 
 
 def usages_of(home: Home, match_id: str) -> dict[Seat, Usage]:
@@ -250,7 +124,7 @@ def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOut
     return sorted(found, key=lambda log: log.seat)
 
 
-def _logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOutput]:
+def logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOutput]:
     """Return the logs of a match, as `logs_of_match` does; none if they are damaged, since the rest is still of use."""
     try:
         return logs_of_match(home, match_id, bots)

@@ -80,14 +80,17 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """The values that a bot reported under one key."""
+class Telemetry:
+    """A bot's telemetry under one key, from output lines such as `dogana: nodes=51200 depth=7`."""
 
+    key: str
+    """The key."""
     matches: int
-    """In how many matches."""
+    """The number of matches with this key."""
     values: int
-    """Their number."""
+    """The number of values."""
     mean: float
+    """The mean of the values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +410,7 @@ class MatchHistory:
         )
         return self.numbered([row["number"] for row in rows])
 
-    def telemetry(self, version: Version, condition: Condition) -> dict[str, Said]:
+    def telemetry(self, version: Version, condition: Condition) -> list[Telemetry]:
         """Return what a version said of its thinking in its last matches, by key."""
         rows = self._file.rows(
             f"""
@@ -419,15 +422,15 @@ class MatchHistory:
             """,  # noqa: S608
             [version.id, condition.id, LAST_MATCHES],
         )
-        return {row["key"]: Said(row["matches"], row["count"], row["total"] / row["count"]) for row in rows}
+        return [Telemetry(row["key"], row["matches"], row["count"], row["total"] / row["count"]) for row in rows]
 
-    def telemetry_of(self, match_id: str) -> dict[int, dict[str, Said]]:
-        """Return what bots said of their thinking in a match that counts, by seat and key."""
+    def telemetry_of(self, match_id: str) -> dict[int, list[Telemetry]]:
+        """Return what bots said of their thinking in a match that counts, by seat; for each seat by key."""
         rows = self._file.rows(
             "select seat, key, count, total from telemetry where match = ? order by seat, key", [match_id]
         )
         return {
-            seat: {row["key"]: Said(1, row["count"], row["total"] / row["count"]) for row in said}
+            seat: [Telemetry(row["key"], 1, row["count"], row["total"] / row["count"]) for row in said]
             for seat, said in groupby(rows, key=itemgetter("seat"))
         }
 

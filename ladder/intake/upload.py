@@ -40,8 +40,6 @@ class Submission:
     """Its size, in bytes."""
     sha256: str = ""
     """The SHA-256 of the file, in hexadecimal; empty if unknown."""
-    executable: bool = False
-    """True if the file is a program that can run as it is."""
     at_tables: bool = False
     """True to allow people to play against the bot at tables; False leaves that unchanged."""
 
@@ -99,16 +97,6 @@ class Upload(Generic[Taken]):
         if self._size != self._submission.size or self._hash.hexdigest() != self._submission.sha256:
             raise BadBot(f"{self._submission.file} did not arrive as it was sent; send it again")
 
-    def finish(self) -> Taken:
-        """Check the complete file, and accept the bot.
-
-        Raises:
-            BadBot: if the file does not match its announcement, or is refused.
-            LadderError: as for `ladder.questions.desk.Desk.submit`.
-        """
-        self.check()
-        return self.take_in(executable=self._submission.executable)
-
     def take_in(self, *, executable: bool) -> Taken:
         """Accept the bot from the complete file, without an announced size and hash.
 
@@ -117,7 +105,7 @@ class Upload(Generic[Taken]):
 
         Raises:
             BadBot: if it is refused.
-            LadderError: as `ladder.questions.desk.Desk.submit`.
+            LadderError: as for `ladder.questions.desk.Desk.submit`.
         """
         self._file.close()
         self._path.chmod(0o700 if executable else 0o600)

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from statistics import fmean
 
 from ladder.archive.traces import last_said, usages_of
-from ladder.facts.history import LAST_BLOCKS, LAST_VERSIONS, SeatTally, Thinking
+from ladder.facts.history import LAST_BLOCKS, LAST_VERSIONS, SeatTally, Telemetry, Thinking
 from ladder.facts.standings import Placing, Standing, Status, places, statuses
 from ladder.model.condition import Condition
 from ladder.model.match import Version
@@ -18,10 +18,8 @@ from ladder.questions.question import Count, Ladder, Name, Request, Row, Text, q
 from ladder.questions.rows import (
     BlockRating,
     StandingRow,
-    TelemetryRow,
     block_ratings,
     standing_row,
-    telemetry_rows,
 )
 from referee.match.result import Outcome
 from referee.registry import find
@@ -145,7 +143,7 @@ class Performance(Row):
     """Its live rating after each of the last 100 blocks with a rated match of it."""
     met: list[OpponentRow]
     """Its results in its last 200 matches against each opponent, the most frequent first."""
-    telemetry: list[TelemetryRow]
+    telemetry: list[Telemetry]
     """Its telemetry in its last 200 matches, by key; for its author only."""
     history: list[BlockRating]
     """The live ratings of all versions of the bot after the last 100 blocks with a rated match of any of them."""
@@ -251,7 +249,7 @@ def _performance(ladder: Ladder, condition: Condition, one: Standing, place: Pla
             OpponentRow(bot=other.bot, version=other.number, **asdict(score))
             for other, score in facts.history.met(version, condition).items()
         ],
-        telemetry=telemetry_rows(facts.history.telemetry(version, condition)) if owns(ladder.caller, [version]) else [],
+        telemetry=facts.history.telemetry(version, condition) if owns(ladder.caller, [version]) else [],
         seats=list(facts.history.seat_tallies(version, condition)),
         thinking=facts.history.thinking(version, condition),
         used=_mean_usage(ladder, version, condition),

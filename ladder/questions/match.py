@@ -12,7 +12,10 @@ from ladder.archive import traces
 from ladder.archive.archive import NoRecord, find_record
 from ladder.archive.faults import Account, Blame, Lead, LongestDecision, LostDecision
 from ladder.archive.retention import KEPT, by_retention
-from ladder.facts.history import MatchHistory, PlayedMatch, Said
+from ladder.facts.history import MatchHistory, PlayedMatch, Telemetry
+from ladder.facts.schema import MAX_VOIDS
+from ladder.facts.store import Store
+from ladder.model.condition import Condition, not_defaults
 from ladder.model.rating import expected_share, share_beaten
 from ladder.operation.errors import LadderError
 from ladder.questions.access import check_over, check_owner, find_match, may_read, without_path
@@ -20,11 +23,10 @@ from ladder.questions.question import Count, File, Ladder, Name, Request, Row, f
 from ladder.questions.rows import (
     ConditionTerms,
     MatchRow,
-    TelemetryRow,
     condition_terms,
     match_rows,
-    telemetry_rows,
 )
+from referee.match.result import milliseconds
 from referee.records.record import zipped
 from referee.sandbox.cgroup import Usage
 
@@ -61,7 +63,7 @@ class SeatAccount(Row):
     """The decision for which it was charged most; null if nobody knows."""
     usage: Usage | None = None
     """The use of resources by its processes; null if it was not confined, or it is not known any more."""
-    telemetry: list[TelemetryRow] = field(default_factory=list)
+    telemetry: list[Telemetry] = field(default_factory=list)
     """Its bot's telemetry, by key; for its author only."""
     breakdown: list[PointsRow] = field(default_factory=list)
     """The sources of its points; empty without a valid record."""
@@ -144,30 +146,62 @@ def match(ladder: Ladder, request: MatchRequest) -> MatchAnswer:
     """
     match_id = find_match(ladder, request.match)
     check_over(ladder, match_id)
-    found = traces.traces_of(ladder.home, ladder.facts, match_id)
-    account, played = found.account, ladder.facts.history.played(match_id)
-    logs = [log for log in found.logs if may_read(ladder, log)]
-    block = [] if played is None else ladder.facts.history.played_with(played)
-    problem = found.problem if ladder.caller.is_organiser or not found.problem else "its record does not hold"
+    facts = ladder.facts
+    played, voids = facts.history.played(match_id), facts.history.voids(match_id)
+    is_recorded, account, problem = traces.account_of(ladder.home, match_id)
+    condition, bots = _terms(ladder, match_id, account)
+    pruned_at = "" if is_recorded else facts.evidence.record_pruned_at(match_id)
+    logs = [log for log in traces.logs_that_hold(ladder.home, match_id, bots) if may_read(ladder, log)]
+    block = [] if played is None else facts.history.played_with(played)
+    if pruned_at or (played is None and not is_recorded):
+        problem = ""
+    elif problem and not ladder.caller.is_organiser:
+        problem = "its record does not hold"
     return MatchAnswer(
-        match=found.match_id,
-        condition=None if found.condition is None else condition_terms(found.condition),
-        status=found.status,
-        bots=list(found.bots),
-        seats=_seats(ladder, found, logs),
+        match=match_id,
+        condition=None if condition is None else condition_terms(condition),
+        status=_status(facts, match_id, played, len(voids)),
+        bots=bots,
+        seats=_seats(ladder, match_id, played, account, logs),
         blames=[] if account is None else list(account.blames),
         lost_decisions=[] if account is None else list(account.lost),
-        voids=list(found.voids),
-        is_recorded=found.is_recorded,
-        moment="" if account is None else f"{found.match_id}.html{account.moment}",
+        voids=voids,
+        is_recorded=is_recorded,
+        moment="" if account is None else f"{match_id}.html{account.moment}",
         logs=[LogPlace(seat=log.seat) for log in logs],
         problem=problem,
-        pruned_at=found.pruned_at,
+        pruned_at=pruned_at,
         lead=None if account is None else account.lead,
-        block=match_rows(ladder.facts, block),
-        reasons=[] if played is None else _reasons(ladder.facts.history, played, [one for one in block if one.rated]),
+        block=match_rows(facts, block),
+        reasons=[] if played is None else _reasons(facts.history, played, [one for one in block if one.rated]),
         digest="" if played is None else played.digest,
     )
+
+
+def _terms(ladder: Ladder, match_id: str, account: Account | None) -> tuple[Condition | None, list[str]]:
+    """Return the condition of a match, None if it is not known, and the name of each seat."""
+    if (scheduled := ladder.facts.schedule.match(match_id)) is not None:
+        return scheduled.condition, scheduled.labels
+    if account is None:
+        return None, []
+    plan = account.plan
+    options = not_defaults(plan.game, plan.setup.options)
+    return Condition(0, plan.game.name, options, str(plan.control)), list(plan.bots)
+
+
+def _status(facts: Store, match_id: str, played: PlayedMatch | None, voids: int) -> str:
+    """Return in words whether a match counts, which has been void so many times."""
+    event, is_scheduled = facts.tournaments.of_match(match_id), facts.schedule.match(match_id) is not None
+    if event and is_scheduled and played is None and voids >= MAX_VOIDS:
+        return f"is given up, and a draw in event {event}: it was void too often"
+    if played is not None and event:
+        return f"counts as number {played.number}, in event {event}, and is not rated"
+    if played is not None:
+        again = "" if played.rated else ", but is not rated: the same was played before"
+        return f"counts as number {played.number}{again}"
+    if is_scheduled:
+        return "is given up: it was void too often" if voids >= MAX_VOIDS else "does not count yet"
+    return "does not count" if traces.qualified_in(match_id) is None else "does not count: it was to qualify a version"
 
 
 def _reasons(history: MatchHistory, match: PlayedMatch, rated: Sequence[PlayedMatch]) -> list[RatingReason]:
@@ -193,29 +227,49 @@ def _share_beaten(match: PlayedMatch, version: int) -> float:
     return share_beaten(ranks, next(at for at, seat in enumerate(match.seats) if seat.version.id == version))
 
 
-def _seats(ladder: Ladder, found: traces.MatchTraces, logs: list[traces.BotOutput]) -> list[SeatAccount]:
+def _seats(
+    ladder: Ladder, match_id: str, played: PlayedMatch | None, account: Account | None, logs: list[traces.BotOutput]
+) -> list[SeatAccount]:
     """Return how a match went for each seat; a bot's telemetry is for callers who may read its log."""
-    said = ladder.facts.history.telemetry_of(found.match_id)
-    telemetry = {log.seat: said.get(log.seat, {}) for log in logs}
-    return [_seat(seat, one, found.account, telemetry.get(seat, {})) for seat, one in enumerate(found.seats)]
-
-
-def _seat(seat: int, one: traces.SeatTraces, account: Account | None, telemetry: dict[str, Said]) -> SeatAccount:
-    sources = () if account is None else account.breakdown[seat]
-    return SeatAccount(
-        seat=seat,
-        bot=one.bot,
-        rank=one.rank,
-        score=one.score,
-        outcome=one.outcome.value,
-        detail=one.detail,
-        decisions=one.decisions,
-        think_ms=one.think_ms,
-        longest=one.longest,
-        usage=one.usage,
-        telemetry=telemetry_rows(telemetry),
-        breakdown=[PointsRow(source=source, points=points) for source, points in sources],
-    )
+    if played is not None:
+        seats = [
+            SeatAccount(
+                seat=one.seat,
+                bot=one.version.label,
+                rank=one.rank,
+                score=one.score,
+                outcome=one.outcome.value,
+                detail=one.detail,
+                decisions=one.decisions,
+                think_ms=one.think_ms,
+            )
+            for one in played.seats
+        ]
+    else:
+        seats = [
+            SeatAccount(
+                seat=one.seat,
+                bot=one.bot,
+                rank=one.rank,
+                score=one.score,
+                outcome=one.outcome.value,
+                detail=one.detail,
+                decisions=one.decisions,
+                think_ms=milliseconds(one.think_seconds),
+            )
+            for one in (() if account is None else account.result.seats)
+        ]
+    usages, said = traces.usages_of(ladder.home, match_id), ladder.facts.history.telemetry_of(match_id)
+    telemetry = {log.seat: said.get(log.seat, []) for log in logs}
+    for seat in seats:
+        seat.usage = usages.get(seat.seat)
+        seat.telemetry = telemetry.get(seat.seat, [])
+        if account is not None:
+            seat.longest = account.longest.get(seat.seat)
+            seat.breakdown = [
+                PointsRow(source=source, points=points) for source, points in account.breakdown[seat.seat]
+            ]
+    return seats
 
 
 class RecordRequest(Request[File]):

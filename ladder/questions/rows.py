@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import field
 
-from ladder.facts.history import PlayedMatch, Said
+from ladder.facts.history import PlayedMatch
 from ladder.facts.standings import SCHEDULED, Placing, Standing, Status, standings, statuses
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
@@ -181,19 +181,6 @@ class MatchRow(Row):
     """The result of each seat."""
 
 
-class TelemetryRow(Row):
-    """A bot's telemetry under one key, from output lines such as `dogana: nodes=51200 depth=7`."""
-
-    key: str
-    """The key."""
-    matches: Count
-    """The number of matches with this key."""
-    values: int
-    """The number of values."""
-    mean: float
-    """The mean of the values."""
-
-
 def condition_terms(condition: Condition) -> ConditionTerms:
     """Return a condition for an answer."""
     return ConditionTerms(
@@ -266,14 +253,6 @@ def block_ratings(histories: Mapping[Version, Mapping[int, Rating]]) -> Iterator
     for version, blocks in histories.items():
         for block, rating in blocks.items():
             yield BlockRating(block=block, mu=rating.mu, sigma=rating.sigma, version=version.number)
-
-
-def telemetry_rows(telemetry: Mapping[str, Said]) -> list[TelemetryRow]:
-    """Return what a bot said of its thinking, by key."""
-    return [
-        TelemetryRow(key=key, matches=said.matches, values=said.values, mean=said.mean)
-        for key, said in telemetry.items()
-    ]
 
 
 def match_rows(facts: Store, matches: Sequence[PlayedMatch]) -> list[MatchRow]:

@@ -12,8 +12,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import TypeVar, get_type_hints
+
+import msgspec
 
 from referee.errors import DoganaError
 from referee.files import read_file
@@ -63,24 +64,12 @@ def read_plan_file(path: Path, kind: type[_Plan]) -> _Plan | None:
         raise ResumeError(damaged(path, f"is not JSON: {error}")) from error
     if not isinstance(data, dict):
         raise ResumeError(damaged(path, "is not a JSON object"))
-    types = get_type_hints(kind)
-    if unknown := data.keys() ^ types.keys():
+    if unknown := data.keys() ^ get_type_hints(kind).keys():
         raise ResumeError(damaged(path, f"has other entries than a plan: {', '.join(sorted(unknown))}"))
-    for name, value in data.items():
-        if not _is_of(value, types[name]):
-            raise ResumeError(damaged(path, f"has an entry {name} of another type than a plan"))
-    return kind(**data)
-
-
-def _is_of(value: object, wanted: Any) -> bool:
-    """Return True if a JSON value is of a type of a field of a plan."""
-    for kind in get_args(wanted) if get_origin(wanted) is UnionType else (wanted,):
-        plain = get_origin(kind) or kind
-        if plain is list and isinstance(value, list):
-            return all(isinstance(one, str) for one in value)
-        if type(value) is plain or (plain is float and type(value) is int):
-            return True
-    return False
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        raise ResumeError(damaged(path, f"has an entry of another type than a plan: {error}")) from error
 
 
 def damaged(path: Path, reason: str) -> str:

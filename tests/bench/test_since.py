@@ -35,4 +35,4 @@ def test_each_number_of_a_figure_has_its_ratio(before: list[str], now: list[str]
 
 def test_a_commit_that_is_not_there_is_said() -> None:
     with pytest.raises(CannotCompare, match="git -C"):
-        compare("no-such-commit", ["floods"])
+        compare("no-such-commit", ["clocks"])

@@ -222,7 +222,9 @@ def test_a_damaged_plan_is_refused_in_one_line(dogana: Dogana, finished: Path) -
         "{": "is not JSON",
         "[]": "is not a JSON object",
         json.dumps({**plan, "alpha": 0.7}): "has values that no comparison has",
-        json.dumps({**plan, "alpha": "x"}): "has an entry alpha of another type",
+        json.dumps(
+            {**plan, "alpha": "x"}
+        ): "has an entry of another type than a plan: Expected `float`, got `str` - at `$.alpha`",
         json.dumps({**plan, "more": 1}): "has other entries than a plan: more",
     }
     for damaged, said in damages.items():

@@ -142,13 +142,6 @@ def test_a_long_series_begins_at_once() -> None:
     assert ready
 
 
-def test_a_record_in_a_folder_never_overwrites_another(dogana: Dogana, tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    for _ in range(2):
-        dogana("play", "cargo_noir", "random", "random", "--seed", 7, *QUICK, "--record", "out")
-    assert len(list((tmp_path / "out").iterdir())) == 2
-
-
 def test_a_name_in_a_folder_is_taken_by_one_match_only(dogana: Dogana, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     play = [sys.executable, "-m", "ladder", "play", "cargo_noir", "random", "random", "--seed", "7", *QUICK]

@@ -21,13 +21,12 @@ from ladder.archive.archive import LOGS, USAGE, Archive, NoRecord, find_logs, fi
 from ladder.archive.backup import backup
 from ladder.archive.recompute import compare
 from ladder.archive.retention import prune
-from ladder.archive.traces import traces_of, usages_of
+from ladder.archive.traces import usages_of
 from ladder.facts.evidence import RetainedRecords
 from ladder.facts.store import Store
-from ladder.model.match import Match
-from ladder.operation.errors import Forbidden, LadderError
+from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
-from ladder.questions.caller import ANYBODY, Caller
+from ladder.questions.caller import ANYBODY
 from ladder.questions.desk import Desk
 from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
 from referee.records.record import MAX_LINE_BYTES, MAX_LINES, RecordError, zipped
@@ -97,12 +96,12 @@ def test_a_record_that_is_damaged_is_told_and_one_that_is_gone(home: Home, chron
     with pytest.raises(LadderError, match=r"^the record of match [0-9a-f]{16} is damaged; tell the organiser$"):
         Desk(home, ANYBODY).ask(RecordRequest(match=damaged))
     for match_id, is_recorded in ((damaged, True), (gone, False)):
-        traces = traces_of(home, chronicle, match_id)
-        assert (traces.is_recorded, traces.account) == (is_recorded, None)
+        told = Desk(home).ask(MatchRequest(match=match_id))
+        assert (told.is_recorded, told.moment) == (is_recorded, "")
 
 
 @pytest.mark.parametrize("what", ["something else", "another layout", "nothing"])
-def test_an_archive_that_is_something_else_is_refused_in_a_line(home: Home, chronicle: Store, what: str) -> None:
+def test_an_archive_that_is_something_else_is_refused_in_a_line(home: Home, what: str) -> None:
     [match_id, *_] = recorded(home)
     if what == "something else":
         home.archive.write_bytes(b"something else" * 100)
@@ -114,9 +113,9 @@ def test_an_archive_that_is_something_else_is_refused_in_a_line(home: Home, chro
             find_it(home, match_id)
         assert str(caught.value).startswith(f"{home.archive}: ")
         assert len(str(caught.value).splitlines()) == 1
-    traces = traces_of(home, chronicle, match_id)
-    assert (traces.is_recorded, traces.logs, traces.account) == (True, (), None)
-    assert traces.seats
+    told = Desk(home).ask(MatchRequest(match=match_id))
+    assert (told.is_recorded, told.logs, told.moment) == (True, [], "")
+    assert told.seats
 
 
 def test_without_an_archive_there_is_no_record(home: Home, chronicle: Store) -> None:
@@ -209,22 +208,22 @@ def test_a_record_of_something_else_is_refused(home: Home, data: bytes) -> None:
     [b"", b"[]", b"[" * 100_000, b'{"seat0.log": 7}', b'{"seat0.log": "\xc4\x80"}', b'"' + b"x" * (1 << 26) + b'"'],
     ids=["nothing", "a list", "deep", "a number", "no bytes", "too much"],
 )
-def test_logs_of_something_else_are_refused_in_a_line(home: Home, chronicle: Store, data: bytes) -> None:
+def test_logs_of_something_else_are_refused_in_a_line(home: Home, data: bytes) -> None:
     [one, *_] = recorded(home)
     hostile(home, one, LOGS, zipped(data))
     with pytest.raises(RecordError, match=re.escape(f"{home.archive}/{one}: ")):
         find_logs(home, one)
-    assert traces_of(home, chronicle, one).logs == ()
+    assert Desk(home).ask(MatchRequest(match=one)).logs == []
     assert usages_of(home, one) == {}
 
 
-def test_logs_have_the_names_of_logs_and_any_bytes(home: Home, chronicle: Store) -> None:
+def test_logs_have_the_names_of_logs_and_any_bytes(home: Home) -> None:
     [one, *_] = recorded(home)
     assert find_logs(home, one)["seat0.log"] == HOSTILE
     assert usages_of(home, one) == {0: USED}
     put_logs(home, one, {"seat1.log": bytes(range(256)), "../seat0.log": b"x", "seat0.log\n": b"x", "seat٣.log": b"x"})
     assert find_logs(home, one) == {"seat1.log": bytes(range(256))}
-    [log] = traces_of(home, chronicle, one).logs
+    [log] = Desk(home).ask(MatchRequest(match=one)).logs
     assert log.seat == 1
     put_logs(home, one, {USAGE: b'{"0": 3}'})
     assert usages_of(home, one) == {}
@@ -252,17 +251,6 @@ def test_a_game_after_one_that_could_not_be_put_in_has_its_own_dictionary(home: 
         archive.put_records({"whole": whole})
     with Archive(path, create=False) as archive:
         assert archive.record("whole").data == whole
-
-
-def test_a_log_is_for_its_author_alone(home: Home, chronicle: Store) -> None:
-    match: Match = next(chronicle.results.counted())
-    seat, other = match.seats[0], match.seats[1]
-    asked = LogRequest(what=match.match_id)
-    assert [log.seat for log in Desk(home, Caller(seat.author)).ask(asked).logs] == [0]
-    with pytest.raises(Forbidden):
-        Desk(home, Caller(seat.author)).ask(LogRequest(what=other.bot))
-    with pytest.raises(LadderError, match="has no log that you may read"):
-        Desk(home, ANYBODY).ask(asked)
 
 
 def test_a_bot_that_has_not_qualified_has_the_log_of_the_match_in_which_it_failed(home: Home, chronicle: Store) -> None:

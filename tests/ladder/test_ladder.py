@@ -473,29 +473,6 @@ def test_what_a_ladder_cannot_do_is_said_in_one_line(
     assert (tmp_path / "files" / "notes.txt").read_text() == "mine"
 
 
-def test_a_name_belongs_to_its_author(dogana: Dogana, tmp_path: Path) -> None:
-    submit(dogana, tmp_path, "mybot", "me")
-    assert "belongs to me" in submit(dogana, tmp_path, "mybot", "you", status=1).stderr
-
-
-def test_a_ladder_of_a_newer_version_is_left_alone(tmp_path: Path, dogana: Dogana) -> None:
-    submit(dogana, tmp_path, "mybot", "me")
-    with sqlite3.connect(tmp_path / "home" / "ladder.db") as database:
-        database.execute("pragma user_version = 1000")
-    assert "newer version of Dogana" in dogana("ladder", "top", "--home", "home", status=1).stderr
-
-
-def test_two_runs_at_a_time_are_refused(dogana: Dogana, tmp_path: Path) -> None:
-    submit(dogana, tmp_path, "mybot", "me")
-    other = start_run(tmp_path, 2000)
-    try:
-        wait_for_results(tmp_path, 1)
-        assert "another run is going on" in run(dogana, 1, status=1).stderr
-    finally:
-        other.send_signal(signal.SIGINT)
-        other.communicate(timeout=patient(120))
-
-
 # --- killed at any moment -------------------------------------------------------------------------------
 
 

@@ -167,33 +167,6 @@ def with_few_guesses() -> Limits:
     return Limits(guesses=Meter(Allowance("wrong tokens", 3, 86_400)))
 
 
-def test_wrong_tokens_are_looked_up_so_often_and_no_more(
-    home: Home, token: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked_up: list[str] = []
-    author_of = Authors.author_of
-
-    def spy(self: Authors, shown: str) -> str:
-        looked_up.append(shown)
-        return author_of(self, shown)
-
-    monkeypatch.setattr(Authors, "author_of", spy)
-    wrong = f"dgn_{'0' * 8}_{'x' * 32}"
-    with serving_pages(home, Site(), with_few_guesses()) as url:
-        with RemoteLadder(url, Login("ann", token)) as desk:
-            for _ in range(5):  # good tokens use nothing up
-                desk.ask(InfoRequest())
-        with RemoteLadder(url, Login("eve", wrong)) as desk:
-            for _ in range(3):
-                with pytest.raises(LadderError, match="the token is unknown"):
-                    desk.ask(InfoRequest())
-            with pytest.raises(LadderError, match="too many wrong tokens: 3 wrong tokens in 24 hours are allowed"):
-                desk.ask(InfoRequest())
-        with RemoteLadder(url, Login()) as desk:
-            desk.ask(InfoRequest())
-    assert looked_up.count(wrong) == 3
-
-
 def test_a_good_token_is_never_refused_for_the_wrong_ones_of_a_neighbour(home: Home, token: str) -> None:
     """All come from one address: that of a lecture hall."""
     wrong = f"dgn_{'0' * 8}_{'x' * 32}"

@@ -31,14 +31,12 @@ from ladder.operation.calls import CallFigures, reading
 from ladder.operation.errors import Forbidden, LadderError, NotFound, Unauthenticated
 from ladder.operation.home import Home
 from ladder.operation.limits import CallLimits, Limits
-from ladder.operation.meter import Allowance, Meter
 from ladder.play.playing import announced as announced_match
 from ladder.questions.bots import ShowRequest
-from ladder.questions.changes import AtTablesRequest, RequalifyRequest, RetireRequest
+from ladder.questions.changes import AtTablesRequest
 from ladder.questions.desk import Desk
 from ladder.questions.info import InfoRequest
 from ladder.questions.match import LogRequest, MatchRequest, RecordRequest
-from ladder.questions.question import PIECE_BYTES
 from ladder.questions.standings import TopRequest
 from ladder.service.beside import serving
 from ladder.service.login import Login, login_of, logins_file, remember
@@ -188,14 +186,6 @@ def test_a_match_is_told_without_what_is_on_the_machine_of_the_ladder(dogana: Do
     assert f"dogana ladder record {match}" in shown
 
 
-def test_a_record_comes_whole_and_holds(dogana: Dogana, home: Home, address: str, tmp_path: Path) -> None:
-    match = a_match_that_is_over(home, FAULTY)
-    name = f"{match}.jsonl.zst"
-    dogana("ladder", "record", match, "--to", name, "--server", address)
-    assert unpacked(tmp_path / name, (tmp_path / name).read_bytes()) == record_of(home, match)
-    assert "there already" in dogana("ladder", "record", match, "--to", name, "--server", address, status=1).stderr
-
-
 def test_a_record_is_written_as_the_name_of_the_file_says(
     dogana: Dogana, home: Home, address: str, tmp_path: Path
 ) -> None:
@@ -340,16 +330,6 @@ def test_what_a_bot_says_of_its_thinking_is_for_its_author_alone(
     shown = dogana("ladder", "show", "best", "--home", home.folder).stdout
     assert re.search(r"^ nodes +250 +4 +1 *$", shown, re.MULTILINE)
     assert "said on average: nodes 250" in dogana("ladder", "match", name, "--home", home.folder).stdout
-
-
-def test_nobody_changes_the_bot_of_another_author(home: Home, address: str, tokens: dict[str, str]) -> None:
-    for token in ("", tokens["ann"]):
-        with desk_of(address, token) as desk:
-            assert refused(lambda: desk.ask(RetireRequest(bot="best"))) is Forbidden
-            with pytest.raises(LadderError, match="another author's"):
-                desk.ask(RequalifyRequest(bot="best"))
-    with Store(home.database, create=False) as chronicle:
-        assert not chronicle.admission.retired()
 
 
 def test_an_author_lets_people_play_against_their_own_and_nobody_elses(
@@ -539,50 +519,7 @@ def test_a_folder_is_sent_as_it_is(home: Home, address: str, tokens: dict[str, s
     assert list(answer.run) == ["python", "bot.py"]
 
 
-def test_a_bot_that_fills_several_messages_is_sent_whole(
-    home: Home, address: str, tokens: dict[str, str], tmp_path: Path
-) -> None:
-    folder = tmp_path / "large"
-    folder.mkdir()
-    (folder / "bot.py").write_text(BOT)
-    weights = random.Random(1).randbytes(3 * PIECE_BYTES)  # nothing that an archive would make small
-    (folder / "weights").write_bytes(weights)
-    with desk_of(address, tokens["new"], "new") as desk:
-        answer = desk.submit(folder, "large", "")
-    assert (home.versions / answer.content_hash / "weights").read_bytes() == weights
-
-
 # --- too much -----------------------------------------------------------------------------------------------
-
-
-def test_who_asks_too_often_is_told_when_to_come_back(home: Home) -> None:
-    limits = Limits(requests=Meter(Allowance("requests", 3, 600)))
-    with serving_pages(home, Site(), limits) as url, desk_of(url) as desk:
-        for _ in range(3):
-            desk.ask(InfoRequest())
-        with pytest.raises(LadderError, match=r"3 requests in 10 minutes are allowed; come back in 3\.\d+ minutes"):
-            desk.ask(InfoRequest())
-
-
-def test_an_author_sends_so_many_bots_a_day_and_no_more(home: Home, tokens: dict[str, str], tmp_path: Path) -> None:
-    limits = Limits(submissions=Meter(Allowance("submissions", 2, 86_400)))
-    (tmp_path / "bot.py").write_text(BOT)
-    with serving_pages(home, Site(takes_bots=True), limits) as url, desk_of(url, tokens["new"], "new") as desk:
-        for _ in range(2):
-            desk.submit(tmp_path / "bot.py", "often", "")
-        with pytest.raises(LadderError, match="2 submissions in 24 hours are allowed; come back in 12 hours"):
-            desk.submit(tmp_path / "bot.py", "often", "")
-
-
-def test_silent_connections_keep_nobody_waiting(by_grpc: str) -> None:
-    host, _, port = by_grpc.rpartition(":")
-    silent = [socket.create_connection((host, int(port)), 10) for _ in range(300)]
-    try:
-        with grpc.insecure_channel(by_grpc) as channel:
-            check_that_it_answers(channel)
-    finally:
-        for one in silent:
-            one.close()
 
 
 # --- what breaks on the machine of the ladder ----------------------------------------------------------------

@@ -146,17 +146,6 @@ def test_an_answer_is_made_once_while_it_is_fresh_and_for_each_author(
     assert "newest" in get(browse(home, fresh_seconds=0.0), "/bots").text
 
 
-def test_matches_are_read_page_by_page_without_one_twice_or_missing(client: httpx.Client) -> None:
-    all_of_them = [one["match"] for one in get(client, "/matches?limit=1000").json()["matches"]]
-    read, before = [], ""
-    while before is not None:
-        page = get(client, f"/matches?limit=3&before={before}").json()
-        read += [one["match"] for one in page["matches"]]
-        before = page["before"]
-    assert read == all_of_them
-    assert len(read) == PLAYED
-
-
 def test_a_record_is_the_file_that_was_written(client: httpx.Client, home: Home) -> None:
     [match, *_] = matches(home)
     answer = client.get(f"{PREFIX}/matches/{match}/record")
@@ -253,12 +242,6 @@ def test_a_refusal_says_what_was_wrong(client: httpx.Client, path: str, status: 
     assert says in error["message"]
 
 
-def test_a_match_of_a_block_that_is_not_over_is_not_told(client: httpx.Client, home: Home) -> None:
-    for match in matches(home, "best", over=False):
-        for path in (f"/matches/{match}", f"/matches/{match}/record"):
-            assert get(client, path).json()["error"]["code"] == "forbidden"
-
-
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "TRACE", "WHATEVER"])
 def test_nothing_can_be_changed(client: httpx.Client, method: str) -> None:
     for path in ("/info", "/bots/best", "/nothing"):
@@ -304,23 +287,6 @@ def test_a_page_of_another_site_may_ask_with_a_token_where_the_organiser_lets_it
         answer = client.get(PREFIX + path, headers=shown)
         assert answer.headers.get("access-control-allow-origin") == said
         assert "Origin" in answer.headers["vary"]
-
-
-def test_a_failure_of_ours_tells_nothing(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise RuntimeError("the secret is in /srv")
-
-    monkeypatch.setattr(Desk, "ask", fail)
-    answer = get(browse(home), "/bots")
-    assert answer.status_code == 500
-    assert "srv" not in answer.text
-    assert answer.json()["error"]["code"] == "failed"
-
-
-def test_a_ladder_that_is_not_there_says_nothing_of_its_folder(tmp_path: Path, browse: Browse) -> None:
-    answer = get(browse(Home(tmp_path / "nowhere")), "/bots")
-    assert answer.status_code == 500
-    assert "nowhere" not in answer.text
 
 
 # --- the description ----------------------------------------------------------------------------------------

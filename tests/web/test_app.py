@@ -90,10 +90,6 @@ def test_links_lead_from_any_page_to_any_other_below_any_address_and_on_a_disk()
     assert link("games/x", "matches/1/record.jsonl", is_static=True) == "../matches/1/record.jsonl"
 
 
-def test_a_question_that_takes_a_method_of_its_own_is_refused(seen: httpx.Client) -> None:
-    assert seen.delete("/").status_code == 405
-
-
 def test_what_is_wrong_with_the_ladder_is_told_to_its_organiser_alone(
     tmp_path: Path, browse: Browse, noted: Noted
 ) -> None:
@@ -102,6 +98,7 @@ def test_what_is_wrong_with_the_ladder_is_told_to_its_organiser_alone(
         answer = client.get(path)
         assert answer.status_code == 500
         assert "nowhere" not in answer.text
+    assert answer.json()["error"]["code"] == "failed"
     assert [event for event, _ in noted.events] == ["failed", "failed"]
     for _, fields in noted.events:
         assert "nowhere is not a ladder" in str(fields["reason"])
@@ -131,8 +128,3 @@ def test_where_the_ladder_is_is_told_to_nobody(
         assert answer.status_code == 503
         assert says in answer.text
         assert "/srv" not in answer.text
-
-
-def test_the_ladder_of_nobody_has_a_page(tmp_path: Path, browse: Browse) -> None:
-    home: Home = new_ladder(tmp_path / "ladder")
-    assert browse(home).get("/").status_code == 200

@@ -140,15 +140,6 @@ def test_logging_in_gives_the_cookie_of_the_token_whatever_cookie_was_there(
     assert tokens["eve"] not in answer.headers["set-cookie"]
 
 
-def test_who_guesses_tokens_is_told_to_wait(home: Home, tokens: dict[str, str], browse: Browse) -> None:
-    client = browse(home, SITE, limits=Limits(guesses=Meter(Allowance("wrong tokens", 2, 600))))
-    assert [log_in(client, "x").status_code for _ in range(2)] == [401, 401]
-    answer = log_in(client, "x")
-    assert answer.status_code == 429
-    assert int(answer.headers["retry-after"]) > 0
-    assert log_in(client, tokens["ann"]).status_code == 303  # a neighbour who has the right one
-
-
 def test_cookies_with_wrong_tokens_are_looked_up_so_often_and_no_more(
     home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,13 +6,11 @@ import json
 import shlex
 from pathlib import Path
 
-import httpx
 import pytest
 
 from ladder.archive.archive import USAGE
 from ladder.facts.store import Store
 from ladder.http.requests.visit import Site
-from ladder.intake.authors import Authors
 from ladder.operation.errors import NotFound
 from ladder.operation.home import Home
 from ladder.questions.bots import Performance, ShowRequest
@@ -23,8 +21,6 @@ from referee.live.seats.telemetry import KeyValues
 from tests.ladder.archived import put_logs
 from tests.ladder.made import GAME
 from tests.ladder.real_ladder import FAULTY
-from tests.patience import patient
-from tests.web.conftest import Browse
 from tests.web.hostile_ladder import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
 
 BOT = "/bots/{bot}"
@@ -144,11 +140,6 @@ def test_the_last_of_many_versions_are_listed_and_the_others_counted(tmp_path: P
     assert len(str(shown).encode()) < 100_000
 
 
-def test_a_bot_that_is_not_there_is_answered_with_those_that_are_called_alike(home: Home) -> None:
-    with pytest.raises(NotFound, match="did you mean 'best'"):
-        page(home, BOT, bot="bset")
-
-
 def test_a_hostile_name_is_text_wherever_it_stands(home: Home) -> None:
     for bot in (MARKUP, "good"):
         shown = page(home, BOT, bot=bot)
@@ -182,20 +173,6 @@ def test_what_is_private_is_shown_to_its_author_alone(home: Home) -> None:
         shown = page(home, BOT, {"version": "1"}, caller=caller, site=site, bot="best")
         assert shown.select_one("#yours") is None
         assert not [table for table in shown.select("caption") if "What it said" in table.text]
-
-
-def test_over_http_a_cookie_makes_an_author_and_what_they_see_is_not_kept(home: Home, browse: Browse) -> None:
-    with Authors(home.database, create=False) as authors:
-        token = authors.add("eve")
-    client = browse(home)
-    client.cookies.set("dogana", token)
-    mine = client.get("/bots/best", params={"version": 1})
-    assert "Reproduce its last loss" in mine.text
-    assert mine.headers["cache-control"] == "no-store"
-    with httpx.Client(base_url=client.base_url, timeout=patient(60)) as other:
-        assert "Reproduce" not in other.get("/bots/best", params={"version": 1}).text
-        assert other.get("/bots/nobody").status_code == 404
-        assert other.get("/bots/best", params={"version": "0'"}).status_code == 400
 
 
 def test_what_it_used_is_told(tmp_path: Path) -> None:

@@ -15,12 +15,9 @@ import pytest
 from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX
 from ladder.http.requests.visit import Site
-from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
-from ladder.questions.desk import Desk
-from ladder.questions.proof import KeyRequest
 from referee.bots.files import MAX_BYTES, taken_in
 from tests.ladder.noted import Noted, noted
 from tests.patience import patient, wait_until
@@ -161,15 +158,6 @@ def test_a_page_of_another_site_changes_nothing_even_where_it_may_ask(
         assert "POST" not in preflight.headers.get("access-control-allow-methods", "")
 
 
-def test_an_author_takes_a_bot_out_and_brings_it_back(client: httpx.Client, home: Home, tokens: dict[str, str]) -> None:
-    assert change(client, "retire", tokens["eve"], bot="best").json() == {"versions": ["best v1"]}
-    assert change(client, "requalify", tokens["eve"], bot="best").json()["back"] == ["best v1"]
-    assert change(client, "at-tables", tokens["eve"], bot="best", at_tables=True).json()["at_tables"]
-    with Authors(home.database, create=False) as authors:
-        acts = [(act.who, act.did, act.about) for act in authors.acts(3)]
-    assert acts == [("eve", "at-tables", "best: yes"), ("eve", "requalify", "best"), ("eve", "retire", "best")]
-
-
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b"{}", b'{"bot": 1}', b'{"bot": "best", "more": 1}', b"\xff", b"x" * 20_000]
 )
@@ -250,14 +238,3 @@ def test_an_upload_that_stops_keeps_its_author_from_another_until_it_is_forgotte
     wait_for_no_uploads(home)
     raw.close()
     wait_until(lambda: send(client, tokens["new"], bot="again").status_code == 200)
-
-
-def test_a_failure_of_ours_is_noted_and_tells_nothing(
-    client: httpx.Client, home: Home, tokens: dict[str, str], noted: Noted
-) -> None:
-    Desk(home).ask(KeyRequest())  # its organiser has looked at it, and so made it
-    home.key.unlink()
-    status, why = said(send(client, tokens["new"]))
-    assert (status, why) == (500, "the ladder failed; its organiser finds the reason in its log")
-    [(event, fields)] = noted.events
-    assert (event, fields["method"]) == ("failed", "submit")

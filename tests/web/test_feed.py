@@ -97,12 +97,6 @@ def test_where_the_world_finds_the_pages_links_are_whole_and_ids_stay(
     assert ids_of(after) == ids_of(before)
 
 
-def test_a_feed_that_has_not_changed_is_not_sent_again(home: Home, browse: Browse) -> None:
-    client = browse(home)
-    tag = client.get("/feed.xml").headers["etag"]
-    assert client.get("/feed.xml", headers={"if-none-match": tag}).status_code == 304
-
-
 def test_a_bot_that_is_not_there_has_no_feed(home: Home, browse: Browse) -> None:
     assert browse(home).get("/bots/bset/feed.xml").status_code == 404
 

@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -24,7 +23,7 @@ from ladder.operation.home import Home
 from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
 from ladder.play.playing import announced
-from ladder.questions.caller import ANYBODY, Caller
+from ladder.questions.caller import ANYBODY
 from ladder.questions.desk import Desk
 from ladder.questions.match import MatchRequest, PointsRow, SeatAccount
 from ladder.questions.matches import MatchesRequest
@@ -445,16 +444,6 @@ def test_a_match_that_was_given_up_says_why(home: Home, browse: Browse) -> None:
     page = soup(browse(home).get(f"/matches/{ids[0]}"))
     assert "is given up: it was void too often" in page.text
     assert page.text.count("An attempt at it was void: it failed") == MAX_VOIDS
-
-
-def test_logs_are_told_of_to_their_author_alone(told: Home) -> None:
-    match = next(match for match in matches_of(told) if any(seat.bot == FAULTY for seat in match.seats))
-    logs: dict[str, Any] = {
-        author: [log.seat for log in Desk(told, Caller(author)).ask(MatchRequest(match=match.match)).logs]
-        for author in ("ann", "")
-    }
-    assert len(logs["ann"]) == 1
-    assert logs[""] == []
 
 
 # --- what other sites show beside a link --------------------------------------------------------------------

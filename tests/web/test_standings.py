@@ -20,7 +20,6 @@ from ladder.questions.standings import TopRequest
 from referee.registry import UnknownGame
 from tests.ladder.filled import filled
 from tests.ladder.made import CONDITION, GAME, OTHER
-from tests.web.conftest import Browse
 from tests.web.hostile_ladder import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
 
 STANDINGS = "/games/{game}"
@@ -248,14 +247,6 @@ def test_hostile_names_are_text(home: Home) -> None:
 def test_a_new_version_is_marked(home: Home) -> None:
     marked = {row["Bot"].partition(" v")[0] for row in listed(home) if row["Bot"].endswith(" new")}
     assert marked == {one.bot for one in told_by_desk(home) if one.is_new}
-
-
-def test_over_http_the_page_is_the_same_and_an_unknown_one_is_a_404(home: Home, browse: Browse) -> None:
-    client = browse(home)
-    answer = client.get(f"/games/{GAME.name}/under/{OTHER.slug}")
-    assert answer.status_code == 200
-    assert client.get(f"/games/{GAME.name}/under/x").status_code == 404
-    assert client.get(f"/games/{GAME.name}", params={"sort": "x"}).status_code == 400
 
 
 def test_what_the_numbers_mean_is_said(home: Home) -> None:

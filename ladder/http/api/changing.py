@@ -84,7 +84,7 @@ class ChangesByPrograms:
     async def _receive(self, request: Request, caller: Caller, stream: AsyncIterator[bytes]) -> SubmitAnswer:
         size, wanted = length_of(request), read_request(request, SubmitRequest)
         assert isinstance(wanted, SubmitRequest)  # noqa: S101 it is what was read
-        submission = Submission(wanted.bot, wanted.file, size, wanted.sha256, wanted.executable, wanted.at_tables)
+        submission = Submission(wanted.bot, wanted.file, size, wanted.sha256, wanted.at_tables)
         of_this_call(about=wanted.bot)
         upload: Upload[SubmitAnswer]
         with await self._changes.run(Desk(self._callers.home, caller).receive, submission) as upload:
