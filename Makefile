@@ -129,8 +129,9 @@ values: compiled-copy ## fit the values that `search` estimates with, from their
 	for game in cargo_noir venezia; do (cd build/compiled && PYTHONPATH=.:agents ../../$(BIN)/python -m bench.values_$$game) || exit 1; \
 		cp build/compiled/agents/house_bots/search/$$game.toml agents/house_bots/search/; done
 
-ratings: $(READY) proto ## let simulated ladders play, write into docs/ratings.md how often ranges of ratings contain the truth (twenty minutes)
+ratings: $(READY) proto ## let simulated ladders play, write into docs/ratings.md how often ranges of ratings contain the truth, and what TrueSkill's constants matter (twenty minutes)
 	$(BIN)/python -m bench.ratings
+	$(BIN)/python -m bench.constants
 
 formats: $(READY) proto ## simulate how often the best entrant wins a tournament of each format, and write it into docs/tournaments.md
 	$(BIN)/python -m bench.formats
