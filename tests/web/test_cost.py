@@ -15,16 +15,16 @@ from tests.ladder.made import counted_steps
 from tests.web.hostile_ladder import page
 
 GAME = "cargo_noir"
-VERSIONS = 8  # so few that all pairs have met in the short history, too
+VERSIONS = 8
 
 
 @pytest.fixture(scope="module")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, Home]:
-    """A ladder with a short history, and one with a long history."""
+    """A ladder whose history fills the lists of all pages, and one with a longer history."""
     folder = tmp_path_factory.mktemp("ladders")
-    for matches in (300, 4000):
+    for matches in (1200, 6000):
         make(folder, matches, VERSIONS).close()
-    return Home(folder / "300"), Home(folder / "4000")
+    return Home(folder / "1200"), Home(folder / "6000")
 
 
 @pytest.mark.parametrize(
