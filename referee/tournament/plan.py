@@ -19,7 +19,7 @@ MIN_SEATS, MAX_SEATS = 2, 5
 MAX_SECONDS = 86_400
 MAX_ROUNDS = 1000
 NAME_RULE = f"1 to {MAX_NAME} characters that can be printed, and no space at its ends"
-"""What the name of an entrant must have."""
+"""The rule for the name of an entrant, in words."""
 
 
 class TournamentError(DoganaError):

@@ -27,7 +27,7 @@ _OTHERS = {
     COMPARISON: "a comparison of `dogana compare`",
     "ladder.db": "a ladder",
 }
-"""What else a folder can be for, by the file that says so."""
+"""Other uses of a folder, by the file that shows each."""
 _UNFINISHED = re.compile(r".+\.(\d+)(\.[0-9a-f]{8}\.part)?", re.ASCII)
 
 

@@ -50,7 +50,7 @@ from referee.tournament.plan import (
 
 Value = str | float | Sequence[str] | None
 _NAMED = re.compile(r"[\w. -]+")
-"""What stands before `=` in `ann=bots/ann.py`; other names only if a bot stands behind it."""
+"""A name before `=`, as in `ann=bots/ann.py`; a name with other characters needs a bot after it."""
 
 
 def new(
@@ -93,7 +93,7 @@ def new(
     rounds: Annotated[
         int | None,
         typer.Option(
-            help="In a Swiss tournament or preliminary: how many rounds.",
+            help="In a Swiss tournament: how many rounds.",
             show_default="as many as a knockout of two needs, and two more",
             min=1,
             max=MAX_ROUNDS,

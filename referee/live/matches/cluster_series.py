@@ -37,7 +37,7 @@ from referee.sandbox.measures import build
 from referee.version import installed_version
 
 ClusterMatches = Series | FixtureMatches
-"""What can be sent to other machines: a series, or a round of a tournament."""
+"""Matches that can be sent to other machines: a series, or a round of a tournament."""
 
 
 @dataclass(frozen=True, slots=True)
