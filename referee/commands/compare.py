@@ -360,7 +360,9 @@ def _play(
         played = play_series(series, min(series.count, workers or os.cpu_count() or 1))
     else:
         check_travels(players, isolate=plan.isolate)
-        played = play_on_cluster(series, ray, workers, tell, party(series, limits, runtimes))
+        played = play_on_cluster(
+            series, ray, workers, tell, party(series, limits, runtimes, [] if folder is None else [folder])
+        )
     report = Report(plan, series, SequentialTest(plan.terms), as_json)
     where = [*([] if ray is None else ["--ray", ray]), *([] if workers is None else ["--workers", workers])]
     with in_folder(folder, plan, resumes=resumes, options=[*where, *(["--json"] if as_json else [])]):

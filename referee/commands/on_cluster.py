@@ -8,9 +8,8 @@ from pathlib import Path
 from referee.commands.output import err
 from referee.errors import DoganaError
 from referee.live.matches import bundle
-from referee.live.matches.cluster_series import Party
+from referee.live.matches.cluster_series import ClusterMatches, Party
 from referee.live.matches.play import Command, Player
-from referee.live.matches.series import Series
 from referee.sandbox.limits import ResourceLimits
 
 
@@ -23,19 +22,27 @@ def tell(text: str) -> None:
     err.print(text, markup=False, soft_wrap=True)
 
 
-def party(series: Series, limits: ResourceLimits, runtimes: Sequence[Path]) -> Party | None:
+def party(
+    series: ClusterMatches, limits: ResourceLimits, runtimes: Sequence[Path], without: Sequence[Path]
+) -> Party | None:
     """Return the files and limits that commands in a series need on other machines; None without commands.
+
+    Args:
+        series: the series.
+        limits: the limits of each command.
+        runtimes: folders with runtimes.
+        without: files and folders that stay here.
 
     Raises:
         BadBundle: if the current folder, in which they run, cannot be sent.
     """
     if not any(isinstance(player, Command) for player in series.players):
         return None
-    return Party(bundle.pack(Path.cwd(), without=series.records), limits, runtimes)
+    return Party(bundle.pack(Path.cwd(), without), limits, runtimes)
 
 
-def check_travels(players: Sequence[Player], *, isolate: bool) -> None:
-    """Check that other machines can play the matches.
+def check_travels(players: Sequence[Player], *, isolate: bool, remedy: str = "add --isolate") -> None:
+    """Check that other machines can play the matches; the `remedy` says how to have a sandbox.
 
     Raises:
         NotThere: if not.
@@ -43,5 +50,5 @@ def check_travels(players: Sequence[Player], *, isolate: bool) -> None:
     if any(isinstance(player, Command) for player in players) and not isolate:
         raise NotThere(
             "other machines start commands in a sandbox, with the files of this folder, which is /bot there:"
-            " add --isolate, or leave out --ray"
+            f" {remedy}, or leave out --ray"
         )

@@ -244,7 +244,9 @@ def play(
         matches = (
             play_series(series, min(count, workers or os.cpu_count() or 1))
             if ray is None
-            else play_on_cluster(series, ray, workers, tell, party(series, limits, runtime or []))
+            else play_on_cluster(
+                series, ray, workers, tell, party(series, limits, runtime or [], [] if record is None else [record])
+            )
         )
         if record is None:
             with _remarking_interrupts("with --record FOLDER, a series can go on after an interruption"):

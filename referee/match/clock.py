@@ -39,7 +39,9 @@ class TimeControl:
             raise ValueError(f"{text!r} is not a clock; write bank+increment/cap in seconds, such as 60+0.5/10")
         control = TimeControl(*map(float, match.groups()))
         if control.cap == 0 or control.bank + control.increment == 0:
-            raise ValueError(f"clock {text} leaves no time to answer")
+            raise ValueError(
+                f"clock {text} leaves no time to answer; its cap, and its bank or its increment, must be more than 0"
+            )
         return control
 
     def __str__(self) -> str:

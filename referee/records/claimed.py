@@ -36,8 +36,12 @@ def claimed_result(path: Path) -> Result:
         _seat(entry, bot, details) for entry, bot in zip(document.tables("seats"), header.texts("bots"), strict=False)
     )
     result = Result(seats, document.integer("decisions", 0, 2**31), document.text("digest"), None)
-    if document.problems or not seats:
-        raise RecordError(path, len(lines), "; ".join(document.problems[:1]) or "has no seats")
+    if document.problems:
+        raise RecordError(path, len(lines), document.problems[0])
+    if [seat.seat for seat in seats] != list(range(len(header.texts("bots")))):
+        raise RecordError(path, len(lines), "has not one result for each seat, in their order")
+    if min((seat.rank for seat in seats), default=0) != 1:
+        raise RecordError(path, len(lines), "has no first place in its result")
     return result
 
 

@@ -13,7 +13,7 @@ from referee.tournament.designs import Blocks, MeetingCount, balance_of, exact_d
 from referee.tournament.fixtures import Company, Fixture, PlayedFixture, Results, company, fixtures
 from referee.tournament.knockout import knockout_tables, sizes
 from referee.tournament.ordering import in_order
-from referee.tournament.plan import Balance, Format, Preliminary, TieBreak, TournamentPlan
+from referee.tournament.plan import Balance, Format, Preliminary, TieBreak, TournamentError, TournamentPlan
 from referee.tournament.scoring import counted, means, struck_out, table_points
 from referee.tournament.swiss import tables_and_byes
 
@@ -53,8 +53,19 @@ class TournamentCourse:
         return [fixture for one in self.rounds for fixture in one.fixtures]
 
     def played(self, results: Results) -> list[PlayedFixture]:
-        """Return the matches with results."""
-        return [PlayedFixture(one, results[one.name]) for one in self.fixtures if one.name in results]
+        """Return the matches with results.
+
+        Raises:
+            TournamentError: if a result has another number of seats than its match.
+        """
+        played = [PlayedFixture(one, results[one.name]) for one in self.fixtures if one.name in results]
+        for one in played:
+            if len(one.result.seats) != len(one.fixture.seats):
+                raise TournamentError(
+                    f"the record {one.fixture.name} has {len(one.result.seats)} seats, and its match"
+                    f" {len(one.fixture.seats)}; put the right one back, or remove it"
+                )
+        return played
 
     def next_round(self, results: Results) -> TournamentRound | None:
         """Return the first round with matches to play; None if the tournament is over."""

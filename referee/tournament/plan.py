@@ -18,6 +18,8 @@ MAX_ENTRANTS, MAX_BLOCKS, MAX_NAME = 1000, 10_000, 40
 MIN_SEATS, MAX_SEATS = 2, 5
 MAX_SECONDS = 86_400
 MAX_ROUNDS = 1000
+NAME_RULE = f"1 to {MAX_NAME} characters that can be printed, and no space at its ends"
+"""The rule for the name of an entrant, in words."""
 
 
 class TournamentError(DoganaError):
@@ -214,8 +216,8 @@ def read_plan(text: str, where: str) -> TournamentPlan:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise TournamentError(f"{where} is not TOML: {error}") from error
-    _check_keys(data, _KEYS, where)
     document = Document(data, where)
+    _check_keys(document, _KEYS)
     plan = _read(document)
     if document.problems:
         raise TournamentError(document.problems[0])
@@ -226,6 +228,11 @@ def read_plan(text: str, where: str) -> TournamentPlan:
     if problem := _problem(plan):
         raise TournamentError(f"{where}: {problem}")
     return plan
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text can be the name of an entrant; see `NAME_RULE`."""
+    return 0 < len(text) <= MAX_NAME and text.isprintable() and text == text.strip()
 
 
 def facts(plan: TournamentPlan) -> dict[str, Any]:
@@ -251,10 +258,19 @@ def facts(plan: TournamentPlan) -> dict[str, Any]:
     }
 
 
-def _check_keys(data: object, known: Collection[str], where: str) -> None:
-    for key in data if isinstance(data, Mapping) else ():
+def _check_keys(document: Document, known: Collection[str]) -> None:
+    for key in document.keys():  # noqa: SIM118 it is no mapping
         if key not in known:
-            raise TournamentError(f"{where} has no entry {key!r}{did_you_mean(str(key), known)}")
+            said = key[:MAX_NAME]
+            document.note("", f"has no entry {said!r}{did_you_mean(said, known)}; its entries are: {', '.join(known)}")
+
+
+def _tables(document: Document, key: str) -> list[Document]:
+    """Read a list of tables."""
+    if isinstance(document.raw(key, []), Mapping):
+        document.note(key, f"is a single table: write [[{key}]] above each of its tables")
+        return []
+    return document.tables(key)
 
 
 def _read(document: Document) -> TournamentPlan:
@@ -303,8 +319,8 @@ def _number(document: Document, key: str, low: float, high: float) -> float | No
 
 def _games(document: Document) -> tuple[GameTerms, ...]:
     found, counts = [], Counter[str]()
-    for inner in document.tables("games"):
-        _check_keys(dict.fromkeys(inner.keys()), _GAME_KEYS, "games")
+    for inner in _tables(document, "games"):
+        _check_keys(inner, _GAME_KEYS)
         name, options = inner.text("game"), inner.raw("options", {})
         if not isinstance(options, Mapping):
             inner.note("options", "must be a table, such as { last_turn = 3 }")
@@ -317,11 +333,11 @@ def _games(document: Document) -> tuple[GameTerms, ...]:
 
 def _entrants(document: Document) -> tuple[Entrant, ...]:
     found = []
-    for inner in document.tables("entrants"):
-        _check_keys(dict.fromkeys(inner.keys()), _ENTRANT_KEYS, "entrants")
+    for inner in _tables(document, "entrants"):
+        _check_keys(inner, _ENTRANT_KEYS)
         name = inner.text("name")
-        if not (0 < len(name) <= MAX_NAME and name.isprintable()):
-            inner.note("name", f"must have 1 to {MAX_NAME} characters that can be printed")
+        if not is_name(name):
+            inner.note("name", f"must have {NAME_RULE}, not {name[: MAX_NAME + 1]!r}")
         seat, is_host, has_joined = inner.text("seat"), inner.boolean("host", False), inner.boolean("joined", False)
         found.append(Entrant(name, seat, is_host, has_joined))
     return tuple(found)
@@ -329,7 +345,7 @@ def _entrants(document: Document) -> tuple[Entrant, ...]:
 
 def _isolation(document: Document) -> EntrantLimits:
     inner = document.table("isolation") if document.has("isolation") else Document({}, "isolation")
-    _check_keys(dict.fromkeys(inner.keys()), _ISOLATION_KEYS, "isolation")
+    _check_keys(inner, _ISOLATION_KEYS)
     memory, tasks = _number(inner, "memory", 32, 2**22), _number(inner, "tasks", 8, 2**22)
     return EntrantLimits(
         isolate=inner.boolean("isolate", False),
@@ -349,7 +365,7 @@ def _problem(plan: TournamentPlan) -> str:
     if len(plan.entrants) > MAX_ENTRANTS:
         return f"there are {len(plan.entrants)} entrants; a tournament has at most {MAX_ENTRANTS}"
     if not plan.games:
-        return 'names no game; write [[games]] and game = "NAME" below it'
+        return 'there is no game; write [[games]] and game = "NAME" below it'
     terms = [(one.name, one.options) for one in plan.games]
     if any(terms.count(one) > 1 for one in terms):
         return "has a game twice with the same options"

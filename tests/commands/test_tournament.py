@@ -1,4 +1,4 @@
-"""`dogana tournament`: played, killed, resumed, verified; each mistake in one line."""
+"""`dogana tournament`: played, killed, resumed, verified."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from house_bots.random_bot import RandomBot
 
-from referee.commands.resume import NAME as SERIES
 from referee.live.matches.fixture_matches import match_plan
 from referee.live.matches.play import House
 from referee.tournament.course import course
@@ -197,41 +196,6 @@ def test_a_bot_that_does_not_start_stops_the_tournament_in_one_line_and_may_be_m
     assert played(dogana)[-1]["event"] == "end"
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["bot.py", "./bot.py"], "named twice"),
-        (["a=bot.py", "b=./bot.py"], "a and b are the same bot, ./bot.py; leave out one"),
-        (["a=bot.py", "b=link.py"], "a and b are the same bot"),
-        (["a=greedy", "b=greedy"], "a and b are the same bot, greedy"),
-        (["greedy", "nosuch.py"], "there is no file or folder 'nosuch.py'"),
-        (["greedy", "remote"], "remote is remote"),
-        (["greedy", "random", "--seats", "3"], "tables of 3 need 3 entrants, and there are 2"),
-        (["greedy", "random", "--format", "gauntlet", "--seats", "4"], "a gauntlet at tables of 4 needs 3 hosts, and 2 have"),
-        (["greedy", "random", "-o", "last_trun=3"], "cargo_noir has no option 'last_trun'"),
-        (["greedy", "random", "--game", "yunnan", "-o", "last_turn=3"], "--option is for a single game"),
-        (["greedy", "random", "--memory", "64"], "are for --isolate"),
-    ],
-    ids=" ".join,
-)  # fmt: skip
-def test_a_field_that_cannot_be_is_refused_before_a_file_is_written(
-    dogana: Dogana, tmp_path: Path, words: list[str], said: str
-) -> None:
-    (tmp_path / "bot.py").write_text(BOT)
-    (tmp_path / "link.py").hardlink_to(tmp_path / "bot.py")
-    assert said in dogana("tournament", "new", "cup", *words, "--game", "cargo_noir", status=1).stderr
-    assert not (tmp_path / "cup").exists()
-
-
-def test_folders_of_something_else_are_refused(dogana: Dogana, cup: Path, tmp_path: Path) -> None:
-    (tmp_path / "series").mkdir()
-    (tmp_path / "series" / SERIES).write_text("{}")
-    for command in ("run", "show", "verify"):
-        assert "series has a series of `dogana play`" in dogana("tournament", command, "series", status=1).stderr
-        assert "there is no nosuch/tournament.toml" in dogana("tournament", command, "nosuch", status=1).stderr
-    assert "cup/tournament.toml is there already" in dogana(*NEW, status=1).stderr
-
-
 def test_every_table_plays_every_game_and_three_sit_at_a_table(dogana: Dogana, tmp_path: Path) -> None:
     words = ("tournament", "new", "cup", "greedy", "random", "r2=search:seconds=0.01", "--seats", 3)
     said = dogana(*words, "--game", "cargo_noir", "--game", "venezia", "--blocks", 2).stdout
@@ -248,7 +212,7 @@ def test_a_gauntlet_places_the_challengers(dogana: Dogana, tmp_path: Path) -> No
 @pytest.mark.parametrize("form", ["swiss", "knockout"])
 def test_rounds_are_played_one_after_the_other_and_verified(dogana: Dogana, tmp_path: Path, form: str) -> None:
     (tmp_path / "bot.py").write_text(BOT)
-    (tmp_path / "bot2.py").write_text(BOT)
+    (tmp_path / "bot2.py").write_text(f"{BOT}# 2\n")
     words = ("tournament", "new", "cup", "greedy", "random", "bot.py", "bot2.py", "--format", form, "--blocks", 1)
     dogana(
         *words, "--game", "cargo_noir", "-o", "last_turn=3", "--seed", 5, *(["--rounds", 2] if form == "swiss" else [])

@@ -183,6 +183,61 @@ def test_a_forgery_is_found_and_named_in_one_line(
     assert "\n" not in found
 
 
+def rank_nobody_first(result: dict[str, Any]) -> None:
+    for seat in result["seats"]:
+        seat["rank"] = 2
+
+
+def number_a_seat_wrong(result: dict[str, Any]) -> None:
+    result["seats"][0]["seat"] = 99
+
+
+def remove_a_seat(result: dict[str, Any]) -> None:
+    result["seats"].pop()
+
+
+def remove_all_seats(result: dict[str, Any]) -> None:
+    result["seats"].clear()
+
+
+@pytest.mark.parametrize(
+    ("forge", "said"),
+    [
+        (rank_nobody_first, "has no first place in its result"),
+        (number_a_seat_wrong, "has not one result for each seat, in their order"),
+        (remove_a_seat, "has not one result for each seat, in their order"),
+        (remove_all_seats, "has not one result for each seat, in their order"),
+    ],
+)
+def test_what_reads_results_without_verifying_them_refuses_those_that_cannot_be(
+    here: Dogana, cup: Path, forge: Callable[[dict[str, Any]], None], said: str
+) -> None:
+    path = cup / "records" / f"{FIRST}.jsonl"
+    lines = path.read_text().splitlines()
+    [at] = [number for number, line in enumerate(lines) if line.startswith('{"type":"result"')]
+    result = json.loads(lines[at])
+    forge(result)
+    path.write_text("\n".join([*lines[:at], json.dumps(result), *lines[at + 1 :], ""]))
+    for words in (("show", "cup"), ("page", "cup", "public")):
+        [line] = here("tournament", *words, status=1).stderr.splitlines()
+        assert f"{FIRST}.jsonl" in line
+        assert said in line
+
+
+def test_a_record_of_a_larger_table_is_refused_by_its_name(here: Dogana, cup: Path) -> None:
+    plan = read_plan((cup / "tournament.toml").read_text(), "")
+    due = match_plan(plan, next(one for one in course(plan, {}).fixtures if one.name == FIRST))
+    game = due.game
+    setup = game.setup(3, due.setup.options, due.setup.board_data)
+    larger = MatchPlan(game, setup, due.match_id, due.seed, [*due.bots, "third"], due.control)
+    path = cup / "records" / f"{FIRST}.jsonl"
+    path.unlink()
+    matches.play(larger, [House(RandomBot)] * 3, record=path)
+    for words in (("show", "cup"), ("page", "cup", "public")):
+        [line] = here("tournament", *words, status=1).stderr.splitlines()
+        assert f"the record {FIRST} has 3 seats, and its match 2; put the right one back, or remove it" in line
+
+
 def test_two_exchanged_records_are_both_named(here: Dogana, cup: Path) -> None:
     exchange_two_records(cup)
     assert [f"rotation{number}.jsonl has the bots" in found for number, found in enumerate(problems(here))] == [

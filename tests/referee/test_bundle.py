@@ -50,7 +50,7 @@ def test_records_and_what_is_no_file_stay_at_home(tmp_path: Path) -> None:
     os.mkfifo(here / "pipe")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(os.path.relpath(here / "socket"))
-        assert pack(here, without=here / "records") == before
+        assert pack(here, without=[here / "records"]) == before
 
 
 def test_too_many_files_are_refused(tmp_path: Path) -> None:

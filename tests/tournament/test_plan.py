@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from referee.tournament.plan import TournamentError, facts, read_plan
@@ -23,12 +25,28 @@ def test_a_plain_file_is_read_with_the_usual_rules() -> None:
     [
         ("x = [", "cup.toml is not TOML"),
         (f"blokcs = 3\n{PLAIN}{TWO}", "cup.toml has no entry 'blokcs' (did you mean blocks?)"),
-        (PLAIN + 'option = 1\n' + TWO, "games has no entry 'option' (did you mean options?)"),
-        (PLAIN + TWO + 'nam = "c"\n', "entrants has no entry 'nam' (did you mean name?)"),
-        (PLAIN + TWO + "[isolation]\nmemroy = 64\n", "isolation has no entry 'memroy' (did you mean memory?)"),
+        (PLAIN + 'option = 1\n' + TWO, "cup.toml.games[0] has no entry 'option' (did you mean options?); its entries are: game, options"),
+        (PLAIN + TWO + 'nam = "c"\n', "cup.toml.entrants[1] has no entry 'nam' (did you mean name?)"),
+        (PLAIN + TWO + "[isolation]\nmemroy = 64\n", "cup.toml.isolation has no entry 'memroy' (did you mean memory?)"),
         (PLAIN.replace("seats = 2", "seats = 9") + TWO, "cup.toml.seats must be an integer from 2 to 5, not 9"),
         (PLAIN.replace("round-robin", "ladder") + TWO, "cup.toml.format"),
-        (PLAIN.replace("60+0.5/10", "soon") + TWO, "'soon' is not a clock"),
+        (PLAIN.replace("60+0.5/10", "soon") + TWO, "cup.toml.clock cannot be read: 'soon' is not a clock; write bank+increment/cap"),
+        (PLAIN.replace("60+0.5/10", "0+0/10") + TWO, "cup.toml.clock cannot be read: clock 0+0/10 leaves no time to answer; its cap,"),
+        (PLAIN.replace("60+0.5/10", "60+1/0") + TWO, "clock 60+1/0 leaves no time to answer; its cap, and its bank or its increment, must be"),
+        (PLAIN.replace("60+0.5/10", "-1+1/1") + TWO, "'-1+1/1' is not a clock"),
+        (PLAIN.replace('"60+0.5/10"', "60") + TWO, "cup.toml.clock must be a text, not 60"),
+        (PLAIN.replace("seed = 7", "seed = -1") + TWO, "cup.toml.seed must be an integer from 0 to 4611686018427387904, not -1"),
+        (PLAIN.replace("seed = 7", f"seed = {2**62 + 1}") + TWO, "cup.toml.seed must be an integer from 0 to 4611686018427387904, not 46"),
+        (PLAIN.replace("seed = 7", "seed = 7.0") + TWO, "cup.toml.seed must be an integer"),
+        (PLAIN.replace("[[games]]", "[games]") + TWO, "cup.toml.games is a single table: write [[games]] above each of its tables"),
+        (PLAIN + "[entrants]\nname = 'a'\nseat = 'greedy'\n", "cup.toml.entrants is a single table: write [[entrants]]"),
+        (PLAIN, "cup.toml.entrants is missing"),
+        ("", "cup.toml.format is missing"),
+        (PLAIN + TWO.replace('"b"', '"\\u001b[31mb"'), "cup.toml.entrants[1].name must have 1 to 40 characters that can be printed, and no space"),
+        (PLAIN + TWO.replace('"b"', '" b"'), "and no space at its ends, not ' b'"),
+        (PLAIN + TWO.replace('"b"', '""'), "and no space at its ends, not ''"),
+        (PLAIN + TWO.replace('"b"', f'"{"x" * 5000}"'), f"not '{'x' * 41}'"),
+        (f'"{"x" * 5000}" = 1\n{PLAIN}{TWO}', f"cup.toml has no entry '{'x' * 40}'; its entries are: title, format"),
         (PLAIN + TWO.replace('"b"', '"a"'), "entrant a is named twice"),
         (PLAIN.replace("seats = 2", "seats = 3") + TWO, "tables of 3 need 3 entrants, and there are 2"),
         (PLAIN + TWO + "host = true\n", "host = true is for format gauntlet, not round-robin"),
@@ -61,6 +79,11 @@ def test_a_mistake_in_the_file_is_one_line(text: str, said: str) -> None:
         read_plan(text, "cup.toml")
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["<b>x</b>", "[red]x[/]", "../x", "a/b", "Ann & Bob", "안", "x" * 40])
+def test_a_name_may_have_all_that_can_be_printed(name: str) -> None:
+    assert read_plan(PLAIN + TWO.replace('"b"', json.dumps(name, ensure_ascii=False)), "").names == ["a", name]
 
 
 def test_what_may_change_is_no_fact() -> None:

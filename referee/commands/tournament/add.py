@@ -14,7 +14,7 @@ from referee.commands.seats import COMMAND
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.forecast import forecast
 from referee.commands.tournament.new import named, written_entrants
-from referee.commands.tournament.players import check_field, players
+from referee.commands.tournament.players import bot_hashes, check_versions, players
 from referee.commands.tournament.run import FolderArgument
 from referee.files import write_file
 from referee.registry import is_house_bot
@@ -59,9 +59,8 @@ def add(
             f"{place.text().rstrip()}\n\n{written_entrants([_seen_from(directory, word) for word in entrants], more)}"
         )
         plan = read_plan(text, str(place.file))
-        check_field(plan, directory)
-        with players(plan, directory):
-            pass  # each bot is there, and plays the games
+        with players(place, plan, directory):  # each bot is there, and plays the games
+            check_versions(plan, bot_hashes(plan, directory, place.own))
         write_file(place.file, text)
         out.print(f"{place.file}: {forecast(plan)}", soft_wrap=True)
         if more:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from referee.commands.resume import NAME as SERIES
+from referee.commands.plan_file import COMPARISON, SERIES
 from referee.files import in_words, make_folder, read_file, write_file, write_private
 from referee.kit.document import parse_json
 from referee.match.result import Result
@@ -22,6 +22,12 @@ from referee.tournament.plan import MAY_CHANGE, TournamentError, TournamentPlan,
 
 FILE = "tournament.toml"
 MAX_BYTES = 4 * 1024 * 1024
+_OTHERS = {
+    SERIES: "a series of `dogana play`",
+    COMPARISON: "a comparison of `dogana compare`",
+    "ladder.db": "a ladder",
+}
+"""Other uses of a folder, by the file that shows each."""
 _UNFINISHED = re.compile(r".+\.(\d+)(\.[0-9a-f]{8}\.part)?", re.ASCII)
 
 
@@ -33,6 +39,7 @@ class TournamentFolder:
         file: the file of the plan, for people.
         records: the folder of the records.
         result: the final table with the hashes of all records; it exists if the tournament is over.
+        own: the folder, and all that the tournament keeps in it: no part of a bot.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -42,6 +49,7 @@ class TournamentFolder:
         self.result = self.folder / "result.json"
         self._fixed = self.folder / ".tournament.json"
         self._lock = self.folder / ".lock"
+        self.own = [self.folder, folder.absolute() / FILE, self.records, self.result, self._fixed, self._lock]
 
     def plan(self) -> TournamentPlan:
         """Read the plan.
@@ -60,13 +68,20 @@ class TournamentFolder:
         try:
             return read_file(self.file, MAX_BYTES).decode()
         except (FileNotFoundError, NotADirectoryError):
-            if (self.folder / SERIES).exists():
-                raise TournamentError(
-                    f"{self.folder} has a series of `dogana play`; a tournament needs a folder of its own"
-                ) from None
+            self.check_is_free()
             raise TournamentError(f"there is no {self.file}; `dogana tournament new` writes one") from None
         except UnicodeDecodeError as error:
             raise TournamentError(f"{self.file} is not UTF-8: {error.reason}") from error
+
+    def check_is_free(self) -> None:
+        """Check that the folder is not for something else.
+
+        Raises:
+            TournamentError: if it is.
+        """
+        for name, what in _OTHERS.items():
+            if (self.folder / name).exists():
+                raise TournamentError(f"{self.folder} has {what}; a tournament needs a folder of its own")
 
     def directory(self, plan: TournamentPlan) -> Path:
         """Return the folder in which the paths and commands of entrants are.
@@ -110,16 +125,12 @@ class TournamentFolder:
     # what the first match fixed
 
     def fix(self, plan: TournamentPlan, hashes: Mapping[str, str]) -> None:
-        """Fix the plan and the files of the bots before the first match; check later that they are the same.
+        """Fix the plan and the files of the bots before the first match; `check` compares them later.
 
         Args:
             plan: the plan.
             hashes: the hash of each bot that is a file or a folder, by the name of its entrant.
-
-        Raises:
-            TournamentError: if something has changed since the first match.
         """
-        self.check(plan, hashes)
         make_folder(self.records)
         write_private(self._fixed, json.dumps({"plan": facts(plan), "bots": dict(hashes)}, indent=1).encode())
 
@@ -190,16 +201,18 @@ class TournamentFolder:
         Raises:
             TournamentError: if another process runs it; the text says which.
         """
-        with self._lock.open("a+") as file:
+        with self._lock.open("ab", buffering=0) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise TournamentError(f"{self.folder} is being run by {self.runner()}; wait for its end") from None
             except OSError:
                 pass  # a file system without locks, such as some network file systems
-            file.truncate(0)
-            file.write(f"process {os.getpid()} on {socket.gethostname()}")
-            file.flush()
+            try:
+                file.truncate(0)
+                file.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(self._lock)) from error
             self._sweep()
             yield
 
@@ -241,5 +254,5 @@ class TournamentFolder:
 
 def _described(was: object, now: object) -> str:
     """Describe a change in a few words; a long one not at all."""
-    said = f" from {json.dumps(was)} to {json.dumps(now)}"
+    said = f" from {json.dumps(was)} to {json.dumps(now, default=str)}"
     return said if len(said) <= 80 else ""

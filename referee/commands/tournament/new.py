@@ -24,29 +24,33 @@ from referee.commands.options import (
     read_options,
 )
 from referee.commands.output import out, target
-from referee.commands.resume import NAME as SERIES
 from referee.commands.seats import COMMAND
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.forecast import forecast
-from referee.commands.tournament.players import check_field, players
+from referee.commands.tournament.players import bot_hashes, check_versions, players
 from referee.files import make_folder, write_file
 from referee.registry import is_house_bot
 from referee.tournament.plan import (
     DEFAULT_TIE_BREAKS,
     MAX_BLOCKS,
+    MAX_ENTRANTS,
     MAX_ROUNDS,
     MAX_SEATS,
     MIN_SEATS,
+    NAME_RULE,
     SWISS_TIE_BREAKS,
     FaultRule,
     Format,
+    Preliminary,
     Scoring,
     TournamentError,
+    is_name,
     read_plan,
 )
 
-_NAMED = re.compile(r"([\w. -]+)=(.+)")
-"""An entrant with a name: `ann=bots/ann.py`."""
+Value = str | float | Sequence[str] | None
+_NAMED = re.compile(r"[\w. -]+")
+"""A name before `=`, as in `ann=bots/ann.py`; a name with other characters needs a bot after it."""
 
 
 def new(
@@ -102,6 +106,19 @@ def new(
             help="In a knockout: how many of each table go on.", show_default="1", min=1, max=2, metavar="NUMBER"
         ),
     ] = None,
+    preliminary: Annotated[
+        Preliminary, typer.Option(help="In a knockout: the rounds before it, which decide its seeding.")
+    ] = Preliminary.NONE,
+    qualify: Annotated[
+        int | None,
+        typer.Option(
+            help="How many go on from the preliminary to the knockout.",
+            show_default="all",
+            min=2,
+            max=MAX_ENTRANTS,
+            metavar="NUMBER",
+        ),
+    ] = None,
     scoring: Annotated[Scoring, typer.Option(help="The points of a match.")] = Scoring.WINS,
     faults: Annotated[FaultRule, typer.Option(help="The consequence for a bot that is put out.")] = FaultRule.FORFEIT,
     seed: Annotated[
@@ -139,16 +156,20 @@ def new(
 
       dogana tournament new cup bots/ann.py bots/bob.py bots/cem.py bots/dee.py --game yunnan --format knockout
 
+      dogana tournament new cup bots/*.py --game yunnan --format knockout --preliminary swiss --rounds 4 --qualify 8
+
       dogana tournament new cup greedy search old.py new.py --game cargo_noir --format gauntlet --hosts 2
     """
     place = TournamentFolder(folder)
     if place.file.exists():
         raise TournamentError(f"{place.file} is there already: change it, or use another folder")
-    if (folder / SERIES).exists():
-        raise TournamentError(f"{folder} has a series of `dogana play`; a tournament needs a folder of its own")
+    place.check_is_free()
+    if place.recorded():
+        raise TournamentError(f"{place.records} has records of another tournament; use another folder")
     if option and len(game) > 1:
         raise TournamentError("--option is for a single game; write the options of several into the file")
     chosen = hosts or (seats - 1 if form is Format.GAUNTLET else 0)
+    is_swiss = form is Format.SWISS or preliminary is Preliminary.SWISS
     values = {
         "title": title,
         "format": form.value,
@@ -158,10 +179,10 @@ def new(
         "seed": secrets.randbits(62) if seed is None else seed,
         "clock": clock,
         "scoring": scoring.value,
-        "tie_breaks": [one.value for one in (SWISS_TIE_BREAKS if form is Format.SWISS else DEFAULT_TIE_BREAKS)],
+        "tie_breaks": [one.value for one in (SWISS_TIE_BREAKS if is_swiss else DEFAULT_TIE_BREAKS)],
         "faults": faults.value,
         "directory": os.path.relpath(Path.cwd(), folder),
-        "of_format": _of_format(form, len(entrants), rounds, advance),
+        "of_format": _of_format(form, len(entrants), rounds, advance, preliminary, qualify),
         "entrants": written_entrants([named(word) for word in entrants], "", chosen),
         "isolation": _isolation(
             isolate=isolate, memory=memory, tasks=tasks, cpus=cpus, no_pondering=no_pondering, runtime=runtime or []
@@ -169,25 +190,19 @@ def new(
     }
     text = _FILE.format(**{key: value if key in _TABLES else _toml(value) for key, value in values.items()})
     plan = read_plan(text, str(place.file))
-    check_field(plan, Path.cwd())
-    with players(plan, Path.cwd()):
-        pass  # each bot is there, and plays the games
+    with players(place, plan, Path.cwd()):  # each bot is there, and plays the games
+        check_versions(plan, bot_hashes(plan, Path.cwd(), place.own))
     make_folder(folder)
     write_file(place.file, text)
     out.print(f"{place.file}: {forecast(plan)}", soft_wrap=True)
     out.print(f"run it: dogana tournament run {folder}", soft_wrap=True)
 
 
-_OF_KNOCKOUT = """\
-advance = {}  # how many of each table go on
-# preliminary = "swiss"  # rounds before it that decide the seeding: swiss, or round-robin
-# rounds = 5  # of a Swiss preliminary
-# qualify = 8  # how many go on from the preliminary; all without it
-"""
 _TABLES = ("of_format", "games", "entrants", "isolation")
 _FILE = """\
 # A tournament. `dogana tournament run FOLDER` plays it, and goes on where it was if it is run again.
 # After the first match only comments, title, wait and directory may change.
+# A line that begins with # and an entry shows an entry that is not set; remove the # to set it.
 
 title = {title}
 # round-robin: everybody meets everybody. gauntlet: all others meet the hosts. swiss: in each round, those with like points
@@ -197,6 +212,7 @@ format = {format}
 blocks = {blocks}  # seeds for each table and game; each is played in every rotation of the seats
 seed = {seed}  # all chance comes from it: luck, order of seats, lots
 clock = {clock}  # of each seat, in seconds: bank+increment/cap
+# wait = 10  # seconds that a bot has to join
 
 # wins: a win is a point, shared first places share it. places: 1 for the first, 0 for the last, in equal steps.
 # score: the points of the game.
@@ -216,18 +232,46 @@ directory = {directory}  # where paths and commands are, seen from this file
 {isolation}"""
 
 
-def _toml(value: str | float | Sequence[str]) -> str:
+def _toml(value: Value) -> str:
     """Write a value as TOML: strings, numbers and lists of strings are written as in JSON."""
     return json.dumps(value).replace("\x7f", "\\u007f")
 
 
-def _of_format(form: Format, entrants: int, rounds: int | None, advance: int | None) -> str:
-    """Write the entry that only this format has, if any."""
-    if (rounds is not None and form is not Format.SWISS) or (advance is not None and form is not Format.KNOCKOUT):
-        raise TournamentError("--rounds is for --format swiss, --advance for --format knockout")
-    if form is Format.SWISS:
-        return f"rounds = {rounds or (entrants - 1).bit_length() + 2}\n"
-    return _OF_KNOCKOUT.format(advance or 1) if form is Format.KNOCKOUT else ""
+def _of_format(
+    form: Format,
+    entrants: int,
+    rounds: int | None,
+    advance: int | None,
+    preliminary: Preliminary,
+    qualify: int | None,
+) -> str:
+    """Write the entries that only this format has; those that are not set as comments."""
+    is_swiss = form is Format.SWISS or preliminary is Preliminary.SWISS
+    if form is not Format.KNOCKOUT and (advance is not None or preliminary is not Preliminary.NONE):
+        raise TournamentError("--advance and --preliminary are for --format knockout")
+    if qualify is not None and preliminary is Preliminary.NONE:
+        raise TournamentError("--qualify needs rounds before a knockout: add --preliminary swiss or round-robin")
+    if rounds is not None and not is_swiss:
+        raise TournamentError("--rounds is for --format swiss and --preliminary swiss")
+    usual = (entrants - 1).bit_length() + 2
+    counted = _entry("rounds", rounds or usual, "how many rounds the Swiss part has", is_set=is_swiss)
+    balance = _entry("balance", "near", "fewer tables of a round robin, with pairs that meet more often than others")
+    if form is not Format.KNOCKOUT:
+        return {Format.SWISS: counted, Format.ROUND_ROBIN: balance}.get(form, "")
+    before = preliminary is not Preliminary.NONE
+    chosen = preliminary.value if before else Preliminary.SWISS.value
+    return (
+        _entry("advance", advance or 1, "how many of each table go on", is_set=True)
+        + _entry("preliminary", chosen, "rounds before it that decide the seeding: swiss, round-robin", is_set=before)
+        + counted
+        + balance
+        + _entry("qualify", qualify or 8, "how many go on from the preliminary; all without it", is_set=bool(qualify))
+    )
+
+
+def _entry(key: str, value: Value, comment: str, *, is_set: bool = False) -> str:
+    """Write an entry, or show one that is not set."""
+    return f"{'' if is_set else '# '}{key} = {_toml(value)}  # {comment}\n"
 
 
 def _games(names: Sequence[str], options: Sequence[str]) -> str:
@@ -235,7 +279,7 @@ def _games(names: Sequence[str], options: Sequence[str]) -> str:
     given = ", ".join(
         f"{_toml(name)} = {value if value.isdecimal() else _toml(value)}" for name, value in chosen.items()
     )
-    written = f"options = {{ {given} }}\n" if given else ""
+    written = f"options = {{ {given} }}\n" if given else "# options = { openings = 4 }  # `dogana games` lists them\n"
     return "\n".join(f"[[games]]\ngame = {_toml(name)}\n{written}" for name in names)
 
 
@@ -249,12 +293,27 @@ def written_entrants(entrants: Sequence[tuple[str, str]], more: str, hosts: int 
 
 
 def named(word: str) -> tuple[str, str]:
-    """Return the name of an entrant, and the word for its seat."""
-    if (found := _NAMED.fullmatch(word)) and not Path(word).exists():
-        return found[1], found[2]
+    """Return the name of an entrant, and the word for its seat.
+
+    Raises:
+        TournamentError: if it has a name that an entrant cannot have.
+    """
+    name, is_named, seat = word.partition("=")
     if is_house_bot(word) or word.startswith(COMMAND):
-        return word, word
-    return Path(word).stem, word
+        name, seat = word, word
+    elif _is_there(word) or not is_named or not (_NAMED.fullmatch(name) or _is_seat(seat)):
+        name, seat = Path(os.path.abspath(word)).stem if word else "", word  # noqa: PTH100 a link keeps its name
+    if not is_name(name):
+        raise TournamentError(f"{word!r}: an entrant's name has {NAME_RULE}; give it one: NAME={seat}")
+    return name, seat
+
+
+def _is_seat(word: str) -> bool:
+    return is_house_bot(word) or word.startswith(COMMAND) or _is_there(word)
+
+
+def _is_there(word: str) -> bool:
+    return os.path.exists(word)  # noqa: PTH110 a word that is too long for a path is no error here
 
 
 def _isolation(
@@ -266,11 +325,17 @@ def _isolation(
     no_pondering: bool,
     runtime: Sequence[Path],
 ) -> str:
-    if not isolate:
-        if (memory, tasks, cpus, no_pondering, list(runtime)) != (None, None, None, False, []):
-            raise TournamentError("--memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate")
-        return "[isolation]\nisolate = false  # true: run bots in the sandbox of a ladder\n"
     limits = {"memory": memory, "tasks": tasks, "cpus": cpus}
-    lines = [f"{name} = {_toml(value)}" for name, value in limits.items() if value is not None]
-    folders = f"runtimes = {_toml([str(one.absolute()) for one in runtime])}"
-    return "\n".join(["[isolation]", "isolate = true", *lines, f"pondering = {_toml(not no_pondering)}", folders, ""])
+    if not isolate and (no_pondering or runtime or any(value is not None for value in limits.values())):
+        raise TournamentError("--memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate")
+    shown = {"memory": (512, "MiB of each bot"), "tasks": (64, "its processes and threads"), "cpus": (1, "processors")}
+    folders = [str(one.absolute()) for one in runtime]
+    return (
+        f"[isolation]\nisolate = {_toml(isolate)}  # true: run bots in the sandbox of a ladder, with these limits\n"
+        + "".join(
+            _entry(key, usual if limits[key] is None else limits[key], what, is_set=limits[key] is not None)
+            for key, (usual, what) in shown.items()
+        )
+        + _entry("pondering", not no_pondering, "false: bots are stopped while they are not asked", is_set=isolate)
+        + _entry("runtimes", folders or ["/opt/jdk-25"], "folders with runtimes that bots need", is_set=bool(folders))
+    )

@@ -3,86 +3,121 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager
 from pathlib import Path
 
 from referee.commands.isolation import build_sandbox
 from referee.commands.options import read_limits
-from referee.commands.seats import COMMAND, REMOTE, Hold, read_seat
+from referee.commands.seats import COMMAND, REMOTE, Hold, read_player
+from referee.commands.tournament.folder import TournamentFolder
+from referee.errors import DoganaError
 from referee.files import in_words
-from referee.game import Game
 from referee.live.matches.play import Player
-from referee.registry import find, is_house_bot, shipped_board
+from referee.registry import did_you_mean, find, is_house_bot, shipped_board
 from referee.sandbox.box import Sandbox
+from referee.sandbox.limits import ResourceLimits
 from referee.tournament.course import table_sizes
-from referee.tournament.plan import Entrant, TournamentError, TournamentPlan
+from referee.tournament.plan import Entrant, EntrantLimits, TournamentError, TournamentPlan
 
 _NOT_HASHED = {"__pycache__", ".git", ".venv", "node_modules"}
 """Folders that programs fill by themselves, and tools of authors."""
 
 
 @contextmanager
-def players(plan: TournamentPlan, directory: Path) -> Iterator[dict[int, Player]]:
-    """Yield the player of each entrant; copies of bots are removed at the end.
+def players(
+    place: TournamentFolder, plan: TournamentPlan, directory: Path, ray: str | None = None
+) -> Iterator[list[Player]]:
+    """Yield the player of each entrant, for this machine or for those of a cluster; copies of bots are removed at the end.
 
-    Paths and commands are in `directory`, which is the current folder while the context lasts.
+    Args:
+        place: the folder of the tournament.
+        plan: the plan.
+        directory: the folder in which paths and commands are; it is the current one while the context lasts.
+        ray: the address of the cluster; None to play here.
 
     Raises:
-        TournamentError: if an entrant cannot play.
-        DoganaError: if a bot cannot be read, or this machine cannot build a sandbox.
+        TournamentError: if a game does not have such tables or options, or an entrant cannot play.
+        DoganaError: if this machine cannot build a sandbox.
     """
-    limits = plan.isolation
-    with ExitStack() as stack, chdir(directory):
+    with ExitStack() as stack:
+        _check_games(place, plan)
+        stack.enter_context(chdir(directory))
         sandbox = None
-        runtimes = [Path(one) for one in limits.runtimes]
-        if limits.isolate:
-            allowed = read_limits(limits.memory, limits.tasks, limits.cpus, no_pondering=not limits.pondering)
-            sandbox = build_sandbox(allowed, runtimes, "write isolate = false if you trust the bots")
-        yield {
-            number: _player(entrant, plan, sandbox, runtimes, stack.enter_context)
-            for number, entrant in enumerate(plan.entrants)
-        }
+        if plan.isolation.isolate and ray is None:
+            runtimes = runtimes_of(plan.isolation)
+            sandbox = build_sandbox(limits_of(plan.isolation), runtimes, "write isolate = false if you trust the bots")
+        yield [_player(place, plan, entrant, sandbox, ray, stack.enter_context) for entrant in plan.entrants]
+
+
+def limits_of(isolation: EntrantLimits) -> ResourceLimits:
+    """Return the limits of each bot in a sandbox."""
+    return read_limits(isolation.memory, isolation.tasks, isolation.cpus, no_pondering=not isolation.pondering)
+
+
+def runtimes_of(isolation: EntrantLimits) -> list[Path]:
+    """Return the folders with runtimes for bots in a sandbox."""
+    return [Path(one) for one in isolation.runtimes]
+
+
+def _check_games(place: TournamentFolder, plan: TournamentPlan) -> None:
+    try:
+        for terms in plan.games:
+            game = find(terms.name)
+            known = [option.name for option in game.options]
+            if unknown := [key for key in terms.options if key not in known]:
+                nearest = did_you_mean(unknown[0], known)
+                raise TournamentError(
+                    f"{game.name} has no option {unknown[0]!r}{nearest}; its options are: {', '.join(known)}"
+                )
+            for seats in table_sizes(plan):
+                game.setup(seats, terms.options, shipped_board(game))
+    except DoganaError as error:
+        raise TournamentError(f"{place.file}: {error}") from error
 
 
 def _player(
-    entrant: Entrant, plan: TournamentPlan, sandbox: Sandbox | None, runtimes: list[Path], hold: Hold
+    place: TournamentFolder,
+    plan: TournamentPlan,
+    entrant: Entrant,
+    sandbox: Sandbox | None,
+    ray: str | None,
+    hold: Hold,
 ) -> Player:
-    if entrant.seat == REMOTE:
+    """Read the word of an entrant; paths are seen from the current folder."""
+    word, runtimes = entrant.seat, runtimes_of(plan.isolation)
+    if word == REMOTE:
         raise TournamentError(f"{entrant.name} is remote: a remote agent joins one match, so it cannot be an entrant")
-    # Each game is asked whether the bot plays it; a player is the same for all of them.
-    return [read_seat(entrant.seat, game, plan.wait, sandbox, runtimes, hold) for game in _games(plan)][-1]
+    games = [find(name) for name in dict.fromkeys(terms.name for terms in plan.games)]
+    try:
+        # Each game is asked whether the bot plays it; a player is the same for all of them.
+        return [read_player(word, game, plan.wait, sandbox, runtimes, ray, hold) for game in games][-1]
+    except DoganaError as error:
+        is_path = not (is_house_bot(word) or word.startswith(COMMAND))
+        seen_from = f"; paths are seen from {Path.cwd()}" if is_path and not os.path.lexists(word) else ""
+        raise TournamentError(f"{place.file}: entrant {entrant.name}: {error}{seen_from}") from error
 
 
-def _games(plan: TournamentPlan) -> list[Game]:
-    return [find(name) for name in dict.fromkeys(terms.name for terms in plan.games)]
+def check_versions(plan: TournamentPlan, hashes: Mapping[str, str]) -> None:
+    """Check that no two entrants are the same version of a bot: by the same word, or by files with equal content.
 
-
-def check_field(plan: TournamentPlan, directory: Path) -> None:
-    """Check that the games have such tables, and that no two entrants are the same bot.
+    Args:
+        plan: the plan.
+        hashes: those of `bot_hashes`.
 
     Raises:
-        TournamentError: if two entrants are the same.
-        SetupError: if a game does not have these seats or options.
-        UnknownGame: if there is no such game.
+        TournamentError: if two are; the text names both.
     """
-    for terms in plan.games:
-        game = find(terms.name)
-        for seats in table_sizes(plan):
-            game.setup(seats, terms.options, shipped_board(game))
-    known: dict[object, Entrant] = {}
+    known: dict[tuple[str, str], Entrant] = {}
     for entrant in plan.entrants:
-        other = known.setdefault(_identity(entrant, directory), entrant)
+        content = hashes.get(entrant.name, "")
+        other = known.setdefault((content, "" if content else entrant.seat), entrant)
         if other is not entrant:
-            raise TournamentError(f"{other.name} and {entrant.name} are the same bot, {entrant.seat}; leave out one")
-
-
-def _identity(entrant: Entrant, directory: Path) -> object:
-    """Return the same for two entrants that are the same word or file."""
-    if (path := bot_path(entrant, directory)) is not None:
-        status = path.stat()
-        return status.st_dev, status.st_ino
-    return entrant.seat
+            how = (
+                entrant.seat if other.seat == entrant.seat else f"{other.seat} and {entrant.seat} have the same content"
+            )
+            raise TournamentError(f"{other.name} and {entrant.name} are the same bot: {how}; leave out one")
 
 
 def bot_path(entrant: Entrant, directory: Path) -> Path | None:
@@ -90,11 +125,16 @@ def bot_path(entrant: Entrant, directory: Path) -> Path | None:
     if is_house_bot(entrant.seat) or entrant.seat.startswith(COMMAND):
         return None
     path = directory / entrant.seat
-    return path if path.exists() else None
+    return path if os.path.exists(path) else None  # noqa: PTH110 a path that is too long is no error here
 
 
-def bot_hashes(plan: TournamentPlan, directory: Path) -> dict[str, str]:
+def bot_hashes(plan: TournamentPlan, directory: Path, without: Sequence[Path]) -> dict[str, str]:
     """Return the SHA-256 of each entrant that is a file or a folder, by its name.
+
+    Args:
+        plan: the plan.
+        directory: the folder in which paths are.
+        without: files and folders that do not count: what the tournament writes, which a bot's folder may have inside.
 
     Raises:
         TournamentError: if a file cannot be read.
@@ -103,19 +143,21 @@ def bot_hashes(plan: TournamentPlan, directory: Path) -> dict[str, str]:
     for entrant in plan.entrants:
         if (path := bot_path(entrant, directory)) is not None:
             try:
-                found[entrant.name] = _hash(path)
+                found[entrant.name] = _hash(path, without)
             except OSError as error:
                 raise TournamentError(f"the files of {entrant.name} cannot be read: {in_words(error)}") from error
     return found
 
 
-def _hash(path: Path) -> str:
+def _hash(path: Path, without: Sequence[Path]) -> str:
     """Hash the names and contents of a bot's files; for a single file its content alone."""
     whole = hashlib.sha256()
+    left_out = [one for one in map(Path.resolve, without) if not path.resolve().is_relative_to(one)]
     files = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
     for file in files:
         name = file.relative_to(path)
-        if _NOT_HASHED.isdisjoint(name.parts):
+        if _NOT_HASHED.isdisjoint(name.parts) and not any(map(file.resolve().is_relative_to, left_out)):
             with file.open("rb") as content:
-                whole.update(f"{name}\0{hashlib.file_digest(content, 'sha256').hexdigest()}\n".encode())
+                digest = hashlib.file_digest(content, "sha256").hexdigest()
+            whole.update(f"{name}\0{digest}\n".encode(errors="surrogateescape"))
     return whole.hexdigest()

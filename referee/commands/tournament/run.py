@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from referee.commands.on_cluster import check_travels, party, tell
+from referee.commands.options import MatchWorkersOption, RayOption
 from referee.commands.output import err, out, print_json, target
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.forecast import forecast
-from referee.commands.tournament.players import bot_hashes, check_field, players
+from referee.commands.tournament.players import bot_hashes, check_versions, limits_of, players, runtimes_of
 from referee.commands.tournament.tables import result_document, standings_table
+from referee.live.matches.cluster_series import play_on_cluster
 from referee.live.matches.fixture_matches import FixtureMatches, first_matches
 from referee.live.matches.play import Player
 from referee.live.matches.series import FinishedMatch, play_series
@@ -29,22 +33,14 @@ FolderArgument = Annotated[Path, typer.Argument(help="The folder of the tourname
 
 def run(
     folder: FolderArgument,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            help="How many matches to play at a time.",
-            show_default="one for each processor",
-            min=1,
-            max=1024,
-            metavar="NUMBER",
-        ),
-    ] = None,
+    workers: MatchWorkersOption = None,
+    ray: RayOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each event.")] = False,
 ) -> None:
     """Play a tournament to its end.
 
-    It goes on where it was after Ctrl-C, a kill or a power failure: no match is lost or played twice, and the table is the same.
-    Records that are there are verified first.
+    It goes on where it was after Ctrl-C, a kill or a power failure, here or on a cluster: no match is lost or played twice, and the table
+    is the same. Records that are there are verified first.
 
     The exit status is 0 if all has been played, and 1 if it cannot go on. If a bot does not start in its first match, the tournament stops;
     later it loses the match, by the rule for faults.
@@ -54,6 +50,8 @@ def run(
       dogana tournament run cup
 
       dogana tournament run cup --workers 4 --json
+
+      dogana tournament run cup --ray auto
     """
     place = TournamentFolder(folder)
     place.plan()  # without it, there is no folder to lock
@@ -64,9 +62,12 @@ def run(
         while not is_over:
             plan = place.plan()
             try:
-                results = _play_all(place, plan, workers or os.cpu_count() or 1, as_json=as_json)
+                results = _play_all(place, plan, workers, ray, as_json=as_json)
             except KeyboardInterrupt:
-                err.print(f"to go on: {shlex.join(['dogana', 'tournament', 'run', str(folder)])}", soft_wrap=True)
+                where = [] if ray is None else ["--ray", ray]
+                err.print(
+                    f"to go on: {shlex.join(['dogana', 'tournament', 'run', str(folder), *where])}", soft_wrap=True
+                )
                 raise
             with place.changing():  # from here on, nobody joins
                 is_over = place.plan().entrants == plan.entrants
@@ -74,25 +75,43 @@ def run(
                     _finish(place, plan, results, as_json=as_json)
 
 
-def _play_all(place: TournamentFolder, plan: TournamentPlan, workers: int, *, as_json: bool) -> dict[str, Result]:
+def _play_all(
+    place: TournamentFolder, plan: TournamentPlan, workers: int | None, ray: str | None, *, as_json: bool
+) -> dict[str, Result]:
     """Play all matches that are left; return the results of all."""
     directory = place.directory(plan)
-    check_field(plan, directory)
-    with players(plan, directory) as seated:
-        place.fix(plan, bot_hashes(plan, directory))
+    with players(place, plan, directory, ray) as seated:
+        hashes = bot_hashes(plan, directory, place.own)
+        place.check(plan, hashes)
+        check_versions(plan, hashes)
+        if ray is not None:
+            check_travels(seated, isolate=plan.isolation.isolate, remedy=f"write isolate = true into {place.file}")
+        place.fix(plan, hashes)
         _tell({"event": "begin", "forecast": forecast(plan)}, f"{place.file}: {forecast(plan)}", as_json=as_json)
-        return _play(place, plan, seated, workers, as_json=as_json)
+        return _play(place, plan, seated, workers, ray, as_json=as_json)
 
 
 def _play(
-    place: TournamentFolder, plan: TournamentPlan, seated: dict[int, Player], workers: int, *, as_json: bool
+    place: TournamentFolder,
+    plan: TournamentPlan,
+    seated: Sequence[Player],
+    workers: int | None,
+    ray: str | None,
+    *,
+    as_json: bool,
 ) -> dict[str, Result]:
     """Play round after round; return the results of all matches."""
     results: dict[str, Result] = {}
     while (found := course(plan, results).next_round(results)) is not None:
         known = course(plan, results).fixtures
         matches = FixtureMatches(plan, found.fixtures, seated, place.records, first_matches(known))
-        with closing(play_series(matches, min(workers, matches.count))) as finished:
+        there = {path.stem for path in place.recorded()}
+        if ray is None or there.issuperset(one.name for one in found.fixtures):  # no cluster is needed to verify
+            played = play_series(matches, min(workers or os.cpu_count() or 1, matches.count))
+        else:
+            limits, runtimes = limits_of(plan.isolation), runtimes_of(plan.isolation)
+            played = play_on_cluster(matches, ray, workers, tell, party(matches, limits, runtimes, place.own))
+        with closing(played) as finished:
             for match in finished:
                 results[match.name] = match.result
                 if not match.is_earlier:

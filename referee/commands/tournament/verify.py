@@ -52,7 +52,7 @@ def verify(
     """
     place = TournamentFolder(folder)
     plan = place.plan()
-    place.check(plan, bot_hashes(plan, place.directory(plan)))
+    place.check(plan, bot_hashes(plan, place.folder / plan.directory, place.own))  # those that are there
     problems, results, hashes = _check_records(place, plan)
     known = course(plan, results)
     table = final_table(plan, known, results)

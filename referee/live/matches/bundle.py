@@ -12,6 +12,7 @@ import shutil
 import stat
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,12 +27,12 @@ class BadBundle(DoganaError):
     """A folder cannot be sent to other machines; the text says why and what to do."""
 
 
-def pack(folder: Path, without: Path | None = None, max_entries: int = MAX_ENTRIES) -> bytes:
+def pack(folder: Path, without: Sequence[Path] = (), max_entries: int = MAX_ENTRIES) -> bytes:
     """Return the files of a folder as an archive; equal files make equal archives.
 
     Args:
         folder: the folder.
-        without: a folder to leave out, wherever it is.
+        without: files and folders to leave out, wherever they are.
         max_entries: the maximum number of files, folders and links.
 
     Raises:
@@ -41,7 +42,7 @@ def pack(folder: Path, without: Path | None = None, max_entries: int = MAX_ENTRI
     count = size = 0
     try:
         with tarfile.open(fileobj=packed, mode="w") as archive:
-            for path in _walk(folder, None if without is None else without.resolve(), max_entries):
+            for path in _walk(folder, [os.path.realpath(one) for one in without], max_entries):
                 info = archive.gettarinfo(path, path.relative_to(folder).as_posix())
                 if info is None or not (path.is_symlink() or path.is_file() or path.is_dir()):
                     continue  # a socket, a pipe
@@ -70,13 +71,16 @@ def pack(folder: Path, without: Path | None = None, max_entries: int = MAX_ENTRI
     return packed.getvalue()
 
 
-def _walk(folder: Path, without: Path | None, max_entries: int) -> list[Path]:
-    """List the content of a folder recursively, each folder before its own content."""
+def _walk(folder: Path, without: Sequence[str], max_entries: int) -> list[Path]:
+    """List the content of a folder recursively, each folder before its own content; `without` are real paths."""
     found: list[Path] = []
     for place, folders, files in os.walk(folder):
         here = Path(place)
-        folders[:] = sorted(name for name in folders if (here / name).resolve() != without)
-        found += [here / name for name in sorted([*folders, *files])]
+        folders[:], kept = (
+            [each for each in names if os.path.realpath(here / each) not in without] for names in (folders, files)
+        )
+        folders.sort()
+        found += [here / name for name in sorted([*folders, *kept])]
         if len(found) > max_entries:
             break
     return found

@@ -1,4 +1,4 @@
-"""A series of matches on the machines of a cluster, with the same results as `play_series`.
+"""A series of matches, or a round of a tournament, on the machines of a cluster, with the same results as `play_series`.
 
 Each slot has a worker like those of `play_series`. Records travel as bytes, and this machine names them.
 """
@@ -16,10 +16,12 @@ from pathlib import Path
 from referee.errors import DoganaError
 from referee.live.matches import bundle
 from referee.live.matches.cluster import MAX_LOST, Crew, Job, Unfit, forget_main, joined, share
+from referee.live.matches.fixture_matches import FixtureMatches
 from referee.live.matches.play import Command
 from referee.live.matches.series import (
     MAX_DEATHS,
     FinishedMatch,
+    MatchSource,
     Series,
     SeriesEnd,
     SeriesError,
@@ -33,6 +35,9 @@ from referee.live.seats.scratch import Scratch
 from referee.sandbox.limits import ResourceLimits
 from referee.sandbox.measures import build
 from referee.version import installed_version
+
+ClusterMatches = Series | FixtureMatches
+"""Matches that can be sent to other machines: a series, or a round of a tournament."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ class _Reply:
 class SeriesSlot:
     """A slot; see `referee.live.matches.cluster.Slot`."""
 
-    def __init__(self, series: Series, dogana: str, party: Party | None) -> None:
+    def __init__(self, series: ClusterMatches, dogana: str, party: Party | None) -> None:
         """Prepare to play matches of a series; `dogana` is the version of Dogana of the calling command."""
         self._series = series
         self._dogana = dogana
@@ -76,13 +81,14 @@ class SeriesSlot:
         job = ray.get_runtime_context()
         try:
             self._scratch = Scratch(f"{job.get_node_id()}-{job.get_job_id()}")
-            folder = Path(tempfile.mkdtemp(dir=self._scratch.folder)) if self._series.records is not None else None
+            if self._series.records is not None:
+                self._series = replace(self._series, records=Path(tempfile.mkdtemp(dir=self._scratch.folder)))
             losses = [] if self._party is None else self._take(self._party)
         except OSError as error:
             return Unfit(f"cannot write {error.filename}: {error.strerror}")
         except DoganaError as error:
             return Unfit(str(error))
-        self._series = replace(self._series, records=folder, resumes=False)
+        self._series = replace(self._series, resumes=False)
         forget_main()
         return losses
 
@@ -130,7 +136,7 @@ class SeriesSlot:
 
 
 def play_on_cluster(
-    series: Series, address: str, workers: int | None, tell: Callable[[str], None], party: Party | None = None
+    series: ClusterMatches, address: str, workers: int | None, tell: Callable[[str], None], party: Party | None = None
 ) -> Generator[FinishedMatch, None, None]:
     """Play a series on the machines of a cluster; yield its matches in their order, as `play_series` does.
 
@@ -179,15 +185,15 @@ def play_on_cluster(
             yielded += 1
 
 
-def _recorded_at(series: Series, number: int) -> Path | None:
-    """Return the record of an earlier match of the series; None if it has not been played."""
+def _recorded_at(series: MatchSource, number: int) -> Path | None:
+    """Return the record of an earlier match of a series; None if it has not been played."""
     if series.records is None or not series.resumes:
         return None
     path = series.records / f"{series.name(number, series.plan(number))}.jsonl"
     return path if path.exists() and path.stat().st_size else None
 
 
-def _settle(series: Series, number: int, answer: object) -> FinishedMatch:
+def _settle(series: MatchSource, number: int, answer: object) -> FinishedMatch:
     """Write the record of a match, and return the match.
 
     Raises:

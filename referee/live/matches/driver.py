@@ -51,6 +51,8 @@ from referee.match.result import Fault, Result
 from referee.records.record import RecordWriter, header
 
 _log = logging.getLogger(__name__)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The errors of a full disk, which are no fault of ours."""
 
 _READING_SECONDS = 0.3
 """The time that the referee reads on after a deadline, because an answer may have arrived unread."""
@@ -255,8 +257,10 @@ class MatchDriver:
                 connection.flush()
             self._set_timer()
         except Exception as error:  # a fault of ours, whatever it is, must not look like an agent's
-            if not (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)):
-                _log.exception("the match is void")
+            if isinstance(error, OSError) and error.errno in _FULL:
+                self.void(str(error.strerror), f"make room for {error.filename}", cause=error)
+                return
+            _log.exception("the match is void")
             if isinstance(error, HouseBotFailed):
                 self.void(str(error), error.hint)
             else:

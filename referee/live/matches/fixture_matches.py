@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ class FixtureMatches:
 
     tournament: TournamentPlan
     fixtures: Sequence[Fixture]
-    players: Mapping[int, Player]
+    players: Sequence[Player]
     """The players, by entrant."""
     records: Path
     """The folder for records."""
