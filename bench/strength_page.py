@@ -33,9 +33,11 @@ PARTS = """
 The same measurement with one part of the recipe changed, beside the recipe as it is with the same seeds:
 `make strength ONLY='--games venezia --seats 2 --seconds 0.1 --blocks 12 --change margin candidates'`.
 *Lost* is the part of the difference that is gone, block by block, with its 95 % interval.
+*Rollouts* are those of a decision, as it is and changed: where they differ, the loss is not of the part alone.
+Changed recipes are interpreted, and a loaded machine has fewer in the same time.
 
-| game | seats (fair) | seconds | changed | first as it is | first, changed | lost | blocks |
-|---|---|---|---|---|---|---|---|
+| game | seats (fair) | seconds | changed | first as it is | first, changed | lost | rollouts | blocks |
+|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -51,14 +53,13 @@ def row_of(cell: Cell, blocks: Blocks) -> str:
     gains = differences(blocks)
     matches = [match for block in blocks.values() for match in block]
     decisions = max(1, sum(match.decisions for match in matches))
-    rollouts = sum(match.rollouts for match in matches) / decisions
     departs = sum(match.departures for match in matches) / decisions
     first = share_of(blocks)
     low, high = wilson(first, len(blocks))
     interval = f"{100 * low:.0f} to {100 * high:.0f}"
     return (
         f"| {named(cell)} | **{100 * first:.0f} %** ({interval})"
-        f" | {len(blocks)} | {with_error(gains)} | {rollouts:.0f} | {100 * departs:.0f} % |"
+        f" | {len(blocks)} | {with_error(gains)} | {rollouts_in(blocks):.0f} | {100 * departs:.0f} % |"
     )
 
 
@@ -72,13 +73,19 @@ def changed_row(cell: Cell, blocks: Blocks, found: dict[Cell, Blocks]) -> list[s
     lost = [one - other for one, other in zip(differences(before), differences(after), strict=True)]
     return [
         f"| {named(cell)} | {CHANGES[cell.change][1]} | {100 * share_of(before):.0f} % | {100 * share_of(after):.0f} %"
-        f" | {with_error(lost)} | {len(seeds)} |"
+        f" | {with_error(lost)} | {rollouts_in(before):.0f}, {rollouts_in(after):.0f} | {len(seeds)} |"
     ]
 
 
 def named(cell: Cell) -> str:
     """Return the first columns of both tables: game, seats and the fair share, seconds."""
     return f"{find(cell.game).title} | {cell.seats} ({100 / cell.seats:.0f}) | {cell.seconds:g}"
+
+
+def rollouts_in(blocks: Blocks) -> float:
+    """Return the rollouts of a decision."""
+    matches = [match for block in blocks.values() for match in block]
+    return sum(match.rollouts for match in matches) / max(1, sum(match.decisions for match in matches))
 
 
 def share_of(blocks: Blocks) -> float:

@@ -132,7 +132,7 @@ def test_without_common_random_numbers_rollouts_of_the_same_seed_differ() -> Non
 def test_a_changed_recipe_has_a_row_in_the_second_table_beside_the_same_seeds() -> None:
     matches = [*two_blocks(), *two_blocks("margin", 10.0), replace(MATCH, seed=3), replace(MATCH, seed=3, seat=1)]
     text = page(blocks_of(matches))
-    assert "| Yunnan | 2 (50) | 0.1 | no margin | 100 % | 100 % | +2.0 ± 0.0 | 2 |" in text
+    assert "| Yunnan | 2 (50) | 0.1 | no margin | 100 % | 100 % | +2.0 ± 0.0 | 10, 10 | 2 |" in text
     assert text.count("| Yunnan |") == 2
 
 

@@ -50,7 +50,7 @@ class Node:
 
 
 Check = Callable[[], None]
-"""Called before each state that a search continues with; it raises an exception to end the search."""
+"""Called before each use of a card that a search tries; it raises an exception to end the search."""
 
 
 def unchecked() -> None:
@@ -86,7 +86,6 @@ def search(
         extra, found = depth == length, dict[object, Node]()
         free = max(0, length - depth - 1)
         for node in beam:
-            check()
             start = node.table
             if extra:
                 if node.least < board.mayor_price:
@@ -97,6 +96,7 @@ def search(
             for place, options in enumerate(effects):
                 if node.used >> place & 1:
                     continue
+                check()
                 used, paid = node.used | 1 << place, start
                 if place < slotted:
                     behind += 1
