@@ -80,7 +80,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Telemetry:
+class TelemetryRow:
     """A bot's telemetry under one key, from output lines such as `dogana: nodes=51200 depth=7`."""
 
     key: str
@@ -410,7 +410,7 @@ class MatchHistory:
         )
         return self.numbered([row["number"] for row in rows])
 
-    def telemetry(self, version: Version, condition: Condition) -> list[Telemetry]:
+    def telemetry(self, version: Version, condition: Condition) -> list[TelemetryRow]:
         """Return what a version said of its thinking in its last matches, by key."""
         rows = self._file.rows(
             f"""
@@ -422,15 +422,15 @@ class MatchHistory:
             """,  # noqa: S608
             [version.id, condition.id, LAST_MATCHES],
         )
-        return [Telemetry(row["key"], row["matches"], row["count"], row["total"] / row["count"]) for row in rows]
+        return [TelemetryRow(row["key"], row["matches"], row["count"], row["total"] / row["count"]) for row in rows]
 
-    def telemetry_of(self, match_id: str) -> dict[int, list[Telemetry]]:
+    def telemetry_of(self, match_id: str) -> dict[int, list[TelemetryRow]]:
         """Return what bots said of their thinking in a match that counts, by seat; for each seat by key."""
         rows = self._file.rows(
             "select seat, key, count, total from telemetry where match = ? order by seat, key", [match_id]
         )
         return {
-            seat: [Telemetry(row["key"], 1, row["count"], row["total"] / row["count"]) for row in said]
+            seat: [TelemetryRow(row["key"], 1, row["count"], row["total"] / row["count"]) for row in said]
             for seat, said in groupby(rows, key=itemgetter("seat"))
         }
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from statistics import fmean
 
 from ladder.archive.traces import last_said, usages_of
-from ladder.facts.history import LAST_BLOCKS, LAST_VERSIONS, SeatTally, Telemetry, Thinking
+from ladder.facts.history import LAST_BLOCKS, LAST_VERSIONS, SeatTally, TelemetryRow, Thinking
 from ladder.facts.standings import Placing, Standing, Status, places, statuses
 from ladder.model.condition import Condition
 from ladder.model.match import Version
@@ -143,7 +143,7 @@ class Performance(Row):
     """Its live rating after each of the last 100 blocks with a rated match of it."""
     met: list[OpponentRow]
     """Its results in its last 200 matches against each opponent, the most frequent first."""
-    telemetry: list[Telemetry]
+    telemetry: list[TelemetryRow]
     """Its telemetry in its last 200 matches, by key; for its author only."""
     history: list[BlockRating]
     """The live ratings of all versions of the bot after the last 100 blocks with a rated match of any of them."""

@@ -12,7 +12,7 @@ from ladder.archive import traces
 from ladder.archive.archive import NoRecord, find_record
 from ladder.archive.faults import Account, Blame, Lead, LongestDecision, LostDecision
 from ladder.archive.retention import KEPT, by_retention
-from ladder.facts.history import MatchHistory, PlayedMatch, Telemetry
+from ladder.facts.history import MatchHistory, PlayedMatch, TelemetryRow
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.store import Store
 from ladder.model.condition import Condition, not_defaults
@@ -63,7 +63,7 @@ class SeatAccount(Row):
     """The decision for which it was charged most; null if nobody knows."""
     usage: Usage | None = None
     """The use of resources by its processes; null if it was not confined, or it is not known any more."""
-    telemetry: list[Telemetry] = field(default_factory=list)
+    telemetry: list[TelemetryRow] = field(default_factory=list)
     """Its bot's telemetry, by key; for its author only."""
     breakdown: list[PointsRow] = field(default_factory=list)
     """The sources of its points; empty without a valid record."""
