@@ -120,10 +120,16 @@ def budget_of(cell: Cell) -> int:
     return 2 * winners(cell, WAYS[0], 1, 0)[1]
 
 
+def half_interval(share: float, count: int) -> float:
+    """Return half of the 95 % interval of a share: Agresti and Coull, 1998, which is not 0 for a share of 1."""
+    near = (share * count + 2) / (count + 4)
+    return 1.96 * math.sqrt(near * (1 - near) / (count + 4))
+
+
 def row(cell: Cell, tournaments: int) -> str:
     """Return a line of the table."""
     columns = [
-        f"{share:.0%} ± {1.96 * math.sqrt(share * (1 - share) / tournaments):.0%} ({matches:.0f})"
+        f"{share:.0%} ± {half_interval(share, tournaments):.0%} ({matches:.0f})"
         for share, matches in shares(cell, budget_of(cell), tournaments)
     ]
     return f"| {cell.entrants} | {cell.seats} | {' | '.join(columns)} |"
