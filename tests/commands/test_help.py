@@ -213,7 +213,7 @@ def test_examples_paste_at_every_width(dogana: Dogana, width: int, monkeypatch: 
 
 NEEDS_MORE = re.compile(
     r"--ray|--listen|--tls|--isolate|login|logout|connect|watch|ladder serve|ladder web|site|doctor|check|ladder run"
-    r"|cmd:./|--bot|build/|records/|tournament|sunday|requalify 'mybot|dogana compare|--replace|submit mybot\.py$"
+    r"|cmd:./|--bot|build/|records/|tournament|event new finale|sunday|requalify 'mybot|dogana compare|--replace|submit mybot\.py$"
 )
 """Examples that need a server, walls, other files or minutes; what they show has tests of its own."""
 
@@ -256,7 +256,9 @@ def test_examples_run(dogana: Dogana, tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(given) > 60
     for example in sorted(given, key=lambda one: one.startswith("dogana verify")):  # which read what others write
         shutil.copy(tmp_path / "played.jsonl", tmp_path / "match.jsonl")
-        for name in re.findall(r" --(?:record|to|html|svg) (\S+)", example):  # what another example has written
+        for name in re.findall(
+            r" (?:--(?:record|to|html|svg)|finalists) (\S+)", example
+        ):  # what another example has written
             path = tmp_path / name
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         command, _, file = re.sub(r" --server \S+| \|.*", "", example).replace("3f09", match).partition(" > ")
