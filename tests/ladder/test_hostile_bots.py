@@ -147,7 +147,7 @@ def test_bots_that_attack_their_ladder_gain_nothing(dogana: Dogana, tmp_path: Pa
         for found in re.findall("^gained: .*$", log.decode(), re.M)
     ]
     assert len(gained) >= 2 * len(ATTACKERS)
-    if ROOT.is_relative_to("/tmp"):  # the folder in which a box has the checkout is then in the /tmp of that box
+    if ROOT.is_relative_to("/tmp"):  # noqa: S108 - the folder in which a box has the checkout is then in the /tmp of that box
         assert not (ROOT / "bot.py").exists()
         gained = [line.replace(repr(str(ROOT)), "") for line in gained]
     assert set(gained) == {"gained: []"}
