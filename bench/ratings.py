@@ -58,6 +58,9 @@ class Setting:
 SETTINGS = [
     Setting("two to five seats"),
     Setting("two seats", sizes=(2,)),
+    Setting("three seats", sizes=(3,)),
+    Setting("four seats", sizes=(4,)),
+    Setting("five seats", sizes=(5,)),
     Setting("ties", step=4.0),
     Setting("half of the noise is the bot's for the block", alike=(0.5,)),
     Setting("nine tenths of it for every other bot, nothing for the rest", alike=(0.0, 0.9)),
