@@ -29,13 +29,10 @@ def main() -> None:
     """Run the command line."""
     refuse_windows()
     _prepare()
-    heeds_interrupts = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if heeds_interrupts:  # there is nothing to clean up yet, so Ctrl-C may end the imports without a traceback
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # until `stop_cleanly`
     from ladder.commands import cli
 
-    if heeds_interrupts:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     cli.main()
 
 

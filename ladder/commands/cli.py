@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+from functools import partial
 from types import FrameType
 from typing import Annotated, Any, NoReturn
 
@@ -135,9 +136,9 @@ def main() -> None:
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
     sys.stderr = Remarks()  # for usage errors, logs and tracebacks too
     logging.getLogger("referee.live.matches.driver").addFilter(_is_ours)
-    stopped = stop_cleanly()
+    stopped: list[int] = []
     try:
-        app(prog_name="dogana")
+        app(prog_name="dogana", obj=partial(stop_cleanly, stopped))
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # what wrote, Rich or typer, has made status 1 of it
             _end_for_want_of_a_reader()
@@ -172,12 +173,13 @@ def _end_for_want_of_a_reader() -> NoReturn:
     sys.exit(_READER_GONE)
 
 
-def stop_cleanly() -> list[int]:
-    """Make SIGTERM and SIGHUP act like Ctrl-C; return a list that will hold the first of them to arrive.
+def stop_cleanly(came: list[int]) -> None:
+    """Make SIGTERM and SIGHUP act like Ctrl-C from now on, and add the first of them to arrive to a list.
 
-    Later ones are ignored: systemd and shells send several, and none may interrupt the clean-up.
+    Later ones are ignored: systemd and shells send several, and none may interrupt the clean-up. `PagedCommand` calls this when
+    the function of a command begins. Until then there is nothing to clean up, and a signal kills the process: Python drops an
+    exception in the callbacks of imports, and libraries do so while they read the command line.
     """
-    came: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
         if not came:
@@ -191,11 +193,10 @@ def stop_cleanly() -> list[int]:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script
         # asyncio stops its loop in order only if this is the handler; blocked, Ctrl-C is still for others.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, stop)
-    return came
 
 
 def _is_ours(entry: logging.LogRecord) -> bool:

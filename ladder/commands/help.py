@@ -178,6 +178,12 @@ class PagedCommand(_Page, TyperCommand):
                     error.message = f"must be one of {placeholder(param).replace('|', ', ')}"
             raise
 
+    @override
+    def invoke(self, ctx: Any) -> Any:
+        """Call the function of the command, with the signals that `cli.main` wants."""
+        ctx.obj()
+        return super().invoke(ctx)
+
 
 class PagedGroup(_Page, TyperGroup):
     """A group of commands with such a help page."""

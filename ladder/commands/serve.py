@@ -69,6 +69,7 @@ from referee.commands.options import (
 from referee.errors import DoganaError
 from referee.files import in_words
 from referee.live.matches.server import Listen
+from referee.live.matches.worker import undisturbed
 from referee.registry import find, games
 from referee.version import installed_version
 
@@ -87,6 +88,7 @@ class AtHomeMode(Enum):
     NONE = "none"
 
 
+@heeding_signals()
 def serve(
     home: HomeOption,
     listen: Annotated[
@@ -162,7 +164,8 @@ def serve(
 
       dogana ladder serve --home ./ladder --log-format json 2> serve.jsonl
     """
-    from ladder.http.requests.hosts import names_of, origins_of, public_url_of  # no other command needs a web server
+    with undisturbed():  # Python may drop or replace an exception amid imports; no other command needs a web server
+        from ladder.http.requests.hosts import names_of, origins_of, public_url_of
 
     limits = chosen_limits(memory, tasks, cpus, no_pondering=no_pondering, unconfined=unconfined)
     if ray is not None and at_home is not AtHomeMode.NONE:
@@ -192,7 +195,6 @@ def serve(
             note_room(lack)
             _wait_for_room(place, OPEN_BYTES)
         with (
-            heeding_signals(),
             Store(place.database, create=True, outwaits=True) as store,
             only_run(place, store),
             working(ray, place, workers, limits, wait, _note_machine) as (crew, sandbox),
@@ -275,7 +277,8 @@ def _showing(place: Home, pages: PagesSettings, address: str, walls: Isolation, 
     Raises:
         PortInUse: if that is not possible.
     """
-    from ladder.http.publishing.serving import EVERYWHERE, Certificate, pages_beside
+    with undisturbed():  # as in `serve`
+        from ladder.http.publishing.serving import EVERYWHERE, Certificate, pages_beside
 
     host, _, port = address.rpartition(":")
     site = Site(

@@ -29,7 +29,7 @@ def in_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Ca
             patch.chdir(tmp_path)
             patch.setattr(sys, "argv", words)
             patch.setattr(sys, "stderr", sys.stderr)  # to have it back afterwards
-            patch.setattr(cli, "stop_cleanly", list)
+            patch.setattr(cli, "stop_cleanly", lambda _: None)
             ended = 0
             try:
                 cli.main()

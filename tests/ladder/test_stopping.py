@@ -53,6 +53,22 @@ if __name__ == "__main__":
         threading.Event().wait()
 """
 
+IN_AN_IMPORT = """
+import os, signal
+from ladder.commands import lazy
+class Drops:
+    def __del__(self):  # as in the callbacks of imports: Python prints an exception, and goes on
+        os.kill(os.getpid(), signal.Signals[os.environ["SENT"]])
+        print("it goes on", flush=True)
+import_module = lazy.import_module
+def importing(name):
+    Drops()
+    return import_module(name)
+lazy.import_module = importing
+from ladder.__main__ import main
+main()
+"""
+
 
 def seconds_of_a_start() -> float:
     """How long this machine takes now for what takes 0.2 s on one that has nothing else to do."""
@@ -176,3 +192,15 @@ def test_a_signal_that_somebody_swallows_ends_it_nevertheless() -> None:
     )
     assert ended.stdout == "it goes on\n"
     assert ended.returncode == 128 + signal.SIGINT
+
+
+@pytest.mark.parametrize("sent", mostly_long(["SIGTERM", "SIGINT", "SIGHUP"]))
+def test_a_signal_before_a_command_begins_kills_it(sent: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", IN_AN_IMPORT, "games"],
+        env={**environment(), "SENT": sent},
+        capture_output=True,
+        text=True,
+        timeout=patient(300),
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.Signals[sent], "", "")
