@@ -15,8 +15,6 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations
 
-import networkx
-
 from referee.kit.chance import LiveChance
 
 Meetings = Mapping[tuple[int, int], int]
@@ -55,6 +53,8 @@ def tables_and_byes(
 @cache  # a pairing is asked for again with every result
 def _pairs(field: tuple[int, ...], known: tuple[tuple[tuple[int, int], int], ...]) -> list[tuple[int, ...]]:
     """Pair entrants, given in order, at the smallest cost."""
+    import networkx  # a third of the time that every command of a ladder would need for its imports
+
     met = dict(known)
     again = len(field) ** 3  # more than all distances together
     graph = networkx.Graph()
