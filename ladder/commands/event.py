@@ -21,8 +21,16 @@ from ladder.questions.events import NEXT, PLAYING, EventAnswer, EventMatch, Even
 from ladder.questions.question import document
 from referee.commands.options import DEFAULT_CLOCK, GameOptions, read_clock, read_options
 from referee.commands.output import out, print_json
+from referee.commands.tournament.options import (
+    AdvanceOption,
+    BlocksOption,
+    FormatOption,
+    GamesOption,
+    ScoringOption,
+    SeatsOption,
+)
 from referee.registry import find
-from referee.tournament.plan import MAX_BLOCKS, MAX_ROUNDS, MAX_SEATS, MIN_SEATS, Format, Scoring
+from referee.tournament.plan import MAX_ROUNDS, Format, Scoring
 from referee.tournament.standings import chance_text
 
 MAX_TOP = 100
@@ -43,48 +51,32 @@ NameArgument = Annotated[str, typer.Argument(help="The event.", metavar="NAME")]
 def new(
     name: NameArgument,
     home: HomeOption,
-    game: Annotated[
-        list[str],
-        typer.Option(help="The game; may be given several times, and each table plays all of them.", metavar="GAME"),
-    ],
+    game: GamesOption,
     closes: Annotated[
         str, typer.Option(help="When entrants and versions are frozen, as in 2026-12-18T18:00Z.", metavar="TIME")
     ],
-    top: Annotated[int, typer.Option(help="How many bots are entered at most.", min=2, max=MAX_TOP, metavar="NUMBER")],
-    form: Annotated[Format, typer.Option("--format", help="Who meets whom.")] = Format.ROUND_ROBIN,
-    seats: Annotated[
-        int, typer.Option(help="How many sit at a table.", min=MIN_SEATS, max=MAX_SEATS, metavar="NUMBER")
-    ] = 2,
-    blocks: Annotated[
-        int,
-        typer.Option(
-            help="How many seeds each table plays, each in every rotation of the seats.",
-            min=1,
-            max=MAX_BLOCKS,
-            metavar="NUMBER",
-        ),
-    ] = 10,
+    top: Annotated[
+        int, typer.Option(help="The maximum number of bots that are entered.", min=2, max=MAX_TOP, metavar="NUMBER")
+    ],
+    form: FormatOption = Format.ROUND_ROBIN,
+    seats: SeatsOption = 2,
+    blocks: BlocksOption = 10,
     rounds: Annotated[
         int | None,
         typer.Option(
-            help="In a Swiss tournament: how many rounds.",
+            help="In a Swiss tournament: the number of rounds.",
             show_default=str(DEFAULT_ROUNDS),
             min=1,
             max=MAX_ROUNDS,
             metavar="NUMBER",
         ),
     ] = None,
-    advance: Annotated[
-        int | None,
-        typer.Option(
-            help="In a knockout: how many of each table go on.", show_default="1", min=1, max=2, metavar="NUMBER"
-        ),
-    ] = None,
-    scoring: Annotated[Scoring, typer.Option(help="The points of a match.")] = Scoring.WINS,
+    advance: AdvanceOption = None,
+    scoring: ScoringOption = Scoring.WINS,
     share: Annotated[
         int,
         typer.Option(
-            help="How many of 100 matches are of the event while it is played.", min=1, max=100, metavar="NUMBER"
+            help="The event's share of all matches while it is played, in percent.", min=1, max=100, metavar="NUMBER"
         ),
     ] = 50,
     same_author: SameAuthorOption = False,

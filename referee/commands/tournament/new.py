@@ -27,16 +27,21 @@ from referee.commands.output import out, target
 from referee.commands.seats import COMMAND
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.forecast import forecast
+from referee.commands.tournament.options import (
+    AdvanceOption,
+    BlocksOption,
+    FormatOption,
+    GamesOption,
+    ScoringOption,
+    SeatsOption,
+)
 from referee.commands.tournament.players import bot_hashes, check_versions, players
 from referee.files import make_folder, write_file
 from referee.registry import is_house_bot
 from referee.tournament.plan import (
     DEFAULT_TIE_BREAKS,
-    MAX_BLOCKS,
     MAX_ENTRANTS,
     MAX_ROUNDS,
-    MAX_SEATS,
-    MIN_SEATS,
     NAME_RULE,
     SWISS_TIE_BREAKS,
     FaultRule,
@@ -60,31 +65,18 @@ def new(
     entrants: Annotated[
         list[str],
         typer.Argument(
-            help="Who takes part: a house bot's name, the path of a bot or cmd:'COMMAND'; NAME=PATH gives it a name.",
+            help="A house bot's name, the path of a bot or cmd:'COMMAND'; NAME=PATH gives it a name.",
             metavar="ENTRANT",
         ),
     ],
-    game: Annotated[
-        list[str],
-        typer.Option(help="The game; may be given several times, and each table plays all of them.", metavar="GAME"),
-    ],
-    form: Annotated[Format, typer.Option("--format", help="Who meets whom.")] = Format.ROUND_ROBIN,
-    seats: Annotated[
-        int, typer.Option(help="How many sit at a table.", min=MIN_SEATS, max=MAX_SEATS, metavar="NUMBER")
-    ] = 2,
-    blocks: Annotated[
-        int,
-        typer.Option(
-            help="How many seeds each table plays, each in every rotation of the seats.",
-            min=1,
-            max=MAX_BLOCKS,
-            metavar="NUMBER",
-        ),
-    ] = 10,
+    game: GamesOption,
+    form: FormatOption = Format.ROUND_ROBIN,
+    seats: SeatsOption = 2,
+    blocks: BlocksOption = 10,
     hosts: Annotated[
         int | None,
         typer.Option(
-            help="In a gauntlet: how many of the first entrants are the opponents of all others.",
+            help="In a gauntlet: the number of entrants, from the first, that all others meet.",
             show_default="as many as a table needs",
             min=1,
             metavar="NUMBER",
@@ -93,38 +85,33 @@ def new(
     rounds: Annotated[
         int | None,
         typer.Option(
-            help="In a Swiss tournament: how many rounds.",
+            help="In a Swiss tournament: the number of rounds.",
             show_default="as many as a knockout of two needs, and two more",
             min=1,
             max=MAX_ROUNDS,
             metavar="NUMBER",
         ),
     ] = None,
-    advance: Annotated[
-        int | None,
-        typer.Option(
-            help="In a knockout: how many of each table go on.", show_default="1", min=1, max=2, metavar="NUMBER"
-        ),
-    ] = None,
+    advance: AdvanceOption = None,
     preliminary: Annotated[
         Preliminary, typer.Option(help="In a knockout: the rounds before it, which decide its seeding.")
     ] = Preliminary.NONE,
     qualify: Annotated[
         int | None,
         typer.Option(
-            help="How many go on from the preliminary to the knockout.",
+            help="The number that advance from the preliminary to the knockout.",
             show_default="all",
             min=2,
             max=MAX_ENTRANTS,
             metavar="NUMBER",
         ),
     ] = None,
-    scoring: Annotated[Scoring, typer.Option(help="The points of a match.")] = Scoring.WINS,
+    scoring: ScoringOption = Scoring.WINS,
     faults: Annotated[FaultRule, typer.Option(help="The consequence for a bot that is put out.")] = FaultRule.FORFEIT,
     seed: Annotated[
         int | None,
         typer.Option(
-            help="The number that all chance comes from.", show_default="drawn", min=0, max=2**62, metavar="NUMBER"
+            help="The seed of all chance in the tournament.", show_default="drawn", min=0, max=2**62, metavar="NUMBER"
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="The name of the tournament.", metavar="NAME")] = "",
