@@ -40,6 +40,8 @@ BOUND = math.log(0.95 / 0.05)
 MAX_BLOCKS = 2_000
 NOISE = 4.17
 """The noise of a performance, in units of strength: TrueSkill's beta."""
+DRIFT_BLOCKS = 50
+"""The length of a run of blocks after which a drift turns."""
 _FEW_VALUES = 8
 _FAR = 0.45
 """With more than a few different values, a likelihood ratio of normal distributions below this share of the bound is too far from it to compute the one of the test."""
@@ -66,6 +68,8 @@ class Cell:
     """Instead of matches: differences with their probabilities if the versions are equal, and if the new one is better."""
     repeats: float = 0.0
     """The probability that a block has the difference of the block before."""
+    drift: float = 0.0
+    """The difference in strength goes up by this for a run of blocks, then down by it, and so on."""
     in_deviations: bool = False
     """True if the margin is in standard deviations of a block."""
     larger: float = 1.0
@@ -100,6 +104,8 @@ CELLS = [
     Cell("5 seats, margin in deviations", 5, in_deviations=True),
     Cell("a block repeats the last: 10 %", repeats=0.1),
     Cell("a block repeats the last: 30 %", repeats=0.3),
+    Cell("2 seats, strength drifts by half of the difference", drift=0.75),
+    Cell("2 seats, strength drifts by twice the difference", drift=3.0),
 ]
 """The cells of the page."""
 
@@ -138,16 +144,30 @@ def beaten(performances: Sequence[float], seating: Seating, place: int, lost: se
     return fmean(1.0 if other in lost else (value < mine) + 0.5 * (value == mine) for other, value in rivals)
 
 
-def pool(cell: Cell, *, better: bool) -> tuple[Sequence[float], Sequence[float]]:
-    """Return differences of blocks, and their weights."""
+Pool = tuple[Sequence[float], Sequence[float]]
+"""Differences of blocks, and their weights."""
+
+
+def pools(cell: Cell, *, better: bool) -> list[Pool]:
+    """Return the pool of a cell's blocks; with a drift two, for its ups and for its downs."""
     if cell.values:
-        return [value for value, *_ in cell.values], [weights[better] for _, *weights in cell.values]
-    draw = random.Random(f"pool {cell.name} {better}")
+        return [([value for value, *_ in cell.values], [weights[better] for _, *weights in cell.values])]
     gap, faults = (cell.gap, cell.faults) if better else (0.0, (cell.faults[OLD],) * 2)
-    counts = Counter(block_difference(cell, gap, faults, draw) for _ in range(POOL))
+    draw = random.Random(f"pool {cell.name} {better}")
+    ups = Counter(block_difference(cell, gap + cell.drift, faults, draw) for _ in range(POOL))
+    downs = Counter(block_difference(cell, gap - cell.drift, faults, draw) for _ in range(POOL if cell.drift else 0))
     if not better:  # the versions are equal, so their exchange is as probable
-        counts.update({-value: count for value, count in counts.items()})
-    return list(counts), list(counts.values())
+        ups, downs = ups + _exchanged(downs or ups), downs + _exchanged(ups) if cell.drift else downs
+    return [(list(counts), list(counts.values())) for counts in (ups, downs) if counts]
+
+
+def _exchanged(counts: Counter[float]) -> Counter[float]:
+    return Counter({-value: count for value, count in counts.items()})
+
+
+def together(parts: Sequence[Pool]) -> Pool:
+    """Return the pool of all blocks: ups and downs are as frequent."""
+    return [value for values, _ in parts for value in values], [weight for _, weights in parts for weight in weights]
 
 
 def mean(values: Sequence[float], weights: Sequence[float]) -> float:
@@ -233,14 +253,16 @@ def ended(
     return Ended(conclusion, counts.total(), low <= truth <= high)
 
 
-def drawn(values: Sequence[float], weights: Sequence[float], repeats: float, draw: random.Random) -> Iterator[float]:
-    """Draw differences of blocks without end."""
-    last = None
+def drawn(parts: Sequence[Pool], repeats: float, draw: random.Random) -> Iterator[float]:
+    """Draw differences of blocks without end; with two pools a run from either, in turns, from a moment in a run by chance."""
+    last, part = None, draw.randrange(len(parts))
+    length = draw.randint(1, DRIFT_BLOCKS) if len(parts) > 1 else DRIFT_BLOCKS
     while True:
-        for value in draw.choices(values, weights, k=64):
+        for value in draw.choices(*parts[part], k=length):
             if last is None or not repeats or draw.random() >= repeats:
                 last = value
             yield last
+        part, length = (part + 1) % len(parts), DRIFT_BLOCKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,11 +286,12 @@ def side(
     cell: Cell, is_better: bool, tests: int, statistic: Statistic = of_the_command, first: int = MIN_BLOCKS
 ) -> Side:
     """Simulate the tests of a cell under one hypothesis."""
-    of_better, (values, weights) = pool(cell, better=True), pool(cell, better=is_better)
+    of_better, parts = together(pools(cell, better=True)), pools(cell, better=is_better)
+    values, weights = together(parts)
     size = mean(*of_better) / cell.larger
     margin = Margin(size / _deviation(*of_better), True) if cell.in_deviations else Margin(size)
     truth, draw = mean(values, weights), random.Random(f"tests {cell.name} {is_better}")
-    found = [ended(drawn(values, weights, cell.repeats, draw), margin, truth, statistic, first) for _ in range(tests)]
+    found = [ended(drawn(parts, cell.repeats, draw), margin, truth, statistic, first) for _ in range(tests)]
     better, not_better, undecided = (
         sum(one.conclusion == conclusion for one in found) / tests for conclusion in (1, -1, 0)
     )

@@ -8,7 +8,20 @@ from itertools import islice, pairwise
 import pytest
 
 from bench import verdicts
-from bench.verdicts import CELLS, Cell, beaten, drawn, ended, mean, of_the_command, one_normal_effect, pool, side
+from bench.verdicts import (
+    CELLS,
+    DRIFT_BLOCKS,
+    Cell,
+    beaten,
+    drawn,
+    ended,
+    mean,
+    of_the_command,
+    one_normal_effect,
+    pools,
+    side,
+    together,
+)
 from referee.verdict import block
 from referee.verdict.block import NEW, OLD, seatings_at_one_table
 from referee.verdict.likelihood import Margin
@@ -29,10 +42,12 @@ def test_a_block_is_scored_as_the_command_does(lost: tuple[int, ...]) -> None:
             assert simulated == pytest.approx(block.beaten(played, seating.index(place)))
 
 
-@pytest.mark.parametrize("cell", [CELLS[0], Cell("field", 3, in_field=True), CELLS[-3]], ids=lambda cell: cell.name)
+@pytest.mark.parametrize(
+    "cell", [CELLS[0], Cell("field", 3, in_field=True), CELLS[-5], CELLS[-1]], ids=lambda cell: cell.name
+)
 def test_equal_versions_have_no_difference_and_a_better_one_has(cell: Cell) -> None:
-    assert mean(*pool(cell, better=False)) == pytest.approx(0, abs=1e-9)
-    assert mean(*pool(cell, better=True)) > 0.02
+    assert mean(*together(pools(cell, better=False))) == pytest.approx(0, abs=1e-9)
+    assert mean(*together(pools(cell, better=True))) > 0.02
 
 
 def test_a_test_ends_at_a_bound_and_the_same_seeds_give_the_same_figures() -> None:
@@ -49,8 +64,16 @@ def test_normal_distributions_are_sure_of_ten_equal_blocks() -> None:
 
 
 def test_a_block_repeats_the_last_as_often_as_the_cell_says() -> None:
-    values = list(islice(drawn([float(number) for number in range(1000)], [1.0] * 1000, 0.3, random.Random(1)), 4000))
+    pool = [float(number) for number in range(1000)], [1.0] * 1000
+    values = list(islice(drawn([pool], 0.3, random.Random(1)), 4000))
     assert sum(one == other for one, other in pairwise(values)) / 4000 == pytest.approx(0.3, abs=0.03)
+
+
+def test_a_drift_turns_after_each_run_of_blocks() -> None:
+    values = list(islice(drawn([([1.0], [1.0]), ([-1.0], [1.0])], 0.0, random.Random(1)), 1000))
+    turns = [number for number, (one, other) in enumerate(pairwise(values)) if one != other]
+    assert turns[0] < DRIFT_BLOCKS
+    assert {other - one for one, other in pairwise(turns)} == {DRIFT_BLOCKS}
 
 
 def test_the_page_says_what_it_was_made_with() -> None:
