@@ -29,6 +29,7 @@ from referee.commands.tournament.options import (
     ScoringOption,
     SeatsOption,
 )
+from referee.commands.tournament.tables import MAX_COLUMNS
 from referee.registry import find
 from referee.tournament.plan import MAX_ROUNDS, Format, Scoring
 from referee.tournament.standings import chance_text
@@ -220,7 +221,7 @@ def listing(
 
 @event.command(cls=PagedCommand)
 def show(name: NameArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:
-    """Show who is entered in an event, its table and matches.
+    """Show the entrants, table, crosstable and matches of an event.
 
     Before the close: who would be entered if it closed now.
 
@@ -238,6 +239,7 @@ def show(name: NameArgument, home: FolderOption = None, server: ServerOption = N
     _print_terms(found.event)
     if found.standings:
         _print_table(found)
+        _print_crosstable(found)
     _print_entrants(found)
     for state, title in ((PLAYING, "being played"), (NEXT, "next")):
         _print_matches(title, [one for one in found.matches if one.state == state])
@@ -251,7 +253,7 @@ def _titles(one: EventRow) -> str:
 def _print_terms(one: EventRow) -> None:
     out.print(f"{one.event}: {_titles(one)}", style="bold", soft_wrap=True)
     each = "" if len(one.conditions) == 1 else " of each game"
-    of_format = {"swiss": f", {one.rounds} rounds", "knockout": f", {one.advance} of each table go on"}
+    of_format = {"swiss": f", {one.rounds} rounds", "knockout": f", {one.advance} of each table advance"}
     blocks = f"{one.blocks} {'block' if one.blocks == 1 else 'blocks'}{each}"
     plays = f"{one.format}, {one.seats} at a table, {blocks}{of_format.get(one.format, '')}"
     out.print(f"{plays}; while it is played, it has {one.share} of 100 matches that begin", soft_wrap=True)
@@ -272,6 +274,16 @@ def _print_table(found: EventAnswer) -> None:
         by_game = ["-" if one is None else f"{one:.3f}" for one in row.by_game] if games else []
         bot, out_of = f"{row.bot} v{row.version}", str(row.out or "-")
         listed.add_row(str(row.place), bot, str(row.matches), points, *by_game, best, out_of)
+    out.print(listed)
+
+
+def _print_crosstable(found: EventAnswer) -> None:
+    if not found.played or len(found.standings) > MAX_COLUMNS:
+        return
+    listed = table("", *(str(row.place) for row in found.standings), title="row ahead of column")
+    for row, own in zip(found.standings, found.crosstable, strict=True):
+        cells = ("-" if met.share is None else f"{met.share:.0%}" for met in own.met)
+        listed.add_row(f"{row.place}  {row.bot} v{row.version}", *cells)
     out.print(listed)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -186,7 +187,7 @@ def test_the_table_has_the_points_of_each_game_and_weighs_them_the_same(
 
 
 def test_the_crosstable_has_each_meeting_from_both_sides(
-    home: Home, store: Store, both: tuple[Condition, ...], clock: Clock
+    home: Home, store: Store, both: tuple[Condition, ...], clock: Clock, dogana: Dogana
 ) -> None:
     closed(store, clock, conditions=both, top=4)
     play_out(store, conditions=both)
@@ -198,6 +199,9 @@ def test_the_crosstable_has_each_meeting_from_both_sides(
             assert None not in shares
             assert sum(shares) == pytest.approx(1)  # type: ignore[arg-type]  # none of them is None
             assert met[one][other].matches == met[other][one].matches == 2 * 2 * 2
+    printed = dogana("ladder", "event", "show", "final", "--home", home.folder).stdout
+    _, _, crossed = printed.partition("row ahead of column")
+    assert [line.count("%") for line in crossed.splitlines() if re.match(r"\s*\d  [a-z]", line)] == [3] * 4
     shown = page(home, "/events/{event}", event="final")
     check_markup(shown)
     table = table_of(shown, "Final table")

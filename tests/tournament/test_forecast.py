@@ -11,7 +11,7 @@ from tests.tournament.played import plan_for
     [
         (2, "swiss", 3, "3 rounds, each of 1 table, 4 matches"),
         (4, "swiss", 3, "3 rounds, each of 2 tables, 8 matches"),
-        (4, "knockout", 0, "2 tables, 8 matches in the first round; the best of each table goes on"),
+        (4, "knockout", 0, "2 tables, 8 matches in the first round; the best of each table advances"),
     ],
 )
 def test_the_matches_of_a_round_are_not_taken_for_all_matches(

@@ -17,7 +17,7 @@ def forecast(plan: TournamentPlan) -> str:
         return f"{rounds} of {size}; then a knockout of {plan.qualify or len(plan.entrants)}, seeded by it"
     if plan.format is Format.KNOCKOUT:
         onward = (
-            "the best of each table goes on" if plan.advance == 1 else f"the best {plan.advance} of each table go on"
+            "the best of each table advances" if plan.advance == 1 else f"the best {plan.advance} of each table advance"
         )
         return f"{size} in the first round; {onward}"
     if plan.format is Format.GAUNTLET:

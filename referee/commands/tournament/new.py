@@ -193,7 +193,7 @@ _FILE = """\
 
 title = {title}
 # round-robin: everybody meets everybody. gauntlet: all others meet the hosts. swiss: in each round, those with like points
-# meet. knockout: the best of each table go on; the order of the entrants is their seeding.
+# meet. knockout: the best of each table advance; the order of the entrants is their seeding.
 format = {format}
 {of_format}seats = {seats}  # how many sit at a table
 blocks = {blocks}  # seeds for each table and game; each is played in every rotation of the seats
@@ -248,7 +248,7 @@ def _of_format(
     before = preliminary is not Preliminary.NONE
     chosen = preliminary.value if before else Preliminary.SWISS.value
     return (
-        _entry("advance", advance or 1, "how many of each table go on", is_set=True)
+        _entry("advance", advance or 1, "the number from each table that advance", is_set=True)
         + _entry("preliminary", chosen, "rounds before it that decide the seeding: swiss, round-robin", is_set=before)
         + counted
         + balance
