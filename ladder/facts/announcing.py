@@ -7,11 +7,14 @@ from datetime import UTC, datetime
 from ladder.facts.entries import now
 from ladder.facts.store import Store
 from ladder.model.names import ORGANISER_NAME
-from ladder.model.tournament import Phase, TournamentTerms
+from ladder.model.tournament import Phase, TournamentTerms, plan_of
 from ladder.operation.errors import LadderError
 from referee.game import SetupError
 from referee.registry import find, shipped_board
-from referee.tournament.plan import Format
+from referee.tournament.plan import Format, size_problem
+
+MAX_MATCHES = 100_000
+"""The largest number of matches of an event: a run keeps their plan in its memory, and pages read it."""
 
 
 def read_closing(text: str) -> str:
@@ -67,6 +70,9 @@ def _problem(terms: TournamentTerms) -> str:
         return f"--top {terms.top} is fewer than sit at a table of {terms.seats}"
     if terms.format is Format.KNOCKOUT and 2 * terms.advance > terms.seats:
         return f"--advance {terms.advance}: at most half of a table of {terms.seats} can go on"
+    largest = plan_of(terms, [str(number) for number in range(terms.top)], seed=0)
+    if problem := size_problem(largest, MAX_MATCHES):
+        return problem
     for condition in terms.conditions:
         game = find(condition.game)
         for size in sorted(terms.table_sizes()):

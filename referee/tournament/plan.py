@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from math import comb
 from typing import Any
 
 from referee.errors import DoganaError
@@ -15,6 +16,8 @@ from referee.match.clock import TimeControl
 from referee.registry import did_you_mean
 
 MAX_ENTRANTS, MAX_BLOCKS, MAX_NAME = 1000, 10_000, 40
+MAX_MATCHES = 1_000_000
+"""The largest number of matches of a tournament: a slip in `blocks` must not fill the memory."""
 MIN_SEATS, MAX_SEATS = 2, 5
 MAX_SECONDS = 86_400
 MAX_ROUNDS = 1000
@@ -357,6 +360,36 @@ def _isolation(document: Document) -> EntrantLimits:
     )
 
 
+def _least_matches(plan: TournamentPlan) -> int:
+    """Return a lower bound of the number of matches.
+
+    In a round robin, the tables of a design in which every two entrants meet once; in a Swiss tournament and in a gauntlet, all
+    tables; in a knockout, those of its first round, and of the rounds before it.
+    """
+    entrants, seats = len(plan.entrants), plan.seats
+    pairs_met_once = -(-entrants * (entrants - 1) // (seats * (seats - 1)))
+    swiss = plan.rounds * (entrants // seats)
+    match plan.format:
+        case Format.ROUND_ROBIN:
+            tables = pairs_met_once
+        case Format.SWISS:
+            tables = swiss
+        case Format.GAUNTLET:
+            hosts = entrants - len(plan.competitors)
+            tables = len(plan.competitors) * comb(hosts, seats - 1)
+        case Format.KNOCKOUT:
+            before = {Preliminary.NONE: 0, Preliminary.SWISS: swiss, Preliminary.ROUND_ROBIN: pairs_met_once}
+            tables = before[plan.preliminary] + (plan.qualify or entrants) // seats
+    return tables * seats * plan.blocks * len(plan.games)
+
+
+def size_problem(plan: TournamentPlan, limit: int = MAX_MATCHES) -> str:
+    """Return the reason why a tournament is too large; empty if it is not."""
+    if (least := _least_matches(plan)) <= limit:
+        return ""
+    return f"a tournament has at most {limit:,} matches, and this one at least {least:,}: lower blocks, or leave out entrants"
+
+
 def _problem(plan: TournamentPlan) -> str:
     """Return the first contradiction between the entries of a plan; empty if there is none."""
     names = Counter(plan.names)
@@ -373,7 +406,7 @@ def _problem(plan: TournamentPlan) -> str:
         return 'scoring = "score" adds up points of different games; use wins or places'
     if len(set(plan.tie_breaks)) < len(plan.tie_breaks):
         return "tie_breaks has a word twice"
-    return _field_problem(plan) or _joining_problem(plan)
+    return _field_problem(plan) or _joining_problem(plan) or size_problem(plan)
 
 
 def _field_problem(plan: TournamentPlan) -> str:

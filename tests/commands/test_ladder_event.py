@@ -48,6 +48,10 @@ def test_an_event_is_announced_listed_shown_and_cancelled(dogana: Dogana, home: 
         (["--closes", "at six"], "'at six' is no time; write it as in 2026-12-18T18:00Z"),
         (["--game", "chess"], "chess"),
         (["--top", "2", "--seats", "3"], "--top 2 is fewer than sit at a table of 3"),
+        (
+            ["--top", "100", "--blocks", "11"],
+            "a tournament has at most 100,000 matches, and this one at least 108,900: lower blocks, or leave out entrants",
+        ),
         (["--format", "gauntlet"], "--format gauntlet is not for events; use round-robin, swiss, knockout"),
         (["--scoring", "score"], "--scoring score is not for events"),
         (["--rounds", "3"], "--rounds is for format swiss, not round-robin; leave it out"),

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from referee.tournament.plan import TournamentError, facts, read_plan
-from tests.tournament.played import FILE
+from referee.tournament.plan import Preliminary, TournamentError, facts, read_plan, size_problem
+from tests.tournament.played import FILE, plan_for, play_out
 
 PLAIN = FILE.format(format="round-robin", seats=2, blocks=2)
 TWO = '[[entrants]]\nname = "a"\nseat = "greedy"\n[[entrants]]\nname = "b"\nseat = "random"\n'
@@ -71,6 +71,10 @@ def test_a_plain_file_is_read_with_the_usual_rules() -> None:
         ),
         ('rounds = 3\n' + PLAIN.replace("round-robin", "knockout") + TWO, "rounds is for format swiss, not knockout"),
         ('preliminary = "swiss"\n' + PLAIN + TWO, "preliminary is for format knockout, not round-robin"),
+        (
+            PLAIN.replace("blocks = 2", "blocks = 10000") + "".join(f"[[entrants]]\nname = 'e{number}'\nseat = 'e{number}'\n" for number in range(11)),
+            "a tournament has at most 1,000,000 matches, and this one at least 1,100,000: lower blocks, or leave out entrants",
+        ),
         ("wait = 0\n" + PLAIN + TWO, "wait must be a number from 0.1 to 86400"),
     ],
 )  # fmt: skip
@@ -95,3 +99,22 @@ def test_what_may_change_is_no_fact() -> None:
 def test_a_game_with_two_sets_of_options_has_a_label_for_each() -> None:
     second = '[[games]]\ngame = "cargo_noir"\noptions = { last_turn = 4 }\n'
     assert [one.label for one in read_plan(PLAIN + second + TWO, "").games] == ["cargo_noir", "cargo_noir-2"]
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4, 5])
+@pytest.mark.parametrize("form", ["round-robin", "swiss", "gauntlet", "knockout"])
+def test_the_limit_of_matches_never_refuses_a_smaller_tournament(form: str, seats: int) -> None:
+    for entrants in range(seats, 14):
+        plan = plan_for(entrants, seats=seats, form=form, blocks=1, hosts=seats - 1 if form == "gauntlet" else 0)
+        matches = len(play_out(plan))
+        assert size_problem(plan, matches) == ""
+        if form in ("swiss", "gauntlet"):
+            assert "at most" in size_problem(plan, matches - 1)
+
+
+@pytest.mark.parametrize("preliminary", [Preliminary.SWISS, Preliminary.ROUND_ROBIN])
+def test_the_limit_of_matches_counts_the_rounds_before_a_knockout(preliminary: Preliminary) -> None:
+    plan = plan_for(12, form="knockout", preliminary=preliminary, qualify=4, rounds=3)
+    matches = len(play_out(plan))
+    assert size_problem(plan, matches) == ""
+    assert "at most" in size_problem(plan, matches // 2)
