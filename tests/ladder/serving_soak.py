@@ -12,7 +12,6 @@ import contextlib
 import os
 import random
 import signal
-import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +32,7 @@ from ladder.service.login import Login
 from ladder.service.remote import RemoteLadder
 from tests.ladder.soak import BOT, check, finish, results, start, wait_for_results, workers_of
 from tests.ladder.test_serving import door_of, free_port, served, wait_until_free
+from tests.soaking import soak_from_environment
 
 AUTHORS = 3
 
@@ -134,15 +134,5 @@ def soak(folder: Path, kills: int, seed: int) -> int:
     return results(folder)
 
 
-def main() -> None:
-    """Run it as the environment says."""
-    kills = int(os.environ.get("DOGANA_SOAK_KILLS", "100"))
-    seed = int(os.environ.get("DOGANA_SOAK_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
-    print(f"{kills} kills, DOGANA_SOAK_SEED={seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="dogana-soak-") as folder:
-        matches = soak(Path(folder), kills, seed)
-    print(f"{matches} matches count, each once; every bot is there; everything agrees")
-
-
 if __name__ == "__main__":
-    main()
+    soak_from_environment(soak, 100, "a served ladder", "every bot is there; everything agrees")

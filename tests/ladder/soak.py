@@ -13,7 +13,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from referee.records.verify import verify
 from referee.registry import find
 from tests.commands.conftest import ROOT
 from tests.ladder.archived import record_of, recorded
+from tests.soaking import soak_from_environment
 
 GAME = "cargo_noir"
 BOT = "import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
@@ -161,15 +161,5 @@ def _has_begun(process: Path) -> bool:
     )
 
 
-def main() -> None:
-    """Run it as the environment says."""
-    kills = int(os.environ.get("DOGANA_SOAK_KILLS", "300"))
-    seed = int(os.environ.get("DOGANA_SOAK_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
-    print(f"{kills} kills and stops, DOGANA_SOAK_SEED={seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="dogana-soak-") as folder:
-        matches = soak(Path(folder), kills, seed)
-    print(f"{matches} matches count, each once; everything agrees")
-
-
 if __name__ == "__main__":
-    main()
+    soak_from_environment(soak, 300, "a ladder", "everything agrees")

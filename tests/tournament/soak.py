@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from referee.tournament.course import course
 from tests.commands.conftest import ROOT
 from tests.ladder.soak import workers_of
 from tests.patience import patient, wait_until
+from tests.soaking import soak_from_environment
 
 BOT = "from dogana.sdk import play\nplay(lambda decision: decision.action_count - 1)\n"
 SECONDS = 600
@@ -138,15 +138,5 @@ def finish(command: subprocess.Popen[str]) -> str:
     return said
 
 
-def main() -> None:
-    """Run it as the environment says."""
-    kills = int(os.environ.get("DOGANA_SOAK_KILLS", "100"))
-    seed = int(os.environ.get("DOGANA_SOAK_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
-    print(f"{kills} kills of a tournament, DOGANA_SOAK_SEED={seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="dogana-soak-") as folder:
-        matches = soak(Path(folder), kills, seed)
-    print(f"{matches} matches, each once; the table is that of a tournament that was left alone")
-
-
 if __name__ == "__main__":
-    main()
+    soak_from_environment(soak, 100, "a tournament", "the table is that of a tournament that was left alone")
