@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from statistics import median
 from typing import TYPE_CHECKING
 
 from ladder.facts.fitted import fitted
@@ -73,6 +74,8 @@ class Placing:
     """From 1, in the order of the table."""
     estimate: Estimate | None
     """Its strength, and the places that are open; None if its matches are newer than the fit."""
+    lift: float
+    """The median of live ratings less strengths, over all versions under the condition that have both; 0 if none has."""
 
 
 def statuses(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Standing]:
@@ -98,8 +101,11 @@ def places(store: Store, condition: Condition) -> dict[int, Placing]:
     They are ordered by the lower end of the range of their strength; those that are newer than the fit follow by age.
     """
     found = fitted(store, condition)
-    newer = sorted(store.results.ratings(condition).keys() - found.keys())
-    return {version: Placing(number, found.get(version)) for number, version in enumerate([*found, *newer], 1)}
+    ratings = store.results.ratings(condition)
+    lifts = [ratings[version].mu - estimate.strength for version, estimate in found.items() if version in ratings]
+    lift = median(lifts) if lifts else 0.0
+    order = [*found, *sorted(ratings.keys() - found.keys())]
+    return {version: Placing(number, found.get(version), lift) for number, version in enumerate(order, 1)}
 
 
 def standings(store: Store, condition: Condition) -> list[tuple[Standing, Placing | None]]:

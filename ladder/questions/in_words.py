@@ -50,12 +50,18 @@ def share(one: OverallRow) -> str:
 
 
 def disagreement(one: StandingRow) -> str:
-    """Say that the live rating and the strength of a version are further apart than their ranges; an empty text if they are not."""
+    """Say that the live rating and the strength of a version are further apart than their ranges; an empty text if they are not.
+
+    Live ratings are lowered by the median of what they are above strengths: their average drifts.
+    """
     live, found = one.rating, one.strength_range
-    if live is None or found is None or abs(live.mu - found.strength) <= _WITHIN * live.sigma + found.half:
+    if live is None or found is None or one.lift is None:
         return ""
+    if abs(live.mu - one.lift - found.strength) <= _WITHIN * live.sigma + found.half:
+        return ""
+    difference = f", and live ratings are {abs(one.lift):.1f} {'higher' if one.lift > 0 else 'lower'} here"
     return (
-        f"Its strength is {strength(one)}, but its live rating is {live.mu:.1f} ± {_WITHIN * live.sigma:.1f}. They differ by more than"
-        " both ranges allow. Compare each only with that of other bots: strengths have an average of 25, and the average of live ratings"
-        " drifts. The live rating takes each match as it comes, the strength weighs all matches at once. Places go by the strength."
+        f"Its strength is {strength(one)}, and its live rating {live.mu:.1f} ± {_WITHIN * live.sigma:.1f}"
+        f"{difference if abs(one.lift) >= 0.05 else ''}. They differ by more than both ranges allow:"
+        " the live rating takes each match as it comes, the strength weighs all matches at once. Places go by the strength."
     )

@@ -96,6 +96,9 @@ class StandingRow(Row):
     """TrueSkill's estimate of its skill, the live rating, which each match moves a little; null while it is not rated."""
     sigma: float | None
     """The uncertainty of that estimate."""
+    lift: float | None
+    """The median of live ratings less strengths, over all versions under the condition that have both: the two have no common
+    average. Null without a strength."""
     matches: Count
     """Its counted matches."""
     different: Count
@@ -225,6 +228,7 @@ def standing_row(
         high=None if estimate is None else estimate.high,
         mu=None if rating is None else rating.mu,
         sigma=None if rating is None else rating.sigma,
+        lift=None if place is None or estimate is None else place.lift,
         matches=tally.matches,
         different=tally.different,
         wins=tally.wins,

@@ -339,21 +339,23 @@ def test_numpy_is_not_imported_before_a_strength_is_computed() -> None:
 
 
 def test_live_rating_and_strength_differ_if_they_are_further_apart_than_both_ranges() -> None:
-    def row(mu: float, sigma: float) -> StandingRow:
-        return filled(StandingRow, place=1, strength=25.0, low=23.0, high=27.0, mu=mu, sigma=sigma)
+    def row(mu: float, sigma: float, lift: float = 0.0) -> StandingRow:
+        return filled(StandingRow, place=1, strength=25.0, low=23.0, high=27.0, mu=mu, sigma=sigma, lift=lift)
 
     assert disagreement(row(28.9, 1.0)) == ""
     said = disagreement(row(29.1, 1.0))
-    assert said.startswith("Its strength is 25.0 ± 2.0, but its live rating is 29.1 ± 2.0.")
-    assert "Compare each only with that of other bots" in said, "their averages differ"
+    assert said.startswith("Its strength is 25.0 ± 2.0, and its live rating 29.1 ± 2.0. They differ")
     assert disagreement(row(20.9, 1.0)) != ""
     assert disagreement(filled(StandingRow, mu=50.0, sigma=1.0)) == ""
+    assert disagreement(row(31.9, 1.0, lift=3.0)) == "", "all live ratings are higher by 3"
+    assert "29.1 ± 2.0, and live ratings are 1.5 lower here." in disagreement(row(29.1, 1.0, lift=-1.5))
+    assert disagreement(row(25.0, 1.0, lift=4.5)) != "", "it is 4.5 behind the others"
 
 
 def test_a_bot_whose_live_rating_differs_says_so_on_its_page_and_in_show(tmp_path: Path, dogana: Dogana) -> None:
     home = Home(tmp_path / "home")
     home.make()
-    with ladder(home.folder, 2) as store:
+    with ladder(home.folder, 3) as store:
         won_by(store, "bot0", 10)
         with store.writing():
             store.file.write("update ratings set mu = 60 where version = 1")
@@ -361,6 +363,17 @@ def test_a_bot_whose_live_rating_differs_says_so_on_its_page_and_in_show(tmp_pat
         page(home, "/bots/{bot}", bot="bot0").text,
         dogana("ladder", "show", "bot0", "--home", home.folder).stdout,
     ):
-        assert "its live rating is 60.0 ±" in words
+        assert "its live rating 60.0 ±" in words
         assert "Places go by the strength." in words
-    assert "its live rating is" not in page(home, "/bots/{bot}", bot="bot1").text
+    assert "its live rating" not in page(home, "/bots/{bot}", bot="bot1").text
+
+
+def test_live_ratings_that_are_all_higher_are_no_disagreement(tmp_path: Path, dogana: Dogana) -> None:
+    home = Home(tmp_path / "home")
+    home.make()
+    with ladder(home.folder, 3) as store:
+        won_by(store, "bot0", 10)
+        with store.writing():
+            store.file.write("update ratings set mu = mu + 20")
+    for bot in ("bot0", "bot1"):
+        assert "They differ by more" not in dogana("ladder", "show", bot, "--home", home.folder).stdout
