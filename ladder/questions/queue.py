@@ -126,9 +126,12 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
             why="; ".join(
                 [
                     *(["is playing"] if one.version in playing else []),
-                    *([f"least certain of those due: sigma {one.rating.sigma:.1f}"] if one.version == first else []),
-                    *(["waits longest"] if one.last_block == longest_ago and waits[one.version] else []),
-                    *_standing_reasons(one, kept, versions, facts, condition),
+                    *_order_reasons(
+                        one,
+                        is_first=one.version == first,
+                        waits_longest=one.last_block == longest_ago and waits[one.version] > 0,
+                    ),
+                    *_share_reasons(one, kept, versions, facts, condition),
                 ]
             ),
         )
@@ -145,7 +148,15 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
     ]
 
 
-def _standing_reasons(
+def _order_reasons(one: Candidate, *, is_first: bool, waits_longest: bool) -> Iterator[str]:
+    """Yield why a version comes before others that are due (rule 2)."""
+    if is_first:
+        yield f"least certain of those due: sigma {one.rating.sigma:.1f}"
+    if waits_longest:
+        yield "waits longest"
+
+
+def _share_reasons(
     one: Candidate, kept: Queue, versions: Mapping[int, Version], facts: Store, condition: Condition
 ) -> Iterator[str]:
     """Yield why a version is due more or less often than others."""

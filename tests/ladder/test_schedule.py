@@ -147,6 +147,11 @@ def test_of_those_that_are_as_certain_the_one_that_has_waited_longest_is_first()
     assert all(4 in table for table in drawn(entered))
 
 
+def test_a_less_certain_one_comes_before_one_that_has_waited_longer() -> None:
+    certain, uncertain = Candidate(1, "ann", Rating(25, 2), OLD, 3), Candidate(2, "bob", Rating(25, 8), OLD, 10)
+    assert [one.version for one in Queue([certain, uncertain], {})] == [2, 1]
+
+
 def test_what_decides_at_last_is_no_id() -> None:
     firsts = Counter[int]()
     for group in range(100):
