@@ -135,7 +135,7 @@ class MatchHistory:
         self._roster = roster
 
     def matches(self, limit: int, **which: Any) -> list[PlayedMatch]:
-        """Return the matches whose numbers `numbers` gives, in the same order."""
+        """Return the last matches that count, newest first, or some of them; the arguments are those of `numbers`."""
         return self.numbered(self.numbers(limit, **which))
 
     def numbers(
