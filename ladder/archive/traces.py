@@ -71,9 +71,7 @@ def find_match(
     others = [one for one in recorded if chronicle.schedule.match(one) is None and may_know(one)]
     found = sorted({*scheduled, *others})
     if not found:
-        raise NotFound(
-            f"no match has an id that begins with {beginning!r}; see dogana ladder matches, and of a bot its own"
-        )
+        raise NotFound(f"no match has an id that begins with {beginning!r}; see dogana ladder matches")
     if len(found) > 1 and found[0] != beginning:
         more = ", ..." if len(found) > MAX_NAMED else ""
         raise LadderError(

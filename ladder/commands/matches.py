@@ -56,7 +56,8 @@ def matches(
         print_json(document(found))
         return
     if not found.matches:
-        out.print("no matches")
+        why = f"; how {bot} stands: {where.command('show', bot)}" if bot else ""
+        out.print(f"no matches{why}", soft_wrap=True)
         return
     listed = table(
         "match",

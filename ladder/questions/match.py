@@ -17,7 +17,7 @@ from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.store import Store
 from ladder.model.condition import Condition, not_defaults
 from ladder.model.rating import expected_share, share_beaten
-from ladder.operation.errors import LadderError
+from ladder.operation.errors import LadderError, NotFound
 from ladder.questions.access import check_over, check_owner, find_match, may_read, without_path
 from ladder.questions.question import Count, File, Ladder, Name, Request, Row, file_of, question
 from ladder.questions.rows import (
@@ -347,8 +347,20 @@ def log(ladder: Ladder, request: LogRequest) -> LogAnswer:
         with without_path("the logs of this bot are", ladder.caller):
             logs = [traces.last_log(ladder.home, ladder.facts, versions)]
     else:
-        logs = _logs_of_match(ladder, find_match(ladder, request.what), request.seat)
+        logs = _logs_of_match(ladder, _match_of_log(ladder, request.what), request.seat)
     return LogAnswer(logs=[_bot_log(ladder, one, request.tail) for one in logs])
+
+
+def _match_of_log(ladder: Ladder, what: str) -> str:
+    """Return the id of a match; what is no match and may have been meant as a bot is refused as such."""
+    try:
+        return find_match(ladder, what)
+    except NotFound as error:
+        if ladder.facts.roster.versions_called(what):
+            raise NotFound(
+                f"{what} is a bot, and a seat is one of a match; leave out the seat, or name a match"
+            ) from error
+        raise NotFound(f"there is no bot {what!r}, and {error}") from error
 
 
 def _logs_of_match(ladder: Ladder, match_id: str, seat: int | None) -> list[traces.BotOutput]:

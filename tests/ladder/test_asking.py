@@ -322,6 +322,20 @@ def test_the_logs_of_a_match_are_shown_for_every_seat(ask: Ask, told: Home) -> N
     ]
 
 
+def test_what_is_neither_a_match_nor_a_bot_has_no_log_and_a_bot_has_no_seat(shown: Callable[..., str]) -> None:
+    told = shown("log", "nobody", status=1)
+    assert told.startswith("dogana: there is no bot 'nobody', and no match has an id that begins with 'nobody'")
+    assert "best is a bot, and a seat is one of a match" in shown("log", "best", 1, status=1)
+
+
+def test_a_bot_without_such_matches_is_looked_up_by_the_next_command(dogana: Dogana, home: Home) -> None:
+    with Store(home.database, create=False) as chronicle:
+        chronicle.roster.add_version("untried", "fay", "hash", ["./bot"], [GAME.name])
+    said = dogana("ladder", "matches", "untried", "--lost", "--home", home.folder).stdout
+    command = said.removeprefix("no matches; how untried stands: dogana ").strip()
+    assert "waits to qualify" in dogana(*shlex.split(command)).stdout
+
+
 def test_a_log_line_without_end_is_cut_unless_all_is_asked_for(home: Home, shown: Callable[..., str]) -> None:
     match = all_matches(home)[0]
     put_logs(home, match.match_id, {"seat0.log": b"x" * 100_000})
