@@ -40,11 +40,14 @@ def check_free(path: Path, *, force: bool, is_folder: bool = False) -> None:
 
     Raises:
         AlreadyThere: if the path exists and may not be replaced.
-        OSError: if the path cannot be examined, or is a folder instead of a file or the reverse; with the name.
+        OSError: if the path cannot be examined, is a folder instead of a file or the reverse, or is that of a file in a folder
+            that does not exist; with the name.
     """
     try:
         found = path.lstat()
     except FileNotFoundError:
+        if not (is_folder or path.parent.is_dir()):
+            raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path)) from None
         return
     if stat.S_ISLNK(found.st_mode) and path.exists():
         found = path.stat()

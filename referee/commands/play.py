@@ -434,8 +434,6 @@ def _prepare_records(target: Path | None, *, several: bool, force: bool) -> None
         raise PlayError(f"{target} is a file; several records need a folder")
     if several:
         make_folder(target)
-    elif not target.parent.is_dir():
-        raise PlayError(f"cannot write {target}: there is no folder {target.parent}")
     elif not target.is_dir():
         check_regular(target)
         check_free(target, force=force)

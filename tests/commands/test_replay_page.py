@@ -43,6 +43,14 @@ def test_the_views_of_seats_can_be_left_out(dogana: Dogana, record: Path) -> Non
     assert "&as=" not in told
 
 
+def test_a_folder_that_is_not_there_is_told_before_anything_is_drawn(dogana: Dogana, record: Path) -> None:
+    for option in ("--html", "--svg"):
+        (record.parent / "file").write_text("x")
+        assert "file" in dogana("replay", record, option, "file/match.html", status=1).stderr
+    refused = dogana("replay", record, "--html", "nosuch/match.html", status=1).stderr
+    assert refused == "dogana: nosuch/match.html: there is no folder nosuch\n"
+
+
 @pytest.mark.long
 def test_a_page_replaces_nothing_without_force(dogana: Dogana, record: Path) -> None:
     page = record.parent / "match.html"
