@@ -120,7 +120,7 @@ def _matches(plan: TournamentPlan, course: TournamentCourse, results: Results, l
         f'<td class="words">{_outcome(plan, fixture, results)}</td><td>{_link(fixture.name, linked)}</td></tr>'
         for fixture in course.fixtures
     ]
-    heads = _heads(["Round", "Table", "Block", "Game", "Result", "Page"])
+    heads = _heads(["Round", "Table", "Block", "Game", "Result", "Page"], {3, 4})
     return f"<table><thead>{heads}</thead><tbody>{''.join(lines)}</tbody></table>"
 
 
@@ -229,11 +229,17 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], named: int) -> s
         + "</tr>"
         for row in rows
     ]
-    return f"<table><thead>{_heads(heads)}</thead><tbody>{''.join(lines)}</tbody></table>"
+    return f"<table><thead>{_heads(heads, {named})}</thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-def _heads(heads: Sequence[str]) -> str:
-    return "<tr>" + "".join(f'<th scope="col">{escape(head)}</th>' for head in heads) + "</tr>"
+def _heads(heads: Sequence[str], of_words: Collection[int]) -> str:
+    """Return the heads of columns; those in `of_words` have words, all others numbers."""
+    kinds = (' class="words"' if column in of_words else "" for column in range(len(heads)))
+    cells = (
+        f'<th scope="col"{kind}>{escape(head[:1].upper() + head[1:])}</th>'
+        for kind, head in zip(kinds, heads, strict=True)
+    )
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _part(name: str) -> str:
