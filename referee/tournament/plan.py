@@ -427,7 +427,7 @@ def _field_problem(plan: TournamentPlan) -> str:
     if plan.format is Format.SWISS and plan.scoring is Scoring.SCORE:
         return "a Swiss tournament has byes, which have no score: use scoring wins or places"
     if len(plan.entrants) < plan.seats:
-        return f"tables of {plan.seats} need {plan.seats} entrants, and there are {len(plan.entrants)}"
+        return f"tables of {plan.seats} need {plan.seats} entrants, and the tournament has {len(plan.entrants)}"
     return ""
 
 

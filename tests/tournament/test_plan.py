@@ -48,7 +48,7 @@ def test_a_plain_file_is_read_with_the_usual_rules() -> None:
         (PLAIN + TWO.replace('"b"', f'"{"x" * 5000}"'), f"not '{'x' * 41}'"),
         (f'"{"x" * 5000}" = 1\n{PLAIN}{TWO}', f"cup.toml has no entry '{'x' * 40}'; its entries are: title, format"),
         (PLAIN + TWO.replace('"b"', '"a"'), "entrant a is named twice"),
-        (PLAIN.replace("seats = 2", "seats = 3") + TWO, "tables of 3 need 3 entrants, and there are 2"),
+        (PLAIN.replace("seats = 2", "seats = 3") + TWO, "tables of 3 need 3 entrants, and the tournament has 2"),
         (PLAIN + TWO + "host = true\n", "host = true is for format gauntlet, not round-robin"),
         (PLAIN.replace("round-robin", "gauntlet") + TWO, "a gauntlet at tables of 2 needs 1 hosts, and 0 have host = true"),
         (
