@@ -23,7 +23,7 @@ def at_tables(
     """Let people play against a bot in the browser, or stop it.
 
     They play against its newest scheduled version, now and in the future. These matches are not rated, and nobody sees the output
-    of the bot. Running matches go on.
+    of the bot. Running matches continue.
 
     Examples:
 

@@ -128,7 +128,7 @@ def _options(
         bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Accept the options before any command."""
+    """Handle the options before any command."""
 
 
 def main() -> None:

@@ -36,7 +36,7 @@ from referee.tournament.standings import chance_text
 
 MAX_TOP = 100
 LISTED = 10
-"""The most matches of a kind, and versions that are left out, that are printed."""
+"""The maximum number of printed matches of a kind, and of printed versions that are left out."""
 DEFAULT_ROUNDS = 5
 
 event = typer.Typer(

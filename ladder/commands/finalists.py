@@ -35,7 +35,7 @@ def finalists(
 ) -> None:
     """Copy the best bots of a ladder, for a tournament among them.
 
-    It takes the rated version of each bot that plays now, best first, and prints them as `dogana tournament new` takes entrants.
+    It takes the scheduled version of each rated bot, best first, and prints the files as entrants for `dogana tournament new`.
     This order is the seeding of a knockout. House bots are left out, since they can be named; bots at home have no files here.
 
     Examples:

@@ -47,7 +47,7 @@ def recompute(
 
     Ratings, standings, schedule and results are built again from the audit log. Nothing is changed without --repair, so a
     run may go on meanwhile. The exit status is 0 only if everything agrees, to the last digit; with --repair it depends on the
-    differences found, not on those left. Records that are noted as lost are listed each time, but no longer count as a
+    differences found, not on those left. Records marked as lost are listed each time, but no longer count as a
     difference. After an interruption, the next command continues from there.
 
     With --sample all ratings and tallies are compared, but only some records verified. If those agree, the exit status is 3.

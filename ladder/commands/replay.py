@@ -103,11 +103,11 @@ def replay(
 ) -> None:
     """Show a record step by step, or ask a bot about it.
 
-    Every step is played again by the rules. A record that breaks off or does not hold is shown up to there; then the
-    exit status is 1.
+    Every step is played again by the rules. An incomplete or invalid record is shown up to the fault; the
+    exit status is then 1.
 
-    With --bot, a bot gets the questions of a seat in the match again, and its answers are compared. The actions played are those
-    of the record, whatever it answers. On macOS it runs unconfined. The exit status is 0 if all answers are the same, and 1 if one
+    With --bot, a bot gets the questions of a seat in the match again, and its answers are compared. Whatever it answers, the
+    actions of the record are played. On macOS it runs unconfined. The exit status is 0 if all answers are the same, and 1 if one
     is not or the bot fails.
 
     Examples:

@@ -102,7 +102,7 @@ class AtTablesRequest(Request[AtTablesAnswer]):
 
 @question("/at-tables", is_change=True)
 def at_tables(ladder: Ladder, request: AtTablesRequest) -> AtTablesAnswer:
-    """Say whether people may play against a bot at tables.
+    """Set whether people may play against a bot at tables.
 
     Raises:
         LadderError: if there is no such bot, or it does not run here.

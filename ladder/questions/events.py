@@ -279,7 +279,7 @@ def events(ladder: Ladder, request: EventsRequest) -> EventsAnswer:
 
 @question("/events/{event}")
 def event(ladder: Ladder, request: EventRequest) -> EventAnswer:
-    """Show an event: who is entered and why, its table, and its matches.
+    """Show an event: its entrants with the reasons, its table, and its matches.
 
     Raises:
         NotFound: if there is no such event.
@@ -316,7 +316,7 @@ def _has(one: LadderTournament, game: str | None) -> bool:
 
 
 def events_of(ladder: Ladder, bot: str) -> list[BotEvent]:
-    """Return the part of a bot in the last events, the newest first; events in which nothing is known of it are left out."""
+    """Return the part of a bot in the last events, newest first; events without it are left out."""
     found = []
     for one in list(reversed(ladder.facts.tournaments.all()))[:LAST_EVENTS]:
         listed = entries(ladder, one)
@@ -339,7 +339,7 @@ def entered_because(one: LadderTournament, place: int) -> str:
 
 
 def entries(ladder: Ladder, one: LadderTournament) -> EntryList:
-    """Return who is entered in an event, or would be if it closed now; nobody if it is cancelled."""
+    """Return the entrants of an event, or those that it would have if it closed now; none if it is cancelled."""
     if one.phase is Phase.OPEN:
         return entry_list(ladder.facts, one.terms)
     return EntryList(ladder.facts.tournaments.entrants(one), ladder.facts.tournaments.left_out(one))
@@ -425,7 +425,7 @@ def _table_row(row: TableRow, version: Version, by_game: Sequence[Mapping[int, F
 
 
 def _crosstable(view: EventView) -> list[EventMeetings]:
-    """Return how often each entrant was ahead of each other one, in the order of the table."""
+    """Return the share of matches in which each entrant was ahead of each other one, in the order of the table."""
     order = [row.entrant for row in view.table.rows]
     shares = crosstable(view.valid, order).shares
     met = {pair: EventMeeting(matches, float(ahead / matches)) for pair, (ahead, matches) in shares.items()}

@@ -79,7 +79,7 @@ class QueueRequest(Request[QueueAnswer]):
 
 @question("/queue")
 def queue(ladder: Ladder, request: QueueRequest) -> QueueAnswer:
-    """List who plays next, and why.
+    """List the versions that play next, with the reasons.
 
     Raises:
         DoganaError: if there is no such game.
@@ -95,7 +95,7 @@ def queue(ladder: Ladder, request: QueueRequest) -> QueueAnswer:
 
 
 def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
-    """Return the next versions under a condition, with what decides their order; then those that play no more today."""
+    """Return the next versions under a condition with the facts that decide their order, then those without budget today."""
     kept = queue_of(facts, condition)
     versions, playing, budgets = facts.roster.versions(), facts.schedule.playing(condition), facts.budgets.of_today()
     seat_counts = find(condition.game).seat_counts
@@ -148,7 +148,7 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
 def _standing_reasons(
     one: Candidate, kept: Queue, versions: Mapping[int, Version], facts: Store, condition: Condition
 ) -> Iterator[str]:
-    """Yield why a version is due more or less often than others."""
+    """Yield the reasons why a version is due more or less often than others."""
     if one.sits_out:
         yield f"out in its last {one.faults_in_a_row} matches: sits out {one.sits_out} rounds"
     if one.author == HOUSE:

@@ -243,7 +243,7 @@ def standing_row(
 
 
 def stopped_standings(facts: Store, version: Version) -> list[StandingRow]:
-    """Return where a version is not scheduled, and will not be."""
+    """Return the standings under which a version is not scheduled, and will not be."""
     return [
         standing_row(condition, one)
         for condition in facts.roster.conditions().values()

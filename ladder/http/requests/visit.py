@@ -14,15 +14,15 @@ from ladder.tables.open_tables import TABLES
 
 
 class BadQuestion(LadderError):
-    """The address says something that cannot be; the text names what it may be."""
+    """A part of the address is invalid; the text lists the valid values."""
 
 
 class TooSlow(LadderError):
-    """The rest of a request did not come in time."""
+    """The rest of a request did not arrive in time."""
 
 
 class Gone(LadderError):
-    """The client has gone; nobody reads an answer."""
+    """The client has disconnected; nobody reads an answer."""
 
 
 class NoPage(LadderError):
@@ -95,7 +95,7 @@ class Visit:
         return int(text)
 
     def choice(self, name: str, choices: Mapping[str, object]) -> str:
-        """Return a word of the query, one of several; the first if it names none.
+        """Return the chosen word in the query; the first of several if there is none.
 
         Raises:
             BadQuestion: if it is another word.
