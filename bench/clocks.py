@@ -35,7 +35,7 @@ MAX_SECONDS = 600
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A decision that stayed in time by the bot's own clock."""
+    """A decision that was in time by the bot's own clock."""
 
     own_seconds: float
     charged_seconds: float
@@ -71,7 +71,7 @@ async def _play(server: RefereeServer, number: int, record: Path) -> MatchReport
 
 
 def compare(logs: Mapping[int, str], lines: Sequence[Mapping[str, Any]]) -> list[Decided]:
-    """Compare what bots printed of their time, by seat, with the lines of the record."""
+    """Compare the times printed by bots, by seat, with the lines of the record."""
     found = []
     for seat, log in logs.items():
         ended = [line for line in lines if line.get("seat") == seat and "ms" in line]
@@ -99,7 +99,7 @@ async def _measure(folder: Path, decisions: int) -> list[Decided]:
 
 
 def add_rows(report: Report) -> None:
-    """Measure whether bots that answer just before their limit are timed rightly on a loaded machine."""
+    """Measure whether the clock is correct for bots that answer just before their limit on a loaded machine."""
     report.section("Clocks, cores twice oversubscribed")
     with tempfile.TemporaryDirectory() as folder, burners():
         found = asyncio.run(_measure(Path(folder), report.rounds(DECISIONS)))

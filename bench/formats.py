@@ -104,7 +104,7 @@ def result(fixture: Fixture, strengths: Sequence[float], draw: random.Random) ->
 def shares(cell: Cell, budget: int, tournaments: int) -> list[tuple[float, float]]:
     """Return, for each way, the share of tournaments that the best entrant wins, and the mean number of matches.
 
-    A way has as many blocks as bring the number of its matches nearest to the budget.
+    The number of blocks of each way brings its matches nearest to the budget.
     """
     found = []
     for way in WAYS:

@@ -50,7 +50,7 @@ def cpu_of_children() -> float:
 
 
 def _rate(work: Callable[[], object]) -> float:
-    """Return how often something is done in a second of this process's time."""
+    """Return the number of calls of a function per second of this process's time."""
     done = 0
     start = time.process_time()
     while time.process_time() - start < SECONDS:
@@ -60,7 +60,7 @@ def _rate(work: Callable[[], object]) -> float:
 
 
 def add_rows(report: Report) -> None:
-    """Measure verifying a record beside playing the same match in process, without a wire or a record."""
+    """Compare verifying a record with playing the same match in process, without a wire or a record."""
     report.section("Matches")
     with tempfile.TemporaryDirectory() as folder:
         for game in games().values():

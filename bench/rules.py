@@ -41,7 +41,7 @@ Rates = dict[str, dict[str, float]]
 
 
 def _per_second(work: Callable[[], int], seconds: float) -> float:
-    """Return how often something is done per second of processor time; each call returns how often it has done it."""
+    """Return the repetitions per second of processor time; each call returns its number of repetitions."""
     done = 0
     start = time.process_time()
     while time.process_time() - start < seconds:
@@ -138,7 +138,7 @@ def measure_in(folder: Path, rounds: int = ROUNDS) -> list[Rates]:
     """Measure the rules in a folder, in a process of their own.
 
     Raises:
-        subprocess.CalledProcessError: if that fails.
+        subprocess.CalledProcessError: if the process fails.
     """
     command = [sys.executable, "-m", "bench.rules", str(rounds)]
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
@@ -147,7 +147,7 @@ def measure_in(folder: Path, rounds: int = ROUNDS) -> list[Rates]:
 
 @cache
 def compile_copy() -> str:
-    """Compile the rules in a copy of the sources, as `make compiled` does, once, unless this runs there; return why not, or nothing."""
+    """Compile the rules in a copy of the sources, once, unless this runs there; return the problem, or an empty text."""
     if rules_are_compiled():
         return ""
     make = ["make", "compiled-copy"]
@@ -161,7 +161,7 @@ def rate(rounds: list[Rates], what: str, name: str) -> float:
 
 
 def add_rows(report: Report) -> None:
-    """Measure compiled and pure rules beside OpenSpiel; only compiled ones have aims."""
+    """Compare compiled and pure rules with OpenSpiel; only compiled ones have aims."""
     report.section("Rules, largest table of each game")
     if why_not := compile_copy():
         for what, peer, aim in AIMS:
@@ -185,7 +185,7 @@ def _add_row(
     beside: tuple[str, ...],
     aim: float | None = None,
 ) -> None:
-    """Add a game's rate beside that of a peer, or the median of several; the ratio is the median of those of the rounds."""
+    """Add a game's rate, compared with a peer or the median of several; the ratio is the median over the rounds."""
     what, game = measured
     ours = f"{rate(rounds, what, game):,.0f}"
     if beside[0] not in rounds[0][what]:

@@ -73,7 +73,7 @@ def store(matches: int = MATCHES) -> Stored:
 
 
 class _Elsewhere:
-    """Stands in for the workers.
+    """A pool in place of the workers.
 
     Attributes:
         matches: the number of matches of a block that were played.
@@ -87,7 +87,7 @@ class _Elsewhere:
         self.counting = 0.0
 
     def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, Finished]]:
-        """Play as `Pool.play` does; what the run does in between is counting."""
+        """Play as `Pool.play` does; the work of the run in between is counting."""
         given = time.perf_counter()
         for match in matches:
             assert match is not None

@@ -27,7 +27,7 @@ class _Question(NamedTuple):
 
 
 def share_of_others(game_name: str, temperature: float, matches: int) -> tuple[float, int]:
-    """Return the share of decisions in which another row is played, and the number of decisions."""
+    """Return the share of decisions with another row, and the number of decisions."""
     game, greedy = find(game_name), house_bots()["greedy"]
     setup = game.setup(2, {}, shipped_board(game))
     asked = others = 0
