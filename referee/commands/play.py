@@ -137,8 +137,9 @@ def play(
 ) -> None:
     """Play matches between bots on this machine.
 
-    A path is what `dogana ladder submit` takes: a program, a .py, .js or .jar file, a folder, or an archive. It runs in its own
-    folder; an archive, and any bot with --isolate, runs in a copy. A house bot goes before a file of its name, which is ./greedy.
+    A path is a bot as for `dogana ladder submit`: a program, a .py, .js or .jar file, a folder, or an archive. It runs in its
+    own folder; an archive, and any bot with --isolate, runs in a copy. The name of a house bot takes precedence over a file,
+    which you can name as ./greedy.
 
     If a bot does not start, nothing is played. If it does not start in a later match of a series, it loses that match.
 

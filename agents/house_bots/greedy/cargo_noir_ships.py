@@ -67,7 +67,7 @@ def best_swap(worth: Worth, goods: list[int], shown: list[int]) -> tuple[float, 
 
 
 def _change(goods: list[int], kind: int, by: int) -> int:
-    """Return what a hand changes by when the number of tokens of a kind changes."""
+    """Return the change of a hand when the number of tokens of a kind changes."""
     if kind == 9:
         return by
     return pile(goods[kind] + by) - pile(goods[kind])
