@@ -53,7 +53,7 @@ STEPS: dict[str, Callable[[Report], object]] = {
     "clocks": clocks.add_rows,
     "scheduling": scheduling.add_rows,
 }
-"""What is measured, in its order: what suffers most from a busy machine first, while it is quiet."""
+"""The steps in order: those that suffer most from a busy machine come first, while it is quiet."""
 
 
 def measure(report: Report, chosen: dict[str, Callable[[Report], object]], console: Console) -> None:

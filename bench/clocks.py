@@ -1,4 +1,4 @@
-"""Whether the clock is just on a loaded machine: bots that answer shortly before their limit, with the cores oversubscribed."""
+"""A test of the clock on a loaded machine: bots answer shortly before their limit, with the cores oversubscribed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from referee.registry import find, shipped_board
 DECISIONS = 2000
 BUDGET_SECONDS = 0.2
 MARGINS_MS = (10, 30)
-"""How long before its limit the bot in each seat answers."""
+"""The seconds before its limit at which the bot in each seat answers."""
 MATCHES_AT_ONCE = 6
 OVERSUBSCRIBED = 2
 """The number of processes that never rest, for each core."""
 MAX_SECONDS = 600
-"""When the burners end whatever happens."""
+"""The time after which the burners end in any case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Decided:
     own_seconds: float
     charged_seconds: float
     is_late: bool
-    """Whether the referee called it late."""
+    """True if the referee judged it late."""
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""Whether TrueSkill's constants should differ from game to game: `make ratings` writes a table into docs/ratings.md.
+"""A search for better constants of TrueSkill in each game: `make ratings` writes a table into docs/ratings.md.
 
 Bots of eight strengths play at random tables of every size; they are `greedy` with a share of random actions. Ratings follow match
 by match, with many combinations of beta, tau and draw probability. Before each match they predict which of every two seats will
-be ahead; the loss is the mean of -log(probability) of what happened. Every figure follows from the seeds.
+be ahead; the loss is the mean of -log(predicted probability of the result). Every figure follows from the seeds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How often the best entrant wins a tournament of each format, at equal numbers of matches: `make formats` writes docs/tournaments.md.
+"""The share of wins of the best entrant, by format, at equal numbers of matches: `make formats` writes docs/tournaments.md.
 
 Entrants of random strength play tournaments that are planned, paired and placed by the code of `dogana tournament`; only the
 matches are drawn: a performance is the strength, the luck that the seed gives a seat, and noise. Every figure follows from the seeds.

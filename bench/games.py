@@ -74,7 +74,7 @@ class Figures(NamedTuple):
     wins: tuple[float, ...]
     """The share of the first place of one greedy bot among random ones, in each match."""
     different: int
-    """How many different matches are behind `firsts`."""
+    """The number of different matches behind `firsts`."""
 
 
 def measure(game_name: str, seats: int, matches: int) -> Figures:

@@ -29,17 +29,17 @@ from referee.live.matches.play import Command
 
 PAGE = ROOT / "docs" / "kits.md"
 ROUND_TRIPS = 1000
-"""How many questions the round trip is the median of; as many go before, so that every runtime is warm."""
+"""The number of measured round trips; the same number before them warms up the runtime."""
 
 WAIT_SECONDS = 60.0
-"""How long a bot may take to join, to answer or to exit."""
+"""The maximum time for a bot to join, to answer or to exit."""
 
 
 class Kit(NamedTuple):
     """The facts about a kit for the measurements and the tests."""
 
     submitted: tuple[str, ...]
-    """What its README.md says to submit."""
+    """The files to submit, by its README.md."""
     bot: str
     """The file with the bot."""
     sdk: str
@@ -170,9 +170,9 @@ class Figures(NamedTuple):
     lines: tuple[int, int]
     """Of the bot, and of the connection."""
     cold_seconds: float
-    """How long it takes to build where nothing has been downloaded."""
+    """The time of a build without earlier downloads."""
     warm_seconds: float
-    """How long it takes to build another one after that."""
+    """The time of another build after that."""
     start_seconds: float
     """From the start of the process to its first answer."""
     round_trip_seconds: float

@@ -1,4 +1,4 @@
-"""How much of a result is luck: plays the blocks that are missing in docs/luck.csv, and writes docs/luck.md.
+"""The share of luck in results: plays the blocks that are missing in docs/luck.csv, and writes docs/luck.md.
 
 `make luck`, or `python -m bench.luck --games yunnan --seats 2 --blocks 200`. A cell that has its blocks already is not played
 again. The page follows from the files of results alone, its intervals included.

@@ -1,4 +1,4 @@
-"""How fast the record of a match is verified; and what other measurements share."""
+"""The speed of verifying a record, and the code that other measurements share."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SECONDS = 0.5
 ROOT = Path(__file__).resolve().parent.parent
 """The sources that are measured."""
 CHECKOUT = ROOT.parent.parent if ROOT.parts[-2:] == ("build", "compiled") else ROOT
-"""Where they come from, if they are a copy with compiled rules."""
+"""The checkout of the sources, which may be a copy with compiled rules."""
 IMPORTS = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-"""How a Python program in a box imports these sources; what is installed may be another copy."""
+"""The statements by which a Python program in a box imports these sources instead of the installed package."""
 ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents")]),

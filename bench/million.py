@@ -1,4 +1,4 @@
-"""What a ladder of a million matches and 1,000 versions costs, beside one of 1,000 matches.
+"""The costs of a ladder of a million matches and 1,000 versions, compared with one of 1,000 matches.
 
 The ladders are made once, which takes some minutes and 2 GB, and stay where they are. All steps are measured in turn, in processor
 time. With 1,000 matches most of the 1,000 versions have played three or four, so what lists their last ones is not full yet, and

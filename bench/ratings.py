@@ -1,7 +1,7 @@
-"""How often the ranges of ratings contain the truth, simulated: `make ratings`, or `python -m bench.ratings`, writes docs/ratings.md.
+"""Simulate how often rating ranges contain the truth: `make ratings`, or `python -m bench.ratings`, writes docs/ratings.md.
 
-Bots of known strength play as `ladder/model/schedule.py` seats them. Then the ladder's two ratings say what they know: the online
-one (`ladder/model/rating.py`), which changes with every match, and the fit (`ladder/model/fit.py`) of all matches at once.
+Bots of known strength play as `ladder/model/schedule.py` seats them. Then both ratings of the ladder give their estimates: the
+online one (`ladder/model/rating.py`), which changes with every match, and the fit (`ladder/model/fit.py`) of all matches at once.
 The same seeds give the same page.
 """
 

@@ -115,12 +115,12 @@ class Circumstances(NamedTuple):
     """Its short hash; `-changed` behind it if there were changes besides."""
     machine: str
     compiled: bool
-    """Whether the rules were compiled with which matches and ladders were played, as in an installed wheel."""
+    """True if matches and ladders were played with compiled rules, as in an installed wheel."""
     load_before: float
     """The mean number of running processes in the minute before, as Linux counts it."""
     load_after: float
     minutes: float
-    """How long all took."""
+    """The duration of the whole measurement."""
 
 
 def machine() -> str:

@@ -1,4 +1,4 @@
-"""How fast the rules are, beside games of OpenSpiel (C++, driven from Python), in the same process, by its processor time.
+"""The speed of the rules, compared with games of OpenSpiel (C++, driven from Python), in the processor time of one process.
 
 `python -m bench.rules ROUNDS` measures the rules of the folder in which it runs, and prints JSON: `make bench` calls it in the
 checkout, where they are pure, and in build/compiled, where `make compiled-copy` has compiled them.
@@ -37,7 +37,7 @@ AIMS = ((PLAYOUTS, "gin_rummy", 5.0), (CLONES, "backgammon", 2.0))
 """The peers that compiled rules are to outdo, and how many times."""
 
 Rates = dict[str, dict[str, float]]
-"""How often something is done per second of processor time, by what it is and by whose game it is."""
+"""Rates per second of processor time, by operation and game."""
 
 
 def _per_second(work: Callable[[], int], seconds: float) -> float:

@@ -1,4 +1,4 @@
-"""What has become slower since an older commit: `make bench SINCE=COMMIT STEPS='wire million'`.
+"""The change of speed since an older commit: `make bench SINCE=COMMIT STEPS='wire million'`.
 
 Each commit measures the same steps with its own bench, in turn, both with pure rules. So an older commit is one whose bench knows them.
 """

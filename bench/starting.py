@@ -1,6 +1,6 @@
-"""What it costs to start the command line, and an agent, until it has answered its first question.
+"""The cost of starting the command line, and of an agent until its first answer.
 
-Every agent joins a scripted referee, answers one question and ends. Whatever is compared is started in turn, in one run.
+Every agent joins a scripted referee, answers one question and ends. Compared programs are started in turn, in one run.
 """
 
 from __future__ import annotations

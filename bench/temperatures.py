@@ -1,4 +1,4 @@
-"""How often `greedy` with a temperature plays another row than without: the shares in docs/writing_a_bot.md.
+"""The share of decisions in which a temperature changes the row of `greedy`, for docs/writing_a_bot.md.
 
 `python -m bench.temperatures 0.5 2 --games valparaiso` plays matches of two seats with each temperature against itself. It counts
 the decisions among several actions, and those in which `greedy` would have played another row.

@@ -1,4 +1,4 @@
-"""Measure what the estimates are worth that `greedy` has in Valparaíso: `python -m bench.values_valparaiso [SEATS] [MATCHES] [SEED]`.
+"""Measure the effect of each estimate of `greedy` in Valparaíso: `python -m bench.values_valparaiso [SEATS] [MATCHES] [SEED]`.
 
 The policy of rollouts plays matches in which each seat has drawn factors for the estimates of `greedy`, near those in
 `valparaiso_estimates.py`. A regression explains what a seat scores beyond the mean of its rivals by its factors beyond theirs,

@@ -1,4 +1,4 @@
-"""How much of the outcomes of matches is the seat, the seed, the bot, and the rest: an analysis of variance of crossed blocks.
+"""The parts of seat, seed, bot and rest in the outcomes of matches: an analysis of variance of crossed blocks.
 
 A block is one seed in all rotations: in rotation r, bot b has seat (b + r) mod n. So within a block each bot has each seat once,
 and seats and bots can be told apart (a Latin square). An outcome is a number for each bot of each match, taken beyond the

@@ -1,4 +1,4 @@
-"""How often `dogana compare` is wrong, and how long it takes: simulated comparisons, written to docs/verdicts.md.
+"""The errors and the length of `dogana compare`: simulated comparisons, written to docs/verdicts.md.
 
 `make verdicts`, or `python -m bench.verdicts --tests 1000 --only sparse --no-page`. Every figure follows from the seeds.
 

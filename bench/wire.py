@@ -1,4 +1,4 @@
-"""What asking costs the referee, beside bare gRPC streams with as many bytes.
+"""The cost of a question for the referee, compared with bare gRPC streams of as many bytes.
 
 Half of a bare stream comes before each match of random agents and half after it, so both have the same seconds, and the rounds go
 through all tables in turn, so that no table has a slow minute for itself. Processor time is that of this process, with all its

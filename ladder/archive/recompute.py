@@ -69,7 +69,7 @@ class Sample:
 
 @dataclass(slots=True)
 class Lines:
-    """The lines about something that may occur a million times: the first ones, and the number of all."""
+    """Lines about problems of one kind, of which there may be a million: the first ones, and the number of all."""
 
     told: list[str] = field(default_factory=list)
     count: int = 0
@@ -106,7 +106,7 @@ class Comparison:
     log: str = ""
     """The first event that does not follow from those before it; empty if all do. It cannot be put right."""
     repaired: bool = False
-    """Whether what differed has been put right."""
+    """True if the differences have been repaired."""
 
     @property
     def problems(self) -> list[str]:

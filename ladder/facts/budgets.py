@@ -27,7 +27,7 @@ class Budget:
 
     @property
     def is_used_up(self) -> bool:
-        """Whether no bot of the author is scheduled any more today."""
+        """True if no bot of the author is scheduled any more today."""
         return self.today >= self.matches
 
 

@@ -1,4 +1,4 @@
-"""Who is entered in an event: the best in the standings of its games, in their newest versions that have qualified in all of them."""
+"""The entrants of an event: the best in the standings of its games, in their newest versions that have qualified in all."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class EntryList:
 def entry_list(store: Store, terms: TournamentTerms) -> EntryList:
     """Return the entry list of an event that closed now.
 
-    The order of the standings decides at the cut, too: that of equals is the order in which the versions came in.
+    The order of the standings decides at the cut, too; among equals, the older version comes first.
     """
     seeding, found = _seeding(store, terms.conditions), _candidates(store, terms.conditions)
     entrants: list[EnteredVersion] = []

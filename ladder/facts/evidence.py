@@ -1,4 +1,4 @@
-"""Which records a ladder has: whose seeds are revealed, which are lost, and which were pruned."""
+"""The records of a ladder: those with revealed seeds, lost ones, and pruned ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KEPT = """(
         select 1 from seats join versions on versions.id = seats.version join bots on bots.id = versions.bot
         where seats.match = matches.id and bots.name in (select value from json_each({bots}))
     ))"""
-"""Whether a pruning keeps the record of a row of `matches`."""
+"""The SQL condition for a row of `matches` whose record a pruning keeps."""
 
 
 class Evidence:

@@ -34,7 +34,7 @@ class _CachedFit:
     seats: int = 0
     """As `first_seats` says."""
     repairs: int = 0
-    """How often the views of the ladder had been built again."""
+    """The number of times that the ladder's views had been rebuilt."""
     last: _Result | None = None
     """The last result: another history, as of a backup that was restored, has another match there."""
 

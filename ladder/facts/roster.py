@@ -26,7 +26,7 @@ class ConnectedBot:
     matches: int
     """The most matches that it plays at a time."""
     is_leaving: bool
-    """Whether it only finishes the blocks in which it is."""
+    """True if it only finishes its current blocks."""
     since: str
     """The time of its arrival, in ISO 8601, UTC."""
 

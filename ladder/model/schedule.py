@@ -406,5 +406,5 @@ def _of_one_author(one: Candidate, other: Candidate) -> bool:
 
 
 def _hash(version: int, number: int) -> bytes:
-    """Return a number for ties, which nobody can choose."""
+    """Return a number that breaks ties, and that nobody can choose."""
     return blake2b(b"%d %d" % (version, number), digest_size=8).digest()

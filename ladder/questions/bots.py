@@ -167,9 +167,9 @@ class ShowAnswer(Row):
     fared: list[Performance]
     """The results of the last of them, for each condition under which it has matches."""
     is_own: bool
-    """Whether the caller is its author."""
+    """True if the caller is its author."""
     at_tables: bool
-    """Whether people may play against it at tables."""
+    """True if people may play against it at tables."""
     events: list[BotEvent]
     """Its part in the last 20 events, the newest first."""
 

@@ -14,7 +14,7 @@ class Caller:
     author: str = ""
     """The author of whose bots they may read logs; empty without a token."""
     is_organiser: bool = False
-    """Whether the ladder is a folder of theirs."""
+    """True if the ladder is a folder of theirs."""
 
     @property
     def name(self) -> str:

@@ -106,7 +106,7 @@ class Desk:
             return is_known(facts, offer)
 
     def offer(self, offer: OfferedBot) -> tuple[Version, bool, list[StandingRow]]:
-        """Note that a bot of the caller is connected, and runs on their machine.
+        """Register a bot of the caller that runs on their machine, and is connected now.
 
         Returns:
             Its version, True if that is new, and the standings under which it is not scheduled.

@@ -42,7 +42,7 @@ class EventRow(Row):
     ended_at: str
     """The time of its end, in ISO 8601, UTC; empty before."""
     format: str
-    """Who meets whom: round-robin, swiss or knockout."""
+    """The rule of the pairings: round-robin, swiss or knockout."""
     seats: Count
     """The number of seats of a table."""
     blocks: Count
@@ -56,7 +56,7 @@ class EventRow(Row):
     top: Count
     """The greatest number of entrants."""
     same_author: bool
-    """Whether several bots of one author may be entered."""
+    """True if several bots of one author may be entered."""
     share: Count
     """The percentage of the matches that begin while it is played."""
     seed_commitment: str
@@ -180,7 +180,7 @@ class EventTable(Row):
     going: list[str]
     """Those of them who go on, or have won the final."""
     is_played: bool
-    """Whether it is played; false for a bye."""
+    """True if it is played; false for a bye."""
 
 
 class EventRound(Row):

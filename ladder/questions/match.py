@@ -97,7 +97,7 @@ class MatchAnswer(Row):
     condition: ConditionTerms | None
     """The game and its terms; null if they are not known any more."""
     status: str
-    """Whether it counts, in words."""
+    """Its status in words, such as `counts as number 7`."""
     bots: list[str]
     """The name of the bot in each seat."""
     seats: list[SeatAccount]
@@ -109,7 +109,7 @@ class MatchAnswer(Row):
     voids: list[str]
     """The reason for each void attempt."""
     is_recorded: bool
-    """Whether there is a record, which `/matches/{match}/record` sends."""
+    """True if there is a record, which `/matches/{match}/record` sends."""
     moment: str
     """The fragment of the page's address for the most interesting moment; empty without a record."""
     logs: list[LogPlace]

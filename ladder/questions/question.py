@@ -71,9 +71,9 @@ class Question:
     path: str
     """Its address below `/api/v1`; `{name}` stands for a field of the request."""
     is_of_one_moment: bool
-    """Whether everything is read from one moment of the ladder. Nothing can be written then."""
+    """True if everything is read from one moment of the ladder. Nothing can be written then."""
     is_change: bool
-    """Whether it changes the ladder; it is a POST then."""
+    """True if it changes the ladder; it is a POST then."""
 
     @property
     def name(self) -> str:
@@ -88,7 +88,7 @@ class Question:
 
     @property
     def is_file(self) -> bool:
-        """Whether a file is the answer."""
+        """True if a file is the answer."""
         return self.answer is File
 
     @property

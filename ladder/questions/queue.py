@@ -46,7 +46,7 @@ class QueueRow(Row, kw_only=True):
     at_most: Count = 0
     """The maximum number of blocks until its next one, if nobody joins."""
     playing: bool
-    """Whether it is in a match at this moment."""
+    """True if it is in a match at this moment."""
     why: str
     """The reason for its place, in words."""
     again: str = ""

@@ -34,7 +34,7 @@ class Metrics:
     """The figures of one server.
 
     Attributes:
-        registry: all of them.
+        registry: the registry of all figures.
     """
 
     def __init__(self, home: Home) -> None:

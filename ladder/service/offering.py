@@ -54,7 +54,7 @@ class Offer:
     logs: Path | None
     """The folder for what it writes."""
     is_encrypted: bool = False
-    """Whether the ladder is reached by TLS."""
+    """True if the connection to the ladder uses TLS."""
 
 
 class _Lost(Exception):

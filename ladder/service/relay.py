@@ -44,9 +44,9 @@ class Relay:
 
     Attributes:
         address: where the bot joins, as in DOGANA_ADDRESS.
-        has_joined: whether the bot has come to this socket; the ladder welcomes it when all others are there, too.
+        has_joined: True if the bot has connected to this socket; the ladder welcomes it when all others have joined, too.
         over: the end of the match; None as long as it is not known.
-        refusal: why the stream to the ladder has ended without an end of the match; empty if it has not.
+        refusal: the reason why the stream to the ladder has ended before the match; empty if it has not.
     """
 
     def __init__(self, play: Callable[[], Stream], wait: Callable[[], Iterator[float]] = pauses) -> None:

@@ -250,7 +250,7 @@ def _status_of_errors() -> Iterator[None]:
 
 
 def _folder_to_resume(new: str | None, record: Path | None, typed: Mapping[str, object]) -> Path:
-    """Return the folder of the comparison that goes on.
+    """Return the folder of the comparison to resume.
 
     Raises:
         ComparisonError: if there is none, or another option describes a comparison.
@@ -267,10 +267,10 @@ def _folder_to_resume(new: str | None, record: Path | None, typed: Mapping[str, 
 
 
 def _fill(others: Sequence[str] | None, seats: int, *, is_field: bool) -> list[str]:
-    """Return who sits in each seat that the versions leave.
+    """Return the players of the remaining seats.
 
     Raises:
-        ComparisonError: if there are not as many as seats.
+        ComparisonError: if their number does not fit the seats.
     """
     free = seats - (1 if is_field else 2)
     named = list(others or [_OTHER] * free)
@@ -391,7 +391,7 @@ def _players(
 
 
 def _play_blocks(report: Report, played: Generator[FinishedMatch, None, None]) -> None:
-    """Play blocks until there is a conclusion; print what is known at the end, however it comes."""
+    """Play blocks until there is a conclusion; print the findings at the end, even after an interruption."""
     block: list[FinishedMatch] = []
     try:
         with closing(played) as matches, bar() as shown:

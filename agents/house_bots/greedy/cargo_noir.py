@@ -57,7 +57,7 @@ def choose(setup: Setup, seen: CargoNoirObservation, actions: Sequence[Action]) 
 
 @lru_cache(maxsize=4)
 def worths_of(board: CargoNoirBoard) -> Worths:
-    """Return the worth of things with a board."""
+    """Return the values of goods, coins and cards on a board."""
     return Worths(board)
 
 
@@ -195,7 +195,7 @@ def plan_deal(worths: Worths, table: Table, goods: Goods, credit: int) -> Deal:
     """Find the sale and the purchase with the most points, including those of the goods kept.
 
     Args:
-        worths: the worth of things.
+        worths: the values of goods, coins and cards.
         table: the position.
         goods: the goods of the seat on turn.
         credit: the value that it has handed in and not spent.

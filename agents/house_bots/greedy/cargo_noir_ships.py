@@ -147,7 +147,7 @@ def plan_ships(
     """Plan the ships of the seat on turn one by one, each to the best remaining place.
 
     Args:
-        worths: the worth of things.
+        worths: the values of goods, coins and cards.
         table: the position.
         goods: the seat's goods by then.
         coins: the coins in its safe by then.

@@ -34,9 +34,9 @@ class Site:
     """The settings that all pages of a ladder share."""
 
     takes_bots: bool = False
-    """Whether authors can log in and submit here."""
+    """True if authors can log in and submit here."""
     has_tables: bool = False
-    """Whether people can play here."""
+    """True if people can play here."""
     tables: int = TABLES
     """The most matches that people may play at a time."""
     tables_per_address: int | None = None
@@ -44,7 +44,7 @@ class Site:
     walls: Isolation | None = None
     """The sandbox of authors' bots at tables; None if people play against house bots alone."""
     is_static: bool = False
-    """Whether the pages are files: nothing can be asked of them, and nothing changes."""
+    """True if the pages are files, without queries and changes."""
     address: str = ""
     """The gRPC address for bots at home and spectators, as `HOST:PORT`; empty if there is none."""
     url: str = ""
