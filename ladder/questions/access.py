@@ -90,7 +90,7 @@ def may_read(ladder: Ladder, log: traces.BotOutput) -> bool:
 
 @contextmanager
 def without_path(what: str, caller: Caller) -> Iterator[None]:
-    """Report a damaged file to callers other than the organiser without its path; `what` is the file with its verb."""
+    """Report a damaged file without its path, except to the organiser; `what` begins the message, such as `the record is`."""
     try:
         yield
     except NoRecord:
