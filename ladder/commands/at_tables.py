@@ -15,7 +15,7 @@ from referee.commands.output import out, print_json
 
 def at_tables(
     bot: Annotated[str, typer.Argument(help="A bot, such as mybot.", metavar="BOT")],
-    allowed: Annotated[bool, typer.Option("--yes/--no", help="Whether people may play against it.")] = True,
+    allowed: Annotated[bool, typer.Option("--yes/--no", help="Allow or forbid people to play against it.")] = True,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,

@@ -47,9 +47,7 @@ _STYLES = {
 def check(
     path: Annotated[
         Path,
-        typer.Argument(
-            help="What would be submitted: a program, a folder, or an archive.", metavar="PATH", parser=target
-        ),
+        typer.Argument(help="The bot to check: a program, a folder, or an archive.", metavar="PATH", parser=target),
     ],
     game: Annotated[
         str | None, typer.Option(help="Try this game only.", show_default="all that bot.toml names", metavar="GAME")

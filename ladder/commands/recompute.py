@@ -23,7 +23,10 @@ _STATUS_SAMPLE = 3
 def recompute(
     home: HomeOption,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Replace what does not follow from the log, if all records hold.")
+        bool,
+        typer.Option(
+            "--repair", help="Replace everything that does not follow from the log, if all records are valid."
+        ),
     ] = False,
     count_lost: Annotated[
         bool,
@@ -39,7 +42,9 @@ def recompute(
     ] = None,
     sample_seed: Annotated[
         int | None,
-        typer.Option(help="With --sample: what decides which; drawn if left out.", min=0, metavar="NUMBER"),
+        typer.Option(
+            help="With --sample: the seed that selects the records; drawn if left out.", min=0, metavar="NUMBER"
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

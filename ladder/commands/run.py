@@ -54,7 +54,7 @@ from referee.sandbox.measures import build
 def run(
     home: HomeOption,
     game: Annotated[
-        list[str], typer.Option(help="The game; may be given several times, and the games take turns.", metavar="GAME")
+        list[str], typer.Option(help="The game; may be given several times, and the games alternate.", metavar="GAME")
     ],
     matches: Annotated[
         int,

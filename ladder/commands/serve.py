@@ -92,7 +92,7 @@ class AtHomeMode(Enum):
 def serve(
     home: HomeOption,
     listen: Annotated[
-        str, typer.Option(help="Where bots at home connect and matches are watched, by gRPC.", metavar="HOST:PORT")
+        str, typer.Option(help="The address for bots at home and spectators, by gRPC.", metavar="HOST:PORT")
     ] = DEFAULT_ADDRESS,
     game: Annotated[
         list[str] | None,
@@ -120,12 +120,12 @@ def serve(
     web: Annotated[
         str,
         typer.Option(
-            help="Where browsers and commands reach the ladder, by HTTP, or HTTPS with --tls-cert.", metavar="HOST:PORT"
+            help="The address for browsers and commands, by HTTP, or HTTPS with --tls-cert.", metavar="HOST:PORT"
         ),
     ] = PAGES_ADDRESS,
     public_url: Annotated[
         str,
-        typer.Option(help="Where the pages are for the world, such as https://ladder.example.org.", metavar="URL"),
+        typer.Option(help="The public URL of the pages, such as https://ladder.example.org.", metavar="URL"),
     ] = "",
     tables: TablesOption = TABLES,
     tables_per_address: TablesPerAddressOption = None,
@@ -133,12 +133,13 @@ def serve(
     host_name: HostNameOption = None,
     cors_origin: CorsOption = None,
     metrics: Annotated[
-        str | None, typer.Option(help="Show figures for Prometheus there, at /metrics by HTTP.", metavar="HOST:PORT")
+        str | None,
+        typer.Option(help="Serve figures for Prometheus at this address, at /metrics by HTTP.", metavar="HOST:PORT"),
     ] = None,
     tls_cert: TlsCertificateOption = None,
     tls_key: TlsKeyOption = None,
     log_format: Annotated[
-        journal.Form, typer.Option(help="How each line on standard error looks.")
+        journal.Form, typer.Option(help="The format of lines on standard error.")
     ] = journal.Form.TEXT,
     ray: RayOption = None,
 ) -> None:

@@ -29,12 +29,12 @@ INTERRUPTED = 128 + signal.SIGINT
 def web(
     home: HomeOption,
     web: Annotated[
-        str, typer.Option("--listen", help="Where browsers reach the pages.", metavar="HOST:PORT")
+        str, typer.Option("--listen", help="The address for browsers.", metavar="HOST:PORT")
     ] = PAGES_ADDRESS,
     play: Annotated[
         bool,
         typer.Option(
-            "--play", help="Let people play against house bots there; their matches are kept in the ladder's folder."
+            "--play", help="Let people play against house bots; their matches are stored in the ladder's folder."
         ),
     ] = False,
     tables: TablesOption = TABLES,

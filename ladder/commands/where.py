@@ -33,7 +33,7 @@ FolderOption = Annotated[
 ServerOption = Annotated[
     str | None,
     typer.Option(
-        help="The ladder that is served there, instead of a folder: the URL of its pages.",
+        help="A remote ladder instead of a folder: the URL of its pages.",
         metavar="URL",
         show_default=f"the environment's {SERVER_VARIABLE}",
     ),

@@ -84,14 +84,17 @@ def compare(
     old: Annotated[str | None, typer.Argument(help="The old version.", metavar="OLD", show_default=False)] = None,
     game: Annotated[
         list[str] | None,
-        typer.Option(help="The game; several times for a verdict over several, of the same weight.", metavar="GAME"),
+        typer.Option(
+            help="The game; may be given several times for a verdict over all of them, with equal weight.",
+            metavar="GAME",
+        ),
     ] = None,
     seats: Annotated[
         int | None, typer.Option(help="The number of seats.", show_default="2", min=2, max=64, metavar="NUMBER")
     ] = None,
     others: Annotated[
         list[str] | None,
-        typer.Option(help="Who sits in the other seats; once for all of them, or once for each.", metavar="BOT"),
+        typer.Option(help="The bot in the other seats; once for all of them, or once for each.", metavar="BOT"),
     ] = None,
     field: Annotated[
         bool,
@@ -100,7 +103,7 @@ def compare(
     margin: Annotated[
         str | None,
         typer.Option(
-            help="How much better is worth knowing: in shares of rivals beaten, or in standard deviations of a block (0.3sd).",
+            help="The smallest improvement to detect: in shares of rivals beaten, or in standard deviations of a block (0.3sd).",
             show_default=_MARGIN,
             metavar="NUMBER",
         ),
@@ -121,7 +124,7 @@ def compare(
         int | None,
         typer.Option(
             "--max",
-            help=f"How many blocks to play at most, {MIN_BLOCKS} or more.",
+            help=f"The maximum number of blocks, {MIN_BLOCKS} or more.",
             show_default=str(_MAX_BLOCKS),
             metavar="NUMBER",
         ),
@@ -133,7 +136,7 @@ def compare(
     record: Annotated[
         Path | None,
         typer.Option(
-            help="Keep the records in this folder, so that --resume can go on.", metavar="PATH", parser=target
+            help="Keep the records in this folder, so that --resume can continue.", metavar="PATH", parser=target
         ),
     ] = None,
     resume: ResumeOption = False,

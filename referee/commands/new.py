@@ -33,9 +33,7 @@ class NewError(DoganaError):
 
 
 def new(
-    folder: Annotated[
-        Path, typer.Argument(help="The folder for the bot; it is made.", metavar="FOLDER", parser=target)
-    ],
+    folder: Annotated[Path, typer.Argument(help="The new folder for the bot.", metavar="FOLDER", parser=target)],
     language: Annotated[str, typer.Option(help=f"One of {', '.join(BUILDS)}.", metavar="LANGUAGE")] = "",
     search: Annotated[bool, typer.Option("--search", help="A bot that searches, in Python.")] = False,
 ) -> None:

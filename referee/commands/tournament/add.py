@@ -27,7 +27,7 @@ def add(
     entrants: Annotated[
         list[str],
         typer.Argument(
-            help="Who joins: a house bot's name, the path of a bot or cmd:'COMMAND'; NAME=PATH gives it a name.",
+            help="A new entrant: a house bot's name, the path of a bot or cmd:'COMMAND'; NAME=PATH gives it a name.",
             metavar="ENTRANT",
         ),
     ],
