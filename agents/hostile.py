@@ -73,7 +73,7 @@ SINS: dict[str, Callable[[], None]] = {
 
 
 def main() -> None:
-    """Play one match with the sin that the command line names; `illegal`, `late-start` and `no-start` sin in other ways."""
+    """Play one match with the fault named on the command line; `illegal`, `late-start` and `no-start` are handled apart."""
     sin = sys.argv[1] if len(sys.argv) == 2 else ""
     if sin == "no-start":
         sys.exit("I do not feel like it")

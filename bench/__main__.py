@@ -1,7 +1,7 @@
 """`make bench`: measure speed beside other programs, and write one table to docs/bench.md.
 
 `python -m bench STEP ...` measures only some steps, and writes no page unless one is named with `--page`.
-What is measured is what an installed wheel has: a copy of the sources with compiled rules, if they can be compiled here.
+It measures the state of an installed wheel: a copy of the sources with compiled rules, if they can be compiled here.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ STEPS: dict[str, Callable[[Report], object]] = {
     "clocks": clocks.add_rows,
     "scheduling": scheduling.add_rows,
 }
-"""What is measured, in its order: what suffers most from a busy machine first, while it is quiet."""
+"""The steps in order: those that suffer most from a busy machine come first, while it is quiet."""
 
 
 def measure(report: Report, chosen: dict[str, Callable[[Report], object]], console: Console) -> None:
-    """Take the steps; one that fails costs only its own rows."""
+    """Run the steps; a step that fails loses only its own rows."""
     for name, step in chosen.items():
         began = time.monotonic()
         try:
@@ -69,18 +69,18 @@ def measure(report: Report, chosen: dict[str, Callable[[Report], object]], conso
 
 
 def commit_here() -> str:
-    """Return the short hash of what is measured, and that it has been changed since, if so."""
+    """Return the short hash of the measured commit, marked if there are uncommitted changes."""
     describe = ["git", "describe", "--always", "--dirty=-changed"]
     said = subprocess.run(describe, cwd=matches.CHECKOUT, capture_output=True, text=True, check=False)
     return said.stdout.strip() or "unknown"
 
 
 def go_on_compiled(page: Path | None, load: float) -> None:
-    """Become the same command in a copy with compiled rules; return if this is it, or if they cannot be compiled.
+    """Run the same command in a copy with compiled rules instead; return if this is that copy, or the rules cannot be compiled.
 
     Args:
-        page: where the table is written.
-        load: the load before they were compiled.
+        page: the file for the table.
+        load: the load before the compilation.
     """
     if rules_are_compiled() or rules.compile_copy():
         return

@@ -17,7 +17,7 @@ from dogana.sdk import Decision, play
 
 
 def play_random() -> None:
-    """Play at random, and print the moments of the first question and of the end, and the number of questions."""
+    """Play at random; print the times of the first question and of the end, and the number of questions."""
     chance = random.Random(1)
     moments: list[float] = []
 
@@ -31,7 +31,7 @@ def play_random() -> None:
 
 
 def play_greedy() -> None:
-    """Play as the house bot `greedy`; print the moments of the first question and of the end."""
+    """Play as the house bot `greedy`; print the times of the first question and of the end."""
     from house_bots.greedy import GreedyBot
     from house_bots.process import play_as
 

@@ -1,4 +1,4 @@
-"""Whether the clock is just on a loaded machine: bots that answer shortly before their limit, with the cores oversubscribed."""
+"""A test of the clock on a loaded machine: bots answer shortly before their limit, with the cores oversubscribed."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from referee.registry import find, shipped_board
 DECISIONS = 2000
 BUDGET_SECONDS = 0.2
 MARGINS_MS = (10, 30)
-"""How long before its limit the bot in each seat answers."""
+"""The seconds before its limit at which the bot in each seat answers."""
 MATCHES_AT_ONCE = 6
 OVERSUBSCRIBED = 2
 """The number of processes that never rest, for each core."""
 MAX_SECONDS = 600
-"""When the burners end whatever happens."""
+"""The time after which the burners end in any case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A decision that stayed in time by the bot's own clock."""
+    """A decision that was in time by the bot's own clock."""
 
     own_seconds: float
     charged_seconds: float
     is_late: bool
-    """Whether the referee called it late."""
+    """True if the referee judged it late."""
 
 
 @contextmanager
@@ -71,7 +71,7 @@ async def _play(server: RefereeServer, number: int, record: Path) -> MatchReport
 
 
 def compare(logs: Mapping[int, str], lines: Sequence[Mapping[str, Any]]) -> list[Decided]:
-    """Compare what bots printed of their time, by seat, with the lines of the record."""
+    """Compare the times printed by bots, by seat, with the lines of the record."""
     found = []
     for seat, log in logs.items():
         ended = [line for line in lines if line.get("seat") == seat and "ms" in line]
@@ -99,7 +99,7 @@ async def _measure(folder: Path, decisions: int) -> list[Decided]:
 
 
 def add_rows(report: Report) -> None:
-    """Measure whether bots that answer just before their limit are timed rightly on a loaded machine."""
+    """Measure whether the clock is correct for bots that answer just before their limit on a loaded machine."""
     report.section("Clocks, cores twice oversubscribed")
     with tempfile.TemporaryDirectory() as folder, burners():
         found = asyncio.run(_measure(Path(folder), report.rounds(DECISIONS)))

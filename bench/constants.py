@@ -1,8 +1,8 @@
-"""Whether TrueSkill's constants should differ from game to game: `make ratings` writes a table into docs/ratings.md.
+"""A search for better constants of TrueSkill in each game: `make ratings` writes a table into docs/ratings.md.
 
 Bots of eight strengths play at random tables of every size; they are `greedy` with a share of random actions. Ratings follow match
 by match, with many combinations of beta, tau and draw probability. Before each match they predict which of every two seats will
-be ahead; the loss is the mean of -log(probability) of what happened. Every figure follows from the seeds.
+be ahead; the loss is the mean of -log(predicted probability of the result). Every figure follows from the seeds.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Match(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the matches of a game say."""
+    """The findings from the matches of a game."""
 
     game: str
     ties: float
@@ -67,7 +67,7 @@ class Found(NamedTuple):
 
 
 def play(game: str, seed: int) -> Match:
-    """Play a match of bots that the seed draws."""
+    """Play a match between bots drawn by the seed."""
     draw = random.Random(f"constants {game} {seed}")
     found = find(game)
     seats = draw.choice(found.seat_counts)
@@ -89,7 +89,7 @@ def play(game: str, seed: int) -> Match:
 
 
 def losses(matches: Sequence[Match], constants: Constants) -> list[float]:
-    """Return the loss of each match: how badly the ratings before it predicted who would be ahead of whom."""
+    """Return the loss of each match: the error of the prediction by the ratings before it."""
     beta = constants.beta * SIGMA
     environment = trueskill.TrueSkill(
         mu=MU, sigma=SIGMA, beta=beta, tau=constants.tau * SIGMA, draw_probability=constants.draw
@@ -115,7 +115,7 @@ def _pairs(ratings: Sequence[Rating], ranks: Sequence[int], beta: float) -> Iter
 def look(game: str, matches: int) -> Found:
     """Play the matches of a game, and rate them with all constants.
 
-    The best are chosen by the odd matches, and compared with ours by the even ones, so that their advantage is no accident.
+    The best are chosen by the odd matches, and compared with ours by the even ones, so that their advantage is not a coincidence.
     """
     played = [play(game, seed) for seed in range(matches)]
     ours = losses(played, OURS)

@@ -20,7 +20,7 @@ Position = TypeVar("Position")
 
 
 class Luck(Generic[Position]):
-    """The luck of each seat in the draws of a match so far, in the points of a value.
+    """The luck of each seat in the draws of a match so far, in points.
 
     Attributes:
         points: the sum over all draws, for each seat.
@@ -30,8 +30,8 @@ class Luck(Generic[Position]):
         """Begin before the first draw.
 
         Args:
-            value: returns the points of each seat that a position is thought to be worth. The better it knows, the more luck
-                is found, but with any value the luck has the mean 0.
+            value: estimates the points of each seat in a position. A better estimate finds more luck, but with
+            any value the luck has the mean 0.
             seats: the number of seats.
             seed: determines the alternatives.
         """
@@ -44,7 +44,7 @@ class Luck(Generic[Position]):
 
         Args:
             after: the position after the step.
-            again: takes the same step from the same position, with other chance, and returns the position after it.
+            again: repeats the step from the same position with other chance, and returns the position after it.
         """
         others = [self._value(again(FastChance(self._random.getrandbits(40)))) for _ in range(ALTERNATIVES)]
         for seat, (points, *alternatives) in enumerate(zip(self._value(after), *others, strict=True)):
@@ -52,7 +52,7 @@ class Luck(Generic[Position]):
 
 
 def without_luck(results: Sequence[float], luck: Sequence[float]) -> list[float]:
-    """Return each result less its luck times a coefficient: the regression on luck in all other results, never in itself.
+    """Return each result less its luck times a coefficient, which is a regression on all other results.
 
     So the coefficient and the luck that it multiplies are independent, and the mean stays.
     """

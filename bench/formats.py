@@ -1,4 +1,4 @@
-"""How often the best entrant wins a tournament of each format, at equal numbers of matches: `make formats` writes docs/tournaments.md.
+"""The share of wins of the best entrant, by format, at equal numbers of matches: `make formats` writes docs/tournaments.md.
 
 Entrants of random strength play tournaments that are planned, paired and placed by the code of `dogana tournament`; only the
 matches are drawn: a performance is the strength, the luck that the seed gives a seat, and noise. Every figure follows from the seeds.
@@ -104,7 +104,7 @@ def result(fixture: Fixture, strengths: Sequence[float], draw: random.Random) ->
 def shares(cell: Cell, budget: int, tournaments: int) -> list[tuple[float, float]]:
     """Return, for each way, the share of tournaments that the best entrant wins, and the mean number of matches.
 
-    A way has as many blocks as bring the number of its matches nearest to the budget.
+    The number of blocks of each way brings its matches nearest to the budget.
     """
     found = []
     for way in WAYS:

@@ -40,7 +40,7 @@ interval over copies means nothing.
 
 
 class VariedGreedy(HouseBot):
-    """The house bot `greedy`, but now and then it plays at random; the match and the seat fix when and what."""
+    """The house bot `greedy` with some random actions, which the match and the seat determine."""
 
     def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat, **options: Any) -> None:
         self._greedy = house_bots()["greedy"](game, setup, match_id, seat)
@@ -48,7 +48,7 @@ class VariedGreedy(HouseBot):
 
     @staticmethod
     def plays(game: Game) -> bool:
-        """Tell whether `greedy` plays a game."""
+        """Return True if `greedy` plays a game."""
         return house_bots()["greedy"].plays(game)
 
     def choose(self, decision: HouseDecision) -> int | Sequence[Action]:
@@ -59,7 +59,7 @@ class VariedGreedy(HouseBot):
 
 
 class Figures(NamedTuple):
-    """What was measured of a game at a table of this many seats."""
+    """The measurements of a game with a number of seats."""
 
     decisions: float
     """Decisions of a random match."""
@@ -74,7 +74,7 @@ class Figures(NamedTuple):
     wins: tuple[float, ...]
     """The share of the first place of one greedy bot among random ones, in each match."""
     different: int
-    """How many different matches are behind `firsts`."""
+    """The number of different matches behind `firsts`."""
 
 
 def measure(game_name: str, seats: int, matches: int) -> Figures:
@@ -118,7 +118,7 @@ def _play(game: Game, bots: Sequence[type[HouseBot]], seed: int) -> Result:
 
 
 def _shares(result: Result) -> tuple[float, ...]:
-    """Each seat's share of the first place in a match."""
+    """Return each seat's share of the first place in a match."""
     ranks = [seat.rank for seat in result.seats]
     return tuple((rank == 1) / ranks.count(1) for rank in ranks)
 

@@ -29,17 +29,17 @@ from referee.live.matches.play import Command
 
 PAGE = ROOT / "docs" / "kits.md"
 ROUND_TRIPS = 1000
-"""How many questions the round trip is the median of; as many go before, so that every runtime is warm."""
+"""The number of measured round trips; the same number before them warms up the runtime."""
 
 WAIT_SECONDS = 60.0
-"""How long a bot may take to join, to answer or to exit."""
+"""The maximum time for a bot to join, to answer or to exit."""
 
 
 class Kit(NamedTuple):
-    """What the measurements and the tests have to know of a kit."""
+    """The facts about a kit for the measurements and the tests."""
 
     submitted: tuple[str, ...]
-    """What its README.md says to submit."""
+    """The files to submit, by its README.md."""
     bot: str
     """The file with the bot."""
     sdk: str
@@ -82,12 +82,12 @@ KITS = {
 
 
 def missing(language: str) -> str:
-    """Say how to install what a kit needs to be built; empty if it is all there."""
+    """Return the commands to install the missing build tools of a kit; empty if none is missing."""
     return " && ".join(command for program, command in KITS[language].needs.items() if shutil.which(program) is None)
 
 
 def environment(home: Path | None = None) -> dict[str, str]:
-    """Return the environment variables for builds and bots; with `home`, nothing that was downloaded before is found."""
+    """Return the environment variables for builds and bots; `home` hides earlier downloads."""
     own = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     own["CARGO_TARGET_DIR"] = str(ROOT / "build" / "kits" / "cargo")
     if home is not None:
@@ -103,10 +103,10 @@ def environment(home: Path | None = None) -> dict[str, str]:
 
 
 def make(language: str, folder: Path, home: Path | None = None) -> float:
-    """Write a kit into a folder and build it; return how many seconds the build took.
+    """Write a kit into a folder and build it; return the seconds of the build.
 
     Raises:
-        AssertionError: if it cannot be built, with what the build said.
+        AssertionError: if it cannot be built, with the output of the build.
     """
     write_kit(language, folder)
     begin = time.monotonic()
@@ -125,7 +125,7 @@ def make(language: str, folder: Path, home: Path | None = None) -> float:
 
 
 def command(folder: Path) -> list[str]:
-    """Return how the bot in a folder is started, as its bot.toml says."""
+    """Return the command in the bot.toml of a folder."""
     return list(tomllib.loads((folder / "bot.toml").read_text())["run"])
 
 
@@ -145,7 +145,7 @@ async def start(folder: Path, address: str, token: str = "token", ca: str = "") 
 
 
 def archive(language: str, folder: Path, target: Path) -> Path:
-    """Pack what is submitted of a kit that is built, as its README.md says."""
+    """Pack the submission of a built kit, as its README.md describes."""
     with tarfile.open(target, "w:gz") as packed:
         for name in KITS[language].submitted:
             packed.add(folder / name, name)
@@ -170,9 +170,9 @@ class Figures(NamedTuple):
     lines: tuple[int, int]
     """Of the bot, and of the connection."""
     cold_seconds: float
-    """How long it takes to build where nothing has been downloaded."""
+    """The time of a build without earlier downloads."""
     warm_seconds: float
-    """How long it takes to build another one after that."""
+    """The time of another build after that."""
     start_seconds: float
     """From the start of the process to its first answer."""
     round_trip_seconds: float
@@ -186,7 +186,7 @@ class Figures(NamedTuple):
 
 
 def measure(language: str) -> Figures:
-    """Build a kit twice, and play with it by a script."""
+    """Build a kit twice, and let it play against a script."""
     with tempfile.TemporaryDirectory(prefix="kits-") as scratch:
         folder, home = Path(scratch) / "cold", Path(scratch) / "home"
         home.mkdir()
@@ -206,7 +206,7 @@ def _lines(path: Path) -> int:
 
 
 async def _play(folder: Path) -> tuple[float, float, int, int]:
-    """Return the seconds to the first answer, the median round trip, the most memory and the tasks of a bot."""
+    """Return the seconds to the first answer, the median round trip, the peak memory and the tasks of a bot."""
     answered: list[float] = []
     trips: list[float] = []
     begin = time.monotonic()

@@ -41,7 +41,7 @@ class _Question(NamedTuple):
 
 
 def match(setup: Setup, game: str, seed: int, seating: Seating, noise: Sequence[float]) -> Result:
-    """Play a match; the version of a place acts at random with its probability."""
+    """Play a match; the version in each place acts at random with its probability."""
     greedy = house_bots()["greedy"](find(game), setup, "", 0)
     draws = [random.Random(f"{seed} {place}") for place in seating]
     chance, rows = LiveChance(seed), []
@@ -75,7 +75,7 @@ def block(game: str, seed: int, noise: Sequence[float]) -> BlockScore:
 
 
 def compared(game: str, number: int, noise: Sequence[float], margin: float) -> SequentialTest:
-    """Play a comparison with seeds of its own."""
+    """Play one comparison with its own seeds."""
     test = SequentialTest(Terms(Margin(margin), 0.05, 0.05, MAX_BLOCKS))
     for seed in count(_FIRST_SEED + number * MAX_BLOCKS):
         test.add(block(game, seed, noise))

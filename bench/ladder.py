@@ -35,12 +35,12 @@ _SEED = 1
 
 
 def name_of(number: int) -> str:
-    """Return the id of the match that was scheduled as this one of a ladder that is made here, from 1."""
+    """Return the id of the n-th scheduled match, from 1, of a ladder made here."""
     return blake2b(b"%d" % number, digest_size=8).hexdigest()
 
 
 def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
-    """Make a ladder with a history of matches, one in a hundred of them given up, by adding their events.
+    """Make a ladder by adding the events of its matches, one in a hundred of which is given up.
 
     All versions but the first were out in one of a hundred matches. Ratings are drawn: to infer them would take most of the time.
     """
@@ -71,7 +71,7 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
 def _add_blocks(
     connection: sqlite3.Connection, condition: Condition, matches: int, versions: int, chance: random.Random
 ) -> None:
-    """Add blocks, in which all numbers of seats take turns, until there are enough matches."""
+    """Add blocks with all numbers of seats in turn until there are enough matches."""
     seat_counts = find(condition.game).seat_counts
     sizes = cycle(seat_counts)
     block = made = last_out = 0
@@ -119,7 +119,7 @@ def _end_match(connection: sqlite3.Connection, name: str, seats: int, *, out: bo
 
 
 def _result(match: Match) -> Result:
-    """Return a result in which the seats come in by their number."""
+    """Return a result with the seats placed by their numbers."""
     seats = tuple(
         SeatResult(
             seat=seat,
@@ -139,7 +139,7 @@ def _result(match: Match) -> Result:
 
 
 def measure(store: Store, rounds: int) -> Iterator[dict[str, float]]:
-    """Yield the seconds of CPU that each step takes, a round at a time; each round schedules a block and plays it."""
+    """Yield the processor seconds of each step, round by round; each round schedules a block and plays it."""
     condition = store.roster.conditions()[1]
     blocks = Blocks(store, condition, list(find(condition.game).seat_counts))
     matches: list[Match] = []

@@ -16,7 +16,7 @@ AT_RANDOM = 0.1
 
 
 def beginnings(state: State, policy: RolloutPolicy, dice: random.Random, chance: Chance) -> Iterator[None]:
-    """Play a match of a noisy policy in place; yield at the beginning of each stage but the first."""
+    """Play a match of a noisy policy in place; yield at the beginning of each stage except the first."""
     stage = state.stage()
     while not state.is_over():
         if state.stage() > stage:
@@ -63,7 +63,7 @@ class Sums:
         return solve(products, self.sides)
 
     def explained(self, weights: Sequence[float]) -> float:
-        """Return the share of the targets' squares that these weights explain."""
+        """Return the share of the targets' sum of squares that these weights explain."""
         crossed = sum(
             one * other * self.products[row][column]
             for row, one in enumerate(weights)

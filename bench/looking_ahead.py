@@ -1,4 +1,4 @@
-"""What a search does most, in microseconds of processor time: clones, observations, samples, at every table of every game.
+"""The processor time of clones, observations and samples, the main operations of a search, at every table of every game.
 
 `python -m bench.looking_ahead FOLDER...` measures the rules of each folder in turn, in processes of their own, and prints the
 median of the rounds, folder beside folder: `build/before build/compiled`, say, two copies that `make compiled-copy` has made.

@@ -1,4 +1,4 @@
-"""How much of a result is luck: plays the blocks that are missing in docs/luck.csv, and writes docs/luck.md.
+"""The share of luck in results: plays the blocks that are missing in docs/luck.csv, and writes docs/luck.md.
 
 `make luck`, or `python -m bench.luck --games yunnan --seats 2 --blocks 200`. A cell that has its blocks already is not played
 again. The page follows from the files of results alone, its intervals included.
@@ -86,7 +86,7 @@ def z_of(rows: Sequence[Sequence[float]]) -> list[float]:
 
 
 def blocks_needed(z: float) -> float:
-    """Return the blocks after which a sequential test knows on average; infinite if it never does."""
+    """Return the mean number of blocks of a sequential test; infinite if it never ends."""
     return max(LEAST, math.ceil(NEEDED / z**2)) if z > 0 else math.inf
 
 
@@ -97,7 +97,7 @@ def verdict(blocks: Sequence[Block]) -> tuple[Estimate, Estimate]:
 
 
 def _verdicts(cells: dict[Cell, list[Block]]) -> str:
-    """Return the table of all verdicts, below a sentence about the cheapest and the dearest."""
+    """Return the table of all verdicts, below a sentence about the cheapest and the most expensive."""
     found = {cell: verdict(blocks) for cell, blocks in cells.items()}
     prices = sorted((needed.value * cell.seats, cell) for cell, (_, needed) in found.items())
     (low, cheap), (high, dear) = prices[0], prices[-1]
@@ -140,7 +140,7 @@ def _percent(share: float) -> str:
 
 
 def _sentence(cells: dict[Cell, list[Block]]) -> str:
-    """Say in words what the table of a game says about first places."""
+    """Describe the table of a game for first places."""
     found = {cell.seats: shares_of(outcomes(blocks).first) for cell, blocks in cells.items()}
     low, high = min(found), max(found)
     few, many = found[low], found[high]
@@ -156,7 +156,7 @@ def _sentence(cells: dict[Cell, list[Block]]) -> str:
 
 
 def saved(results: Sequence[float], luck: Sequence[float]) -> Estimate:
-    """Return the share of the variance of results that is gone without their luck: the share of blocks that it saves."""
+    """Return the share of the variance of results that removing luck removes, which is the share of blocks saved."""
     pairs = list(zip(results, without_luck(results, luck), strict=True))
     [found] = bootstrap(pairs, _reduction)
     return found
@@ -177,7 +177,7 @@ class Saved(NamedTuple):
 
 
 def savings(blocks: Sequence[Block]) -> Saved:
-    """Return the shares for the difference of the first two bots, in rivals beaten and in points."""
+    """Return the savings for the difference between the first two bots, in rivals beaten and in points."""
     found, luck = outcomes(blocks), [block.luck for block in blocks]
     kinds = (found.beaten, found.score)
     single = [saved(differences(_one_match_each(of)), differences(_one_match_each(luck))) for of in kinds]
@@ -185,7 +185,7 @@ def savings(blocks: Sequence[Block]) -> Saved:
 
 
 def _draws(cells: dict[Cell, list[Block]]) -> str:
-    """Return the table of luck in draws, below a sentence about the most."""
+    """Return the table of luck in draws, below a sentence about the largest share."""
     found = {cell: savings(blocks) for cell, blocks in cells.items()}
     single, block = (max(0.0, *(getattr(each, name).value for each in found.values())) for name in ("single", "block"))
     sure = [_named(cell) for cell, each in found.items() if each.block.low > 0]
@@ -208,7 +208,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _one_match_each(blocks: Sequence[Sequence[Sequence[float]]]) -> list[list[Sequence[float]]]:
-    """Return one match of each block, of each rotation in turn."""
+    """Return one match of each block, from the rotations in turn."""
     return [[block[number % len(block)]] for number, block in enumerate(blocks)]
 
 
@@ -346,7 +346,7 @@ def main() -> None:
 
 
 def is_stale(cell: Cell, blocks: Sequence[Block]) -> bool:
-    """Return whether the first block would be another one today, because the rules or the policy have changed."""
+    """Return True if the first block would differ today, because the rules or the policy have changed."""
     return bool(blocks) and play(cell, blocks[0].seed) != blocks[0]
 
 

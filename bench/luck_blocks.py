@@ -149,7 +149,7 @@ def ends(cell: Cell, openings: int) -> list[str]:
 
 
 def written(cell: Cell, block: Block) -> str:
-    """Return a block as a line."""
+    """Return a block as a line of the file."""
     columns = [_written(block.places), _written(block.scores), _written(block.luck)]
     return ",".join([cell.game, str(cell.seats), str(block.seed), *columns]) + "\n"
 

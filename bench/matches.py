@@ -1,4 +1,4 @@
-"""How fast the record of a match is verified; and what other measurements share."""
+"""The speed of verifying a record, and the code that other measurements share."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SECONDS = 0.5
 ROOT = Path(__file__).resolve().parent.parent
 """The sources that are measured."""
 CHECKOUT = ROOT.parent.parent if ROOT.parts[-2:] == ("build", "compiled") else ROOT
-"""Where they come from, if they are a copy with compiled rules."""
+"""The checkout of the sources, which may be a copy with compiled rules."""
 IMPORTS = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-"""How a Python program in a box imports these sources; what is installed may be another copy."""
+"""The statements by which a Python program in a box imports these sources instead of the installed package."""
 ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents")]),
@@ -50,7 +50,7 @@ def cpu_of_children() -> float:
 
 
 def _rate(work: Callable[[], object]) -> float:
-    """Return how often something is done in a second of this process's time."""
+    """Return the number of calls of a function per second of this process's time."""
     done = 0
     start = time.process_time()
     while time.process_time() - start < SECONDS:
@@ -60,7 +60,7 @@ def _rate(work: Callable[[], object]) -> float:
 
 
 def add_rows(report: Report) -> None:
-    """Measure verifying a record beside playing the same match in process, without a wire or a record."""
+    """Compare verifying a record with playing the same match in process, without a wire or a record."""
     report.section("Matches")
     with tempfile.TemporaryDirectory() as folder:
         for game in games().values():

@@ -1,4 +1,4 @@
-"""What a ladder of a million matches and 1,000 versions costs, beside one of 1,000 matches.
+"""The costs of a ladder of a million matches and 1,000 versions, compared with one of 1,000 matches.
 
 The ladders are made once, which takes some minutes and 2 GB, and stay where they are. All steps are measured in turn, in processor
 time. With 1,000 matches most of the 1,000 versions have played three or four, so what lists their last ones is not full yet, and
@@ -68,7 +68,7 @@ def questions(matches: int) -> dict[str, Ask]:
 
 
 def ladders(folder: Path, sizes: Sequence[int]) -> list[Home]:
-    """Make the ladders that are not in a folder yet."""
+    """Make the ladders that a folder lacks."""
     folder.mkdir(parents=True, exist_ok=True)
     for size in sizes:
         if not (folder / str(size)).exists():
@@ -77,7 +77,7 @@ def ladders(folder: Path, sizes: Sequence[int]) -> list[Home]:
 
 
 def add_rows(report: Report, folder: Path) -> None:
-    """Measure the longest ladder beside the shortest; they are in a folder, or are made there."""
+    """Compare the longest ladder with the shortest; they are made in a folder unless they are there."""
     sizes = QUICK if report.quick else (SHORT, MIDDLE, LONG)
     report.section(f"A ladder of {sizes[-1]:,} matches, {VERSIONS:,} versions")
     short, middle, long = zip(ladders(folder, sizes), sizes, strict=True)
@@ -92,13 +92,13 @@ def add_rows(report: Report, folder: Path) -> None:
 
 
 def add_row(report: Report, what: str, figures: Sequence[float], unit: str, aim: float) -> None:
-    """Add a row for a figure at each length of ladder, beside the one at the shortest."""
+    """Add a row for a figure at each length of ladder, compared with the shortest."""
     beside = f"at {SHORT:,} {figures[0]:.3g} {unit}"
     report.ratio(what, f"{figures[-1]:.3g} {unit}", beside, figures[-1] / figures[0], most=aim)
 
 
 def compare(homes: Sequence[tuple[Home, int]], rounds: int, blocks: int) -> Iterator[tuple[str, list[float]]]:
-    """Yield for each question, and each step of a run, its seconds on each ladder: medians."""
+    """Yield the median seconds of each question, and of each step of a run, on each ladder."""
     for what in questions(0):
         asks = [partial(questions(size)[what], Desk(home)) for home, size in homes]
         took = [[_timed(ask) for ask in asks] for _ in range(rounds)]
@@ -135,7 +135,7 @@ def _ask_all(home: Home, size: int) -> list[float]:
 
 
 def _recompute(home: Home, _: int) -> list[float]:
-    """Compare everything: all ratings differ, which is the worst case. Return the seconds for a match, and the memory in MiB."""
+    """Recompute a ladder whose ratings all differ, the worst case. Return the seconds for a match, and the memory in MiB."""
     with Store(home.database, create=False) as store:
         start = process_time()
         found = compare_all(home, store, Sample(1, records=1))
@@ -143,7 +143,7 @@ def _recompute(home: Home, _: int) -> list[float]:
 
 
 def _mebibytes() -> float:
-    """Return the most MiB that this process has had; what `getrusage` says may be its parent's."""
+    """Return the peak memory of this process in MiB; that of `getrusage` may be its parent's."""
     status = Path("/proc/self/status").read_text()
     return int(re.findall(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)[0]) / 1024
 

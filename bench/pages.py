@@ -39,7 +39,7 @@ uvicorn.run(Starlette(routes=[Route("/", page)]), port=0, access_log=False)
 
 @contextmanager
 def served(words: Sequence[str]) -> Iterator[HTTPConnection]:
-    """Start a server; yield a connection to the address that it prints first."""
+    """Start a server; yield a connection to the first address that it prints."""
     with subprocess.Popen(
         [sys.executable, *words], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -55,7 +55,7 @@ def served(words: Sequence[str]) -> Iterator[HTTPConnection]:
 
 
 def seconds(connection: HTTPConnection, addresses: Sequence[str]) -> float:
-    """Return the seconds that a page takes, of requests one after the other over one connection."""
+    """Return the seconds for a page, for successive requests over one connection."""
     connection.connect()
     began = time.perf_counter()
     for address in addresses:
@@ -69,7 +69,7 @@ def seconds(connection: HTTPConnection, addresses: Sequence[str]) -> float:
 
 
 def add_rows(report: Report) -> None:
-    """Measure each page in turn with a bare one."""
+    """Measure each page in turn with a bare page."""
     report.section(f"Pages of a ladder of {MATCHES:,} matches, one reader")
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         make(Path(folder), MATCHES, VERSIONS).close()

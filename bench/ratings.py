@@ -1,7 +1,7 @@
-"""How often the ranges of ratings contain the truth, simulated: `make ratings`, or `python -m bench.ratings`, writes docs/ratings.md.
+"""Simulate how often rating ranges contain the truth: `make ratings`, or `python -m bench.ratings`, writes docs/ratings.md.
 
-Bots of known strength play as `ladder/model/schedule.py` seats them. Then the ladder's two ratings say what they know: the online
-one (`ladder/model/rating.py`), which changes with every match, and the fit (`ladder/model/fit.py`) of all matches at once.
+Bots of known strength play as `ladder/model/schedule.py` seats them. Then both ratings of the ladder give their estimates: the
+online one (`ladder/model/rating.py`), which changes with every match, and the fit (`ladder/model/fit.py`) of all matches at once.
 The same seeds give the same page.
 """
 
@@ -37,7 +37,7 @@ NEW = 10
 
 @dataclass(frozen=True)
 class Setting:
-    """What kind of bots and games meet on a ladder."""
+    """The kind of bots and games on a ladder."""
 
     name: str
     sizes: Sequence[int] = SEATS
@@ -82,14 +82,14 @@ class Range(NamedTuple):
 
 
 class Course(NamedTuple):
-    """What is found on a ladder."""
+    """The results of one ladder."""
 
     online: list[Range]
     fitted: list[Range]
 
 
 def play(setting: Setting, seed: int) -> Course:
-    """Let a ladder play; return what both ratings say in the end of the bots with a match."""
+    """Let a ladder play; return the final estimates of both ratings for the bots with a match."""
     world, noise = random.Random(seed), random.Random(seed + 1)
     cast = [Bot(number, world.gauss(MU, setting.strength)) for number in range(setting.bots)]
     blocks = round(setting.bots * setting.matches_each * len(setting.sizes) / sum(seats**2 for seats in setting.sizes))
@@ -109,7 +109,7 @@ def play(setting: Setting, seed: int) -> Course:
 
 
 def _stay(setting: Setting, number: int, blocks: int, world: random.Random) -> tuple[float, float]:
-    """Return the block in which a bot comes, and the one in which it has left."""
+    """Return the block in which a bot joins, and the one after which it has left."""
     moment = world.randrange(1, blocks)
     if not setting.come_and_go or number % 3 == 0:
         return 0, inf
@@ -154,24 +154,24 @@ def _fitted(cast: Sequence[Bot], matches: Sequence[CountedMatch]) -> list[Range]
 
 
 def _shift(ranges: Sequence[Range]) -> float:
-    """Return how much lower estimates are than the truth on average, where each bot counts with its blocks."""
+    """Return the mean of truth less estimate, weighted by the blocks of each bot."""
     return fmean((one.strength - one.estimate for one in ranges), [one.blocks for one in ranges])
 
 
 def coverage(ranges: Sequence[Range], fewer_blocks: float = inf) -> tuple[int, int]:
-    """Return how many ranges contain the truth, and how many there are, once the averages of truth and estimates are the same."""
+    """Return the number of ranges that contain the truth, and of all, after equalising the averages of truth and estimates."""
     shift = _shift(ranges)
     within = [abs(one.strength - one.estimate - shift) <= one.half for one in ranges if one.blocks < fewer_blocks]
     return sum(within), len(within)
 
 
 def slope(ranges: Sequence[Range]) -> float:
-    """Return how far apart two bots are whose estimates differ by 1."""
+    """Return the true difference between two bots whose estimates differ by 1."""
     return linear_regression([one.estimate for one in ranges], [one.strength for one in ranges]).slope
 
 
 def error(ranges: Sequence[Range]) -> float:
-    """Return the root of the mean square of the errors, once the averages are the same."""
+    """Return the root mean square error, after equalising the averages."""
     shift = _shift(ranges)
     return sqrt(mean((one.strength - one.estimate - shift) ** 2 for one in ranges))
 
@@ -180,7 +180,7 @@ def error(ranges: Sequence[Range]) -> float:
 
 
 class Figures(NamedTuple):
-    """What is found on all ladders of a setting."""
+    """The results of all ladders of a setting."""
 
     coverage: str
     coverage_of_new: str

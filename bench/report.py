@@ -16,7 +16,7 @@ BUSY_LOAD = 1.0
 
 
 class Row(NamedTuple):
-    """A row; what does not apply is empty."""
+    """A row; fields that do not apply are empty."""
 
     what: str
     ours: str
@@ -47,7 +47,7 @@ class Report:
         self.missing: list[str] = []
 
     def rounds(self, usual: int) -> int:
-        """Return how often something is measured: as often as usual, or once."""
+        """Return the number of rounds: the given number, or one."""
         return 1 if self.quick else usual
 
     def section(self, title: str) -> None:
@@ -60,11 +60,11 @@ class Report:
         list(self.sections.values())[-1].append(row)
 
     def figure(self, what: str, ours: str) -> None:
-        """Add a row that is compared with nothing."""
+        """Add a row without a comparison."""
         self._add(Row(what, ours))
 
     def absent(self, what: str, why: str, least: float | None = None, *, most: float | None = None) -> None:
-        """Add a row that could not be measured: why, and how to get it."""
+        """Add a row that could not be measured, with the reason and the remedy."""
         aim = _aim(least, most)
         self._add(Row(what, f"not measured: {why}", aim=aim))
         if aim:
@@ -83,7 +83,7 @@ class Report:
         self._add(Row(what, ours, other, f"{ratio:.2f}", aim, verdict))
 
     def summary(self) -> str:
-        """Say in a line how many rows are short of their aim, and how many could not be measured."""
+        """Return a line with the numbers of rows that are short of their aim and that could not be measured."""
         said = ["all that was measured meets its aim"]
         if self.short:
             said = [f"short of their aim: {len(self.short)} of {self.judged} rows"]
@@ -108,23 +108,23 @@ def _aim(least: float | None, most: float | None) -> str:
 
 
 class Circumstances(NamedTuple):
-    """When and where it was measured."""
+    """The time and place of a measurement."""
 
     day: str
     commit: str
     """Its short hash; `-changed` behind it if there were changes besides."""
     machine: str
     compiled: bool
-    """Whether the rules were compiled with which matches and ladders were played, as in an installed wheel."""
+    """True if matches and ladders were played with compiled rules, as in an installed wheel."""
     load_before: float
     """The mean number of running processes in the minute before, as Linux counts it."""
     load_after: float
     minutes: float
-    """How long all took."""
+    """The duration of the whole measurement."""
 
 
 def machine() -> str:
-    """Return in words what this machine is: processors, system and Python."""
+    """Describe this machine: processors, system and Python."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     model = next(

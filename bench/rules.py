@@ -1,4 +1,4 @@
-"""How fast the rules are, beside games of OpenSpiel (C++, driven from Python), in the same process, by its processor time.
+"""The speed of the rules, compared with games of OpenSpiel (C++, driven from Python), in the processor time of one process.
 
 `python -m bench.rules ROUNDS` measures the rules of the folder in which it runs, and prints JSON: `make bench` calls it in the
 checkout, where they are pure, and in build/compiled, where `make compiled-copy` has compiled them.
@@ -37,11 +37,11 @@ AIMS = ((PLAYOUTS, "gin_rummy", 5.0), (CLONES, "backgammon", 2.0))
 """The peers that compiled rules are to outdo, and how many times."""
 
 Rates = dict[str, dict[str, float]]
-"""How often something is done per second of processor time, by what it is and by whose game it is."""
+"""Rates per second of processor time, by operation and game."""
 
 
 def _per_second(work: Callable[[], int], seconds: float) -> float:
-    """Return how often something is done per second of processor time; each call returns how often it has done it."""
+    """Return the repetitions per second of processor time; each call returns its number of repetitions."""
     done = 0
     start = time.process_time()
     while time.process_time() - start < seconds:
@@ -138,7 +138,7 @@ def measure_in(folder: Path, rounds: int = ROUNDS) -> list[Rates]:
     """Measure the rules in a folder, in a process of their own.
 
     Raises:
-        subprocess.CalledProcessError: if that fails.
+        subprocess.CalledProcessError: if the process fails.
     """
     command = [sys.executable, "-m", "bench.rules", str(rounds)]
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
@@ -147,7 +147,7 @@ def measure_in(folder: Path, rounds: int = ROUNDS) -> list[Rates]:
 
 @cache
 def compile_copy() -> str:
-    """Compile the rules in a copy of the sources, as `make compiled` does, once, unless this runs there; return why not, or nothing."""
+    """Compile the rules in a copy of the sources, once, unless this runs there; return the problem, or an empty text."""
     if rules_are_compiled():
         return ""
     make = ["make", "compiled-copy"]
@@ -161,7 +161,7 @@ def rate(rounds: list[Rates], what: str, name: str) -> float:
 
 
 def add_rows(report: Report) -> None:
-    """Measure compiled and pure rules beside OpenSpiel; only compiled ones have aims."""
+    """Compare compiled and pure rules with OpenSpiel; only compiled ones have aims."""
     report.section("Rules, largest table of each game")
     if why_not := compile_copy():
         for what, peer, aim in AIMS:
@@ -185,7 +185,7 @@ def _add_row(
     beside: tuple[str, ...],
     aim: float | None = None,
 ) -> None:
-    """Add a game's rate beside that of a peer, or the median of several; the ratio is the median of those of the rounds."""
+    """Add a game's rate, compared with a peer or the median of several; the ratio is the median over the rounds."""
     what, game = measured
     ours = f"{rate(rounds, what, game):,.0f}"
     if beside[0] not in rounds[0][what]:

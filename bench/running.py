@@ -1,6 +1,7 @@
 """A ladder as it is run: submitted Python bots of four authors in processes of their own, in sandboxes where there are any.
 
-One worker is compared with one for each processor. Runs take turns, and each begins with a copy of the same ladder, so that all play as
+One worker is compared with one for each processor. Runs take turns, and each begins with a copy of the same ladder, so that all
+play as
 many tables of each size. Rates are those of the steady state: from when each worker has played a match until the last matches are left, when not all
 workers have something to play. Processor time is that of all processes, the start of the run included.
 """
@@ -42,7 +43,7 @@ play(lambda decision: random.randrange(decision.action_count))
 
 
 class Ran(NamedTuple):
-    """What was seen of a run, or of several: medians."""
+    """The measurements of a run, or the medians of several."""
 
     rate: float
     """Matches per second."""
@@ -51,7 +52,7 @@ class Ran(NamedTuple):
 
 
 class Way(NamedTuple):
-    """How a ladder is run."""
+    """The settings of a run."""
 
     workers: int
     confined: bool
@@ -76,10 +77,10 @@ class Ladder:
         subprocess.run(command, env=ENVIRONMENT, cwd=ROOT, capture_output=True, check=True)
 
     def _run(self, way: Way, matches: int) -> Iterator[tuple[float, int]]:
-        """Run the ladder; yield times and how many results there were then.
+        """Run the ladder; yield times with the number of results at each.
 
         Raises:
-            RuntimeError: if it fails, with what it said.
+            RuntimeError: if it fails, with its output.
         """
         chosen = [word for game in games() for word in ("--game", game)]
         walls = [] if way.confined else ["--unconfined"]
@@ -96,14 +97,14 @@ class Ladder:
         yield time.monotonic(), self.counted()
 
     def counted(self) -> int:
-        """Return how many results count."""
+        """Return the number of counted results."""
         if not (database := self._home / "ladder.db").exists():
             return 0
         with contextlib.closing(sqlite3.connect(database)) as db:
             return int(db.execute("select count(*) from results").fetchone()[0])
 
     def run(self, way: Way, matches: int) -> Ran:
-        """Let it play at least a number of matches."""
+        """Play at least a number of matches."""
         shutil.rmtree(self._home, ignore_errors=True)
         shutil.copytree(self._qualified, self._home)
         before = self.counted()
@@ -113,11 +114,11 @@ class Ladder:
 
 
 def steady_rate(seen: list[tuple[float, int]], workers: int) -> float:
-    """Return the matches per second between the first result of each worker and the last, but for one of each worker.
+    """Return the matches per second in the steady state: without the first and the last result of each worker.
 
     Args:
-        seen: moments, in seconds, and how many results there were then.
-        workers: how many played.
+        seen: times in seconds, with the number of results at each.
+        workers: the number of workers.
     """
     last = seen[-1][1] - workers
     begin, first = next((moment, count) for moment, count in seen if count >= workers)
@@ -126,7 +127,7 @@ def steady_rate(seen: list[tuple[float, int]], workers: int) -> float:
 
 
 def has_walls() -> bool:
-    """Tell whether this machine can confine agents."""
+    """Return True if this machine can confine agents."""
     try:
         build(ResourceLimits())
     except CannotIsolate:
@@ -135,10 +136,10 @@ def has_walls() -> bool:
 
 
 def measure(ways: dict[str, Way], rounds: int = ROUNDS, matches: int = MATCHES) -> dict[str, list[Ran]]:
-    """Run a ladder in several ways in turn, each a number of rounds, with at least a number of matches every time.
+    """Run a ladder with several settings in turn, for some rounds, with a minimum number of matches each.
 
     Raises:
-        RuntimeError: if a run fails, with what it said.
+        RuntimeError: if a run fails, with its output.
     """
     with tempfile.TemporaryDirectory(prefix="running-") as name:
         ladder = Ladder(Path(name), next(iter(ways.values())))
@@ -155,7 +156,7 @@ def middle(ran: list[Ran]) -> Ran:
 
 
 def add_rows(report: Report) -> None:
-    """Measure a ladder with one worker, and with one for each processor."""
+    """Compare a ladder with one worker and with one for each processor."""
     cores, walls = os.cpu_count() or 1, has_walls()
     report.section(f"A ladder as it is run, all games, {'confined' if walls else 'unconfined'} Python bots")
     ran = measure({"many": Way(cores, walls), "one": Way(1, walls)}, report.rounds(ROUNDS))

@@ -37,7 +37,7 @@ POINTS = 40
 
 @dataclass
 class Bot:
-    """A bot, and what a ladder knows of it."""
+    """A bot, with a ladder's knowledge of it."""
 
     number: int
     strength: float
@@ -51,7 +51,7 @@ class Bot:
 
 
 class Field:
-    """The bots on a ladder, and what has happened between them.
+    """The bots on a ladder, with the history of their matches.
 
     Attributes:
         playing: by number.
@@ -84,11 +84,11 @@ class Field:
         insort(self._by_mu, (bot.rating.mu, bot.number))
 
     def meetings(self, some: Collection[int], others: Collection[int]) -> dict[int, int]:
-        """Return for each of some bots how often it has met any of others."""
+        """Return the number of meetings of each of some bots with any of some others."""
         return {one: sum(self.met[one][other] for other in others) for one in some}
 
     def nearest(self, bot: Bot, count: int) -> list[int]:
-        """Return the numbers of so many bots that are nearest in mu, half of them above and half below."""
+        """Return the numbers of the bots nearest in mu, half of them above and half below."""
         place = bisect_left(self._by_mu, (bot.rating.mu, bot.number))
         start = max(0, min(place - count // 2, len(self._by_mu) - count - 1))
         return [number for _, number in self._by_mu[start : start + count + 1] if number != bot.number]
@@ -128,7 +128,7 @@ def ours(field: Field) -> Iterator[list[int]]:
 
 
 def k_nearest(field: Field) -> Iterator[list[int]]:
-    """First who has had the fewest matches; opponents at random among the ten nearest."""
+    """Draw the bot with the fewest matches first, and opponents at random among the ten nearest."""
     while True:
         first = min(field.playing.values(), key=lambda bot: (bot.matches, field.chance.random()))
         yield [first.number, *field.chance.sample(field.nearest(first, 10), field.seats - 1)]
@@ -146,7 +146,7 @@ RIVALS = [rule for rule in RULES if rule != "ours"]
 
 @dataclass(frozen=True)
 class Course:
-    """How a rule did."""
+    """The results of a rule."""
 
     correlations: list[tuple[float, float]]
     """Matches for each bot so far, and the rank correlation (Spearman) between mu and the truth."""
@@ -158,7 +158,7 @@ class Course:
     """The most blocks that a bot waited, divided by the number of bots."""
 
     def matches_to(self, aim: float) -> float:
-        """Return after how many matches for each bot a correlation was reached and stayed; infinity if it was not."""
+        """Return the matches per bot until a correlation was reached for good; infinity if it never was."""
         for (x0, y0), (x1, y1) in zip(self.correlations[-2::-1], self.correlations[:0:-1], strict=True):
             if y1 < aim:
                 break

@@ -1,4 +1,4 @@
-"""What has become slower since an older commit: `make bench SINCE=COMMIT STEPS='wire million'`.
+"""The change of speed since an older commit: `make bench SINCE=COMMIT STEPS='wire million'`.
 
 Each commit measures the same steps with its own bench, in turn, both with pure rules. So an older commit is one whose bench knows them.
 """
@@ -24,12 +24,12 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?")
 
 
 class CannotCompare(Exception):
-    """The older commit cannot be measured; the text says why."""
+    """The older commit cannot be measured; the text gives the reason."""
 
 
 @contextmanager
 def checkout(commit: str) -> Iterator[Path]:
-    """Have the files of an older commit, with its messages generated.
+    """Check out an older commit, and generate its messages.
 
     Raises:
         CannotCompare: if there is no git or no such commit, or it cannot be prepared.
@@ -45,7 +45,7 @@ def checkout(commit: str) -> Iterator[Path]:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    """Run a command there, with the sources that are there.
+    """Run a command in a checkout, with its sources.
 
     Raises:
         CannotCompare: if it fails, with the last line that it printed.
@@ -61,7 +61,7 @@ def _run(command: list[str], folder: Path) -> None:
 
 
 def measured(folder: Path, words: Sequence[str]) -> dict[str, str]:
-    """Return what the bench of a checkout measures: the figures of its rows, by section and title."""
+    """Run the bench of a checkout; return the figures of its rows, by section and title."""
     with tempfile.TemporaryDirectory() as scratch:
         page = Path(scratch) / "bench.md"
         _run([sys.executable, "-m", "bench", *words, "--pure", "--page", str(page)], folder)
@@ -82,7 +82,7 @@ def read(page: str) -> dict[str, str]:
 
 
 def ratios(before: Sequence[str], now: Sequence[str]) -> list[float]:
-    """Return for each number in a figure the median of its ratios, round by round; none if a figure has others."""
+    """Return the median ratio, over the rounds, for each number in a figure; none if the figures have different numbers."""
     rounds = [(_numbers(old), _numbers(new)) for old, new in zip(before, now, strict=True)]
     if any(len(old) != len(new) or 0.0 in old for old, new in rounds):
         return []
@@ -99,8 +99,8 @@ def compare(commit: str, words: Sequence[str], rounds: int = ROUNDS) -> Table:
 
     Args:
         commit: the older one.
-        words: the steps, and what else the command line of the bench knows.
-        rounds: how often each is measured.
+        words: the steps, and other words of the bench's command line.
+        rounds: the number of measurements of each.
 
     Raises:
         CannotCompare: if one of them cannot be measured.

@@ -1,6 +1,6 @@
-"""What it costs to start the command line, and an agent, until it has answered its first question.
+"""The cost of starting the command line, and of an agent until its first answer.
 
-Every agent joins a scripted referee, answers one question and ends. Whatever is compared is started in turn, in one run.
+Every agent joins a scripted referee, answers one question and ends. Compared programs are started in turn, in one run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BOT = f"{IMPORTS}import random\nfrom dogana.sdk import play\nplay(lambda decisio
 
 
 class Cost(NamedTuple):
-    """What it takes to start something, in seconds."""
+    """The cost of starting a program, in seconds."""
 
     wall: float
     cpu: float
@@ -44,7 +44,7 @@ class Cost(NamedTuple):
 
 
 async def one_question(sandbox: Sandbox | None, argv: Sequence[str], folder: Path) -> Cost:
-    """Let an agent answer one question; return what it took until the answer has come."""
+    """Let an agent answer one question; return the cost until its answer."""
     before, began = cpu_of_children(), time.perf_counter()
     async with conversation(Command(argv, ENVIRONMENT, folder, sandbox=sandbox)) as talk:
         await talk.hear(kits.WAIT_SECONDS)
@@ -64,13 +64,13 @@ def run(argv: Sequence[str]) -> Cost:
 
 
 def in_turn(starts: Sequence[Callable[[], Cost]], rounds: int) -> list[Cost]:
-    """Start some things in turn; return the medians of each."""
+    """Start some programs in turn; return the median cost of each."""
     taken = [[start() for start in starts] for _ in range(rounds)]
     return [Cost(*map(median, zip(*costs, strict=True))) for costs in zip(*taken, strict=True)]
 
 
 def add_rows(report: Report) -> None:
-    """Measure commands beside a bare interpreter, and a confined agent in Python beside an unconfined one in Go."""
+    """Compare commands with a bare interpreter, and a confined agent in Python with an unconfined one in Go."""
     with tempfile.TemporaryDirectory(prefix="starting-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # agents in a sandbox read what is there
@@ -127,7 +127,7 @@ def _start_agent(sandbox: Sandbox | None, argv: Sequence[str], folder: Path) -> 
 
 
 def _build_go(folder: Path) -> str:
-    """Build the bot of the kit for Go as `bot` in a folder; return why that cannot be done, or nothing."""
+    """Build the bot of the Go kit as `bot` in a folder; return the problem, or an empty text."""
     if install := kits.missing("go"):
         return install
     try:

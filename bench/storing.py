@@ -1,4 +1,4 @@
-"""What a match costs the process that counts it, and the disk, in a real run whose matches are played elsewhere.
+"""The cost of a match for the counting process and the disk, in a real run whose matches are played elsewhere.
 
 Matches are played in this process, whose time is left out, and archived, scheduled, rated, counted and sealed by the run itself, on this
 disk, with every sync.
@@ -35,7 +35,7 @@ from referee.registry import find, games, shipped_board
 MATCHES, QUICK_MATCHES = 160, 8
 AUTHORS = 8
 LOG_BYTES = 200
-"""What a bot prints in a match."""
+"""The output of a bot in a match."""
 STORED_AIM_BYTES = 30_000
 
 
@@ -73,7 +73,7 @@ def store(matches: int = MATCHES) -> Stored:
 
 
 class _Elsewhere:
-    """Stands in for the workers.
+    """A pool in place of the workers.
 
     Attributes:
         matches: the number of matches of a block that were played.
@@ -87,7 +87,7 @@ class _Elsewhere:
         self.counting = 0.0
 
     def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, Finished]]:
-        """Play as `Pool.play` does; what the run does in between is counting."""
+        """Play as `Pool.play` does; the work of the run in between is counting."""
         given = time.perf_counter()
         for match in matches:
             assert match is not None
@@ -116,7 +116,7 @@ class _Elsewhere:
 
 
 def add_rows(report: Report) -> None:
-    """Measure what a match costs the ladder."""
+    """Measure the cost of a match for the ladder."""
     report.section("A match that was played, all games")
     stored = store(QUICK_MATCHES if report.quick else MATCHES)
     report.figure("a match: sent to the ladder", f"{stored.sent / 1e3:.1f} kB")

@@ -84,7 +84,7 @@ def play_block(cell: Cell, seed: int) -> list[Played]:
 
 
 def opened(game: Game, setup: Setup, seed: int, chance: Chance, openings: int) -> State:
-    """Begin a match, with a number of random decisions first."""
+    """Begin a match with a number of random decisions."""
     state, draw = game.start(setup, chance), random.Random(seed)
     for _ in range(openings):
         actor = state.seats_to_act()[0]
@@ -131,7 +131,7 @@ def main() -> None:
 
 
 def play_missing(cells: Sequence[Cell], blocks: int, workers: int, results: Path = RESULTS) -> None:
-    """Play the blocks that the cells still lack, all cells in turn, and keep each block once it is whole."""
+    """Play the missing blocks of all cells in turn, and store each complete block."""
     have = blocks_of(kept(results))
     wanted = [(cell, seed) for seed in range(1, blocks + 1) for cell in cells if seed not in have.get(cell, ())]
     with ProcessPoolExecutor(workers) as pool, results.open("a") as file:

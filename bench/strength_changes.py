@@ -36,7 +36,7 @@ class Changed(Recipe):
 
 
 class WithoutMargin(Changed):
-    """The best mean is played."""
+    """The search plays the best mean, without a margin."""
 
     def __init__(self, own: Recipe) -> None:
         super().__init__(own)
@@ -44,7 +44,7 @@ class WithoutMargin(Changed):
 
 
 class WithoutValue(Changed):
-    """Where a rollout stops, the score so far counts."""
+    """The value of a position is the score so far."""
 
     @override
     def value(self, state: State) -> list[float]:
@@ -77,7 +77,7 @@ class HalfOfTheCandidates(Changed):
 
 
 class OwnChance(Changed):
-    """Each rollout has a chance of its own, so a difference between candidates is also one of luck."""
+    """Each rollout has its own chance, so differences between candidates include luck."""
 
     def __init__(self, own: Recipe) -> None:
         super().__init__(own)

@@ -64,7 +64,7 @@ def row_of(cell: Cell, blocks: Blocks) -> str:
 
 
 def changed_row(cell: Cell, blocks: Blocks, found: dict[Cell, Blocks]) -> list[str]:
-    """Return the row of a changed recipe, if the recipe as it is has played any of its seeds."""
+    """Return the row of a changed recipe, if the unchanged recipe has played any of its seeds."""
     own = found.get(cell._replace(change=""), {})
     seeds = sorted(blocks.keys() & own.keys())
     if not seeds:
@@ -106,7 +106,7 @@ def with_error(values: Sequence[float]) -> str:
 
 
 def wilson(share: float, blocks: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval, with a block for one trial: it is wide, as matches of a block depend on each other."""
+    """Return Wilson's 95 % interval, with each block as one trial: it is wide, because the matches of a block are dependent."""
     z = 1.96
     middle = (share + z * z / (2 * blocks)) / (1 + z * z / blocks)
     half = z / (1 + z * z / blocks) * math.sqrt(share * (1 - share) / blocks + z * z / (4 * blocks * blocks))

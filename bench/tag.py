@@ -26,15 +26,15 @@ HOW = "needs Java 21 or newer, and TAG built: `bench/tag.py` says how"
 
 
 class CannotMeasure(Exception):
-    """TAG cannot be run; the text says why, and what to do."""
+    """TAG cannot be run; the text gives the reason and the remedy."""
 
 
 def measure(environment: Mapping[str, str], seconds: float = SECONDS) -> dict[str, float]:
     """Return the decisions of random playouts per second of processor time, by game of TAG.
 
     Args:
-        environment: where `TAG` and `JAVA_HOME` are looked for.
-        seconds: of processor time that each is measured, three times, once its rate gets no better.
+        environment: contains `TAG` and `JAVA_HOME`.
+        seconds: the processor time of each of three measurements, after the rate has stopped improving.
 
     Raises:
         CannotMeasure: if there is no TAG, or it does not run.
@@ -58,13 +58,13 @@ def measure(environment: Mapping[str, str], seconds: float = SECONDS) -> dict[st
 
 
 def read(printed: str) -> dict[str, float]:
-    """Read what `Playouts.java` has printed among what TAG prints itself."""
+    """Read the lines of `Playouts.java` among the output of TAG itself."""
     lines = [line.split() for line in printed.splitlines()]
     return {line[0]: float(line[1]) for line in lines if len(line) == 2 and line[0] in SEATS}
 
 
 def add_rows(report: Report) -> None:
-    """Measure the games of TAG, and beside each the slowest of ours, with compiled rules."""
+    """Compare each game of TAG with the slowest of ours, with compiled rules."""
     report.section("Compiled rules beside TAG (Java), largest tables")
     try:
         theirs = measure(os.environ)

@@ -1,4 +1,4 @@
-"""How often `greedy` with a temperature plays another row than without: the shares in docs/writing_a_bot.md.
+"""The share of decisions in which a temperature changes the row of `greedy`, for docs/writing_a_bot.md.
 
 `python -m bench.temperatures 0.5 2 --games valparaiso` plays matches of two seats with each temperature against itself. It counts
 the decisions among several actions, and those in which `greedy` would have played another row.
@@ -27,7 +27,7 @@ class _Question(NamedTuple):
 
 
 def share_of_others(game_name: str, temperature: float, matches: int) -> tuple[float, int]:
-    """Return the share of decisions in which another row is played, and the number of decisions."""
+    """Return the share of decisions with another row, and the number of decisions."""
     game, greedy = find(game_name), house_bots()["greedy"]
     setup = game.setup(2, {}, shipped_board(game))
     asked = others = 0

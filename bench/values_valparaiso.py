@@ -1,4 +1,4 @@
-"""Measure what the estimates are worth that `greedy` has in Valparaíso: `python -m bench.values_valparaiso [SEATS] [MATCHES] [SEED]`.
+"""Measure the effect of each estimate of `greedy` in Valparaíso: `python -m bench.values_valparaiso [SEATS] [MATCHES] [SEED]`.
 
 The policy of rollouts plays matches in which each seat has drawn factors for the estimates of `greedy`, near those in
 `valparaiso_estimates.py`. A regression explains what a seat scores beyond the mean of its rivals by its factors beyond theirs,
@@ -29,7 +29,7 @@ FIRST = 8.0
 
 
 class Sums:
-    """Sums of products over many seats: of the inputs with each other, and with what is to be explained."""
+    """Sums of products over many seats: of the inputs with each other, and with the target."""
 
     def __init__(self, inputs: int) -> None:
         self.products = [[0.0] * inputs for _ in range(inputs)]
@@ -49,7 +49,7 @@ class Sums:
 
 
 class Effect(NamedTuple):
-    """What a factor does to the points of a seat: slope, bend, and the slope's standard error."""
+    """The effect of a factor on the points of a seat: slope, curvature, and the slope's standard error."""
 
     slope: float
     bend: float
@@ -57,7 +57,7 @@ class Effect(NamedTuple):
 
 
 def played(setup: Setup, seed: int, centre: Sequence[float]) -> tuple[list[list[float]], list[float]]:
-    """Play a match; return what was drawn for each seat, from -1 to 1, and its points beyond the mean of its rivals'."""
+    """Play a match; return the factors drawn for each seat, from -1 to 1, and its points beyond the mean of its rivals'."""
     dice, chance = random.Random(seed), FastChance(seed)
     drawn = [[dice.uniform(-1, 1) for _ in NAMES] for _ in range(setup.seats)]
     policies = [

@@ -1,4 +1,4 @@
-"""How much of the outcomes of matches is the seat, the seed, the bot, and the rest: an analysis of variance of crossed blocks.
+"""The parts of seat, seed, bot and rest in the outcomes of matches: an analysis of variance of crossed blocks.
 
 A block is one seed in all rotations: in rotation r, bot b has seat (b + r) mod n. So within a block each bot has each seat once,
 and seats and bots can be told apart (a Latin square). An outcome is a number for each bot of each match, taken beyond the
@@ -77,7 +77,7 @@ class Sums:
         return Shares(*(part / total for part in positive)) if total > 0 else Shares(0.0, 0.0, 0.0, 1.0)
 
     def gain(self) -> float:
-        """Return the variance of a bot's mean over as many matches with seeds of their own, for 1 of its mean over a block.
+        """Return the ratio of two variances of a bot's mean: over matches with separate seeds, and over as many of a block.
 
         In both it has each seat once.
         """
@@ -89,7 +89,7 @@ class Sums:
 
 
 def table_of(blocks: Sequence[Block]) -> list[list[float]]:
-    """Return a row of numbers for each block, the sums of which are those of `Sums`."""
+    """Return a row of numbers for each block; the columns add up to `Sums`."""
     return [_row(block) for block in blocks]
 
 
@@ -121,7 +121,7 @@ def sums_of(rows: Sequence[Sequence[float]]) -> Sums:
 def bootstrap(
     rows: Sequence[Sequence[float]], statistics: Callable[[Sequence[Sequence[float]]], Sequence[float]]
 ) -> list[Estimate]:
-    """Return statistics of the rows of blocks, each with the interval of its values in resamples of the blocks."""
+    """Return statistics of the rows of blocks, each with its interval over resamples of the blocks."""
     draw = random.Random(len(rows))
     found = [statistics(draw.choices(rows, k=len(rows))) for _ in range(RESAMPLES)]
     cut = round(TAIL * RESAMPLES)

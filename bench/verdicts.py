@@ -1,4 +1,4 @@
-"""How often `dogana compare` is wrong, and how long it takes: simulated comparisons, written to docs/verdicts.md.
+"""The errors and the length of `dogana compare`: simulated comparisons, written to docs/verdicts.md.
 
 `make verdicts`, or `python -m bench.verdicts --tests 1000 --only sparse --no-page`. Every figure follows from the seeds.
 
@@ -149,7 +149,7 @@ Pool = tuple[Sequence[float], Sequence[float]]
 
 
 def pools(cell: Cell, *, better: bool) -> list[Pool]:
-    """Return the pool of a cell's blocks; with a drift two, for its ups and for its downs."""
+    """Return the pools of a cell's blocks: one, or with a drift two, for its ups and downs."""
     if cell.values:
         return [([value for value, *_ in cell.values], [weights[better] for _, *weights in cell.values])]
     gap, faults = (cell.gap, cell.faults) if better else (0.0, (cell.faults[OLD],) * 2)
@@ -182,7 +182,7 @@ Statistic = Callable[[Counter[float], Margin], float]
 
 
 def of_the_command(counts: Counter[float], margin: Margin) -> float:
-    """Return what `dogana compare` computes, unless normal distributions show that it is far from both bounds."""
+    """Return the ratio of `dogana compare`, or a normal approximation if that is far from both bounds."""
     if len(counts) <= _FEW_VALUES:
         return _kept_ratio(tuple(sorted(counts.items())), margin)
     size = margin.size * deviation(counts) if margin.in_deviations else margin.size
@@ -192,18 +192,18 @@ def of_the_command(counts: Counter[float], margin: Margin) -> float:
 
 @lru_cache(maxsize=1_000_000)
 def _kept_ratio(counts: tuple[tuple[float, int], ...], margin: Margin) -> float:
-    """Compute a ratio once: tests with few values often have the same blocks so far."""
+    """Cache a ratio, because tests with few values often have the same blocks so far."""
     return log_likelihood_ratio(dict(counts), margin)
 
 
 def one_effect(counts: Counter[float], margin: Margin) -> float:
-    """Return the same with one effect for each hypothesis: the margin, and 0."""
+    """Return the ratio with one effect for each hypothesis: the margin, and 0."""
     values = with_extremes(counts)
     return of_mean(values, margin.size) - of_mean(values, 0.0)
 
 
 def one_normal_effect(counts: Counter[float], margin: Margin) -> float:
-    """Return the same for normal distributions, each with the variance that fits best."""
+    """Return the ratio for normal distributions, each with the best-fitting variance."""
     likelihood = _normal(counts)
     better, not_better = likelihood(margin.size), likelihood(0.0)
     return better - not_better if better != not_better else 0.0
@@ -254,7 +254,7 @@ def ended(
 
 
 def drawn(parts: Sequence[Pool], repeats: float, draw: random.Random) -> Iterator[float]:
-    """Draw differences of blocks without end; with two pools a run from either, in turns, from a moment in a run by chance."""
+    """Draw differences of blocks without end; with two pools, in alternating runs, beginning at a random point of a run."""
     last, part = None, draw.randrange(len(parts))
     length = draw.randint(1, DRIFT_BLOCKS) if len(parts) > 1 else DRIFT_BLOCKS
     while True:
@@ -385,7 +385,7 @@ def page(tests: int, workers: int) -> str:
 def _submit(
     processes: ProcessPoolExecutor, cell: Cell, tests: int, statistic: Statistic, first: int
 ) -> list[Future[Side]]:
-    """Simulate an alternative; only for the better version if that is better by more than the margin."""
+    """Simulate an alternative; only under the better version if its difference exceeds the margin."""
     sides = (False, True) if cell.larger == 1 else (True,)
     return [processes.submit(side, cell, better, tests, statistic, first) for better in sides]
 

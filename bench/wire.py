@@ -1,4 +1,4 @@
-"""What asking costs the referee, beside bare gRPC streams with as many bytes.
+"""The cost of a question for the referee, compared with bare gRPC streams of as many bytes.
 
 Half of a bare stream comes before each match of random agents and half after it, so both have the same seconds, and the rounds go
 through all tables in turn, so that no table has a slow minute for itself. Processor time is that of this process, with all its
@@ -41,7 +41,7 @@ Measured = TypeVar("Measured")
 
 
 class Asking(NamedTuple):
-    """What was measured of one match or one bare stream."""
+    """The measurements of one match or one bare stream."""
 
     rate: float
     """Questions per second."""
@@ -59,7 +59,7 @@ class Sizes(NamedTuple):
 
 
 async def sampled(work: Awaitable[Measured]) -> tuple[Measured, Callable[[float], float]]:
-    """Wait for something; return it, and the processor time of this process as a function of the time."""
+    """Await a result; return it, and the processor time of this process as a function of time."""
     times: list[float] = []
     used: list[float] = []
 
@@ -86,7 +86,7 @@ async def sampled(work: Awaitable[Measured]) -> tuple[Measured, Callable[[float]
 async def _match(
     game: Game, seats: int, seed: int, style: str, record: Path | None = None
 ) -> tuple[MatchReport, float, float, list[list[str]]]:
-    """Play a match of `bench.agent`; return its report, its seconds and processor time, and what the agents printed of moments."""
+    """Play a match of `bench.agent`; return its report, its seconds and processor time, and the times that the agents printed."""
     agent = Command([sys.executable, "-m", "bench.agent", style], ENVIRONMENT, join_seconds=60)
     async with RefereeServer() as server:
         playing = play_match(plan_for(game, seats, seed), [agent] * seats, server=server, record=record)
@@ -97,7 +97,7 @@ async def _match(
 
 
 def play(game: Game, seats: int, seed: int, folder: Path) -> tuple[Asking, Sizes]:
-    """Let random agents play; return what was measured, and the size of the match."""
+    """Let random agents play; return the measurements, and the size of the match."""
     record = folder / f"{game.name}{seats}.jsonl"
     record.unlink(missing_ok=True)
     _, seconds, cpu, lines = asyncio.run(_match(game, seats, seed, "random", record))
@@ -106,7 +106,7 @@ def play(game: Game, seats: int, seed: int, folder: Path) -> tuple[Asking, Sizes
 
 
 def whole_turns(game: Game, seed: int) -> float:
-    """Let greedy agents play, who answer whole turns; return the referee's processor time for each decision, in seconds."""
+    """Let greedy agents play, which answer whole turns; return the referee's processor seconds for each decision."""
     report, _, cpu, _ = asyncio.run(_match(game, game.seat_counts[0], seed, "greedy"))
     return cpu / report.result.decisions
 
@@ -128,7 +128,7 @@ def _mean_question(record: Path) -> int:
 
 
 def half(sizes: Sizes) -> tuple[float, float]:
-    """Ask half as often as in a match over a bare stream; return the seconds that took, and the processor time."""
+    """Ask half of a match's questions over a bare stream; return the seconds, and the processor time."""
     return asyncio.run(_echo(sizes.question, _half_of(sizes)))
 
 
@@ -176,7 +176,7 @@ class Compared(NamedTuple):
 
 
 def compare(chosen: Sequence[Game], rounds: int = ROUNDS) -> list[Compared]:
-    """Compare the smallest and the largest table of some games, a round of all of them after the other."""
+    """Compare the smallest and the largest table of some games, in rounds over all of them."""
     tables = [(game, seats) for game in chosen for seats in (game.seat_counts[0], game.seat_counts[-1])]
     pairs: list[list[tuple[Asking, Asking]]] = [[] for _ in tables]
     with tempfile.TemporaryDirectory() as name:
@@ -202,7 +202,7 @@ def _medians(pairs: Sequence[tuple[Asking, Asking]]) -> tuple[Asking, Asking, fl
 
 
 def add_rows(report: Report) -> None:
-    """Measure round trips beside a bare stream, and the referee's own time for a decision where agents answer whole turns."""
+    """Compare round trips with a bare stream, and measure the referee's time for a decision of agents with whole turns."""
     report.section("Asking")
     gc.freeze()  # as workers do (`referee.live.matches.worker`)
     for table, ours, bare, ratio in compare(list(games().values()), report.rounds(ROUNDS)):

@@ -10,7 +10,7 @@ from referee.sandbox.system import refuse_windows
 
 
 def _prepare() -> None:
-    """Set up what must be so before anything else is imported."""
+    """Prepare the process before any other import."""
     for number in range(3):  # `dogana ... >&-`: a file opened later must not become standard output
         try:
             os.fstat(number)

@@ -98,7 +98,7 @@ def is_house_bot(word: str) -> bool:
 
 
 def house_bot(word: str) -> Callable[[Game, Setup, str, Seat], HouseBot]:
-    """Return what makes the house bot of a word such as `search:seed=1,rollouts=400`.
+    """Return the factory of the house bot of a word such as `search:seed=1,rollouts=400`.
 
     Raises:
         UnknownHouseBot: if there is none, or it does not take these options.

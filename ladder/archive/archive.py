@@ -98,8 +98,8 @@ class Archive:
 
         Args:
             path: its file.
-            create: whether to make one if there is none, and to wait for others who write as long as they take;
-                without one, nothing is in it.
+            create: True to create a missing file, and to wait for other writers without a limit; if False, a missing file counts
+            as empty.
 
         Raises:
             BadHome: if it is something else, or cannot be read.
@@ -122,7 +122,7 @@ class Archive:
     # adding
 
     def add(self, match_id: str, record: bytes, logs: Mapping[str, bytes]) -> None:
-        """Add the record and the logs of a match, by file name. All of it is on the disk afterwards, or nothing.
+        """Add the record and the logs of a match, by file name. Afterwards all of it is on the disk, or nothing.
 
         Raises:
             RecordError: if the record is damaged.
@@ -268,7 +268,7 @@ def find_record(home: Home, match_id: str) -> Record:
 
     Raises:
         NoRecord: if there is none.
-        RecordError: if it is damaged, or the archive is.
+        RecordError: if it or the archive is damaged.
     """
     try:
         with Archive(home.archive, create=False) as archive:
@@ -281,7 +281,7 @@ def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
     """Return the logs of a match; see `Archive.logs`.
 
     Raises:
-        RecordError: if it is damaged, or the archive is.
+        RecordError: if it or the archive is damaged.
     """
     try:
         with Archive(home.archive, create=False) as archive:

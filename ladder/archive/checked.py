@@ -1,8 +1,8 @@
-"""Which records a comparison has verified, so that one that is broken off is not begun again (`recompute.py`).
+"""The list of records that a comparison has verified, so that an interrupted one can continue (`recompute.py`).
 
-A file has a fingerprint for each match, at the place of its number. It stands for all that was compared: the bytes of the record,
-and what the ladder knows of the match. So what has changed since is verified again, and so is whatever was not written whole.
-Only records that hold are noted.
+A file has a fingerprint for each match, at the place of its number. It covers everything that was compared: the bytes of the
+record, and the ladder's facts about the match. So changed records are verified again, and so are those whose fingerprint was not
+written completely. The file lists only valid records.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BYTES = 16
 
 
 def fingerprint(match: Match, record: bytes) -> bytes:
-    """Return what stands for a match that counts, its record, and the version of Dogana that verifies it."""
+    """Return a fingerprint of a counted match, its record, and the version of Dogana that verifies it."""
     assert match.count is not None  # noqa: S101 it counts
     count = replace(match.count, rated=True)  # whether it is rated is no matter of its record
     facts = (installed_version(), match.match_id, match.condition, match.labels, match.seed, count)
@@ -30,7 +30,7 @@ def fingerprint(match: Match, record: bytes) -> bytes:
 
 
 def noted(file: Path, first: int, last: int) -> dict[int, bytes]:
-    """Read the fingerprints of the matches between two numbers; all are zeros where none was noted."""
+    """Read the fingerprints of the matches between two numbers; a missing one is all zeros."""
     try:
         check_regular(file)
         with file.open("rb") as source:
@@ -42,14 +42,14 @@ def noted(file: Path, first: int, last: int) -> dict[int, bytes]:
 
 
 class Notes:
-    """The file, while it is written. What cannot be written is not noted."""
+    """An open file of fingerprints; write errors are ignored."""
 
     def __init__(self, file: int | None) -> None:
-        """Take an open file; None to note nothing."""
+        """Take an open file; None to store nothing."""
         self._file = file
 
     def add(self, fingerprints: Mapping[int, bytes]) -> None:
-        """Note records that hold, by the numbers of their matches."""
+        """Store the fingerprints of valid records, by the numbers of their matches."""
         if self._file is not None:
             with contextlib.suppress(OSError):  # the disk is full, for example
                 for number, found in fingerprints.items():
@@ -58,7 +58,7 @@ class Notes:
 
 @contextlib.contextmanager
 def noting(file: Path) -> Iterator[Notes]:
-    """Note what is verified meanwhile; remove the file at the end, unless that is broken off."""
+    """Open the file of fingerprints in this context; remove it at the end, unless the comparison is interrupted."""
     try:
         opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     except OSError:  # who may only read the ladder can verify it as well

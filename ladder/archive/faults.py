@@ -142,7 +142,7 @@ def _counted(lines: Iterable[RecordLine]) -> Iterable[tuple[int, RecordLine]]:
 
 
 def _blames(lines: Iterable[RecordLine]) -> list[Blame]:
-    """Return the strikes and outs in lines that are not checked yet."""
+    """Return the strikes and outs in unverified lines."""
     found = []
     for at, line in _counted(lines):
         data, seat = line.data, line.data.get("seat")

@@ -59,10 +59,10 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
 
 
 def new_key(home: Home, store: Store, *, replace: bool) -> None:
-    """Make a key, and have the one before it sign it, if that is there. A ladder that has none takes the one in its folder.
+    """Make a key, signed by the previous one if that exists. A ladder without a key takes the one in its folder.
 
-    The private key is on the disk before the ladder names the public one, under a name of its own: whenever this is
-    interrupted, the key that the ladder names can be found.
+    The private key is stored under a separate name before the ladder names the public one: even after an interruption,
+    the key that the ladder names can be found.
 
     Args:
         home: the folder of the ladder.
@@ -129,7 +129,7 @@ def _write_public(home: Home, public: PublicKey) -> None:
 
 
 def _waiting(home: Home, public: PublicKey) -> Path:
-    """Return the path of a private key until the ladder names it."""
+    """Return the temporary path of a private key that the ladder does not name yet."""
     return home.key.with_name(f"key.{public.fingerprint}.pem")
 
 

@@ -69,7 +69,7 @@ class Sample:
 
 @dataclass(slots=True)
 class Lines:
-    """The lines about something that may occur a million times: the first ones, and the number of all."""
+    """Lines about problems of one kind, of which there may be a million: the first ones, and the number of all."""
 
     told: list[str] = field(default_factory=list)
     count: int = 0
@@ -106,7 +106,7 @@ class Comparison:
     log: str = ""
     """The first event that does not follow from those before it; empty if all do. It cannot be put right."""
     repaired: bool = False
-    """Whether what differed has been put right."""
+    """True if the differences have been repaired."""
 
     @property
     def problems(self) -> list[str]:
@@ -204,7 +204,7 @@ def _chosen(results: Results, found: Comparison, sample: Sample | None) -> Itera
 
 
 def _settle(problem: Problem, store: Store, rebuilt: Rebuilt, found: Comparison) -> None:
-    """Note what is wrong with the record of a match."""
+    """Add the problem of a match's record to the comparison."""
     if problem.holds:
         found.contradicting.add(problem.text)
     elif problem.is_missing and rebuilt.views.evidence.record_pruned_at(problem.match_id):
@@ -220,7 +220,7 @@ def _settle(problem: Problem, store: Store, rebuilt: Rebuilt, found: Comparison)
 
 
 def _among(numbers: Iterator[int]) -> Callable[[int], bool]:
-    """Return a function that tells of ascending numbers whether they are among others, which ascend, too."""
+    """Return a membership test for ascending numbers in another ascending sequence."""
     waiting = next(numbers, None)
 
     def is_among(number: int) -> bool:
@@ -258,7 +258,7 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
 
 
 def _problems(home: Home, matches: Iterable[Match], found: Comparison, notes: Notes | None) -> Iterator[Problem]:
-    """Yield what is wrong with the records of matches, in their order; on all cores if there is work for them.
+    """Yield the problems of the records of matches, in order; on all cores if there is enough work.
 
     Args:
         home: the folder of the ladder.
@@ -303,7 +303,7 @@ def _chunks(matches: Iterable[Match]) -> Iterator[list[Match]]:
 
 
 def _live_with_the_other() -> None:
-    """Leave Ctrl-C to the process that started this one, and end with it, even if it is killed."""
+    """Ignore Ctrl-C, and end with the parent process even if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     other = multiprocessing.parent_process()
     assert other is not None  # noqa: S101 the one that started this one
@@ -316,7 +316,7 @@ def _live_with_the_other() -> None:
 
 
 def check(home: Home, matches: Sequence[Match], known: Path | None = None) -> Checked:
-    """Verify the records of matches that count, in the order of their numbers, unless they are noted in a file of `checked.py`."""
+    """Verify the records of counted matches in the order of their numbers, except those listed in a file of `checked.py`."""
     found = Checked()
     numbers = [match.count.number for match in matches if match.count is not None]
     before = noted(known, numbers[0], numbers[-1]) if known is not None and numbers else {}
@@ -340,7 +340,7 @@ def check(home: Home, matches: Sequence[Match], known: Path | None = None) -> Ch
 
 
 def _problem(match: Match, record: Verified) -> Problem | None:
-    """Return what is wrong with a record that holds: it must be the one that was counted, and say what was counted."""
+    """Return the problem of a valid record: it must be the counted one, with the counted result."""
     count = match.count
     assert count is not None  # noqa: S101 it counts
     plan, result = record.plan, record.result

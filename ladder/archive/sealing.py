@@ -40,7 +40,7 @@ def seal_match(home: Home, match_id: str, seed: int, record_hash: str) -> None:
     """Seal the record of a match, unless it is sealed already.
 
     Raises:
-        SealBroken: if it is not the record that was counted.
+        SealBroken: if it is not the counted record.
         LadderError: if the key of the ladder is missing.
     """
     with Archive(home.archive, create=True) as archive:

@@ -87,7 +87,7 @@ def qualified_in(match_id: str) -> int | None:
 
 
 def account_of(home: Home, match_id: str) -> tuple[bool, Account | None, str]:
-    """Play the record of a match again; return True if there is a record, its account, and the reason if it has none."""
+    """Replay the record of a match; return True if there is one, its account, and the reason if there is no account."""
     try:
         record = find_record(home, match_id)
         return True, read_account(record.path, record.data), ""
@@ -123,7 +123,7 @@ def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOut
 
 
 def logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOutput]:
-    """Return the logs of a match, as `logs_of_match` does; none if they are damaged, since the rest is still of use."""
+    """Return the logs of a match like `logs_of_match`, or none if they are damaged, since the rest is still useful."""
     try:
         return logs_of_match(home, match_id, bots)
     except RecordError:
@@ -199,7 +199,7 @@ def _played_under(home: Home, match_id: str) -> tuple[str, dict[str, OptionValue
 
 
 def last_said(home: Home, version: Version, condition: Condition) -> str:
-    """Return the last words of a version in the match in which it did not qualify; empty if there are none.
+    """Return the last output of a version in its failed qualifying match; empty if there is none.
 
     Names of files in them are those in the bot's own folder.
     """

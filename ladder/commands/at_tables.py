@@ -15,7 +15,7 @@ from referee.commands.output import out, print_json
 
 def at_tables(
     bot: Annotated[str, typer.Argument(help="A bot, such as mybot.", metavar="BOT")],
-    allowed: Annotated[bool, typer.Option("--yes/--no", help="Whether people may play against it.")] = True,
+    allowed: Annotated[bool, typer.Option("--yes/--no", help="Allow or forbid people to play against it.")] = True,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
@@ -23,7 +23,7 @@ def at_tables(
     """Let people play against a bot in the browser, or stop it.
 
     They play against its newest scheduled version, now and in the future. These matches are not rated, and nobody sees the output
-    of the bot. Running matches go on.
+    of the bot. Running matches continue.
 
     Examples:
 

@@ -20,7 +20,7 @@ def audit_log(
     file: Annotated[Path, typer.Argument(help="The file to write.", parser=target, metavar="FILE")],
     previous: Annotated[
         Path | None,
-        typer.Option(help="An earlier log of this ladder: check that it is a beginning of this one.", metavar="FILE"),
+        typer.Option(help="An earlier log of this ladder: check that the new one continues it.", metavar="FILE"),
     ] = None,
     home: FolderOption = None,
     server: ServerOption = None,

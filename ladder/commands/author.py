@@ -16,13 +16,15 @@ from ladder.operation.home import Home
 from referee.commands.output import err, out, print_json
 
 author = typer.Typer(
-    help="Decide who may submit over the network, and how much.",
+    help="Manage authors, their tokens and their limits.",
     cls=PagedGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 NameArgument = Annotated[str, typer.Argument(help="The author.", metavar="AUTHOR")]
-DaysOption = Annotated[int, typer.Option(help="For how many days the token is good.", min=1, max=3650, metavar="DAYS")]
+DaysOption = Annotated[
+    int, typer.Option(help="The number of days for which the token is valid.", min=1, max=3650, metavar="DAYS")
+]
 
 
 @author.command(cls=PagedCommand)
@@ -96,7 +98,9 @@ def budget(
     home: HomeOption,
     matches_a_day: Annotated[
         str,
-        typer.Option(metavar="NUMBER", help="How many matches of a day (UTC) their bots may have; none for no limit."),
+        typer.Option(
+            metavar="NUMBER", help="The maximum number of matches of their bots a day (UTC); none for no limit."
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -137,7 +141,7 @@ def quota(
     name: NameArgument,
     size: Annotated[
         str,
-        typer.Argument(metavar="SIZE", help="How much their files may have, such as 500M or 2G; none for no limit."),
+        typer.Argument(metavar="SIZE", help="The maximum size of their files, such as 500M or 2G; none for no limit."),
     ],
     home: HomeOption,
     as_json: AsJson = False,

@@ -47,9 +47,7 @@ _STYLES = {
 def check(
     path: Annotated[
         Path,
-        typer.Argument(
-            help="What would be submitted: a program, a folder, or an archive.", metavar="PATH", parser=target
-        ),
+        typer.Argument(help="The bot to check: a program, a folder, or an archive.", metavar="PATH", parser=target),
     ],
     game: Annotated[
         str | None, typer.Option(help="Try this game only.", show_default="all that bot.toml names", metavar="GAME")
@@ -63,11 +61,12 @@ def check(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all steps.")] = False,
 ) -> None:
-    """Test a bot step by step, with advice on how to mend it.
+    """Test a bot step by step, and print a remedy for each fault.
 
-    It runs in the sandbox of a ladder. PATH is what `dogana ladder submit` takes. The bot is started many times: by a
-    scripted referee that refuses, withdraws, breaks off and says what bots do not know yet; and in matches against
-    `random`, in every game and number of seats that its bot.toml names. On macOS, and with --unconfined, it runs with
+    It runs in the sandbox of a ladder. PATH is the same as for `dogana ladder submit`. The bot is started many times: by a
+    scripted referee that refuses answers, withdraws questions, breaks the connection and sends unknown messages; and in
+    matches against `random`, in every game of its bot.toml and with every number of seats. On macOS, and with --unconfined, it
+    runs with
     your rights; steps that need the sandbox are skipped.
 
     The exit status is 0 if no step failed, else 1. docs/check.md lists the steps.
@@ -136,7 +135,7 @@ def _lock(folder: Path, flags: int = 0) -> int:
     """Lock a folder; return the descriptor that holds the lock.
 
     Raises:
-        OSError: if that is not possible, or with LOCK_NB if another process holds it.
+        OSError: if it cannot be locked, or with LOCK_NB if another process holds the lock.
     """
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:

@@ -87,7 +87,7 @@ TOURNAMENT: dict[str, dict[str, str | typer.Typer]] = {
     }
 }
 """The commands of `dogana tournament`."""
-tournament = typer.Typer(help="Decide once who is best among some bots.", cls=lazy(TOURNAMENT), **_SETTINGS)
+tournament = typer.Typer(help="Find the best of some bots in a tournament.", cls=lazy(TOURNAMENT), **_SETTINGS)
 COMMANDS: dict[str, dict[str, str | typer.Typer]] = {
     "Look": {
         "games": "referee.commands.games",
@@ -128,7 +128,7 @@ def _options(
         bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Accept the options before any command."""
+    """Handle the options before any command."""
 
 
 def main() -> None:

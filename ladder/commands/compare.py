@@ -19,7 +19,7 @@ def compare(
     one: Annotated[
         str,
         typer.Argument(
-            help="A bot: its newest version that has matches, or the one named, as in 'mybot v2'.", metavar="BOT"
+            help="A bot, for its newest version with matches; or one version, such as 'mybot v2'.", metavar="BOT"
         ),
     ],
     other: Annotated[str, typer.Argument(help="Another bot, or another version.", metavar="OTHER")],

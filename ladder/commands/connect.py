@@ -35,7 +35,7 @@ def connect(
         int,
         typer.Option(
             "--workers",
-            help="How many matches to play at a time.",
+            help="The maximum number of matches at a time.",
             min=1,
             max=MAX_MATCHES_AT_HOME,
             metavar="NUMBER",
@@ -45,14 +45,16 @@ def connect(
         str,
         typer.Option(
             "--tag",
-            help="What distinguishes this version from others, such as a tag of git.",
+            help="A text that identifies this version, such as a git tag.",
             metavar="NAME",
             show_default="the SHA-256 over its files",
         ),
     ] = "",
     logs: Annotated[
         Path | None,
-        typer.Option(help="Keep what the bot writes, a file for each match.", metavar="FOLDER", parser=target),
+        typer.Option(
+            help="Keep the bot's output in this folder, a file for each match.", metavar="FOLDER", parser=target
+        ),
     ] = None,
     insecure: InsecureOption = False,
 ) -> None:

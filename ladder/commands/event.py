@@ -36,7 +36,7 @@ from referee.tournament.standings import chance_text
 
 MAX_TOP = 100
 LISTED = 10
-"""The most matches of a kind, and versions that are left out, that are printed."""
+"""The maximum number of printed matches of a kind, and of printed versions that are left out."""
 DEFAULT_ROUNDS = 5
 
 event = typer.Typer(
@@ -54,11 +54,12 @@ def new(
     home: HomeOption,
     game: GamesOption,
     closes: Annotated[
-        str, typer.Option(help="When entrants and versions are frozen, as in 2026-12-18T18:00Z.", metavar="TIME")
+        str,
+        typer.Option(
+            help="The time at which entrants and versions are frozen, such as 2026-12-18T18:00Z.", metavar="TIME"
+        ),
     ],
-    top: Annotated[
-        int, typer.Option(help="The maximum number of bots that are entered.", min=2, max=MAX_TOP, metavar="NUMBER")
-    ],
+    top: Annotated[int, typer.Option(help="The maximum number of entrants.", min=2, max=MAX_TOP, metavar="NUMBER")],
     form: FormatOption = Format.ROUND_ROBIN,
     seats: SeatsOption = 2,
     blocks: BlocksOption = 10,
@@ -84,7 +85,7 @@ def new(
     clock: Annotated[
         str | None,
         typer.Option(
-            help="The clock of the standings that decide, and of the matches.",
+            help="The clock of the deciding standings, and of the matches.",
             metavar="BANK+INCREMENT/CAP",
             show_default="that of the ladder",
         ),

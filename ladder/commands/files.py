@@ -17,7 +17,7 @@ from referee.files import check_free, write_private
 
 def files(
     bot: Annotated[
-        str, typer.Argument(help="A bot, for its newest version, or a version, as 'mybot v2'.", metavar="BOT")
+        str, typer.Argument(help="A bot, for its newest version; or one version, such as 'mybot v2'.", metavar="BOT")
     ],
     to: Annotated[Path, typer.Option(help="The file to write.", metavar="FILE", parser=target)],
     force: ForceOption = False,

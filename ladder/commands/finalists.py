@@ -22,11 +22,14 @@ from referee.files import check_free, make_folder
 
 def finalists(
     folder: Annotated[
-        Path, typer.Argument(help="Where copies of the bots go, a folder each.", metavar="FOLDER", parser=target)
+        Path,
+        typer.Argument(
+            help="The folder for the copies of the bots, a folder for each.", metavar="FOLDER", parser=target
+        ),
     ],
     game: Annotated[str, typer.Option(help="The game.", metavar="GAME")],
     home: HomeOption,
-    top: Annotated[int, typer.Option(help="How many bots.", min=1, max=1000, metavar="NUMBER")] = 8,
+    top: Annotated[int, typer.Option(help="The number of bots.", min=1, max=1000, metavar="NUMBER")] = 8,
     clock: Annotated[
         str | None, typer.Option(help="The standings under this clock.", metavar="BANK+INCREMENT/CAP")
     ] = None,
@@ -35,7 +38,7 @@ def finalists(
 ) -> None:
     """Copy the best bots of a ladder, for a tournament among them.
 
-    It takes the rated version of each bot that plays now, best first, and prints them as `dogana tournament new` takes entrants.
+    It takes the scheduled version of each rated bot, best first, and prints the files as entrants for `dogana tournament new`.
     This order is the seeding of a knockout. House bots are left out, since they can be named; bots at home have no files here.
 
     Examples:

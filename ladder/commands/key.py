@@ -20,7 +20,9 @@ from referee.commands.output import out, print_json
 def key(
     replace: Annotated[
         bool,
-        typer.Option("--replace", help="Make a new key; the old one signs it in the audit log, if it is not lost."),
+        typer.Option(
+            "--replace", help="Make a new key; unless the old one is lost, it signs the new one in the audit log."
+        ),
     ] = False,
     home: FolderOption = None,
     server: ServerOption = None,

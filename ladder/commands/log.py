@@ -22,14 +22,14 @@ def log(
         str,
         typer.Argument(
             metavar="MATCH|BOT",
-            help="A match, or a bot (mybot, or 'mybot v2'): the last match of it that has a log.",
+            help="A match; or a bot (mybot, or 'mybot v2'), for its last match with a log.",
         ),
     ],
     seat: Annotated[int | None, typer.Argument(help="Only this seat of the match.", min=0, metavar="SEAT")] = None,
     tail: Annotated[
         int, typer.Option(help="Show this many lines at the end of each log.", min=1, metavar="NUMBER")
     ] = 40,
-    everything: Annotated[bool, typer.Option("--all", help="Show every line, and long lines whole.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show all lines, and do not cut long ones.")] = False,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,

@@ -30,7 +30,7 @@ def login(
     ca: Annotated[
         Path | None,
         typer.Option(
-            help="The certificate by which the ladder is known (PEM), if this system does not know it.",
+            help="The certificate of the ladder or its authority (PEM), if this system does not trust it.",
             metavar="FILE",
         ),
     ] = None,

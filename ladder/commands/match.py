@@ -99,7 +99,7 @@ def _print_seats(found: MatchAnswer) -> None:
 
 
 def _print_reasons(found: MatchAnswer) -> None:
-    """Print why each rating rose or fell: it follows from all matches of the block, not from this one alone."""
+    """Print the reason for each rating change, which follows from all matches of the block, not from this one alone."""
     own = next((one for one in found.block if one.match == found.match), None)
     for reason in found.reasons:
         change = None if own is None else own.seats[reason.seat].block_change

@@ -23,7 +23,7 @@ def matches(
     game: Annotated[str | None, typer.Option(help="Only matches of this game.", metavar="GAME")] = None,
     lost: Annotated[bool, typer.Option("--lost", help="Only matches in which the bot was not first.")] = False,
     was_out: Annotated[
-        bool, typer.Option("--out", help="Only matches in which the bot was out; without BOT, anybody.")
+        bool, typer.Option("--out", help="Only matches in which the bot was out; without BOT, in which any bot was.")
     ] = False,
     limit: Annotated[int, typer.Option(help="Show this many matches.", min=1, max=1000, metavar="NUMBER")] = 10,
     before: Annotated[str, typer.Option(help="Only matches older than this one.", metavar="MATCH")] = "",

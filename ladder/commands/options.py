@@ -49,7 +49,7 @@ HomeOption = Annotated[
 WorkersOption = Annotated[
     int | None,
     typer.Option(
-        help="How many matches to play at a time.",
+        help="The maximum number of matches at a time.",
         show_default="one for each processor",
         min=1,
         max=4096,
@@ -61,14 +61,14 @@ MAX_WORKERS = 256
 """The maximum number of concurrent matches on this machine; a cluster may have more processors."""
 JoinOption = Annotated[
     float,
-    typer.Option("--wait", help="How long bots may take to join.", min=1, max=3600, metavar="SECONDS"),
+    typer.Option("--wait", help="The maximum time for bots to join.", min=1, max=3600, metavar="SECONDS"),
 ]
-SameAuthorOption = Annotated[bool, typer.Option("--same-author", help="Let bots of one author meet.")]
+SameAuthorOption = Annotated[bool, typer.Option("--same-author", help="Allow bots of one author to meet.")]
 SearchShareOption = Annotated[
     int,
     typer.Option(
         "--search-share",
-        help="In how many of 100 matches the house bot search plays, which thinks in a process of its own; 0 for none.",
+        help="The percentage of matches in which the house bot search plays, which thinks in its own process; 0 for none.",
         min=0,
         max=100,
         metavar="NUMBER",
@@ -82,15 +82,14 @@ UnconfinedOption = Annotated[
 ProxyOption = Annotated[
     str,
     typer.Option(
-        help="The address of a proxy before the pages; its X-Forwarded-For names the callers.", metavar="ADDRESS"
+        help="The address of a proxy in front of the pages; its X-Forwarded-For names the callers.", metavar="ADDRESS"
     ),
 ]
 HostNameOption = Annotated[
     list[str] | None,
     typer.Option(
         "--host-name",
-        help="A name by which browsers find the pages, besides that of this machine; may be given several times;"
-        " * for any.",
+        help="Another host name of the pages, besides that of this machine; may be given several times; * for any.",
         metavar="NAME",
         show_default=False,
     ),
@@ -107,14 +106,18 @@ CorsOption = Annotated[
 TablesOption = Annotated[
     int,
     typer.Option(
-        "--tables", help="How many matches people may play there at a time.", min=1, max=256, metavar="NUMBER"
+        "--tables",
+        help="The maximum number of matches that people may play there at a time.",
+        min=1,
+        max=256,
+        metavar="NUMBER",
     ),
 ]
 TablesPerAddressOption = Annotated[
     int | None,
     typer.Option(
         "--tables-per-address",
-        help="How many of them from one address; a class may have one.",
+        help="The maximum number of these from one address, which a whole class may share.",
         show_default="all",
         min=1,
         max=256,
@@ -123,16 +126,14 @@ TablesPerAddressOption = Annotated[
 ]
 InsecureOption = Annotated[
     bool,
-    typer.Option(
-        "--insecure", help="Send the token also where nothing encrypts it: whoever is on the way can read it."
-    ),
+    typer.Option("--insecure", help="Send the token even over an unencrypted connection, where others can read it."),
 ]
 OnlyOptions = Annotated[
     list[str] | None,
     typer.Option(
         "--option",
         "-o",
-        help="Only standings with this option of the game; several, if given several times.",
+        help="Only standings with this option of the game; may be given several times.",
         metavar="NAME=VALUE",
     ),
 ]

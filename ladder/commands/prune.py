@@ -25,34 +25,36 @@ def prune(
     home: HomeOption,
     records_older_than: Annotated[
         str | None,
-        typer.Option(help="Remove the records of matches that ended longer ago, such as 90d.", metavar="DAYS"),
+        typer.Option(
+            help="Remove the records of matches that ended longer ago than this, such as 90d.", metavar="DAYS"
+        ),
     ] = None,
     logs_older_than: Annotated[
-        str | None, typer.Option(help="Remove what bots wrote in matches that ended longer ago.", metavar="DAYS")
+        str | None, typer.Option(help="Remove the logs of matches that ended longer ago than this.", metavar="DAYS")
     ] = None,
     versions_older_than: Annotated[
         str | None,
         typer.Option(
-            help="Remove the files of versions that have played no more for longer: retired, not qualified, or replaced.",
+            help="Remove the files of versions that have not played for this time: retired, not qualified, or replaced.",
             metavar="DAYS",
         ),
     ] = None,
     keep_bot: Annotated[
         list[str] | None,
         typer.Option(
-            help="Keep the records of all matches of a bot, however old; may be given more than once.", metavar="BOT"
+            help="Keep the records of all matches of a bot, at any age; may be given several times.", metavar="BOT"
         ),
     ] = None,
     keep_one_block_of: Annotated[
         int,
         typer.Option(
-            help="Of this many blocks, keep the records of one, however old; 0 for none.",
+            help="Keep the records of one block in this number, at any age; 0 for none.",
             min=0,
             max=1_000_000,
             metavar="NUMBER",
         ),
     ] = 0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Remove nothing; tell what would be removed.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Remove nothing; print what would be removed.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Remove old records, logs and bots.

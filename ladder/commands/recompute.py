@@ -23,7 +23,10 @@ _STATUS_SAMPLE = 3
 def recompute(
     home: HomeOption,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Replace what does not follow from the log, if all records hold.")
+        bool,
+        typer.Option(
+            "--repair", help="Replace everything that does not follow from the log, if all records are valid."
+        ),
     ] = False,
     count_lost: Annotated[
         bool,
@@ -39,7 +42,9 @@ def recompute(
     ] = None,
     sample_seed: Annotated[
         int | None,
-        typer.Option(help="With --sample: what decides which; drawn if left out.", min=0, metavar="NUMBER"),
+        typer.Option(
+            help="With --sample: the seed that selects the records; drawn if left out.", min=0, metavar="NUMBER"
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -47,7 +52,7 @@ def recompute(
 
     Ratings, standings, schedule and results are built again from the audit log. Nothing is changed without --repair, so a
     run may go on meanwhile. The exit status is 0 only if everything agrees, to the last digit; with --repair it depends on the
-    differences found, not on those left. Records that are noted as lost are listed each time, but no longer count as a
+    differences found, not on those left. Records marked as lost are listed each time, but no longer count as a
     difference. After an interruption, the next command continues from there.
 
     With --sample all ratings and tallies are compared, but only some records verified. If those agree, the exit status is 3.

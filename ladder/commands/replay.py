@@ -51,7 +51,7 @@ def replay(
         bool,
         typer.Option(
             "--json",
-            help="With --at: print the position as JSON. Else: a JSON object for each step, with --bot for each decision.",
+            help="With --at: print the position as JSON. Otherwise: a JSON object for each step, or with --bot for each decision.",
         ),
     ] = False,
     html: Annotated[
@@ -61,7 +61,7 @@ def replay(
     views: Annotated[
         Views | None,
         typer.Option(
-            help="With --html: what spectators and each seat saw, or only what spectators saw.",
+            help="With --html: show the views of spectators and all seats, or only those of spectators.",
             show_default="all; public if the record does not reveal its seed",
         ),
     ] = None,
@@ -69,7 +69,7 @@ def replay(
     bot: Annotated[
         str | None,
         typer.Option(
-            help="Ask this bot what the seat of --as was asked: the path of a bot, or cmd:'COMMAND'.",
+            help="Ask this bot the questions of the seat of --as: the path of a bot, or cmd:'COMMAND'.",
             metavar="PATH",
         ),
     ] = None,
@@ -85,12 +85,10 @@ def replay(
     ] = None,
     clock: Annotated[
         Clock | None,
-        typer.Option(
-            "--time", help="With --bot: no limit of time, or the same that the seat had then.", show_default="none"
-        ),
+        typer.Option("--time", help="With --bot: no time limit, or the original one of the seat.", show_default="none"),
     ] = None,
     attach: Annotated[
-        bool, typer.Option("--attach", help="With --bot: wait with the first question until Enter is pressed.")
+        bool, typer.Option("--attach", help="With --bot: delay the first question until you press Enter.")
     ] = False,
     unconfined: Annotated[
         bool,
@@ -103,11 +101,11 @@ def replay(
 ) -> None:
     """Show a record step by step, or ask a bot about it.
 
-    Every step is played again by the rules. A record that breaks off or does not hold is shown up to there; then the
-    exit status is 1.
+    Every step is played again by the rules. An incomplete or invalid record is shown up to the fault; the
+    exit status is then 1.
 
-    With --bot, a bot gets the questions of a seat in the match again, and its answers are compared. The actions played are those
-    of the record, whatever it answers. On macOS it runs unconfined. The exit status is 0 if all answers are the same, and 1 if one
+    With --bot, a bot gets the questions of a seat in the match again, and its answers are compared. Whatever it answers, the
+    actions of the record are played. On macOS it runs unconfined. The exit status is 0 if all answers are the same, and 1 if one
     is not or the bot fails.
 
     Examples:

@@ -54,7 +54,7 @@ from referee.sandbox.measures import build
 def run(
     home: HomeOption,
     game: Annotated[
-        list[str], typer.Option(help="The game; may be given several times, and the games take turns.", metavar="GAME")
+        list[str], typer.Option(help="The game; may be given several times, and the games alternate.", metavar="GAME")
     ],
     matches: Annotated[
         int,
@@ -89,8 +89,8 @@ def run(
     condition finishes the matches of an interrupted one.
 
     Each bot runs in a sandbox: it sees its own files and the usual programs, has no network, and leaves nothing behind;
-    `dogana doctor` tells what this machine can enforce. Runtimes that are not among the usual programs are offered by a link
-    in the folder `runtimes` of the ladder.
+    `dogana doctor` reports what this machine can enforce. To offer other runtimes, link them in the folder `runtimes` of the
+    ladder.
 
     Examples:
 
@@ -163,8 +163,8 @@ def working(
     """Provide the slots of a cluster, or else the sandbox of this machine, for the matches of a run.
 
     Raises:
-        ClusterError: if a cluster is asked for and cannot play.
-        LadderError: if this machine cannot confine bots, or is asked for too many workers.
+        ClusterError: if the requested cluster cannot play.
+        LadderError: if this machine cannot confine bots, or there are too many workers.
     """
     if ray is not None:
         with ladder_crew(ray, home, workers, limits, wait, tell) as crew:

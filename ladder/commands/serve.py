@@ -92,7 +92,7 @@ class AtHomeMode(Enum):
 def serve(
     home: HomeOption,
     listen: Annotated[
-        str, typer.Option(help="Where bots at home connect and matches are watched, by gRPC.", metavar="HOST:PORT")
+        str, typer.Option(help="The address for bots at home and spectators, by gRPC.", metavar="HOST:PORT")
     ] = DEFAULT_ADDRESS,
     game: Annotated[
         list[str] | None,
@@ -120,12 +120,12 @@ def serve(
     web: Annotated[
         str,
         typer.Option(
-            help="Where browsers and commands reach the ladder, by HTTP, or HTTPS with --tls-cert.", metavar="HOST:PORT"
+            help="The address for browsers and commands, by HTTP, or HTTPS with --tls-cert.", metavar="HOST:PORT"
         ),
     ] = PAGES_ADDRESS,
     public_url: Annotated[
         str,
-        typer.Option(help="Where the pages are for the world, such as https://ladder.example.org.", metavar="URL"),
+        typer.Option(help="The public URL of the pages, such as https://ladder.example.org.", metavar="URL"),
     ] = "",
     tables: TablesOption = TABLES,
     tables_per_address: TablesPerAddressOption = None,
@@ -133,25 +133,26 @@ def serve(
     host_name: HostNameOption = None,
     cors_origin: CorsOption = None,
     metrics: Annotated[
-        str | None, typer.Option(help="Show figures for Prometheus there, at /metrics by HTTP.", metavar="HOST:PORT")
+        str | None,
+        typer.Option(help="Serve figures for Prometheus at this address, at /metrics by HTTP.", metavar="HOST:PORT"),
     ] = None,
     tls_cert: TlsCertificateOption = None,
     tls_key: TlsKeyOption = None,
     log_format: Annotated[
-        journal.Form, typer.Option(help="How each line on standard error looks.")
+        journal.Form, typer.Option(help="The format of lines on standard error.")
     ] = journal.Form.TEXT,
     ray: RayOption = None,
 ) -> None:
     """Offer the ladder over the network, and play day and night.
 
-    A submitted bot qualifies at once, and plays from then on. The ladder can be stopped at any moment, by Ctrl-C or by
-    SIGTERM, and continues at its next start. Until somebody submits a bot, it waits.
+    A submitted bot qualifies at once, and plays from then on. You can stop the ladder at any moment, by Ctrl-C or
+    SIGTERM, and it continues at its next start. It waits until somebody submits a bot.
 
     Authors need a token: `dogana ladder author add NAME` prints one. They log in with `dogana login URL`, where URL is the
-    address of the pages, and have the organiser's commands: `dogana ladder top --server URL`. Without a token, standings and
-    matches can be looked at.
+    address of the pages, and can use commands such as `dogana ladder top --server URL`. Standings and matches need no
+    token.
 
-    The journal is printed on standard error, a line for each event: time, level, event, and details. A change of the
+    The journal is printed on standard error, a line for each event: time, level, event, and details. A new
     certificate needs a restart.
 
     Examples:
@@ -265,7 +266,7 @@ class PagesSettings:
 
 @contextmanager
 def _showing(place: Home, pages: PagesSettings, address: str, walls: Isolation, figures: Metrics) -> Iterator[str]:
-    """Show the pages meanwhile; yield their address.
+    """Serve the pages in this context; yield their address.
 
     Args:
         place: the ladder.
@@ -275,7 +276,7 @@ def _showing(place: Home, pages: PagesSettings, address: str, walls: Isolation, 
         figures: counts the requests of programs.
 
     Raises:
-        PortInUse: if that is not possible.
+        PortInUse: if a port cannot be used.
     """
     with undisturbed():  # as in `serve`
         from ladder.http.publishing.serving import EVERYWHERE, Certificate, pages_beside
@@ -304,10 +305,10 @@ def _showing(place: Home, pages: PagesSettings, address: str, walls: Isolation, 
 def _listening(
     place: Home, listen: Listen, metrics: Listen | None, at_home: AtHome, pages: PagesSettings, walls: Isolation
 ) -> Iterator[None]:
-    """Serve the ladder and its pages meanwhile, and its figures if there is an address for them.
+    """Serve the ladder, its pages, and its figures if they have an address, in this context.
 
     Raises:
-        PortInUse: if that is not possible.
+        PortInUse: if a port cannot be used.
     """
     figures = Metrics(place)
     with (
@@ -327,9 +328,9 @@ def _listening(
 
 
 def _play(place: Home, store: Store, plan: RunPlan) -> None:
-    """Play until somebody stops the ladder; note what happens, and what the organiser changes beside it.
+    """Play until somebody stops the ladder; log the progress, and the organiser's changes by other commands.
 
-    On a full disk a run ends like one that is killed: when there is room, another one takes up what it has left.
+    On a full disk a run ends; when there is room again, another run continues from there.
     """
     with Authors(place.database, create=False) as authors:
         last = max((act.number for act in authors.acts(1)), default=0)

@@ -17,7 +17,7 @@ from referee.files import check_free
 
 def site(
     folder: Annotated[
-        Path, typer.Argument(help="Where the pages go: a new folder, or one with an earlier site.", metavar="FOLDER")
+        Path, typer.Argument(help="The folder for the pages: a new one, or one with an earlier site.", metavar="FOLDER")
     ],
     home: HomeOption,
     force: ForceOption = False,
@@ -25,7 +25,7 @@ def site(
         int,
         typer.Option(
             "--limit",
-            help="Show this many matches of each game, and of each event, the newest.",
+            help="The number of the newest matches to show, of each game and each event.",
             min=0,
             max=10_000,
             metavar="NUMBER",

@@ -52,7 +52,7 @@ def submit(
         ),
     ] = None,
     at_tables: Annotated[
-        bool, typer.Option("--at-tables", help="Let people play against the bot in the browser from now on.")
+        bool, typer.Option("--at-tables", help="Allow people to play against the bot in the browser from now on.")
     ] = False,
     home: FolderOption = None,
     server: ServerOption = None,

@@ -29,12 +29,12 @@ INTERRUPTED = 128 + signal.SIGINT
 def web(
     home: HomeOption,
     web: Annotated[
-        str, typer.Option("--listen", help="Where browsers reach the pages.", metavar="HOST:PORT")
+        str, typer.Option("--listen", help="The address for browsers.", metavar="HOST:PORT")
     ] = PAGES_ADDRESS,
     play: Annotated[
         bool,
         typer.Option(
-            "--play", help="Let people play against house bots there; their matches are kept in the ladder's folder."
+            "--play", help="Let people play against house bots; their matches are stored in the ladder's folder."
         ),
     ] = False,
     tables: TablesOption = TABLES,
@@ -48,8 +48,8 @@ def web(
     They show standings, bots, matches, and running matches.
 
     They are read-only; with `dogana ladder serve --web`, authors can also submit there, and people play. The ladder may be run or
-    served meanwhile. With --play, people can play here too, but only against house bots, and only one program at a time can offer
-    that.
+    served meanwhile. With --play, people can play here, too, but only against house bots, and only one program at a time can
+    offer this.
 
     Examples:
 

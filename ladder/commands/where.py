@@ -33,7 +33,7 @@ FolderOption = Annotated[
 ServerOption = Annotated[
     str | None,
     typer.Option(
-        help="The ladder that is served there, instead of a folder: the URL of its pages.",
+        help="A remote ladder instead of a folder: the URL of its pages.",
         metavar="URL",
         show_default=f"the environment's {SERVER_VARIABLE}",
     ),
@@ -41,7 +41,7 @@ ServerOption = Annotated[
 
 
 def check_url(server: str) -> None:
-    """Check that a ladder elsewhere is named by its URL.
+    """Check that a remote ladder is named by a URL.
 
     Raises:
         LadderError: if it is not.
@@ -56,7 +56,7 @@ def remote_ladder(server: str, login: Login | None = None) -> RemoteLadder:
     """Return the ladder that is served at a URL, by a token if one is given.
 
     Raises:
-        LadderError: if that is no URL, its certificate cannot be read, or the token would be sent in plain text.
+        LadderError: if it is not a URL, its certificate cannot be read, or the token would be sent in plain text.
     """
     check_url(server)
     from ladder.service.remote import RemoteLadder
@@ -99,7 +99,7 @@ class Where:
 
     @property
     def soon(self) -> str:
-        """Return in words when a new or requalified bot qualifies."""
+        """Return the time of the qualification of a new or requalified bot, in words."""
         return "with the next run, or at once if the ladder is served" if self.server is None else "at once"
 
     def command(self, *words: object) -> str:

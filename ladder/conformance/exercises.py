@@ -16,7 +16,7 @@ from referee.game import Game
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """Steps that are tried one after another, each in the state that the previous ones have left."""
+    """Steps in sequence, each in the state that the previous ones have left."""
 
     steps: Sequence[Step]
     game: Game
@@ -29,7 +29,7 @@ class Exercise:
 
 
 async def run(course: Course, report: Callable[[Verdict], None], wanted: Collection[str] | None = None) -> None:
-    """Run all exercises of a bot that was taken in.
+    """Run all exercises of an accepted bot.
 
     Args:
         course: the bot and the settings that they share.

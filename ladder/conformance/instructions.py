@@ -44,7 +44,7 @@ Change = Callable[[pb.RefereeMessage], None]
 def instruction(
     function: Callable[Concatenate[Rehearsal, P], Awaitable[str | None]],
 ) -> Callable[P, Instruction]:
-    """Turn a function into one that scripts call with all arguments except the rehearsal."""
+    """Turn a function into an instruction, which scripts call with all arguments except the rehearsal."""
 
     def prepare(*arguments: P.args, **options: P.kwargs) -> Instruction:
         return lambda rehearsal: function(rehearsal, *arguments, **options)
@@ -68,7 +68,7 @@ async def expect(rehearsal: Rehearsal, holds: Callable[[Rehearsal], object], wro
 
 @instruction
 async def inform(rehearsal: Rehearsal, what: Callable[[Rehearsal], str]) -> str:
-    """Inform of the bot's behaviour."""
+    """Report the bot's behaviour."""
     return what(rehearsal)
 
 
@@ -91,7 +91,7 @@ async def runs(rehearsal: Rehearsal) -> None:
 
 
 async def joins_in_time(rehearsal: Rehearsal) -> str:
-    """Expect the first message to have come in time."""
+    """Expect the first message to have arrived in time."""
     if rehearsal.has_not_joined is not None:
         raise rehearsal.has_not_joined
     seconds = rehearsal.bot.first_seconds
@@ -124,7 +124,7 @@ async def start_slowly(rehearsal: Rehearsal) -> None:
 
 @instruction
 async def at_place(rehearsal: Rehearsal, name: str, unit: str = "") -> str:
-    """Begin at a hard place, by its name in `Places`; with a unit, the verdict has the count of the place."""
+    """Begin at a hard place, by its name in `Places`; with a unit, the verdict includes the size of the place."""
     place = rehearsal.place(name)
     rehearsal.table = RehearsalMatch(place.plan, place)
     return f"{place.count} {unit}, {place.plan.setup.seats} seats" if unit else ""
@@ -266,7 +266,7 @@ async def turn(rehearsal: Rehearsal) -> None:
 
 @instruction
 async def play_on(rehearsal: Rehearsal, decisions: int) -> str:
-    """Play on until a number of decisions, or the end of the match."""
+    """Play on for a number of decisions, or to the end of the match."""
     while rehearsal.table.number < decisions and rehearsal.table.go_on():
         await turn(rehearsal)
     return f"{rehearsal.table.number} decisions"
@@ -311,7 +311,7 @@ async def _nothing(rehearsal: Rehearsal, seconds: float) -> None:
 
 @instruction
 async def without_fault(rehearsal: Rehearsal, *instructions: Instruction, otherwise: str = "") -> str:
-    """Follow instructions, and only inform of a failure."""
+    """Follow instructions, and only report a failure."""
     said = otherwise
     try:
         for instruction in instructions:
@@ -325,7 +325,7 @@ async def without_fault(rehearsal: Rehearsal, *instructions: Instruction, otherw
 
 
 async def has_chosen_otherwise(rehearsal: Rehearsal) -> None:
-    """Inform of a bot that repeats a refused answer. It is no fault: a match never refuses a legal action."""
+    """Report a bot that repeats a refused answer. This is not a fault: a match never refuses a legal action."""
     first = [actions[0] for actions in rehearsal.given]
     if len(set(first)) == 1:
         raise Info(f"it chose the same {len(first)} times, among {len(rehearsal.table.actions)} legal actions")
@@ -351,7 +351,7 @@ async def refuse_each_kind(rehearsal: Rehearsal) -> str:
 
 
 async def drop_the_rest(rehearsal: Rehearsal) -> None:
-    """Wait for an answer of several actions, and play the first only."""
+    """Wait for an answer with several actions, and play only the first."""
     table = rehearsal.table
     while table.number < _MOST_DECISIONS and table.go_on():
         await ask(rehearsal)
@@ -419,7 +419,7 @@ async def exits(rehearsal: Rehearsal) -> str:
 
 
 async def terminate(rehearsal: Rehearsal) -> str:
-    """Send the program SIGTERM, and inform of its reaction."""
+    """Send the program SIGTERM, and report its reaction."""
     os.kill(_processes(rehearsal)[0], signal.SIGTERM)
     sent = time.monotonic()
     ended = await rehearsal.bot.exit(rehearsal.course.patience.exit)
@@ -443,7 +443,7 @@ def _processes(rehearsal: Rehearsal) -> list[int]:
 
 
 async def has_no_orphans(rehearsal: Rehearsal) -> None:
-    """Expect the parent of each process of the bot to be another process of it."""
+    """Expect the parent of each of the bot's processes to be another of them."""
     processes = _processes(rehearsal)
     adopters = {_FIRST_PROCESS, parent(processes[0])} - {None}
     orphans = [pid for pid in processes[1:] if parent(pid) in adopters]
@@ -452,7 +452,7 @@ async def has_no_orphans(rehearsal: Rehearsal) -> None:
 
 
 async def count_output(rehearsal: Rehearsal) -> str:
-    """Inform of the amount of the bot's output."""
+    """Report the amount of the bot's output."""
     written = rehearsal.bot.process.log.written
     lost = written - LOG_HEAD_BYTES - LOG_TAIL_BYTES
     each = f"{written} bytes, {written / max(rehearsal.table.number, 1):.0f} for each decision"

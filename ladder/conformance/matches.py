@@ -145,7 +145,7 @@ async def got_no_strikes(rehearsal: Rehearsal) -> str:
 
 
 async def used_memory(rehearsal: Rehearsal) -> str:
-    """Inform of the bot's highest use of memory."""
+    """Report the bot's peak memory."""
     sandbox = rehearsal.course.bot.sandbox
     peaks = [one.memory_peak for one in rehearsal.course.findings.usages if one.memory_peak is not None]
     if not peaks or sandbox is None:
@@ -156,7 +156,7 @@ async def used_memory(rehearsal: Rehearsal) -> str:
 
 
 async def used_processor(rehearsal: Rehearsal) -> str:
-    """Inform of the bot's highest processor time in a match."""
+    """Report the bot's maximum processor time in a match."""
     seconds = [one.cpu_seconds for one in rehearsal.course.findings.usages if one.cpu_seconds is not None]
     if not seconds:
         raise _unknown_usage(rehearsal)

@@ -23,7 +23,7 @@ _MACHINE = slice(18, 20)
 def take(
     path: Path, versions: Path, runtimes: Sequence[Path], report: Callable[[Verdict], None]
 ) -> tuple[Artefact, Path] | None:
-    """Take a bot in as a ladder does; return it and the folder of its files, or None if that fails.
+    """Accept a bot as a ladder does; return it and the folder of its files, or None if it is refused.
 
     Args:
         path: the file or folder to submit.

@@ -213,7 +213,7 @@ class Rehearsal:
         return RehearsalMatch(plan_for(self.game, self.game.seat_counts[0], control))
 
     def place(self, name: str) -> Place:
-        """Return a place that is hard on a bot: a name of `Places`."""
+        """Return a hard place for a bot, by its name in `Places`."""
         found: Place = getattr(places(self.game, CLOCK), name)
         return found
 
@@ -233,14 +233,14 @@ class Rehearsal:
         return self.talk
 
     async def say(self, *messages: pb.RefereeMessage | bytes) -> None:
-        """Send messages, or bytes that no present message has."""
+        """Send messages, or raw bytes that are not a message of this protocol."""
         await self.bot.say(*messages)
 
     async def hear(self, seconds: float, wanted: str) -> pb.AgentMessage:
         """Wait for a message.
 
         Raises:
-            Failed: if none comes in this time, or the bytes are not a message; `wanted` names the expected one.
+            Failed: if none arrives in this time, or the bytes are not a message; `wanted` names the expected one.
         """
         message = await self.glance(seconds)
         if message is None:

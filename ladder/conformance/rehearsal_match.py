@@ -94,7 +94,7 @@ def places(game: Game, control: TimeControl) -> Places:
 
 
 class RehearsalMatch:
-    """A state with one seat for a bot.
+    """A match for a rehearsal: a state with one seat for a bot.
 
     Attributes:
         seat: the bot's.

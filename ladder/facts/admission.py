@@ -23,11 +23,11 @@ class Admission:
         self._roster = roster
 
     def qualify(self, version: int, condition: Condition, *, passed: bool, reason: str) -> None:
-        """Note whether a version got through its qualification."""
+        """Add the outcome of a version's qualification."""
         self._note_qualification(version, condition, PASSED if passed else FAILED, reason)
 
     def let_qualify_again(self, version: int, condition: Condition) -> None:
-        """Let a version try once more to qualify; its faults so far no longer count towards a suspension."""
+        """Let a version qualify again; its earlier faults no longer count towards a suspension."""
         self._note_qualification(version, condition, AGAIN, "")
 
     def _note_qualification(self, version: int, condition: Condition, outcome: str, reason: str) -> None:
@@ -38,7 +38,7 @@ class Admission:
         )
 
     def qualifications(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, tuple[bool, str]]:
-        """Return for each version that has tried, and is not to try once more: whether it got through, and why not."""
+        """Return for each version with a final attempt whether it qualified, and the reason if not."""
         which, ids = among_ids(among, "version in {}")
         rows = self._file.rows(
             # SQLite takes the other columns from the row that has the greatest id.
@@ -51,26 +51,26 @@ class Admission:
         return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows if row["passed"] is not None}
 
     def retire(self, version: int, *, retired: bool) -> None:
-        """Note that a version is taken out, or brought back."""
+        """Take a version out, or bring it back."""
         self._log.append("retirement", {"version": self._roster.label(version), "retired": retired})
 
     def retired(self) -> set[int]:
-        """Return the versions that are taken out."""
+        """Return the retired versions."""
         rows = self._file.rows("select version, retired, max(id) from retirements group by version")
         return {row["version"] for row in rows if row["retired"]}
 
     def note_trial(self, cause: str, version: int, *, guilty: bool) -> None:
-        """Note that a version was tried because the workers of a match had died."""
+        """Add the trial of a version whose match had lost its workers."""
         self._log.append("trial", {"match": cause, "version": self._roster.label(version), "guilty": guilty})
 
     def guilty(self) -> set[int]:
-        """Return the versions that killed their workers in their last trial, and were not pardoned since."""
+        """Return the versions that killed their workers in their last trial and were not pardoned afterwards."""
         # SQLite takes the other columns from the row that has the greatest id.
         rows = self._file.rows("select version, guilty, max(id) from trials group by version")
         return {row["version"] for row in rows if row["guilty"]}
 
     def pardon(self, version: int) -> None:
-        """Lift the suspension of a version that was found guilty: note its last trial again, with the other end."""
+        """Lift the suspension of a version found guilty, by adding its last trial again with the opposite verdict."""
         with self._file.writing():
             for row in self._file.rows(
                 "select cause from trials where version = ? order by id desc limit 1", [version]

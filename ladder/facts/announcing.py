@@ -21,7 +21,7 @@ def read_closing(text: str) -> str:
     """Return a closing time as the ladder writes times.
 
     Raises:
-        LadderError: if it is none, has no time zone, or is over.
+        LadderError: if it is not a time, has no time zone, or is in the past.
     """
     try:
         at = datetime.fromisoformat(text)

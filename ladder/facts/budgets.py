@@ -27,18 +27,18 @@ class Budget:
 
     @property
     def is_used_up(self) -> bool:
-        """Whether no bot of the author is scheduled any more today."""
+        """True if no bot of the author is scheduled any more today."""
         return self.today >= self.matches
 
 
 class Budgets:
-    """The matches a day, and the room on the disk, that authors may have."""
+    """The limits of authors: matches a day, and bytes on the disk."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
     def quotas(self) -> dict[str, int | None]:
-        """Return how many bytes the files of authors may have, for whom that was said; None for no limit."""
+        """Return the quota in bytes of each author with a quota of their own; None for no limit."""
         rows = self._file.rows("select author, bytes, max(id) from quotas group by author order by author")
         return {row["author"]: row["bytes"] for row in rows}
 
@@ -57,5 +57,5 @@ class Budgets:
         return {row["author"]: Budget(**row) for row in rows}
 
     def out_of_budget(self) -> set[str]:
-        """Return the authors whose bots are not scheduled any more today."""
+        """Return the authors without budget for today, whose bots are not scheduled."""
         return {author for author, budget in self.of_today().items() if budget.is_used_up}

@@ -15,11 +15,11 @@ def open_file(path: Path, *, create: bool, outwaits: bool = False) -> SqliteFile
 
     Args:
         path: `ladder.db` in the folder of the ladder.
-        create: whether to make a ladder if there is no such file.
-        outwaits: whether transactions that write wait for others as long as these take, and say so in the log.
+        create: True to make a ladder if there is no such file.
+        outwaits: True if writing transactions wait for others without a limit, and log the wait.
 
     Raises:
-        BadHome: if it is not a ladder, one of another layout, or cannot be read.
+        BadHome: if it is not a ladder, has another layout, or cannot be read.
     """
     if not create and not path.is_file():
         raise BadHome(

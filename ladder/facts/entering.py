@@ -1,4 +1,4 @@
-"""Who is entered in an event: the best in the standings of its games, in their newest versions that have qualified in all of them."""
+"""The entrants of an event: the best in the standings of its games, in their newest versions that have qualified in all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_REASON_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class EntryList:
-    """Those that are entered, and those that are not."""
+    """The entrants of an event, and the versions left out."""
 
     entrants: Sequence[EnteredVersion]
     """In the order of their seeding, which is that of the standings."""
@@ -33,9 +33,9 @@ class EntryList:
 
 
 def entry_list(store: Store, terms: TournamentTerms) -> EntryList:
-    """Return who would be entered in an event that closed now.
+    """Return the entry list of an event that closed now.
 
-    The order of the standings decides at the cut, too: that of equals is the order in which the versions came in.
+    The order of the standings decides at the cut, too; among equals, the older version comes first.
     """
     seeding, found = _seeding(store, terms.conditions), _candidates(store, terms.conditions)
     entrants: list[EnteredVersion] = []
@@ -63,7 +63,7 @@ def _seeding(store: Store, conditions: Sequence[Condition]) -> dict[int, int]:
 
 
 def _candidates(store: Store, conditions: Sequence[Condition]) -> dict[Version, str]:
-    """Return the versions that are not replaced, and why each cannot be entered whatever its place; empty if it can."""
+    """Return the versions that are not replaced, each with the obstacle to its entry at any place; empty if none."""
     found: dict[Version, dict[Condition, Standing]] = {}
     for condition in conditions:
         for one in statuses(store, condition):
@@ -85,7 +85,7 @@ def _candidates(store: Store, conditions: Sequence[Condition]) -> dict[Version, 
 
 
 def _obstacle(version: Version, conditions: Sequence[Condition], known: Mapping[Condition, Standing]) -> str:
-    """Return why a version cannot be entered; empty if it can. A newer one can have replaced it in some of several games."""
+    """Return the reason why a version cannot be entered, or an empty text. A newer one may replace it in some games."""
     if version.is_at_home:
         return "it runs at home, so its files cannot be frozen"
     for condition in conditions:
@@ -99,9 +99,9 @@ def _obstacle(version: Version, conditions: Sequence[Condition], known: Mapping[
 
 
 def close_due(store: Store) -> list[LadderTournament]:
-    """Close the events whose time has come, and return them. The run calls this before all that it adds to the log.
+    """Close the events whose time has come, and return them. The run calls this before it adds anything to the log.
 
-    Only a run qualifies versions and counts matches; so what happened after the time of the close has no part in it.
+    Only a run qualifies versions and counts matches, so nothing that happened after the closing time affects the entrants.
     """
     due = [one for one in store.tournaments.all() if one.phase is Phase.OPEN and one.terms.closes <= now()]
     for one in due:

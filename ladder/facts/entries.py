@@ -29,13 +29,13 @@ def begin(db: sqlite3.Connection) -> None:
 
 
 def append(db: sqlite3.Connection, kind: str, content: Mapping[str, Any], at: str = "") -> None:
-    """Add an event, inside of a transaction that writes.
+    """Add an event, inside a writing transaction.
 
     Args:
         db: the ladder.
         kind: the type of the event.
         content: its fields, besides type and time (`referee/records/audit_log.py` lists them).
-        at: when it happened, in ISO 8601, UTC; empty for now.
+        at: its time, in ISO 8601, UTC; empty for now.
     """
     event = {"type": kind, "at": at or now(), **content}
     last = db.execute("select number, line from events order by number desc limit 1").fetchone()

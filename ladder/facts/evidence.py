@@ -1,4 +1,4 @@
-"""Which records a ladder has: whose seeds are revealed, which are lost, and which were pruned."""
+"""The records of a ladder: those with revealed seeds, lost ones, and pruned ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ladder.operation.sqlite_file import SqliteFile
 
 @dataclass(frozen=True, slots=True)
 class RetainedRecords:
-    """The records that a pruning keeps, however old they are."""
+    """The records that a pruning keeps at any age."""
 
     bots: tuple[str, ...] = ()
     """The bots whose matches keep their records."""
@@ -33,11 +33,11 @@ _KEPT = """(
         select 1 from seats join versions on versions.id = seats.version join bots on bots.id = versions.bot
         where seats.match = matches.id and bots.name in (select value from json_each({bots}))
     ))"""
-"""Whether a pruning keeps the record of a row of `matches`."""
+"""The SQL condition for a row of `matches` whose record a pruning keeps."""
 
 
 class Evidence:
-    """Which records there are: sealed, lost, and pruned."""
+    """The records of a ladder: sealed, lost, and pruned."""
 
     def __init__(self, file: SqliteFile, log: Log, schedule: Schedule) -> None:
         self._file = file
@@ -50,7 +50,7 @@ class Evidence:
         return [row["id"] for row in rows if self._schedule.is_over(row["id"])]
 
     def records_of(self, block: int) -> list[tuple[str, int, str]]:
-        """Return match id, seed and record hash of each match of a block that counts and has its record."""
+        """Return match id, seed and record hash of each counted match of a block whose record exists."""
         rows = self._file.rows(
             f"""
             select results.match, {SEED}, matches.rotation, results.record_hash, versions.content_hash
@@ -68,40 +68,40 @@ class Evidence:
         return found
 
     def note_sealed(self, block: int) -> None:
-        """Note that the seed of a block has been revealed."""
+        """Reveal the seed of a block."""
         with self._file.writing():
             [row] = self._file.rows("select seed from seeds where block = ?", [block])
             self._log.append("seed", {"block": block, "seed": row["seed"]})
             self._file.write("delete from seeds where block = ?", [block])
 
     def note_lost(self, match_ids: Iterable[str]) -> None:
-        """Note matches whose records are lost for good."""
+        """Mark the records of matches as lost for good."""
         with self._file.writing():
             for match_id in match_ids:
                 self._log.append("lost", {"match": match_id})
 
     def forget_broken(self) -> None:
-        """Forget which records do not hold. They are noted in a temporary file of SQLite: there may be a million of them."""
+        """Clear the list of invalid records. It is a temporary table on disk, because it may have a million rows."""
         self._file.write("create temp table if not exists broken (match text)")
         self._file.write("delete from temp.broken")
 
     def note_broken(self, match_id: str) -> None:
-        """Note that a match counts whose record is missing or does not hold, for as long as this file is open."""
+        """Add a counted match to the list of those with a missing or invalid record, until this file is closed."""
         self._file.write("insert into temp.broken (match) values (?)", [match_id])
 
     def broken(self) -> Iterator[str]:
-        """Return the matches of which that was noted, in the order in which it was."""
+        """Return the matches in the list of `note_broken`, in the order of addition."""
         return (row["match"] for row in self._file.each("select match from temp.broken order by rowid"))
 
     def lost_at(self, match_id: str) -> str:
-        """Return when it was noted that the record of a match is lost, in ISO 8601, UTC; empty if it never was."""
+        """Return the time when the record of a match was marked as lost, in ISO 8601, UTC; empty if it never was."""
         rows = self._file.rows("select at from lost_records where match = ?", [match_id])
         return rows[0]["at"] if rows else ""
 
     def note_pruning(
         self, records_before: str | None, logs_before: str | None, retained: RetainedRecords = NONE_RETAINED
     ) -> None:
-        """Note that records and logs of matches that were over before a time are removed; None if they are kept."""
+        """Add a pruning of the records and logs of matches that were over before these times; None keeps them."""
         self._log.append(
             "pruning",
             {
@@ -113,7 +113,7 @@ class Evidence:
         )
 
     def record_pruned_at(self, match_id: str) -> str:
-        """Return when the record of a match was pruned, in ISO 8601, UTC; empty if it never was."""
+        """Return the time when the record of a match was pruned, in ISO 8601, UTC; empty if it never was."""
         rows = self._file.rows(
             f"""
             select min(prunings.at) as at
@@ -128,7 +128,7 @@ class Evidence:
         return rows[0]["at"] or ""
 
     def logs_pruned_at(self, match_id: str) -> str:
-        """Return when the logs of a match were pruned, in ISO 8601, UTC; empty if they never were."""
+        """Return the time when the logs of a match were pruned, in ISO 8601, UTC; empty if they never were."""
         rows = self._file.rows(
             """
             select min(prunings.at) as at
@@ -139,17 +139,17 @@ class Evidence:
         return rows[0]["at"] or ""
 
     def logs_pruned_before(self) -> str:
-        """Return from before which time logs were pruned, in ISO 8601, UTC; empty if they never were."""
+        """Return the time before which logs were pruned, in ISO 8601, UTC; empty if they never were."""
         [row] = self._file.rows("select max(logs_before) as before from prunings")
         return row["before"] or ""
 
     def ended(
         self, match_ids: Iterable[str], retained: RetainedRecords = NONE_RETAINED
     ) -> Iterator[tuple[str, str | None, bool]]:
-        """Yield when matches were over, for each of some ids that files have.
+        """Yield the time of the end of each match in a list of ids.
 
         Yields:
-            The id, when its match was over, in ISO 8601, UTC, or None if it does not count, and whether its record stays: the
+            The id; the time of the end, in ISO 8601, UTC, or None if the match does not count; and True if its record stays: the
             seed of its block is not revealed yet, or it is kept.
         """
         for some in _batches(match_ids):
@@ -174,7 +174,7 @@ def _parameters(retained: RetainedRecords) -> dict[str, str | int]:
 
 
 def _batches(values: Iterable[_Value]) -> Iterator[list[_Value]]:
-    """Yield as many values at a time as fit well into the parameter of a statement."""
+    """Yield the values in batches that fit into a parameter of a statement."""
     source = iter(values)
     while some := list(islice(source, _AT_A_TIME)):
         yield some

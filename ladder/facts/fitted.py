@@ -27,14 +27,14 @@ _STEPS = 6
 
 @dataclass(slots=True)
 class _CachedFit:
-    """The last fit of a condition, and what it was computed from."""
+    """The last fit of a condition, and the data from which it was computed."""
 
     lock: Lock = field(default_factory=Lock)
     fit: Fit | None = None
     seats: int = 0
     """As `first_seats` says."""
     repairs: int = 0
-    """How often the views of the ladder had been built again."""
+    """The number of times that the ladder's views had been rebuilt."""
     last: _Result | None = None
     """The last result: another history, as of a backup that was restored, has another match there."""
 
@@ -60,9 +60,9 @@ _cached_overall: dict[tuple[Path, tuple[int, ...]], _CachedOverall] = {}
 
 
 def fitted(store: Store, condition: Condition) -> Fit:
-    """Return the strengths of the versions under a condition by the first results that count, of `first_seats` seats.
+    """Return the strengths of the versions under a condition, fitted to the first counted results with `first_seats` seats.
 
-    Whoever asks while it is computed waits, and gets the same.
+    Concurrent callers wait for the same fit.
     """
     cached = _cached.setdefault((store.file.path.resolve(), condition.id), _CachedFit())
     with cached.lock, store.reading():
@@ -78,7 +78,7 @@ def fitted(store: Store, condition: Condition) -> Fit:
 
 
 def fitted_overall(store: Store, conditions: Sequence[Condition]) -> dict[int, Overall]:
-    """Return how the versions stand over some conditions together, by the fit of each."""
+    """Return the overall standing of the versions over several conditions, by the fit of each."""
     key = store.file.path.resolve(), tuple(condition.id for condition in conditions)
     cached = _cached_overall.setdefault(key, _CachedOverall())
     with cached.lock:
@@ -91,9 +91,9 @@ def fitted_overall(store: Store, conditions: Sequence[Condition]) -> dict[int, O
 
 
 def first_seats(rated: int) -> int:
-    """Return of how many of the rated seats the results are fitted: all of 127, and of more those up to a 64th to a 128th ago.
+    """Return the number of rated seats to fit: all of them up to 127; beyond that, all but at most a 64th.
 
-    So a fit is computed after each match of a small ladder, and seldom on one where it takes long.
+    So a fit is computed after each match on a small ladder, and rarely on a large one, where it takes long.
     """
     step = 1 << max(0, rated.bit_length() - 1 - _STEPS)
     return rated - rated % step

@@ -24,7 +24,7 @@ AGAIN, PASSED, FAILED = "again", "passed", "failed"
 
 
 def fold(db: sqlite3.Connection, event: Event) -> None:
-    """Change the views by an event, inside of a transaction that writes.
+    """Apply an event to the views, inside a writing transaction.
 
     Raises:
         LookupError: if the event names something that was not there before.
@@ -160,7 +160,7 @@ def _add_matches(db: sqlite3.Connection, block: int, condition: int, tables: Map
 def _add_to_queue(
     db: sqlite3.Connection, condition: int, block: int, versions: Sequence[int], due: Mapping[int, int]
 ) -> None:
-    """Note what decides who plays next: who has played, whom each has met, and who is due when."""
+    """Update the tables that decide who plays next: appearances, meetings and due times."""
     db.executemany(
         """
         insert into tallies (condition, version, last_block, blocks) values (?, ?, ?, 1)
@@ -192,7 +192,7 @@ def _add_to_queue(
 
 
 def _add_to_day(db: sqlite3.Connection, day: str, matches: int, versions: Sequence[int]) -> None:
-    """Count matches for the budgets of the authors who have a bot in them."""
+    """Count matches towards the budgets of the authors with a bot in them."""
     db.execute(
         """
         insert into days (day, author, matches)
@@ -330,7 +330,7 @@ def _seated(db: sqlite3.Connection, match_id: str) -> _Seated:
 
 
 def _was_played(db: sqlite3.Connection, match: _Seated, digest: str) -> bool:
-    """Return whether the same was played before: digest, condition, and the version in each seat. It is no new evidence."""
+    """Return True if a match with the same digest, condition and seats was counted before: it is no new evidence."""
     rows = db.execute(
         """
         select results.match, seats.version
@@ -347,7 +347,7 @@ def _was_played(db: sqlite3.Connection, match: _Seated, digest: str) -> bool:
 
 
 def _rated(db: sqlite3.Connection, match: _Seated, event: Event) -> dict[int, Rating]:
-    """Return the new ratings of the versions whose ratings a match changes."""
+    """Return the new ratings of the versions that a match rates."""
     parents: dict[int, int | None] = {}
     newest: dict[int, int] = {}
     for version, bot in db.execute(

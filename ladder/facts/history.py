@@ -160,7 +160,7 @@ class MatchHistory:
             lost: only matches in which one of the versions was not first; it needs `versions`.
             out: only matches in which one of the versions was out, or anybody if no version is given.
             before: the id of a match; only those that counted before it.
-            after: the id of a match; only those that counted after it, and of these the first ones.
+            after: the id of a match; only the first ones that counted after it.
 
         Raises:
             LadderError: if the match `before` or `after` does not count.
@@ -210,7 +210,7 @@ class MatchHistory:
         return [found[number] for number in numbers]
 
     def all_played(self) -> Iterator[PlayedMatch]:
-        """Read all matches that count, in the order in which they do."""
+        """Read all counted matches, in the order of counting."""
         return self._played("", [], self._roster.versions())
 
     def _played(self, where: str, parameters: Sequence[Any], versions: Mapping[int, Version]) -> Iterator[PlayedMatch]:
@@ -259,12 +259,12 @@ class MatchHistory:
             )
 
     def played(self, match_id: str) -> PlayedMatch | None:
-        """Return a counted match by its id; None if there is no such match."""
+        """Return a counted match by its id; None if there is none."""
         rows = self._file.rows("select number from results where match = ?", [match_id])
         return next(iter(self.numbered([row["number"] for row in rows])), None)
 
     def played_with(self, match: PlayedMatch) -> list[PlayedMatch]:
-        """Return the matches of a block that count, by rotation; the one that is given is among them."""
+        """Return the counted matches of the block of a match, itself included, by rotation."""
         rows = self._file.rows(
             "select number from matches join results on results.match = matches.id where block = ? order by rotation",
             [match.block],
@@ -272,14 +272,14 @@ class MatchHistory:
         return self.numbered([row["number"] for row in rows])
 
     def voids(self, match_id: str) -> list[str]:
-        """Return the reason of each attempt at a match that came to no result."""
+        """Return the reason for each void attempt at a match."""
         return [
             row["reason"]
             for row in self._file.rows("select reason from voids where match = ? order by rowid", [match_id])
         ]
 
     def faults(self, version: Version, condition: Condition) -> dict[Outcome, int]:
-        """Return how often a version was out, by the kind of its fault."""
+        """Return the number of times that a version was out, by kind of fault."""
         rows = self._file.rows(
             """
             select seat_results.outcome, count(*) as matches
@@ -296,7 +296,7 @@ class MatchHistory:
     def rating_history(
         self, versions: Collection[int], condition: Condition, limit: int
     ) -> dict[int, dict[int, Rating]]:
-        """Return by version and block the rating after the last blocks in which a match of the version was rated, in their order.
+        """Return each version's rating after its last blocks with a rated match, by version and block, in order.
 
         Args:
             versions: the ids of the versions.
@@ -341,7 +341,7 @@ class MatchHistory:
         return changes
 
     def seat_tallies(self, version: Version, condition: Condition) -> list[SeatTally]:
-        """Return how a version has fared in its last matches in each seat, the smaller tables first."""
+        """Return the results of a version in its last matches by seat, smaller tables first."""
         rows = self._file.rows(
             f"""
             select blocks.seats, last.seat, count(*) as matches, sum(rank = 1) as wins, sum(outcome <> 'played') as out,
@@ -358,7 +358,7 @@ class MatchHistory:
         return [SeatTally(**row) for row in rows]
 
     def thinking(self, version: Version, condition: Condition) -> Thinking | None:
-        """Return what a version was charged in its last matches; None if it decided nothing."""
+        """Return the charges of a version in its last matches; None if it made no decision."""
         [row] = self._file.rows(
             # SQLite takes the match from the row that has the greatest time.
             f"""
@@ -381,7 +381,7 @@ class MatchHistory:
         return [(row["match"], row["seat"]) for row in rows]
 
     def scores(self, condition: Condition, among: Collection[int]) -> dict[tuple[int, int], Score]:
-        """Return how some versions have fared against each other in all their matches, by their ids, both ways round."""
+        """Return the results of some versions against each other in all their matches, by ordered pair of ids."""
         ids = json.dumps(list(among))
         rows = self._file.rows(
             """
@@ -399,7 +399,7 @@ class MatchHistory:
         return found
 
     def together(self, one: Version, other: Version, condition: Condition, limit: int) -> list[PlayedMatch]:
-        """Return the last matches in which both of two versions sat, newest first, as far as they are among the last of one."""
+        """Return the common matches of two versions, newest first, as far as they are among the last matches of one."""
         rows = self._file.rows(
             f"""
             select last.number from ({_LAST}) as last
@@ -411,7 +411,7 @@ class MatchHistory:
         return self.numbered([row["number"] for row in rows])
 
     def telemetry(self, version: Version, condition: Condition) -> list[TelemetryRow]:
-        """Return what a version said of its thinking in its last matches, by key."""
+        """Return the telemetry of a version in its last matches, by key."""
         rows = self._file.rows(
             f"""
             select key, count(*) as matches, sum(telemetry.count) as count, sum(total) as total
@@ -425,7 +425,7 @@ class MatchHistory:
         return [TelemetryRow(row["key"], row["matches"], row["count"], row["total"] / row["count"]) for row in rows]
 
     def telemetry_of(self, match_id: str) -> dict[int, list[TelemetryRow]]:
-        """Return what bots said of their thinking in a match that counts, by seat; for each seat by key."""
+        """Return the telemetry of bots in a counted match, by seat and key."""
         rows = self._file.rows(
             "select seat, key, count, total from telemetry where match = ? order by seat, key", [match_id]
         )
@@ -435,7 +435,7 @@ class MatchHistory:
         }
 
     def met(self, version: Version, condition: Condition) -> dict[Version, Score]:
-        """Return how a version has fared in its last matches against each that it has met, the most frequent first."""
+        """Return the results of a version against each opponent of its last matches, the most frequent first."""
         rows = self._file.rows(
             f"""
             select seats.version, count(*) as matches, sum(own.rank < others.rank) as ahead,

@@ -1,4 +1,4 @@
-"""The log of a ladder: its events, the key that signs them, and who has changed what."""
+"""The log of a ladder: its events, the signing key, and the list of changes with their authors."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _REPAIR = "recompute --repair"
 
 
 class Log:
-    """The events, the key that signs them, and the list of who has changed what."""
+    """The events, the signing key, and the list of changes with their authors."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
     def append(self, kind: str, content: Mapping[str, Any]) -> None:
-        """Add an event, and all that follows from it; see `entries.append`."""
+        """Add an event with all its consequences; see `entries.append`."""
         with self._file.writing():
             append(self._file.db.conn, kind, content)
 
     def lines(self, after: int = 0) -> Iterator[str]:
-        """Read the lines of all events after the one of a number; inside of `reading`, all of one moment."""
+        """Read the lines of all events after the one with a number; inside `reading`, all from one snapshot."""
         return lines(self._file.db.conn, after)
 
     def key(self) -> str:
@@ -42,16 +42,16 @@ class Log:
         self.append("key", {"key": key, "signature": signature})
 
     def note_act(self, who: str, did: str, about: str) -> None:
-        """Note that somebody has changed something, in the transaction that changes it."""
+        """Add a change to the list of changes, in the same transaction."""
         with self._file.writing():
             now = datetime.now(UTC).isoformat(timespec="seconds")
             self._file.write("insert into acts (at, who, did, about) values (?, ?, ?, ?)", [now, who, did, about])
 
     def note_repair(self, who: str) -> None:
-        """Note that the views were built again, in the transaction that does it."""
+        """Count a rebuild of the views, in the same transaction."""
         self.note_act(who, _REPAIR, "")
 
     def repairs(self) -> int:
-        """Return how often the views were built again."""
+        """Return the number of times that the views were rebuilt."""
         [row] = self._file.rows("select count(*) as count from acts where did = ?", [_REPAIR])
         return int(row["count"])

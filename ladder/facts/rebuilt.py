@@ -90,7 +90,7 @@ class Rebuilt:
                 )
 
     def _check_entrants(self, event: Event) -> None:
-        """Note it if others were best placed than those that an event is closed with; the views are those before its close."""
+        """Add a problem if the entrants of a closing event are not the best placed; the views are those before the close."""
         name = event["tournament"]
         best = entry_list(self.views, self.views.tournaments.find(name).terms).entrants
         pairs = zip_longest(
@@ -112,18 +112,18 @@ class Rebuilt:
             raise AuditError(_NAME, 0, "its entries are not numbered one after another, from 1")
 
     def _seeds(self) -> dict[int, int]:
-        """Return the seeds that the ladder has of the blocks that are not over."""
+        """Return the seeds of the ladder's open blocks."""
         rows = self._ladder.rows("select block, seed from seeds")
         return {row["block"]: row["seed"] for row in rows if row["block"] in self._reader.commitments}
 
     def _tournament_seeds(self) -> dict[int, int]:
-        """Return the seeds that the ladder has of the events that are not over, by their ids."""
+        """Return the seeds of the ladder's open events, by id."""
         rows = self._ladder.rows("select tournament, seed from tournament_seeds")
         committed = {one.id for one in self.views.tournaments.all() if one.seed is None}
         return {row["tournament"]: row["seed"] for row in rows if row["tournament"] in committed}
 
     def differences(self) -> Iterator[str]:
-        """Yield what of the ladder does not follow from its events, and what is missing, a line each; inside of `reading`."""
+        """Yield a line for each difference between the ladder's views and these, both ways; call it inside `reading`."""
         self._attach()
         for view in VIEWS:
             columns = [row["name"] for row in self._file.rows("select name from pragma_table_info(?)", [view])]
@@ -136,7 +136,7 @@ class Rebuilt:
         yield from self._differing_commands()
 
     def _missing(self, view: str, columns: Sequence[str], one: str, other: str) -> Iterator[str]:
-        """Yield the rows of a view in one database that another one lacks, in words."""
+        """Describe the rows of a view that one database has and the other lacks."""
         same = " and ".join(f"theirs.{column} is own.{column}" for column in columns)
         rows = self._ladder.each(
             f"select * from {one}.{view} as own where not exists (select 1 from {other}.{view} as theirs where {same})"  # noqa: S608
@@ -144,7 +144,7 @@ class Rebuilt:
         return (", ".join(f"{name} {value!r}" for name, value in row.items()) for row in rows)
 
     def _differing_seeds(self) -> Iterator[str]:
-        """Yield the blocks that are not over whose seeds are not those to which the log commits."""
+        """Yield the open blocks whose seeds contradict their commitments in the log."""
         seeds = self._seeds()
         for block, commitments in self._reader.commitments.items():
             if block not in seeds:
@@ -153,7 +153,7 @@ class Rebuilt:
                 yield f"seeds: block {block} has another seed than the log commits to"
 
     def _differing_tournament_seeds(self) -> Iterator[str]:
-        """Yield the events that are not over whose seeds are not those to which the log commits."""
+        """Yield the open events whose seeds contradict their commitments in the log."""
         seeds = self._tournament_seeds()
         for one in self.views.tournaments.all():
             if one.seed is None and one.id not in seeds:
@@ -162,12 +162,12 @@ class Rebuilt:
                 yield f"tournament_seeds: event {one.terms.name} has another seed than the log commits to"
 
     def unplanned(self) -> list[str]:
-        """Return what of events does not follow from the entries, a line each: their entrants, and unless a seed is missing, their matches."""
+        """Return a line for each wrong entrant of an event and, unless a seed is missing, for each match outside its plan."""
         planless = any(self._differing_tournament_seeds())
         return self._unearned + ([] if planless else self.views.tournaments.contradictions())
 
     def _differing_commands(self) -> Iterator[str]:
-        """Yield the versions whose commands are not those of which the log has the hashes."""
+        """Yield the versions whose commands contradict the hashes in the log."""
         for row in self._ladder.each(
             "select id, run_hash, run from again.versions left join main.commands on version = id"
         ):
@@ -175,7 +175,7 @@ class Rebuilt:
                 yield f"commands: version {row['id']} has no command, or another one than the log says"
 
     def replace_views(self) -> None:
-        """Put these views in the place of those of the ladder, inside of a transaction of the ladder that writes."""
+        """Replace the ladder's views by these, inside a writing transaction of the ladder."""
         self._attach()
         self._ladder.write("pragma defer_foreign_keys = on")  # private tables refer to views
         for view in reversed(VIEWS):
@@ -190,7 +190,7 @@ class Rebuilt:
             self._is_attached = True
 
     def detach(self) -> None:
-        """Let go of the ladder. While it holds on, a transaction that writes would lock this file, too."""
+        """Detach the ladder's file. While it is attached, a writing transaction would lock this file, too."""
         if self._is_attached:
             self._ladder.write("detach database again")
             self._is_attached = False

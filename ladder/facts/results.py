@@ -1,4 +1,4 @@
-"""The results of matches, and what follows from them at once: ratings and tallies."""
+"""The results of matches, with the ratings and tallies that follow from them."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ class Results:
         self._roster = roster
 
     def count_of_matches(self) -> int:
-        """Return how many matches count."""
+        """Return the number of counted matches."""
         [row] = self._file.rows("select coalesce(max(number), 0) as count from results")
         return int(row["count"])
 
     def count_of_voids(self) -> int:
-        """Return how many attempts at matches came to no result."""
+        """Return the number of void attempts at matches."""
         [row] = self._file.rows("select count(*) as count from voids")
         return int(row["count"])
 
     def is_counted(self, match: Match) -> bool:
-        """Return whether a match counts already."""
+        """Return True if a match is already counted."""
         return bool(self._file.rows("select 1 from results where match = ?", [match.match_id]))
 
     def count(self, match: Match, result: Result, record_hash: str) -> None:
-        """Make a match count, and rate the versions in it.
+        """Count a match, and rate its versions.
 
         Args:
             match: a match that does not count yet.
@@ -90,7 +90,7 @@ class Results:
         )
 
     def note_telemetry(self, match: Match, telemetry: Mapping[int, Mapping[str, KeyValues]]) -> None:
-        """Keep what bots said of their thinking in a match that counts, by seat and key."""
+        """Store the telemetry of bots in a counted match, by seat and key."""
         with self._file.writing():
             self._file.write_each(
                 "insert into telemetry (match, seat, key, count, total) values (?, ?, ?, ?, ?)",
@@ -102,7 +102,7 @@ class Results:
             )
 
     def void(self, match: Match, reason: str) -> int:
-        """Note that an attempt at a match was void; return the number of its void attempts."""
+        """Add a void attempt at a match; return the number of its void attempts."""
         with self._file.writing():
             [row] = self._file.rows("select 1 + count(*) as attempt from voids where match = ?", [match.match_id])
             attempt = int(row["attempt"])
@@ -111,7 +111,7 @@ class Results:
             return attempt
 
     def give_up(self, match: Match, reason: str) -> None:
-        """Note that a match cannot be played at all: it is not tried again."""
+        """Give up a match: it is not played again."""
         with self._file.writing():
             while self.void(match, reason) < MAX_VOIDS:
                 pass
@@ -135,7 +135,7 @@ class Results:
             yield match_of(list(seats), conditions, versions)
 
     def tallies(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, Tally]:
-        """Return what is kept of every version that was ever scheduled."""
+        """Return the tally of every version that was ever scheduled."""
         which, ids = among_ids(among, "version in {}")
         rows = self._file.rows(f"select * from tallies where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
         return {
@@ -143,7 +143,7 @@ class Results:
         }
 
     def ratings(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, Rating]:
-        """Return the rating of every version that has a match that counts."""
+        """Return the rating of every version with a counted match."""
         which, ids = among_ids(among, "version in {}")
         rows = self._file.rows(
             f"select version, mu, sigma from ratings where condition = ? and {which}",  # noqa: S608

@@ -26,7 +26,7 @@ class ConnectedBot:
     matches: int
     """The most matches that it plays at a time."""
     is_leaving: bool
-    """Whether it only finishes the blocks in which it is."""
+    """True if it only finishes its current blocks."""
     since: str
     """The time of its arrival, in ISO 8601, UTC."""
 
@@ -55,7 +55,7 @@ class Roster:
         """Add a version, and the bot if it is new; return it, and whether it is new.
 
         Raises:
-            LadderError: if the bot belongs to another author, or another bot could be taken for it.
+            LadderError: if the bot belongs to another author, or its name could be confused with another bot's.
         """
         with self._file.writing():
             self._check_is_like_no_other(bot, author)
@@ -88,7 +88,7 @@ class Roster:
             return self.versions([version])[version], known is None
 
     def _version_with(self, bot: str, content_hash: str) -> int | None:
-        """Return the id of the version of a bot that has these files; None if there is none."""
+        """Return the id of a bot's version with these files; None if there is none."""
         rows = self._file.rows(
             "select versions.id from bots join versions on versions.bot = bots.id where name = ? and content_hash = ?",
             [bot, content_hash],
@@ -100,7 +100,7 @@ class Roster:
         return self.versions([version])[version].label
 
     def _check_is_like_no_other(self, bot: str, author: str) -> None:
-        """Check that a bot that is new, and its author, cannot be taken for others. House bots were there before."""
+        """Check that the names of a new bot and its author cannot be confused with others, house bots included."""
         known = {row["name"]: row["author"] for row in self._file.rows("select name, author from bots order by id")}
         if bot in known or author == HOUSE:  # an older ladder may have both
             return
@@ -114,7 +114,7 @@ class Roster:
             raise LadderError(f"author {author} could be taken for {other}, who has bots here; choose another name")
 
     def versions(self, among: Collection[int] | None = None) -> dict[int, Version]:
-        """Return all versions by id, or some and all others of their bots."""
+        """Return all versions by id, or only those of the bots of some versions."""
         if among is not None or self._known is None:
             return self._read_versions(among)
         self._known = self._known or self._read_versions(None)
@@ -122,7 +122,7 @@ class Roster:
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Read all versions once at most meanwhile; nobody may add one."""
+        """Cache all versions in this context; none may be added meanwhile."""
         self._known = {}
         try:
             yield
@@ -156,11 +156,11 @@ class Roster:
         return found
 
     def has_content(self, content_hash: str) -> bool:
-        """Tell whether there is a version with these files."""
+        """Return True if a version has these files."""
         return bool(self._file.rows("select 1 from versions where content_hash = ? limit 1", [content_hash]))
 
     def idle_since(self) -> dict[int, str]:
-        """Return since when nothing has happened to each version that could let it play, in ISO 8601, UTC."""
+        """Return for each version the time of its last event that could let it play, in ISO 8601, UTC."""
         rows = self._file.rows(
             """
             select id, max(
@@ -180,7 +180,7 @@ class Roster:
         return {row["id"]: row["since"] for row in rows}
 
     def versions_called(self, bot: str) -> list[Version]:
-        """Return the versions of a bot by their number, or the one that is named as in `mybot v2`; empty if there is none."""
+        """Return the versions of a bot by number, or the single version named like `mybot v2`; empty if there is none."""
         name, _, number = bot.rpartition(" v")
         rows = self._file.rows(
             """
@@ -193,10 +193,10 @@ class Roster:
         return [version for version in found.values() if bot in (version.bot, version.label)]
 
     def find_versions(self, bot: str) -> list[Version]:
-        """Return the versions of a bot by their number, or the one that is named as in `mybot v2`.
+        """Return the versions of a bot by number, or the single version named like `mybot v2`.
 
         Raises:
-            LadderError: if there is none; the text names those that are called alike.
+            LadderError: if there is none; the text lists similar names.
         """
         found = self.versions_called(bot)
         if not found:
@@ -207,13 +207,13 @@ class Roster:
         return found
 
     def submitted_at(self, among: Collection[int]) -> dict[int, str]:
-        """Return when versions were submitted, in ISO 8601, UTC, by their ids."""
+        """Return the submission times of versions, in ISO 8601, UTC, by id."""
         which, ids = among_ids(among, "id in {}")
         rows = self._file.rows(f"select id, submitted_at from versions where {which}", ids)  # noqa: S608
         return {row["id"]: row["submitted_at"] for row in rows}
 
     def consent(self, bot: str, *, given: bool) -> None:
-        """Note whether people may play against a bot at tables."""
+        """Give or withdraw consent for people to play against a bot at tables."""
         self._log.append("consent", {"bot": bot, "given": given})
 
     def at_tables(self) -> set[str]:
@@ -224,7 +224,7 @@ class Roster:
         return {row["name"] for row in rows if row["given"]}
 
     def condition(self, game: str, options: Mapping[str, OptionValue], clock: str) -> Condition:
-        """Return a condition; add it if nothing was ever played under it.
+        """Return a condition, after adding it if it is new.
 
         Args:
             game: the name of the game.
@@ -250,7 +250,7 @@ class Roster:
         return [condition for condition in self.conditions().values() if condition.game == game]
 
     def connect(self, version: int, matches: int, since: str | None = None) -> None:
-        """Note that a bot at home is connected, how many matches it plays at a time, and since when (ISO 8601, UTC); now, if None."""
+        """Add the connection of a bot at home, with its maximum of concurrent matches and its start (ISO 8601, UTC)."""
         with self._file.writing():
             self._file.write(
                 "insert or replace into connections (version, matches, leaving, since) values (?, ?, 0, ?)",
@@ -258,12 +258,12 @@ class Roster:
             )
 
     def leave(self, version: int) -> None:
-        """Note that a bot at home only finishes the blocks in which it is."""
+        """Mark a bot at home as leaving: it only finishes its current blocks."""
         with self._file.writing():
             self._file.write("update connections set leaving = 1 where version = ?", [version])
 
     def disconnect(self, version: int | None = None, since: str = "") -> None:
-        """Note that a bot at home is not connected any more, or not by the connection that came then; without a version, that none is."""
+        """Remove a bot at home, or only its connection with this start; without a version, remove all."""
         with self._file.writing():
             self._file.write(
                 "delete from connections where ? in (version, 0) and ? in (since, '')", [version or 0, since]

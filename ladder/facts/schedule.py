@@ -42,10 +42,10 @@ class Schedule:
             condition: what is played.
             seed: the seed of all its matches.
             tables: for each match id the version in each seat, in the order of the rotations.
-            schedule_seed: the seed from which it was drawn who meets whom.
+            schedule_seed: the seed from which the pairings were drawn.
             lowest: the lowest round in which any version was due.
-            due: when the versions in it are due again, and those that have joined, for the first time.
-            guests: whether bots at home are guests in it.
+            due: the next due times of its versions, and the first ones of versions that have joined.
+            guests: True if bots at home are guests in it.
         """
         found = self._roster.versions({*due, *(version for table in tables.values() for version in table)})
         with self._file.writing():
@@ -74,7 +74,7 @@ class Schedule:
         return int(row["block"])
 
     def unfinished(self, condition: Condition) -> list[Match]:
-        """Return the matches under a condition that were scheduled, do not count yet and are not given up, in their order."""
+        """Return the open matches under a condition: scheduled, neither counted nor given up, in order."""
         # "cross" keeps SQLite from walking through all matches in their order, which would save it the sorting.
         rows = self._file.rows(
             f"""
@@ -92,21 +92,21 @@ class Schedule:
         return [match_of(list(seats), conditions, versions) for _, seats in groupby(rows, key=itemgetter("match_id"))]
 
     def playing(self, condition: Condition) -> set[int]:
-        """Return the versions in matches under a condition that are still to be played."""
+        """Return the versions in open matches under a condition."""
         rows = self._file.rows(
             "select version from open_matches cross join seats using (match) where condition = ?", [condition.id]
         )
         return {row["version"] for row in rows}
 
     def is_over(self, block: int) -> bool:
-        """Tell whether every match of a block counts or is given up."""
+        """Return True if every match of a block is counted or given up."""
         return not self._file.rows(
             "select 1 from matches join open_matches on open_matches.match = matches.id where block = ? limit 1",
             [block],
         )
 
     def blocks_since(self, condition: Condition, block: int) -> int:
-        """Return how many blocks of the ladder there were under a condition after one of them; all of them for 0."""
+        """Return the number of blocks under a condition after a given one; 0 counts all of them."""
         if not block:
             return sum(self.blocks_by_seats(condition).values())
         [row] = self._file.rows(
@@ -117,7 +117,7 @@ class Schedule:
         return int(row["blocks"])
 
     def newcomers_since_the_last_block(self) -> int:
-        """Return how often a version that somebody has submitted got through its qualification, or not, since a block was scheduled."""
+        """Return the number of completed qualifications of submitted versions since the last scheduled block."""
         [row] = self._file.rows(
             """
             select count(*) as newcomers from qualifications
@@ -137,13 +137,13 @@ class Schedule:
         return row["round"] or 0
 
     def dues(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, int]:
-        """Return when versions are due, for those that ever were in the queue."""
+        """Return the due time of each version that was ever in the queue."""
         which, ids = among_ids(among, "version in {}")
         rows = self._file.rows(f"select version, due from dues where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
         return {row["version"]: row["due"] for row in rows}
 
     def match(self, match_id: str) -> Match | None:
-        """Return a match that was scheduled, without its count; None if it was not."""
+        """Return a scheduled match; None if it was not scheduled."""
         rows = self._file.rows(
             f"""
             select {MATCH}, seats.version
@@ -159,7 +159,7 @@ class Schedule:
         )
 
     def matches_beginning(self, beginning: str, limit: int) -> list[str]:
-        """Return the ids of matches that were scheduled and whose ids begin like this, in their order."""
+        """Return the ids of scheduled matches with this beginning, in order."""
         rows = self._file.rows(
             "select id from matches where id between ? and ? order by id limit ?",
             [beginning, f"{beginning}\U0010ffff", limit],
@@ -167,7 +167,7 @@ class Schedule:
         return [row["id"] for row in rows]
 
     def open_matches(self) -> dict[Condition, int]:
-        """Return how many matches are unfinished, for each condition that has any."""
+        """Return the number of open matches for each condition that has any."""
         conditions = self._roster.conditions()
         rows = self._file.rows(
             "select condition, count(*) as matches from open_matches group by condition order by condition"
@@ -175,7 +175,7 @@ class Schedule:
         return {conditions[row["condition"]]: row["matches"] for row in rows}
 
     def meetings(self, condition: Condition, some: Collection[int], others: Collection[int]) -> dict[int, int]:
-        """Return how often each of some versions has met any of some others in a block, for those that have."""
+        """Return the number of blocks in which each pair from two lists of versions has met, without zeros."""
         rows = self._file.rows(
             """
             select some.value as version, sum(blocks) as blocks
@@ -188,7 +188,7 @@ class Schedule:
         return {row["version"]: row["blocks"] for row in rows}
 
     def blocks_by_seats(self, condition: Condition) -> dict[int, int]:
-        """Return how many blocks were scheduled, by number of seats."""
+        """Return the number of scheduled blocks, by number of seats."""
         rows = self._file.rows("select seats, blocks from table_sizes where condition = ?", [condition.id])
         return {row["seats"]: row["blocks"] for row in rows}
 
@@ -200,7 +200,7 @@ MATCH = f"matches.id as match_id, matches.block, matches.rotation, blocks.condit
 
 
 def planned(match_id: str, block_seed: int, rotation: int, seats: Sequence[Version]) -> dict[str, Any]:
-    """Return a match as the event of its block has it: it commits to its seed, and does not reveal it."""
+    """Return a match as it stands in the event of its block, with a commitment to its seed instead of the seed."""
     seed = seed_of(block_seed, rotation, [version.content_hash for version in seats])
     labels = [version.label for version in seats]
     return {"match": match_id, "seed_commitment": commitment(match_id, seed), "seats": labels}
@@ -209,7 +209,7 @@ def planned(match_id: str, block_seed: int, rotation: int, seats: Sequence[Versi
 def match_of(
     rows: Sequence[Mapping[str, Any]], conditions: Mapping[int, Condition], versions: Mapping[int, Version]
 ) -> Match:
-    """Return a match, from a row for each seat."""
+    """Build a match from a row for each seat."""
     first = rows[0]
     count = None
     if "number" in first:

@@ -54,7 +54,7 @@ SCHEDULED = (Status.ACTIVE, Status.NEW)
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The status of a version under a condition, and what is kept of its matches."""
+    """The status of a version under a condition, with its rating and tally."""
 
     version: Version
     status: Status
@@ -79,7 +79,7 @@ class Placing:
 
 
 def statuses(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Standing]:
-    """Return every version that plays the game, the oldest first.
+    """Return the status of every version that plays the game, oldest first.
 
     Args:
         store: the ladder.
@@ -119,9 +119,9 @@ def standings(store: Store, condition: Condition) -> list[tuple[Standing, Placin
 
 
 def candidates(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Candidate]:
-    """Return what decides who plays next, of every version that is scheduled, or of the bots of some versions.
+    """Return the scheduled versions as candidates for the queue, or only those of the bots of some versions.
 
-    A version is accompanied by the one of the same bot that it has replaced, if that could still play: it has run on this machine.
+    A version is accompanied by its predecessor if that could still play and runs on this machine.
     """
     versions = store.roster.versions(among)
     among = None if among is None else versions.keys()
@@ -155,12 +155,12 @@ def candidates(store: Store, condition: Condition, among: Collection[int] | None
 
 
 def thinks(version: Version) -> bool:
-    """Return True for a house bot that takes its time, and so gets no more matches than the organiser says."""
+    """Return True for a house bot that thinks, whose share of the matches the organiser sets."""
     return version.is_house and version.bot in house_bots() and house_bots()[version.bot].thinks
 
 
 def queue(store: Store, condition: Condition, *, same_author: bool = False, search_share: int = 0) -> Queue:
-    """Return who plays next under a condition, in their order. Who has used up a budget plays no more today."""
+    """Return the queue under a condition, in order, without the versions whose authors have used up their budgets."""
     out_of_budget = store.budgets.out_of_budget()
     return Queue(
         [one for one in candidates(store, condition) if one.author not in out_of_budget],
@@ -177,7 +177,7 @@ def scheduled(store: Store, condition: Condition) -> list[Version]:
 
 
 def to_qualify(store: Store, condition: Condition) -> list[Version]:
-    """Return the versions that the next run lets qualify: the newest of each bot, if it has not tried."""
+    """Return the versions that qualify in the next run: the newest of each bot, if it has not tried."""
     return [one.version for one in statuses(store, condition) if one.status is Status.UNTRIED]
 
 
@@ -188,7 +188,7 @@ def _statuses(
     tallies: Mapping[int, Tally],
     among: Collection[int] | None = None,
 ) -> dict[Version, tuple[Status, str]]:
-    """Return the status of every version that plays the game, or of the bots of some, and the reason for it."""
+    """Return the status, with its reason, of every version that plays the game, or only of the bots of some versions."""
     qualified = store.admission.qualifications(condition, among)
     playing = [version for version in store.roster.versions(among).values() if condition.game in version.games]
     retired = store.admission.retired()
@@ -221,10 +221,10 @@ def _statuses(
 
 
 def at_rest(store: Store) -> set[int]:
-    """Return the submitted versions that nothing starts again, unless somebody brings them back.
+    """Return the submitted versions that will not be started again unless somebody brings them back.
 
-    They are retired; or under every condition under which they could play, they have not qualified, or are replaced. Of each bot, two
-    that could play are spared: a bot falls back on the one before if its newest version does not qualify or is retired.
+    They are retired, or have not qualified or are replaced under every possible condition. Two playable versions of each bot
+    are left out: a bot falls back on its previous version if its newest one does not qualify or is retired.
     """
     versions, retired = store.roster.versions(), store.admission.retired()
     found: dict[int, set[Status]] = {}
@@ -247,7 +247,7 @@ def at_rest(store: Store) -> set[int]:
 
 
 def retire(store: Store, versions: Sequence[Version]) -> None:
-    """Take versions out: they are not scheduled any more, and keep what they have.
+    """Take versions out: they are no longer scheduled, but keep their results.
 
     Raises:
         LadderError: if they are house bots.
@@ -262,10 +262,10 @@ def retire(store: Store, versions: Sequence[Version]) -> None:
 
 
 def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version], list[tuple[Version, Condition]]]:
-    """Bring back versions that are retired, and let those that have failed to qualify or are suspended try once more.
+    """Bring back retired versions, and let those that failed to qualify or are suspended qualify again.
 
     Returns:
-        The versions that are back, and those that try once more, with the conditions under which they do.
+        The versions that are back, and those that qualify again, with their conditions.
 
     Raises:
         LadderError: if there is nothing to be done for any of them.
@@ -294,7 +294,7 @@ def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version],
 
 
 def suspended_because(tally: Tally) -> str:
-    """Return why a version's results suspend it; empty if they do not."""
+    """Return the reason why a version's results suspend it, or an empty text."""
     if tally.faults_in_a_row >= SUSPENDED_AFTER:
         return f"out in its last {SUSPENDED_AFTER} matches"
     return ""

@@ -71,7 +71,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Let everything that is read inside see the same moment; see `SqliteFile.reading`.
+        """Read everything inside from one snapshot; see `SqliteFile.reading`.
 
         Most questions need all versions several times. They are read once for each moment, so no version may be added inside.
         """

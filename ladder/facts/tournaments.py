@@ -65,7 +65,7 @@ class Tournaments:
     def close(
         self, one: LadderTournament, entrants: Sequence[EnteredVersion], left_out: Sequence[tuple[Version, str]]
     ) -> None:
-        """Freeze the entrants of an event, in the order of their seeding, with those that are left out, and why."""
+        """Freeze the entrants of an event, in the order of their seeding, and the versions left out with the reasons."""
         fields = {
             "tournament": one.terms.name,
             "entrants": [{"version": each.version.label, "place": each.place} for each in entrants],
@@ -74,7 +74,7 @@ class Tournaments:
         self._log.append("tournament_closed", fields)
 
     def end(self, one: LadderTournament) -> None:
-        """Reveal the seed of an event: it is over or, before its close, cancelled."""
+        """End an event, or cancel it before its close, and reveal its seed."""
         with self._file.writing():
             self._log.append("tournament_over", {"tournament": one.terms.name, "seed": self.seed(one)})
             self._file.write("delete from tournament_seeds where tournament = ?", [one.id])
@@ -132,7 +132,7 @@ class Tournaments:
         """Return an event.
 
         Raises:
-            NotFound: if there is none of that name; the text names those that are called alike.
+            NotFound: if there is none of that name; the text lists similar names.
         """
         found = {one.terms.name: one for one in self.all()}
         if name in found:
@@ -153,26 +153,26 @@ class Tournaments:
         return rows[0]["name"] if rows else ""
 
     def seed(self, one: LadderTournament) -> int:
-        """Return the seed of an event, be it revealed or not."""
+        """Return the seed of an event, revealed or not."""
         if one.seed is not None:
             return one.seed
         [row] = self._file.rows("select seed from tournament_seeds where tournament = ?", [one.id])
         return int(row["seed"])
 
     def entrants(self, one: LadderTournament) -> list[EnteredVersion]:
-        """Return the versions that are entered, in the order of their seeding; empty before the close."""
+        """Return the entered versions, in the order of their seeding; empty before the close."""
         rows = self._file.rows("select version, place from entrants where tournament = ? order by number", [one.id])
         versions = self._roster.versions({row["version"] for row in rows})
         return [EnteredVersion(versions[row["version"]], row["place"]) for row in rows]
 
     def left_out(self, one: LadderTournament) -> list[tuple[Version, str]]:
-        """Return the versions that were not entered, and why; empty before the close."""
+        """Return the versions that were not entered, with the reasons; empty before the close."""
         rows = self._file.rows("select version, reason from left_out where tournament = ? order by version", [one.id])
         versions = self._roster.versions({row["version"] for row in rows})
         return [(versions[row["version"]], row["reason"]) for row in rows]
 
     def needed_versions(self) -> set[int]:
-        """Return the versions that are entered in events that are being played."""
+        """Return the entrants of all events in progress."""
         rows = self._file.rows(
             "select version from entrants join tournaments on tournaments.id = tournament where ended_at = ''"
         )
@@ -221,7 +221,7 @@ class Tournaments:
         return not self._file.rows("select 1 from blocks where tournament = ? and sealed_at is null limit 1", [one.id])
 
     def results(self, one: LadderTournament) -> dict[str, Result]:
-        """Return the results of an event by the names of the fixtures; one is also made of each match that is given up.
+        """Return the results of an event by fixture name, including one for each match that is given up.
 
         It is a draw of all seats but those of versions that were suspended when it was given up, because workers had died: these
         are out.
@@ -247,7 +247,7 @@ class Tournaments:
         return {name: _result(list(seats)) for name, seats in groupby(rows, key=itemgetter("name"))}
 
     def contradictions(self) -> list[str]:
-        """Return the scheduled matches of events that are not those of their plans, a line each."""
+        """Return a line for each scheduled match of an event that contradicts its plan."""
         lines = []
         for one in self.all():
             try:
@@ -276,12 +276,12 @@ class Tournaments:
 
 
 def block_name(fixture: Fixture) -> str:
-    """Return the name that the fixtures of a block share: that of each without its rotation."""
+    """Return the common name of the fixtures of a block: a fixture's name without the rotation."""
     return fixture.name.removesuffix(f"-rotation{fixture.rotation}")
 
 
 def _result(rows: Sequence[Mapping[str, Any]]) -> Result:
-    """Return the result of a match from a row for each seat, or the one of a match that is given up."""
+    """Build the result of a match from a row for each seat, or the draw of a match that is given up."""
     if rows[0]["digest"] is not None:
         seats = [_seat_result(row["seat"], row["rank"], row) for row in rows]
         return Result(tuple(seats), rows[0]["all_decisions"], rows[0]["digest"], None)

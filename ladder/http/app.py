@@ -127,7 +127,7 @@ class Pages:
         self.tokens = Tokens(home.database, self.limits.guesses)
 
     def endpoint(self, function: PageFunction) -> Callable[[Request], Awaitable[Response]]:
-        """Return what answers requests for a page."""
+        """Return the endpoint of a page."""
 
         async def answer(request: Request) -> Response:
             return await self._answer(request, function)
@@ -158,22 +158,22 @@ class Pages:
             return PreparedResponse.of(rendered(page, visit).encode(), page.status, tuple(page.headers.items()))
 
     async def show(self, request: Request, page: Page) -> Response:
-        """Return a page that is for its visitor alone."""
+        """Return a page for its visitor alone."""
         return await self.answer_privately(request, lambda _: page)
 
     async def answer_privately(self, request: Request, function: PageFunction) -> Response:
-        """Return a page that is made for this request alone."""
+        """Return a page rendered for this request alone."""
         return sent(await self._made(request, function), request, is_private=True)
 
     def visit(self, request: Request, chronicle: Store | None = None) -> Visit:
-        """Return what a request asks for; a desk with this chronicle, if there is one."""
+        """Parse a request; its desk answers from these facts, if given."""
         caller = visitor(self.tokens, self.site, request)
         names = {name: str(value) for name, value in request.path_params.items()}
         desk = Desk(self.home, caller, chronicle)
         return Visit(desk, caller, self.site, _path(request), names, dict(request.query_params))
 
     async def failed(self, request: Request, error: Exception) -> Response:
-        """Return a page that says what was wrong, or the same for programs."""
+        """Return an error as a page, or as JSON for programs."""
         if isinstance(error, Gone):  # many may go at a time, to make room
             return Response(status_code=400)
         found = refusal(error)
@@ -201,7 +201,7 @@ class Pages:
 
 
 def sent(kept: PreparedResponse, request: Request, *, is_private: bool) -> Response:
-    """Return an answer; one that the browser has already is not sent again."""
+    """Return an answer, or status 304 if the browser already has it."""
     headers = {"cache-control": "no-store" if is_private else "no-cache", "vary": "Accept-Encoding, Cookie"}
     if not is_private:
         headers["etag"] = kept.tag
@@ -209,7 +209,7 @@ def sent(kept: PreparedResponse, request: Request, *, is_private: bool) -> Respo
 
 
 def _methods(request: Request) -> str:
-    """Return which methods an address has."""
+    """Return the allowed methods of an address."""
     *its, any_path = (
         one for one in request.app.routes if isinstance(one, Route) and one.matches(request.scope)[0] is not Match.NONE
     )
@@ -217,7 +217,7 @@ def _methods(request: Request) -> str:
 
 
 def _wants_html(request: Request) -> bool:
-    """Tell whether somebody looks at pages, as far as they say: programs that fetch files may not."""
+    """Return True if the client accepts HTML; programs that fetch files may not."""
     accepted = request.headers.get("accept", "*/*")
     return any(kind in accepted for kind in ("text/html", "text/*", "*/*"))
 
@@ -235,7 +235,7 @@ async def _asset(request: Request) -> Response:
 
 
 async def _no_page(request: Request) -> Response:
-    """Lead to the page without a slash at its end, or name the page that may have been meant."""
+    """Redirect to the address without its final slash, or suggest a similar address."""
     path = _path(request)
     if path.endswith("/") and path.strip("/"):
         # Relative, since the pages may lie below another address; two slashes would lead to another host.
@@ -263,12 +263,12 @@ def application(
 
     Args:
         home: the ladder.
-        site: what all pages have in common.
-        niceness: how far pages give way to matches. Viewers do not: drawing one takes a processor for seconds while somebody waits.
+        site: the settings that all pages share.
+        niceness: the niceness of the pages. Viewers have none: drawing one takes a processor for seconds while somebody waits.
         figures: counts the requests of programs.
-        limits: what callers have left; None for those of a server.
-        viewer_niceness: how far drawing viewers gives way after all, because nobody waits.
-        fresh_seconds: the time for which an answer that anybody may see is sent again.
+        limits: the allowances left to callers; None for fresh ones.
+        viewer_niceness: the niceness of drawing viewers if nobody waits.
+        fresh_seconds: the time for which a public answer is reused.
     """
     refusals, cache = Refusals(), AnswerCache(fresh_seconds)
     pages = Pages(home, site, limits or Limits(), refusals, cache)
@@ -302,7 +302,7 @@ def application(
 
 
 class _Admitted:
-    """Refuses requests for another site, and those of callers with too many requests at a time."""
+    """Refuses requests for other sites, and callers with too many concurrent requests."""
 
     def __init__(self, app: ASGIApp, pages: Pages) -> None:
         self._app = app
@@ -322,7 +322,7 @@ class _Admitted:
 
 
 class _Headers:
-    """Adds `HEADERS` to every answer that does not say otherwise."""
+    """Adds `HEADERS` to every answer that does not set them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -80,13 +80,13 @@ def is_known(store: Store, offer: OfferedBot) -> bool:
 
 
 def connect(home: Home, version: Version, matches: int, since: str) -> None:
-    """Note that a bot has connected, the time, and the number of its concurrent matches."""
+    """Store the connection of a bot, with its time and the maximum number of concurrent matches."""
     with Store(home.database, create=False) as store:
         store.roster.connect(version.id, matches, since)
 
 
 def leave_ladder(home: Home, version: Version) -> None:
-    """Note that a bot only finishes its open blocks."""
+    """Mark a bot as leaving: it only finishes its open blocks."""
     with Store(home.database, create=False) as store:
         store.roster.leave(version.id)
 
@@ -100,6 +100,6 @@ def is_in_match(home: Home, version: Version, plays: Callable[[Condition], bool]
 
 
 def disconnect(home: Home, version: Version, since: str) -> None:
-    """Note the end of the connection that began at this time; a newer one stays."""
+    """Remove the connection that began at this time; a newer one stays."""
     with Store(home.database, create=False) as store:
         store.roster.disconnect(version.id, since)

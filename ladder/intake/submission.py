@@ -146,7 +146,7 @@ def check_author(author: str) -> None:
 
 
 def check_name(name: str, what: str) -> None:
-    """Check a name; `what` says in errors whose it is.
+    """Check a name; `what` describes its owner in errors.
 
     Raises:
         LadderError: if it has characters that are not allowed, or could be mistaken for a house bot or their author.

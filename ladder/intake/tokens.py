@@ -49,7 +49,7 @@ class Tokens:
                     self._guesses.change(address, 1)
 
     def _count(self, token: str, address: str) -> bool:
-        """Count a guess before the token is looked up, or many could be looked up at once; return True if it was counted.
+        """Count a guess before the lookup, so that many at once cannot evade the limit; return True if it was counted.
 
         Raises:
             TooMuch: if the address has no guess left, and the token is not valid.

@@ -41,7 +41,7 @@ _DIGITS = 3
 
 
 class CountedMatch(NamedTuple):
-    """A match that counts."""
+    """A counted match."""
 
     block: int
     """The id of its block."""
@@ -55,7 +55,7 @@ class CountedMatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The strength of a version by the matches that count."""
+    """The strength of a version by the counted matches."""
 
     strength: float
     """In the unit of mu; the average of all versions, each counted with the blocks that tell of all in them, is 25."""
@@ -70,7 +70,7 @@ class Estimate:
 
 
 class Fit(Mapping[int, Estimate]):
-    """The estimate of each version of which a match tells, best first: by the lower end of the range."""
+    """The estimate of each rated version, best first: by the lower end of the range."""
 
     def __init__(self, estimates: Mapping[int, Estimate], strengths: Mapping[int, float], doubt: Floats) -> None:
         """`doubt` has the squares of half ranges, as `_doubt`, in the order of the strengths."""
@@ -134,7 +134,7 @@ class _Tables:
 
 
 class _Data(NamedTuple):
-    """All matches. What is by pair is in one order; each pair is there twice, as what is told of either."""
+    """All matches. The arrays by pair have one order, and each pair twice: once for either version."""
 
     ids: Ints
     """The id of each version."""
@@ -157,7 +157,7 @@ class _Guess(NamedTuple):
 
 
 def fit(matches: Iterable[CountedMatch], start: Mapping[int, float] | None = None) -> Fit:
-    """Return the estimate of every version of which some matches tell.
+    """Return the estimate of every version that some matches rate.
 
     Args:
         matches: those that count, in any order.
@@ -179,7 +179,7 @@ def fit(matches: Iterable[CountedMatch], start: Mapping[int, float] | None = Non
 
 
 def _weight(seats: int) -> float:
-    """Return the weight with which the pairs of a table of equals tell as much as its order does."""
+    """Return the weight with which the pairs of a table of equals carry as much information as its order."""
     return 3 / (seats + 1)
 
 
@@ -199,7 +199,7 @@ def _arranged(by_seats: Mapping[int, Sequence[CountedMatch]]) -> _Data:
 
 
 def _seats(tables: Sequence[_Tables], which: Sequence[NDArray[np.bool_]], versions: int) -> Ints:
-    """Return how often each version has one of some seats; these are said by block and player."""
+    """Return the number of seats of each version, from seats by block and player."""
     return np.asarray(
         sum(np.bincount(group.versions[some], minlength=versions) for group, some in zip(tables, which, strict=True))
     )
@@ -282,7 +282,7 @@ def _slopes(data: _Data, strengths: Floats, margin: float) -> dict[int, _Slopes]
 
 
 def _most_likely(data: _Data, guess: _Guess, strengths: Floats) -> _Found:
-    """Return the most likely strengths, and the margin with which as many ties are to be expected as there are; by Newton's method."""
+    """Return the most likely strengths, and the margin that predicts the observed number of ties, by Newton's method."""
     counts = _counts(data, guess)
     margin = _first_margin(counts)
     for _ in range(100):
@@ -371,12 +371,12 @@ def _blocks(group: _Tables, weight: float, found: _Found) -> _Blocks:
 
 
 def _chosen(slopes: Mapping[int, _Slopes], order: int, one: _Comparisons) -> Floats:
-    """Return the slopes of the outcomes that there were."""
+    """Return the slopes of the observed outcomes."""
     return np.asarray(np.choose(one.sign + 1, [slopes[sign][order][one.pair] for sign in (-1, 0, 1)]) * one.counts)
 
 
 def _better_guess(data: _Data, guess: _Guess, found: _Found) -> _Guess:
-    """Return how precise the prior is, and what a pair is worth, by the strengths and the blocks that were found.
+    """Return better values for the precision of the prior and the weight of a pair, by the present strengths and blocks.
 
     The prior is MacKay's: its variance explains the squares of as many strengths as the matches determine.
     """
@@ -394,7 +394,7 @@ def _better_guess(data: _Data, guess: _Guess, found: _Found) -> _Guess:
 
 
 def _doubt(data: _Data, guess: _Guess, found: _Found) -> Floats:
-    """Return W: the square of the half of a range is W[i, i], and W[i, i] + W[j, j] - 2 W[i, j] for a difference."""
+    """Return W, with the squares of half ranges: W[i, i] for a strength, and W[i, i] + W[j, j] - 2 W[i, j] for a difference."""
     versions = len(data.ids)
     noise = guess.prior * np.eye(versions)
     for group in data.tables:
@@ -416,13 +416,13 @@ def _doubt(data: _Data, guess: _Guess, found: _Found) -> Floats:
 
 
 def _centred(covariance: Floats, shares: Floats) -> Floats:
-    """Return the covariance of what is left when the average, in which each version has a share, is taken off."""
+    """Return the covariance after subtracting the average, in which each version has a share."""
     less = covariance - shares @ covariance
     return np.asarray(less - (less @ shares)[:, None])
 
 
 def open_places(values: Floats, doubt: Floats) -> tuple[Ints, Ints]:
-    """Return the best and the worst place that is open to each of some estimates, the greatest of which is the best.
+    """Return the best and the worst place open to each estimate; the greatest estimate is the best.
 
     Two are told apart if the range of their difference does not contain 0; `doubt` is as `_doubt` describes it.
     """
@@ -434,7 +434,7 @@ def open_places(values: Floats, doubt: Floats) -> tuple[Ints, Ints]:
 
 
 def _estimates(data: _Data, strengths: Floats, doubt: Floats) -> Fit:
-    """Return the estimates. A version of which no match tells, such as one that only had guests, has none and takes no place."""
+    """Return the estimates. A version that no match rates, such as one that only met guests, has none and takes no place."""
     strengths = strengths + MU - data.shares @ strengths
     told = np.flatnonzero(data.blocks)
     ids, strengths, blocks, doubt = data.ids[told], strengths[told], data.blocks[told], doubt[np.ix_(told, told)]

@@ -38,7 +38,7 @@ class Overall:
 
 
 def overall(fits: Sequence[Fit]) -> dict[int, Overall]:
-    """Return how the versions stand that have a strength in each of some games, best first; nobody if they are fewer than two."""
+    """Return the standing of the versions with a strength in each game, best first; empty for fewer than two."""
     common = sorted(set.intersection(*map(set, fits))) if fits else []
     if len(common) < 2:
         return {}
@@ -59,7 +59,7 @@ def overall(fits: Sequence[Fit]) -> dict[int, Overall]:
 
 
 def _shares(fit: Fit, versions: Sequence[int]) -> tuple[Floats, Floats]:
-    """Return the share of the others that each version is ahead of in a game, and the doubt of these shares."""
+    """Return each version's expected share of rivals beaten in a game, and the doubt of these shares."""
     strengths, doubt = fit.of(versions)
     apart = (strengths[:, None] - strengths) / SPREAD
     others = len(versions) - 1

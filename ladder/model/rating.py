@@ -97,7 +97,7 @@ not contain 0 (`fit.py`)."""
 
 
 def expected_share(one: Rating, others: Sequence[Rating]) -> float:
-    """Return the share of rivals that a version beats in a match, as its rating and theirs predict it: from 0 to 1."""
+    """Return the share of rivals that a version's rating, and theirs, predict it to beat in a match: from 0 to 1."""
     chances = []
     for other in others:
         spread = 2 * ENVIRONMENT.beta**2 + one.sigma**2 + other.sigma**2
@@ -106,7 +106,7 @@ def expected_share(one: Rating, others: Sequence[Rating]) -> float:
 
 
 def share_beaten(ranks: Sequence[int], player: int) -> float:
-    """Return the share of rivals that a player is placed before in a match, from 0 to 1; ties count half."""
+    """Return the share of rivals behind a player in a match, from 0 to 1; ties count half."""
     own = ranks[player]
     beaten = fsum((rank > own) + (rank == own) / 2 for other, rank in enumerate(ranks) if other != player)
     return beaten / (len(ranks) - 1)
@@ -134,15 +134,15 @@ def rate(
 
 
 def rated_versions(contents: Mapping[int, str], absent: Collection[int], *, guests: bool) -> set[int]:
-    """Return the versions of which a match tells: those whose ratings it changes.
+    """Return the versions that a match rates.
 
-    If bots at home did not come, these are only the absent ones: the others had no part in that. If bots at home are guests, a
-    match does not tell of submitted bots.
+    If bots at home were absent, it rates only those: the others had no part in that. If bots at home are guests, it does not
+    rate submitted bots.
 
     Args:
         contents: the content hash of each version in the match.
         absent: the versions that did not start.
-        guests: whether bots at home are guests in the block.
+        guests: True if bots at home are guests in the block.
     """
     at_home = {version for version, content in contents.items() if content.startswith(AT_HOME_PREFIX)}
     if away := at_home.intersection(absent):

@@ -72,10 +72,10 @@ _EVENNESS = 4
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A version that can be scheduled, with all that decides about it.
+    """A version that can be scheduled, with all facts that the rules use.
 
-    A run reads a version again only after its own matches. So a field must be a fact that nothing but the version's own matches and
-    other commands change, and that costs the same however long the history is. A strength is no such fact: every match moves it.
+    A run reads a version again only after its own matches. So a field must be a fact that only the version's own matches and
+    other commands change, and whose cost does not grow with the history. A strength is no such fact: every match moves it.
     """
 
     version: int
@@ -342,7 +342,7 @@ class Queue:
         return self._order[0][-1]
 
     def _whose_turn(self, seats: int) -> tuple[bool, bool]:
-        """Return whether a house bot that thinks sits in the next block of this size, and whether a newcomer begins it."""
+        """Return for the next block of this size whether a house bot that thinks is in it, and whether a newcomer begins it."""
         blocks = self._blocks_by_seats[seats]
         share = self._search_share if self._thinking and seats > 1 else 0
         of_thinkers = blocks * share // 100
@@ -406,5 +406,5 @@ def _of_one_author(one: Candidate, other: Candidate) -> bool:
 
 
 def _hash(version: int, number: int) -> bytes:
-    """Return a number for ties, which nobody can choose."""
+    """Return a number that breaks ties, and that nobody can choose."""
     return blake2b(b"%d %d" % (version, number), digest_size=8).digest()

@@ -164,6 +164,6 @@ def plan_of(terms: TournamentTerms, entrants: Sequence[str], seed: int) -> Tourn
 
 
 def _tie_breaks(terms: TournamentTerms) -> tuple[TieBreak, ...]:
-    """Return the tie-breaks, without the difference of scores if there are several games: that with the highest scores would decide."""
+    """Return the tie-breaks; with several games, without scores, because the game with the highest would decide."""
     known = SWISS_TIE_BREAKS if terms.format is Format.SWISS else DEFAULT_TIE_BREAKS
     return known if len(terms.conditions) == 1 else tuple(one for one in known if one is not TieBreak.SCORE_DIFFERENCE)

@@ -163,5 +163,5 @@ class Limits:
     calls: CallLimits = field(default_factory=CallLimits)
 
     def submissions_left(self, author: str) -> int:
-        """Return how many bots an author may send now."""
+        """Return the number of bots that an author may submit now."""
         return math.floor(self.submissions.change(author, 0))

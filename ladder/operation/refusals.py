@@ -84,7 +84,7 @@ class ErrorReply:
 def refusal_of(
     error: Exception, statuses: Mapping[type[Exception], tuple[grpc.StatusCode, int]] = STATUSES
 ) -> ErrorReply:
-    """Return the answer to a call that has ended with an error, by a table of statuses."""
+    """Return the answer to a failed call, by a table of statuses."""
     if is_for_want_of_room(error):
         return ErrorReply(*STATUSES[NoRoom], NO_ROOM, str(error), RETRY_SECONDS)
     code, status = next(statuses[kind] for kind in type(error).__mro__ if kind in statuses)

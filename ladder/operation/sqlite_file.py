@@ -262,7 +262,7 @@ class SqliteFile:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Run the context in the transaction that has begun, and end it."""
+        """Run the context in the open transaction, and end it."""
         try:
             yield
             self._db.conn.execute("commit")
@@ -273,7 +273,7 @@ class SqliteFile:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn SQLite's errors into one line that says what to do."""
+        """Turn SQLite's errors into one line with the remedy."""
         try:
             yield
         except sqlite3.Error as error:

@@ -28,7 +28,7 @@ class Threads:
         self._executor = ThreadPoolExecutor(count)
 
     async def run(self, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments) -> Answer:
-        """Let a thread do some work, and wait for its end even if the call is cancelled, because its files are closed after that.
+        """Run a function in a thread, and wait for its end even if the call is cancelled: its files are closed afterwards.
 
         Raises:
             TooMuch: if no thread is free in time.
@@ -55,7 +55,7 @@ class Threads:
         work: Callable[[Unpack[Arguments]], Answer],
         *arguments: *Arguments,
     ) -> Answer:
-        """Let a thread work for a caller; charge work with much processor time as several requests.
+        """Run a function in a thread for a caller; charge much processor time as several requests.
 
         Raises:
             TooMuch: if no thread is free in time.

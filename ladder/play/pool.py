@@ -201,11 +201,11 @@ class Pool:
     def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, End]]:
         """Play matches, and yield each with its end. The next one is taken when a worker is free.
 
-        None among them means that no match can start at the moment; the next is taken after a tick, or when a match has ended.
+        None among the matches means that none can start now; the next item is taken after a tick, or at the end of a match.
 
         Raises:
-            NoRoom: if a match is void because a disk is full. This does not count as an attempt, and the other running matches
-                have no end either.
+            NoRoom: if a match is void because a disk is full. This does not count as an attempt, and no end is
+            yielded for the other running matches.
         """
         source = iter(matches)
         next_tick = time.monotonic() + self._patience.tick_seconds

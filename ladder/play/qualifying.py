@@ -85,7 +85,7 @@ def not_this_time(version: Version, condition: Condition, reason: str) -> Remark
 
 
 def settle_qualification(home: Home, store: Store, match: Match, end: End) -> Remark:
-    """Note the outcome of a version's qualification; return the remark on it."""
+    """Store the outcome of a version's qualification; return a remark on it."""
     version, hint = match.seats[0], ""
     if isinstance(end, Void) and not end.worker_died:
         return not_this_time(version, match.condition, end.reason)

@@ -113,7 +113,7 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
     The caller holds the lock (`only_run`).
 
     Raises:
-        LadderError: if too few bots qualify, or matches are void again and again.
+        LadderError: if too few bots qualify, or too many matches are given up.
         NoRoom: if the disk is full. The next run plays the unfinished matches; this attempt does not count.
     """
     check_room(home.folder)
@@ -358,7 +358,7 @@ class _Play:
         return bool(newcomers)
 
     def _add_block(self) -> bool:
-        """Schedule a block; return False if enough matches were played, or no bot is worth it.
+        """Schedule a block; return False if enough matches were played, or no submitted bot could play.
 
         Raises:
             TooFew: if a run with a number of matches has too few bots for a block, and none of them is qualifying.

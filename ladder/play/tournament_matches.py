@@ -46,7 +46,7 @@ class TournamentMatches:
     def advance(self) -> Iterator[Remark]:
         """Close the events whose time has come, and end those whose last match is over; yield remarks on them.
 
-        Whatever is added to the log later has no part in who is entered.
+        Later entries of the log do not affect the entrants.
         """
         closed = close_due(self._store)
         for one in closed:
@@ -63,7 +63,7 @@ class TournamentMatches:
                 yield Remark(f"event {one.terms.name} is over", "event_over", fields={"name": one.terms.name})
 
     def touch(self) -> None:
-        """Look again what is next, because a match of an event is over."""
+        """Read the next blocks again, because a match of an event is over."""
         self._has_changed = True
 
     def is_their_turn(self) -> bool:
@@ -71,7 +71,7 @@ class TournamentMatches:
         return self._credit >= _WHOLE
 
     def begin(self, match: Match) -> None:
-        """Note that a match begins, of an event or of the ladder: events get their share of all."""
+        """Count the start of a match, of an event or of the ladder, so that events get their share."""
         playing = self._playing()
         if match.tournament is not None:
             self._credit = max(0, self._credit - _WHOLE)
@@ -121,6 +121,6 @@ class TournamentMatches:
         return [list(block) for _, block in groupby(here, key=block_name)]
 
     def _playing(self) -> list[LadderTournament]:
-        """Return the events that are being played, and of which the run can play a game."""
+        """Return the events in progress with a game of this run."""
         playing = [one for one in self._store.tournaments.all() if one.phase is Phase.PLAYED]
         return [one for one in playing if any(each in self._conditions for each in one.terms.conditions)]

@@ -1,1 +1,1 @@
-"""The questions to a ladder, and the changes of it: a message in, a message out."""
+"""Questions and changes to a ladder: a request in, an answer out."""

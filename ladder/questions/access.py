@@ -54,7 +54,8 @@ def own_versions(ladder: Ladder, bot: str) -> list[Version]:
 def find_match(ladder: Ladder, beginning: str) -> str:
     """Return the id of a match, as `ladder.archive.traces.find_match`.
 
-    A match that qualifies a version is for its author and the organiser, a trial for the organiser; nobody else learns of them.
+    Only the author and the organiser may see a qualifying match, and only the organiser a trial; nobody else learns that they
+    exist.
     """
     if ladder.caller.is_organiser:
         return traces.find_match(ladder.home, ladder.facts, beginning)
@@ -68,7 +69,7 @@ def find_match(ladder: Ladder, beginning: str) -> str:
 
 
 def check_over(ladder: Ladder, match_id: str) -> None:
-    """Check that a match can be shown: from its record one learns the luck of all matches of its block.
+    """Check that a match may be shown: its record reveals the luck of all matches of its block.
 
     Raises:
         Forbidden: if it cannot, yet.
@@ -89,7 +90,7 @@ def may_read(ladder: Ladder, log: traces.BotOutput) -> bool:
 
 @contextmanager
 def without_path(what: str, caller: Caller) -> Iterator[None]:
-    """Report a damaged file to callers other than the organiser without its path; `what` is the file with its verb."""
+    """Report a damaged file without its path, except to the organiser; `what` begins the message, such as `the record is`."""
     try:
         yield
     except NoRecord:

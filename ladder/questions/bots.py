@@ -167,9 +167,9 @@ class ShowAnswer(Row):
     fared: list[Performance]
     """The results of the last of them, for each condition under which it has matches."""
     is_own: bool
-    """Whether the caller is its author."""
+    """True if the caller is its author."""
     at_tables: bool
-    """Whether people may play against it at tables."""
+    """True if people may play against it at tables."""
     events: list[BotEvent]
     """Its part in the last 20 events, the newest first."""
 
@@ -183,7 +183,7 @@ class ShowRequest(Request[ShowAnswer]):
 
 @question("/bots/{bot}")
 def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
-    """Show one bot: its versions, their status, and how the newest has fared.
+    """Show one bot: its versions, their status, and the results of the newest.
 
     Raises:
         LadderError: if there is no such bot.
@@ -230,14 +230,14 @@ def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
 
 
 def _with_last_words(ladder: Ladder, condition: Condition, one: Standing) -> Standing:
-    """Return a standing whose reason has the words with which its version has failed to qualify: for those who may read its log."""
+    """Add the last output of a version that failed to qualify to the reason in its standing, for callers who may see it."""
     has_ended = one.status is Status.FAILED and one.reason.startswith((Outcome.CRASH.value, Outcome.START.value))
     said = last_said(ladder.home, one.version, condition) if has_ended else ""
     return replace(one, reason=f"{one.reason}; {said}") if said and said not in one.reason else one
 
 
 def _performance(ladder: Ladder, condition: Condition, one: Standing, place: Placing | None) -> Performance:
-    """Return how a version has fared under a condition, in which it has this place."""
+    """Return the results of a version under a condition in which it has this standing."""
     facts, version = ladder.facts, one.version
     versions = facts.roster.versions_called(version.bot)[-LAST_VERSIONS:]
     return Performance(
@@ -267,7 +267,7 @@ def _histories(ladder: Ladder, condition: Condition, versions: Sequence[Version]
 
 
 def _mean_usage(ladder: Ladder, version: Version, condition: Condition) -> MeanUsage | None:
-    """Return what a version used in its last matches; None if nobody knows."""
+    """Return the mean resource usage of a version in its last matches; None if it is unknown."""
     seats = ladder.facts.history.last_seats(version, condition, LAST_USED)
     known = {
         match_id: usage for match_id, seat in seats if (usage := usages_of(ladder.home, match_id).get(seat)) is not None

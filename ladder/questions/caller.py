@@ -14,7 +14,7 @@ class Caller:
     author: str = ""
     """The author of whose bots they may read logs; empty without a token."""
     is_organiser: bool = False
-    """Whether the ladder is a folder of theirs."""
+    """True if the ladder is a folder of theirs."""
 
     @property
     def name(self) -> str:
@@ -22,7 +22,7 @@ class Caller:
         return ORGANISER_NAME if self.is_organiser else self.author
 
     def counted_as(self, address: str) -> str:
-        """Return the name by which limits count them: an author, or else their address."""
+        """Return the key by which limits count the caller: the author, or else the address."""
         return f"author {self.author}" if self.author else address
 
 

@@ -88,7 +88,7 @@ class AtTablesAnswer(Row):
     bot: str
     """The bot."""
     at_tables: bool
-    """Whether people may play against it."""
+    """True if people may play against it."""
 
 
 class AtTablesRequest(Request[AtTablesAnswer]):
@@ -97,12 +97,12 @@ class AtTablesRequest(Request[AtTablesAnswer]):
     bot: Name
     """A bot."""
     at_tables: bool = False
-    """Whether they may."""
+    """True if they may."""
 
 
 @question("/at-tables", is_change=True)
 def at_tables(ladder: Ladder, request: AtTablesRequest) -> AtTablesAnswer:
-    """Say whether people may play against a bot at tables.
+    """Set whether people may play against a bot at tables.
 
     Raises:
         LadderError: if there is no such bot, or it does not run here.
@@ -133,7 +133,7 @@ class SubmitAnswer(Row):
     author: str
     """Its author."""
     at_tables: bool
-    """Whether people may play against it at tables."""
+    """True if people may play against it at tables."""
 
 
 class SubmitRequest(Request[SubmitAnswer]):
@@ -146,6 +146,6 @@ class SubmitRequest(Request[SubmitAnswer]):
     sha256: Name
     """SHA-256 of its bytes, in hexadecimal."""
     executable: bool = False
-    """Whether the file is an executable program."""
+    """True if the file is an executable program."""
     at_tables: bool = False
     """Set if people may play against the bot at tables from now on; otherwise that stays unchanged."""

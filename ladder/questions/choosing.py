@@ -14,7 +14,7 @@ from referee.registry import find, games
 
 
 def is_called(version: Version, text: str) -> bool:
-    """Return True if the name of a bot or of its author contains a text, in any case."""
+    """Return True if the name of a bot or of its author contains a text, ignoring case."""
     return any(text.casefold() in name.casefold() for name in (version.bot, version.author))
 
 
@@ -58,7 +58,7 @@ def chosen_conditions(
 def _conditions(
     facts: Store, game: str, clock: str | None, options: Mapping[str, OptionValue] | None
 ) -> list[Condition]:
-    """Return the conditions of a game that were asked for; the one that a run has by default if there was no run.
+    """Return the requested conditions of a game; before the first run, the default condition of a run.
 
     Raises:
         LadderError: if there was a run, but none under such a condition.

@@ -156,7 +156,7 @@ def _played_version(facts: Store, name: str, conditions: Iterable[Condition]) ->
 
 
 def _comparison(facts: Store, one: Version, other: Version, condition: Condition) -> VersionComparison | None:
-    """Return how two versions compare under a condition; None if not both have matches there."""
+    """Compare two versions under a condition; return None unless both have matches there."""
     found = {
         standing.version: standing
         for standing in statuses(facts, condition, [one.id, other.id])
@@ -180,7 +180,7 @@ NEVER = Score(0, 0, 0, 0)
 
 
 def _by_seat(matches: Sequence[PlayedMatch], one: Version, other: Version) -> list[SeatScore]:
-    """Return how a version has fared against another from each seat, the smaller tables first."""
+    """Return the results of a version against another by seat, smaller tables first."""
     met = []
     for match in matches:
         own = next(seat for seat in match.seats if seat.version == one)
@@ -204,7 +204,7 @@ def _head_to_head(score: Score) -> HeadToHead:
 
 
 def likely_share(share: float, matches: int) -> tuple[float, float]:
-    """Return between which shares the one in the long run is with 95 % certainty, if matches do not depend on each other.
+    """Return the 95 % confidence interval of the long-run share, for independent matches.
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
     """
@@ -254,7 +254,7 @@ class CrosstableRequest(Request[CrosstableAnswer]):
 
 @question("/crosstable")
 def crosstable(ladder: Ladder, request: CrosstableRequest) -> CrosstableAnswer:
-    """Show how the best versions have fared against each other.
+    """Show the results of the best versions against each other.
 
     Raises:
         LadderError: if there was a run of the game, but none under such a condition.
@@ -265,7 +265,7 @@ def crosstable(ladder: Ladder, request: CrosstableRequest) -> CrosstableAnswer:
 
 
 def _crosstable(facts: Store, condition: Condition) -> Crosstable:
-    """Return how the best versions under a condition have fared against each other in all their matches."""
+    """Return the results of the best versions under a condition against each other, in all their matches."""
     rows = [(one, place) for one, place in standings(facts, condition) if place is not None][:CROSSED]
     best = [one for one, _ in rows]
     scores = facts.history.scores(condition, [one.version.id for one in best])

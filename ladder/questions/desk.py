@@ -46,7 +46,7 @@ class Desk:
             yield Ladder(self._home, facts, self._caller, self._address)
 
     def lacks_room(self) -> bool:
-        """Tell whether nothing is taken in or played because the disk is full."""
+        """Return True if the ladder accepts and plays nothing because the disk is full."""
         return bool(lack_of_room(self._home.folder))
 
     def ask(self, request: Request[Answer]) -> Answer:
@@ -64,7 +64,7 @@ class Desk:
             return answer
 
     def submit(self, path: Path, bot: str, author: str, *, at_tables: bool = False) -> SubmitAnswer:
-        """Take in what is at a path of this machine, as a bot of an author; people may then play against it if that is said.
+        """Submit the file or folder at a local path as a bot of an author, with or without consent to play against people.
 
         Raises:
             BadBot: if it cannot be taken in.
@@ -85,11 +85,11 @@ class Desk:
             )
 
     def receive(self, submission: Submission) -> Upload[SubmitAnswer]:
-        """Begin to take in a bot of the caller, whose file comes in pieces.
+        """Begin to receive a bot of the caller, whose file arrives in pieces.
 
         Raises:
             Forbidden: if the caller is no author.
-            BadBot: if it is too large, or its name is that of no file.
+            BadBot: if it is too large, or its name is not a file name.
             LadderError: if the bot's name is not allowed or belongs to another author.
         """
         check_is_author(self._caller)
@@ -101,15 +101,15 @@ class Desk:
         return Upload(self._home, submission, lambda path: self.submit(path, bot, author, at_tables=at_tables))
 
     def is_known(self, offer: OfferedBot) -> bool:
-        """Tell whether a version that is offered has been offered before."""
+        """Return True if the offered version has been offered before."""
         with self._facts() as facts:
             return is_known(facts, offer)
 
     def offer(self, offer: OfferedBot) -> tuple[Version, bool, list[StandingRow]]:
-        """Note that a bot of the caller is connected, and runs on their machine.
+        """Register a bot of the caller that runs on their machine, and is connected now.
 
         Returns:
-            Its version, whether that is new, and where it is not scheduled if it is not.
+            Its version, True if that is new, and the standings under which it is not scheduled.
 
         Raises:
             Forbidden: if the caller is no author.

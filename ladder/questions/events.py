@@ -42,7 +42,7 @@ class EventRow(Row):
     ended_at: str
     """The time of its end, in ISO 8601, UTC; empty before."""
     format: str
-    """Who meets whom: round-robin, swiss or knockout."""
+    """The rule of the pairings: round-robin, swiss or knockout."""
     seats: Count
     """The number of seats of a table."""
     blocks: Count
@@ -56,7 +56,7 @@ class EventRow(Row):
     top: Count
     """The greatest number of entrants."""
     same_author: bool
-    """Whether several bots of one author may be entered."""
+    """True if several bots of one author may be entered."""
     share: Count
     """The percentage of the matches that begin while it is played."""
     seed_commitment: str
@@ -180,7 +180,7 @@ class EventTable(Row):
     going: list[str]
     """Those of them who go on, or have won the final."""
     is_played: bool
-    """Whether it is played; false for a bye."""
+    """True if it is played; false for a bye."""
 
 
 class EventRound(Row):
@@ -279,7 +279,7 @@ def events(ladder: Ladder, request: EventsRequest) -> EventsAnswer:
 
 @question("/events/{event}")
 def event(ladder: Ladder, request: EventRequest) -> EventAnswer:
-    """Show an event: who is entered and why, its table, and its matches.
+    """Show an event: its entrants with the reasons, its table, and its matches.
 
     Raises:
         NotFound: if there is no such event.
@@ -316,7 +316,7 @@ def _has(one: LadderTournament, game: str | None) -> bool:
 
 
 def events_of(ladder: Ladder, bot: str) -> list[BotEvent]:
-    """Return the part of a bot in the last events, the newest first; events in which nothing is known of it are left out."""
+    """Return the part of a bot in the last events, newest first; events without it are left out."""
     found = []
     for one in list(reversed(ladder.facts.tournaments.all()))[:LAST_EVENTS]:
         listed = entries(ladder, one)
@@ -339,7 +339,7 @@ def entered_because(one: LadderTournament, place: int) -> str:
 
 
 def entries(ladder: Ladder, one: LadderTournament) -> EntryList:
-    """Return who is entered in an event, or would be if it closed now; nobody if it is cancelled."""
+    """Return the entrants of an event, or those that it would have if it closed now; none if it is cancelled."""
     if one.phase is Phase.OPEN:
         return entry_list(ladder.facts, one.terms)
     return EntryList(ladder.facts.tournaments.entrants(one), ladder.facts.tournaments.left_out(one))
@@ -425,7 +425,7 @@ def _table_row(row: TableRow, version: Version, by_game: Sequence[Mapping[int, F
 
 
 def _crosstable(view: EventView) -> list[EventMeetings]:
-    """Return how often each entrant was ahead of each other one, in the order of the table."""
+    """Return the share of matches in which each entrant was ahead of each other one, in the order of the table."""
     order = [row.entrant for row in view.table.rows]
     shares = crosstable(view.valid, order).shares
     met = {pair: EventMeeting(matches, float(ahead / matches)) for pair, (ahead, matches) in shares.items()}

@@ -49,7 +49,7 @@ def files(ladder: Ladder, request: FilesRequest) -> File:
 
 
 def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Leave out what belongs to the ladder's machine; the unpacked files can be changed and removed."""
+    """Reset owner, time and permissions of an archive entry, so that the unpacked files can be changed and removed."""
     entry.uid = entry.gid = entry.mtime = 0
     entry.uname = entry.gname = ""
     entry.mode = 0o755 if entry.mode & 0o100 else 0o644

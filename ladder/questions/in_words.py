@@ -50,9 +50,9 @@ def share(one: OverallRow) -> str:
 
 
 def disagreement(one: StandingRow) -> str:
-    """Say that the live rating and the strength of a version are further apart than their ranges; an empty text if they are not.
+    """Describe a difference between live rating and strength beyond their ranges; return an empty text if there is none.
 
-    Live ratings are lowered by the median of what they are above strengths: their average drifts.
+    The median difference is subtracted from live ratings, because their average drifts.
     """
     live, found = one.rating, one.strength_range
     if live is None or found is None or one.lift is None:

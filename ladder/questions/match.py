@@ -77,7 +77,7 @@ class LogPlace(Row):
 
 
 class RatingReason(Row):
-    """Why the rating of a seat's bot rose or fell in the block of a match: it beat more or fewer rivals than was expected."""
+    """The reason for the rating change of a seat's bot in a block: it beat more or fewer rivals than expected."""
 
     seat: Count
     """The seat, counted from 0."""
@@ -97,7 +97,7 @@ class MatchAnswer(Row):
     condition: ConditionTerms | None
     """The game and its terms; null if they are not known any more."""
     status: str
-    """Whether it counts, in words."""
+    """Its status in words, such as `counts as number 7`."""
     bots: list[str]
     """The name of the bot in each seat."""
     seats: list[SeatAccount]
@@ -109,7 +109,7 @@ class MatchAnswer(Row):
     voids: list[str]
     """The reason for each void attempt."""
     is_recorded: bool
-    """Whether there is a record, which `/matches/{match}/record` sends."""
+    """True if there is a record, which `/matches/{match}/record` sends."""
     moment: str
     """The fragment of the page's address for the most interesting moment; empty without a record."""
     logs: list[LogPlace]
@@ -137,7 +137,7 @@ class MatchRequest(Request[MatchAnswer]):
 
 @question("/matches/{match}")
 def match(ladder: Ladder, request: MatchRequest) -> MatchAnswer:
-    """Show how one match went, who was put out and why.
+    """Show the course of one match, and the reason for each seat that was put out.
 
     Its record is played again for this.
 
@@ -179,7 +179,7 @@ def match(ladder: Ladder, request: MatchRequest) -> MatchAnswer:
 
 
 def _terms(ladder: Ladder, match_id: str, account: Account | None) -> tuple[Condition | None, list[str]]:
-    """Return the condition of a match, None if it is not known, and the name of each seat."""
+    """Return the condition of a match (None if unknown) and the name of each seat."""
     if (scheduled := ladder.facts.schedule.match(match_id)) is not None:
         return scheduled.condition, scheduled.labels
     if account is None:
@@ -190,7 +190,7 @@ def _terms(ladder: Ladder, match_id: str, account: Account | None) -> tuple[Cond
 
 
 def _status(facts: Store, match_id: str, played: PlayedMatch | None, voids: int) -> str:
-    """Return in words whether a match counts, which has been void so many times."""
+    """Describe whether a match with this number of void attempts counts."""
     event, is_scheduled = facts.tournaments.of_match(match_id), facts.schedule.match(match_id) is not None
     if event and is_scheduled and played is None and voids >= MAX_VOIDS:
         return f"is given up, and a draw in event {event}: it was void too often"
@@ -230,7 +230,7 @@ def _share_beaten(match: PlayedMatch, version: int) -> float:
 def _seats(
     ladder: Ladder, match_id: str, played: PlayedMatch | None, account: Account | None, logs: list[traces.BotOutput]
 ) -> list[SeatAccount]:
-    """Return how a match went for each seat; a bot's telemetry is for callers who may read its log."""
+    """Return the result of each seat; a bot's telemetry is only for callers who may read its log."""
     if played is not None:
         seats = [
             SeatAccount(
@@ -285,7 +285,7 @@ def record(ladder: Ladder, request: RecordRequest) -> File:
 
     Raises:
         LadderError: if there is no such match, or it has no record; or if its block is not over, for all but the organiser.
-        RecordError: if it cannot be read, or the archive is; callers other than the organiser get no path.
+        RecordError: if it or the archive cannot be read; callers other than the organiser get no path.
     """
     match_id = find_match(ladder, request.match)
     check_over(ladder, match_id)
@@ -334,7 +334,7 @@ class LogRequest(Request[LogAnswer]):
 
 @question("/logs/{what}", is_of_one_moment=False)
 def log(ladder: Ladder, request: LogRequest) -> LogAnswer:
-    """Show what bots wrote in a match; for their authors only.
+    """Show the output of bots in a match; for their authors only.
 
     Raises:
         LadderError: if there is no such bot or match, or no log of it.

@@ -51,7 +51,7 @@ def matches(ladder: Ladder, request: MatchesRequest) -> MatchesAnswer:
     """List the matches that count, newest first.
 
     Raises:
-        LadderError: if there is no such bot, or no such match to begin before or after, or if both are named.
+        LadderError: if there is no such bot or match, or if both `before` and `after` are given.
         DoganaError: if there is no such game.
     """
     if request.before and request.after:
@@ -105,7 +105,7 @@ class PlayingRequest(Request[PlayingAnswer]):
 
 @question("/playing", is_of_one_moment=False)
 def playing(ladder: Ladder, request: PlayingRequest) -> PlayingAnswer:
-    """List the matches that are being played at this moment."""
+    """List the matches in progress."""
     running = [(one, ladder.facts.schedule.match(one.match_id)) for one in running_matches(ladder.home)]
     return PlayingAnswer(
         matches=[

@@ -57,7 +57,7 @@ class NewsRequest(Request[NewsAnswer]):
 
 @question("/news")
 def news(ladder: Ladder, request: NewsRequest) -> NewsAnswer:
-    """List the news: versions that were sent, who has qualified or not.
+    """List the news: submitted versions and the results of qualifications.
 
     Raises:
         NotFound: if there is no such bot.

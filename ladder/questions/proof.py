@@ -30,7 +30,7 @@ def key(ladder: Ladder, request: KeyRequest) -> KeyAnswer:
     """Show the key by which the ladder signs.
 
     Raises:
-        NotFound: if it has none yet. For its organiser one is made; other callers change nothing.
+        NotFound: if it has none yet and the caller is not the organiser, for whom a key is made.
     """
     if not ladder.facts.log.key():
         if not ladder.caller.is_organiser:

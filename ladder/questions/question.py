@@ -1,4 +1,4 @@
-"""What a question is: a request, a function that answers it from a ladder for a caller, and the type of its answer.
+"""A question: a request, a function that answers it from a ladder for a caller, and the type of the answer.
 
 The command, its `--json`, the API with its description and the remote command line follow from these three
 (`docs/adding_a_question.md`). Requests and answers are structs of `msgspec`, which reads, writes and describes them.
@@ -71,9 +71,9 @@ class Question:
     path: str
     """Its address below `/api/v1`; `{name}` stands for a field of the request."""
     is_of_one_moment: bool
-    """Whether everything is read from one moment of the ladder. Nothing can be written then."""
+    """True if everything is read from one moment of the ladder. Nothing can be written then."""
     is_change: bool
-    """Whether it changes the ladder; it is a POST then."""
+    """True if it changes the ladder; it is a POST then."""
 
     @property
     def name(self) -> str:
@@ -88,7 +88,7 @@ class Question:
 
     @property
     def is_file(self) -> bool:
-        """Whether a file is the answer."""
+        """True if a file is the answer."""
         return self.answer is File
 
     @property
@@ -104,7 +104,7 @@ Function = TypeVar("Function", bound=Callable[[Ladder, Any], Any])
 
 
 def question(path: str, *, is_of_one_moment: bool = True, is_change: bool = False) -> Callable[[Function], Function]:
-    """Register the function that answers a request; the type of its argument `request` says which."""
+    """Register the function that answers the request whose type its argument `request` has."""
 
     def register(function: Function) -> Function:
         request = get_type_hints(function)["request"]
@@ -115,7 +115,7 @@ def question(path: str, *, is_of_one_moment: bool = True, is_change: bool = Fals
 
 
 def question_of(request: type[Request[Any]]) -> Question:
-    """Return the question that a request asks."""
+    """Return the question to which a request belongs."""
     return _QUESTIONS[request]
 
 
@@ -127,10 +127,10 @@ def all_questions() -> dict[str, Question]:
 
 
 def check_filled(request: Request[Any]) -> None:
-    """Check that the names in a request are not empty, as the API does: an empty one is the beginning of any.
+    """Check that the names in a request are not empty, as the API does: an empty text would match every name by its beginning.
 
     Raises:
-        NotFound: if one is.
+        NotFound: if a name is empty.
     """
     for field in msgspec.structs.fields(request):
         if field.type == Name and not getattr(request, field.name):
@@ -138,12 +138,12 @@ def check_filled(request: Request[Any]) -> None:
 
 
 def document(answer: object) -> Any:
-    """Return an answer as JSON has it."""
+    """Return an answer as a JSON document."""
     return msgspec.to_builtins(answer)
 
 
 def file_of(source: BinaryIO, name: str) -> File:
-    """Return an open file as an answer; it is closed when all of it is read, or nobody reads it any more."""
+    """Return an open file as an answer; it is closed after it was read completely or abandoned."""
 
     def pieces() -> Iterator[bytes]:
         with source:

@@ -46,7 +46,7 @@ class QueueRow(Row, kw_only=True):
     at_most: Count = 0
     """The maximum number of blocks until its next one, if nobody joins."""
     playing: bool
-    """Whether it is in a match at this moment."""
+    """True if it is in a match at this moment."""
     why: str
     """The reason for its place, in words."""
     again: str = ""
@@ -79,7 +79,7 @@ class QueueRequest(Request[QueueAnswer]):
 
 @question("/queue")
 def queue(ladder: Ladder, request: QueueRequest) -> QueueAnswer:
-    """List who plays next, and why.
+    """List the versions that play next, with the reasons.
 
     Raises:
         DoganaError: if there is no such game.
@@ -95,7 +95,7 @@ def queue(ladder: Ladder, request: QueueRequest) -> QueueAnswer:
 
 
 def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
-    """Return the next versions under a condition, with what decides their order; then those that play no more today."""
+    """Return the next versions under a condition with the facts that decide their order, then those without budget today."""
     kept = queue_of(facts, condition)
     versions, playing, budgets = facts.roster.versions(), facts.schedule.playing(condition), facts.budgets.of_today()
     seat_counts = find(condition.game).seat_counts
@@ -159,7 +159,7 @@ def _order_reasons(one: Candidate, *, is_first: bool, waits_longest: bool) -> It
 def _share_reasons(
     one: Candidate, kept: Queue, versions: Mapping[int, Version], facts: Store, condition: Condition
 ) -> Iterator[str]:
-    """Yield why a version is due more or less often than others."""
+    """Yield the reasons why a version is due more or less often than others."""
     if one.sits_out:
         yield f"out in its last {one.faults_in_a_row} matches: sits out {one.sits_out} rounds"
     if one.author == HOUSE:

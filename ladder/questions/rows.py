@@ -87,7 +87,7 @@ class StandingRow(Row):
     author: str
     """The author of the bot."""
     strength: float | None
-    """How strong it is by all matches at once; null while it is not rated, or its first matches are newer than the last fit."""
+    """Its strength by all matches at once; null while it is not rated, or its first matches are newer than the last fit."""
     low: float | None
     """The lower end of the 95 % range of its strength: standings are ordered by it."""
     high: float | None
@@ -112,11 +112,11 @@ class StandingRow(Row):
     reason: str
     """The reason for this status; may be empty."""
     at_home: bool
-    """Whether it runs on its author's machine."""
+    """True if it runs on its author's machine."""
     language: str
     """Its programming language, from `language` in its bot.toml or from its command; empty if unknown."""
     is_new: bool
-    """Whether it is scheduled, and in its first three blocks under this condition; never for a house bot."""
+    """True if it is scheduled, and in its first three blocks under this condition; never for a house bot."""
     trend: list[BlockRating] = field(default_factory=list)
     """Its live rating after the last 10 blocks in which a match of it was rated, the first of them first. In tables only, and of
     versions that are not replaced."""
@@ -243,7 +243,7 @@ def standing_row(
 
 
 def stopped_standings(facts: Store, version: Version) -> list[StandingRow]:
-    """Return where a version is not scheduled, and will not be."""
+    """Return the standings under which a version is not scheduled, and will not be."""
     return [
         standing_row(condition, one)
         for condition in facts.roster.conditions().values()

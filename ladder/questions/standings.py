@@ -38,7 +38,7 @@ class TopRequest(Request[TopAnswer]):
     """Only standings under these options: all of those that are not the game's defaults, as they are written on the command
     line. They are looked at only if `by_options`."""
     by_options: bool = False
-    """Whether `options` applies."""
+    """True if `options` applies."""
 
 
 @question("/standings")

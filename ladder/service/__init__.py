@@ -1,1 +1,1 @@
-"""A ladder over the network: who may ask, what the server answers, and how a client asks."""
+"""A ladder over the network: its streams over gRPC, and clients of a remote ladder."""

@@ -83,12 +83,12 @@ class Client:
 
         Args:
             context: the call.
-            requests: what the client sends after its offer.
-            heard: called with each of these that answers no beat.
-            stays: asked before each beat; tells whether the bot is still wanted.
+            requests: the client's messages after its offer.
+            heard: called with each of these except the answers to beats.
+            stays: called before each beat; returns True as long as the bot is wanted.
 
         Raises:
-            Exception: why it was ended, or what `heard` or `stays` raise.
+            Exception: the reason for its end, or any error of `heard` or `stays`.
         """
         tasks = [asyncio.ensure_future(self._read(requests, heard)), asyncio.ensure_future(self._write(context, stays))]
         try:
@@ -159,8 +159,8 @@ class AtHome:
 
         Args:
             is_open: whether bots at home may take part.
-            guests: whether matches with them do not rate submitted bots.
-            plays: tells under which conditions matches are played now; those of others keep no bot from leaving.
+            guests: True if matches with them do not rate submitted bots.
+            plays: returns the conditions played at present; matches under others keep no bot from leaving.
         """
         self.plays = plays
         self._is_open = is_open
@@ -180,7 +180,7 @@ class AtHome:
         self._lobby = Lobby()
 
     def begin(self, limits: CallLimits) -> None:
-        """Begin to serve with some limits, in the event loop that is running."""
+        """Begin to serve with these limits, in the running event loop."""
         self._limits = limits
         self._loop = asyncio.get_running_loop()
 
@@ -198,7 +198,7 @@ class AtHome:
             yield
 
     def enter(self, client: Client) -> list[Client]:
-        """Let a client's bot be invited; return the clients of other versions of the bot, which are to leave.
+        """Register a client's bot for invitations; return the clients of the bot's other versions, which must leave.
 
         An older client of the same version is cut off. Seats that still wait for the bot are told once more: they may have been
         told to a connection that was lost already.
@@ -219,12 +219,12 @@ class AtHome:
         ]
 
     def exit(self, client: Client) -> None:
-        """Let a client's bot not be invited any more, unless a newer client offers the same."""
+        """Stop inviting a client's bot, unless a newer client offers the same version."""
         if self._clients.get(client.version.id) is client:
             del self._clients[client.version.id]
 
     def invite(self, invitation: Invitation) -> None:
-        """Tell a client of a seat that waits for its bot, now or when it comes. Returns at once."""
+        """Invite a bot to a waiting seat, now or when its client connects. Returns at once."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._tell, invitation)
 
@@ -243,7 +243,7 @@ class AtHome:
             client.tell(_invited(invitation, invitation.join_seconds))
 
     async def play(self, context: Context, requests: Meter) -> None:
-        """Hand on the stream of a bot that shows the token of an invitation.
+        """Forward the stream of a bot with the token of an invitation.
 
         Args:
             context: the call.
@@ -303,7 +303,7 @@ def _invited(invitation: Invitation, join_seconds: float) -> pb.OfferAnswer:
 
 
 async def _hand_up(first: bytes, context: Context, call: grpc.aio.StreamStreamCall[bytes, bytes]) -> None:
-    """Hand on what a bot sends, to its end."""
+    """Forward the messages of a bot to the end of its stream."""
     data: object = first
     with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the other direction tells how it ended
         while isinstance(data, bytes):

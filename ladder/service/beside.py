@@ -25,17 +25,17 @@ def serving(
     at_home: AtHome | None = None,
     limits: Limits | None = None,
 ) -> Iterator[int]:
-    """Serve the streams of a ladder meanwhile; yield the port.
+    """Serve the streams of a ladder in this context; yield the port.
 
     Args:
         home: the ladder.
-        listen: where it is reached.
+        listen: the address.
         metrics: counts calls.
-        at_home: calls bots at home to their matches.
-        limits: the allowances that callers have left; None for those of a server that begins.
+        at_home: invites bots at home to their matches.
+        limits: the allowances left to callers; None for fresh ones.
 
     Raises:
-        PortInUse: if it cannot be reached there.
+        PortInUse: if the address is taken.
     """
     server = LadderServer(home, listen, metrics or Metrics(home), at_home or AtHome(), limits or Limits())
     ready: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Future()

@@ -33,11 +33,11 @@ class Bot:
 
 
 def look_at(path: Path, content: str) -> Bot:
-    """Return what is at a path; nothing is copied, and nothing run.
+    """Return the bot at a path, without copying or running anything.
 
     Args:
         path: a program or a folder, as for `dogana ladder submit`.
-        content: what distinguishes this version; empty for the SHA-256 over its files.
+        content: the text that identifies this version; empty for the SHA-256 of its files.
 
     Raises:
         BadBot: if it is no bot.
@@ -52,13 +52,13 @@ def look_at(path: Path, content: str) -> Bot:
 async def play_match(
     bot: Bot, invitation: ladder_pb2.Invitation, play: Callable[[], Any], logs: Path | None, say: Callable[[str], None]
 ) -> None:
-    """Let a bot play a match to which it is invited; say how it went.
+    """Let a bot play a match to which it is invited, and report the outcome.
 
     Args:
         bot: the bot.
         invitation: the match.
         play: opens a stream of bytes to the ladder.
-        logs: the folder for what it writes; None to show only the last lines if it fails.
+        logs: the folder for its output; None to print only the last lines if it fails.
         say: takes a line.
     """
     others = [label for seat, label in enumerate(invitation.bots) if seat != invitation.seat]
@@ -97,7 +97,7 @@ def _environment(address: str, token: str) -> Mapping[str, str]:
 
 
 async def _until_end(process: AgentProcess, relay: Relay, join_seconds: float) -> str:
-    """Wait until the match is over or the bot has ended; return how the bot ended, or why it is ended."""
+    """Wait for the end of the match or the bot; return the way the bot ended, or the reason to end it."""
     ended = asyncio.ensure_future(process.ended())
     loop = asyncio.get_running_loop()
     join_by = loop.time() + join_seconds
@@ -112,7 +112,7 @@ async def _until_end(process: AgentProcess, relay: Relay, join_seconds: float) -
 
 
 def _outcome(over: referee_pb2.GameOver, invitation: ladder_pb2.Invitation) -> str:
-    """Return how a match went for the bot, in words."""
+    """Describe the outcome of a match for the bot."""
     ours: Sequence[referee_pb2.SeatResult] = [one for one in over.seats if one.seat == invitation.seat]
     if not ours:
         return "it is over"

@@ -18,12 +18,12 @@ _MAX_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """How one is known to a server.
+    """The credentials of this user at a server.
 
     Attributes:
         author: the name that belongs to the token; empty for nobody.
-        token: what is shown; empty for none.
-        authority: the file with the certificate by which the server is known; None for those that this system knows.
+        token: the token; empty for none.
+        authority: the file with the server's certificate authority; None for those of this system.
         insecure: whether the token may be sent over such a connection to another machine.
     """
 
@@ -33,10 +33,10 @@ class Login:
     insecure: bool = False
 
     def check_private(self, server: str) -> None:
-        """Check that nobody on the way can read the token: the connection is encrypted, or leads to this machine.
+        """Check that the token is safe: the connection is encrypted, or stays on this machine.
 
         Raises:
-            LadderError: if somebody can, and the user has not said that they may.
+            LadderError: if it is neither, and the user has not allowed that.
         """
         if self.token and not server.startswith("https:") and not self.insecure and not is_here(server):
             raise LadderError(
@@ -45,7 +45,7 @@ class Login:
             )
 
     def certificate(self) -> bytes:
-        """Return the certificate by which the server is known.
+        """Return the certificate authority of a login.
 
         Raises:
             LadderError: if it cannot be read.
@@ -57,12 +57,12 @@ class Login:
 
 
 def is_url(server: str) -> bool:
-    """Tell whether a server is reached by HTTP."""
+    """Return True if a server is named by an HTTP URL."""
     return server.startswith(("http://", "https://"))
 
 
 def is_here(server: str) -> bool:
-    """Tell whether a server, by its URL or `HOST:PORT`, is reached without leaving this machine."""
+    """Return True if a URL or `HOST:PORT` leads to this machine."""
     if is_url(server):
         host = (urlsplit(server).hostname or "").lower()
     else:
@@ -74,12 +74,12 @@ def is_here(server: str) -> bool:
 
 
 def logins_file() -> Path:
-    """Return where tokens are kept."""
+    """Return the path of the file with tokens."""
     return Path(platformdirs.user_config_dir("dogana")) / "logins.json"
 
 
 def login_of(server: str) -> Login:
-    """Return how one is known to a server.
+    """Return this user's login at a server.
 
     Raises:
         LadderError: if the file cannot be read.
@@ -88,7 +88,7 @@ def login_of(server: str) -> Login:
 
 
 def remember(server: str, login: Login | None) -> None:
-    """Keep a login, or forget it.
+    """Store a login, or delete it.
 
     Raises:
         LadderError: if the file cannot be read.
@@ -105,7 +105,7 @@ def remember(server: str, login: Login | None) -> None:
 
 
 def _plain(server: str) -> str:
-    """Return the one form of an address under which a login is kept."""
+    """Return the canonical form of an address, under which its login is stored."""
     return server.rstrip("/") if is_url(server) else server
 
 

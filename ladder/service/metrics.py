@@ -34,7 +34,7 @@ class Metrics:
     """The figures of one server.
 
     Attributes:
-        registry: all of them.
+        registry: the registry of all figures.
     """
 
     def __init__(self, home: Home) -> None:
@@ -58,7 +58,7 @@ class Metrics:
 
     @contextmanager
     def call(self, method: str) -> Iterator[Ending]:
-        """Measure a call; the ending is given its status."""
+        """Measure a call; the caller sets the status of the ending."""
         ending, began = Ending(), time.monotonic()
         try:
             yield ending
@@ -76,7 +76,7 @@ class Metrics:
     def serving(
         self, listen: Listen, *, scrapes: int = MAX_SCRAPES, idle_seconds: float = SCRAPE_SECONDS
     ) -> Iterator[int]:
-        """Show the figures meanwhile, at `/metrics` by HTTP; yield the port.
+        """Serve the figures at `/metrics` by HTTP in this context; yield the port.
 
         Args:
             listen: the address.
@@ -106,7 +106,7 @@ class Metrics:
 
 
 class _FewAtATime(ThreadingMixIn, WSGIServer):
-    """A thread for each connection, of which there are only a few."""
+    """A server with a thread for each connection, up to a few."""
 
     daemon_threads = True
 
@@ -133,11 +133,11 @@ class _FewAtATime(ThreadingMixIn, WSGIServer):
 
     @override
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that have gone."""
+        """Ignore errors of clients that have disconnected."""
 
 
 class _Prompt(WSGIRequestHandler):
-    """Ends connections that do not ask, or do not read, and says nothing of those that do."""
+    """Closes connections that send no request or read no answer, and logs no requests."""
 
     def __init__(self, idle_seconds: float, *arguments: Any) -> None:
         self.timeout = idle_seconds  # type: ignore[misc]  # of this connection
@@ -166,7 +166,7 @@ class _Facts(Collector):
         self._home = home
 
     def collect(self) -> Iterator[Metric]:
-        """Yield what the database knows."""
+        """Yield the figures from the database."""
         with Store(self._home.database, create=False) as store:
             versions = store.roster.versions()
             yield CounterMetricFamily(

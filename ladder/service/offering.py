@@ -1,4 +1,4 @@
-"""Offers a bot to a ladder elsewhere, and plays what it is invited to, until its author wants it to leave."""
+"""Offers a bot to a remote ladder, and plays the matches to which it is invited, until its author stops it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Offer:
     logs: Path | None
     """The folder for what it writes."""
     is_encrypted: bool = False
-    """Whether the ladder is reached by TLS."""
+    """True if the connection to the ladder uses TLS."""
 
 
 class _Lost(Exception):
@@ -69,7 +69,7 @@ class Offering:
     """One bot, offered to one ladder."""
 
     def __init__(self, offer: Offer, say: Callable[[str], None], *, max_message_bytes: int = MAX_MESSAGE_BYTES) -> None:
-        """Prepare it; `say` takes each line that is worth telling."""
+        """Prepare the offer; `say` prints a line for the user."""
         self._offer = offer
         self._max_message_bytes = max_message_bytes
         self._say = say
@@ -86,7 +86,7 @@ class Offering:
         """Offer the bot until it has left; return False if its author has ended it at once.
 
         Raises:
-            LadderError: if the ladder does not want it, or does not answer at first.
+            LadderError: if the ladder refuses it, or does not answer at the start.
         """
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, self._leave)
@@ -105,7 +105,7 @@ class Offering:
         return not self._over.is_set()
 
     def _leave(self) -> None:
-        """Leave when the matches are over; at the second call, at once."""
+        """Leave after the current matches; at the second call, at once."""
         if self._leaving.is_set():
             self._over.set()
             return
@@ -149,11 +149,11 @@ class Offering:
                 await asyncio.wait_for(self._leaving.wait(), seconds)
 
     async def _offer_once(self, channel: grpc.aio.Channel) -> None:
-        """Offer the bot until the ladder lets it go.
+        """Offer the bot until the ladder releases it.
 
         Raises:
             _Lost: if the connection is lost.
-            LadderError: if the ladder does not want it.
+            LadderError: if the ladder refuses it.
         """
         offer = self._offer
         call = LadderStub(channel).Offer(metadata=(("authorization", f"Bearer {offer.login.token}"),))
@@ -198,7 +198,7 @@ class Offering:
                 self._accept(answer.invitation, channel)
 
     def _accept(self, invitation: pb.Invitation, channel: grpc.aio.Channel) -> None:
-        """Play a match; a ladder may not start more bots here than was offered, nor name files."""
+        """Accept an invitation. A ladder can neither start more bots here than were offered, nor name files."""
         if not _MATCH.fullmatch(invitation.match) or not 0 < invitation.join_seconds <= _MAX_JOIN_SECONDS:
             self._say("an invitation was passed over: it cannot be read")
         elif invitation.match in self._playing:
@@ -242,7 +242,7 @@ class Offering:
     def _explained(
         self, code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[str, str | bytes]] | None
     ) -> Exception:
-        """Return why a stream has ended: a connection that is lost, or what the user must be told."""
+        """Return the reason for the end of a stream: a lost connection, or an error for the user."""
         said = visible((details or code.name).partition(";")[0], 1000)  # gRPC goes on about each address
         if code in LOST or (code is grpc.StatusCode.RESOURCE_EXHAUSTED and self._was_connected):
             return _Lost(said, retry_after(code, metadata) or 0.0)

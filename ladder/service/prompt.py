@@ -1,4 +1,4 @@
-"""Calls whose request does not come end in time. gRPC waits for it without end, before anybody knows who it is that calls."""
+"""A time limit for the request of a call, for which gRPC would wait for ever before the caller is known."""
 
 from __future__ import annotations
 

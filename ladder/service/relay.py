@@ -27,11 +27,11 @@ Stream = Any
 
 
 def retry_after(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes]] | None) -> float | None:
-    """Return after how many seconds a ladder wants us back that has refused a call for a limit; None if it does not say.
+    """Return the seconds to wait after a ladder has refused a call because of a limit; None if it gives none.
 
     Args:
-        code: how the call ended.
-        metadata: what came with that.
+        code: the status of the call.
+        metadata: the metadata of the refusal.
     """
     if code is not grpc.StatusCode.RESOURCE_EXHAUSTED:
         return None
@@ -44,9 +44,9 @@ class Relay:
 
     Attributes:
         address: where the bot joins, as in DOGANA_ADDRESS.
-        has_joined: whether the bot has come to this socket; the ladder welcomes it when all others are there, too.
+        has_joined: True if the bot has connected to this socket; the ladder welcomes it when all others have joined, too.
         over: the end of the match; None as long as it is not known.
-        refusal: why the stream to the ladder has ended without an end of the match; empty if it has not.
+        refusal: the reason why the stream to the ladder has ended before the match; empty if it has not.
     """
 
     def __init__(self, play: Callable[[], Stream], wait: Callable[[], Iterator[float]] = pauses) -> None:
@@ -68,7 +68,7 @@ class Relay:
         self.refusal = ""
 
     async def __aenter__(self) -> Relay:
-        """Let the bot come in."""
+        """Start to accept the bot's connection."""
         self._door.serve(self._serve)
         return self
 
@@ -100,7 +100,7 @@ class Relay:
             await call.abort(grpc.StatusCode.ABORTED, self.refusal)
 
     async def _carry(self, join: bytes, call: Http2Call) -> None:
-        """Carry what the ladder says to the bot, to the end of the match; come back whenever the connection is lost."""
+        """Forward the ladder's messages to the bot until the end of the match; reconnect after each lost connection."""
         while True:
             wait: float | None = None
             up = self._up = self._play()
@@ -150,7 +150,7 @@ class Relay:
         self._asked_at = asyncio.get_running_loop().time()
 
     async def _read(self, call: Http2Call) -> None:
-        """Carry what the bot says to the ladder, until it ends its stream."""
+        """Forward the bot's messages to the ladder until the bot ends its stream."""
         while (data := await call.read()) is not None:
             data = self._with_thought(data)
             if self._up is not None:
@@ -158,7 +158,7 @@ class Relay:
                     await self._up.write(data)
 
     def _with_thought(self, data: bytes) -> bytes:
-        """Return an answer with how long it took, and remember it; anything else as it is, for the ladder to judge."""
+        """Add the thinking time to an answer, and remember it; return any other message unchanged, for the ladder to judge."""
         try:
             message = pb.AgentMessage.FromString(data)
         except DecodeError:

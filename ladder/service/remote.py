@@ -41,10 +41,10 @@ class RemoteLadder:
     """A served ladder; use it as a context manager."""
 
     def __init__(self, server: str, login: Login | None = None) -> None:
-        """Prepare to ask the ladder at a URL, by the token that is kept for it unless another is given.
+        """Prepare requests to the ladder at a URL, with its stored token unless another is given.
 
         Raises:
-            LadderError: if the certificate that is kept with it cannot be read, or the token would be sent in plain text.
+            LadderError: if its stored certificate cannot be read, or the token would be sent in plain text.
         """
         self._server = server
         self._login = login or login_of(server)
@@ -85,7 +85,7 @@ class RemoteLadder:
 
         Raises:
             BadBot: if there is no such file or folder.
-            LadderError: if the author is not the one whose token is used, or the bot is refused.
+            LadderError: if the token is another author's, or the bot is refused.
         """
         check_path(path)
         if author and author != self._login.author:
@@ -147,7 +147,7 @@ class RemoteLadder:
 
     @contextmanager
     def _answer(self, method: str, path: str, **more: Any) -> Iterator[httpx.Response]:
-        """Send a request meanwhile; yield its answer, whose body is still to be read.
+        """Send a request; yield its answer with the body unread.
 
         Raises:
             LadderError: if it is refused, or no ladder answers.
@@ -173,7 +173,7 @@ class RemoteLadder:
         raise _ERRORS.get(answer.status_code, LadderError)(message)
 
     def _what_is_it(self) -> str:
-        """Say that the server does not know a question that this version knows."""
+        """Return an error for a question that the server does not know."""
         try:
             with self._client.stream("GET", f"{self._server.rstrip('/')}{API}/info") as answer:
                 found = msgspec.json.decode(_body(answer), type=InfoAnswer)
@@ -201,7 +201,7 @@ def _body(answer: httpx.Response) -> bytes:
     """Read the body of an answer.
 
     Raises:
-        LadderError: if it is larger than any answer of a ladder: it could fill the memory.
+        LadderError: if it is larger than any answer of a ladder, and could fill the memory.
     """
     data = bytearray()
     for piece in answer.iter_bytes():
@@ -212,7 +212,7 @@ def _body(answer: httpx.Response) -> bytes:
 
 
 def _verification(login: Login) -> ssl.SSLContext | bool:
-    """Return by which certificates the server is known: the one of the login, or those of this system."""
+    """Return the trusted certificates: that of the login, or those of this system."""
     if login.authority is None:
         return True
     return ssl.create_default_context(cadata=login.certificate().decode("ascii"))
@@ -228,7 +228,7 @@ def _parameters(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _entry(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Return an entry of an archive without what tells of this machine; None to leave it out, as the intake does."""
+    """Remove the traces of this machine from an archive entry; return None for entries that the intake skips."""
     if Path(entry.name).name == "__pycache__":
         return None
     entry.uid = entry.gid = 0

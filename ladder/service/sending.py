@@ -16,11 +16,11 @@ async def send(context: Any, message: object, seconds: float) -> None:
 
     Args:
         context: the call.
-        message: what the call sends.
-        seconds: the time for it to be read.
+        message: the message.
+        seconds: the time limit for reading it.
 
     Raises:
-        TooMuch: if those before it are not read in time.
+        TooMuch: if earlier messages are not read in time.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -30,7 +30,7 @@ async def send(context: Any, message: object, seconds: float) -> None:
 
 
 async def hand_on(address: str, asked: bytes, context: Any, seconds: float) -> None:
-    """Ask a referee to show a match, and hand on its answers, each of which is to be read within some seconds, and the end."""
+    """Watch a match at its referee, and forward its messages to the end; each must be read within a time limit."""
     async with grpc.aio.insecure_channel(address) as channel:
         watch: grpc.aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(f"/{REFEREE}/Watch")
         call = watch(asked)

@@ -90,7 +90,7 @@ class LadderServer(LadderServicer):
         """Start to listen.
 
         Raises:
-            PortInUse: if that is not possible.
+            PortInUse: if the port cannot be used.
         """
         allow_files()
         self._at_home.begin(self._limits.calls)
@@ -131,8 +131,8 @@ class LadderServer(LadderServicer):
         """Return the caller, and count the request.
 
         Raises:
-            Unauthenticated: if a token is shown that is worth nothing.
-            TooMuch: if they have asked too often, or shown too many such tokens.
+            Unauthenticated: if the token is invalid.
+            TooMuch: if there were too many requests or invalid tokens.
         """
         caller, address = ANYBODY, host_of(context.peer())
         token = _token(context)
@@ -146,10 +146,10 @@ class LadderServer(LadderServicer):
         return caller
 
     def _count_open(self, who: str) -> None:
-        """Count a call until it has ended. That of somebody who does not read its answer may stay as long as its connection.
+        """Count a call until its end, which may be that of the connection if the caller does not read the answer.
 
         Raises:
-            TooMuch: if somebody has too many.
+            TooMuch: if the caller has too many.
         """
         most = self._limits.calls.open_of_one
         if self._open[who] >= most:
@@ -167,7 +167,7 @@ class LadderServer(LadderServicer):
 
     @contextlib.asynccontextmanager
     async def _explained(self, context: Context, method: str) -> AsyncIterator[None]:
-        """Measure a call, and end it with a status and a reason if something goes wrong."""
+        """Measure a call, and turn an error into a status with a reason."""
         address, began = host_of(context.peer()), time.monotonic()
         of_this_call(address=address)
         with self._metrics.call(method) as ending:
@@ -211,7 +211,7 @@ class LadderServer(LadderServicer):
                 await self._serve_client(client, first.offer.matches, coming, context)
 
     async def _take_offer(self, caller: Caller, offer: pb.Offer) -> tuple[Version, pb.Connected]:
-        """Take in the version of a bot that an author offers; return it, and the answer."""
+        """Register the offered version of a bot; return it, and the answer."""
         self._limits.connections.take(caller.author)
         desk = Desk(self._home, caller)
         bot = OfferedBot(offer.bot, offer.content, tuple(offer.games), offer.matches)
@@ -233,7 +233,7 @@ class LadderServer(LadderServicer):
     async def _serve_client(
         self, client: Client, matches: int, requests: AsyncIterator[pb.OfferRequest], context: Context
     ) -> None:
-        """Serve a client that has offered a bot, which is connected meanwhile."""
+        """Serve a client that has offered a bot, and keep the bot connected."""
 
         async def leave(one: Client) -> None:
             await self._changes.run(leave_ladder, self._home, one.version)
@@ -267,7 +267,7 @@ class LadderServer(LadderServicer):
             note("disconnected", bot=client.version.label)
 
     async def _forget(self, version: Version, since: str) -> None:
-        """Note that a connection has ended, as soon as that can be written; the bot may have come back by then."""
+        """Remove a connection as soon as the database can be written; the bot may have reconnected by then."""
         while True:
             try:
                 await self._changes.run(disconnect, self._home, version, since)
@@ -279,12 +279,12 @@ class LadderServer(LadderServicer):
                 return
 
     async def _play(self, _: object, context: Context) -> None:
-        """Hand on the stream of a bot at home."""
+        """Forward the stream of a bot at home."""
         async with self._explained(context, "play"):
             await self._at_home.play(context, self._limits.requests)
 
     async def _watch(self, data: bytes, context: Context) -> None:
-        """Hand on what the referee of a match shows to spectators."""
+        """Forward the spectators' stream of a match."""
         async with self._explained(context, "watch"):
             caller = await self._caller(context)
             async with self._watchers.one(context, caller.counted_as(host_of(context.peer()))):
@@ -295,8 +295,8 @@ class LadderServer(LadderServicer):
         """Return the address of the match to watch, and the request for that address.
 
         Raises:
-            BadBot: if the bytes are no request.
-            NotFound: if it is not played, or there are several to choose from.
+            BadBot: if the bytes are not a request.
+            NotFound: if it is not in progress, or the request leaves several to choose from.
         """
         try:
             request = referee_pb2.WatchRequest.FromString(data)
@@ -327,7 +327,7 @@ def _options(limits: CallLimits) -> list[tuple[str, Any]]:
 
 
 def _token(context: Context) -> str:
-    """Return the token that is shown; empty if there is none."""
+    """Return the token of a call; empty if there is none."""
     shown = dict(context.invocation_metadata() or ()).get("authorization", "")
     return shown.removeprefix("Bearer ") if isinstance(shown, str) else ""
 

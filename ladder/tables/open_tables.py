@@ -114,7 +114,7 @@ class Table:
         return self.process.returncode is not None
 
     def look(self) -> View:
-        """Return the view, and note that the person is there."""
+        """Return the view, and record that the person is present."""
         self.awaited = time.monotonic()
         if (
             self.view.asking is not None and not self._speaks
@@ -130,11 +130,11 @@ class Table:
             self._changed.notify_all()
 
     def heard(self) -> None:
-        """Note that the person's page is open, and that its script polls for news."""
+        """Record that the person's page is open, and that its script polls for news."""
         self._speaks, self.awaited = True, time.monotonic()
 
     async def until(self, seen: str, seconds: float) -> None:
-        """Wait for a view other than `seen`, but no longer than `seconds`; this also notes that the person's page is open."""
+        """Wait for a view other than `seen`, but no longer than `seconds`; this also records that the person's page is open."""
         self.heard()
         await self._until(lambda: self.revision != seen, seconds)
         self.awaited = time.monotonic()

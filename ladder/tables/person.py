@@ -34,7 +34,7 @@ class OpenDecision:
 
 
 class Person:
-    """A player for `play_match` (`InProcess`), whose answers come by `choose`.
+    """A player for `play_match` (`InProcess`) that gets its answers by `choose`.
 
     Attributes:
         question: the open decision; None while others are to act.

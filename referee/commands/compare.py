@@ -84,14 +84,17 @@ def compare(
     old: Annotated[str | None, typer.Argument(help="The old version.", metavar="OLD", show_default=False)] = None,
     game: Annotated[
         list[str] | None,
-        typer.Option(help="The game; several times for a verdict over several, of the same weight.", metavar="GAME"),
+        typer.Option(
+            help="The game; may be given several times for a verdict over all of them, with equal weight.",
+            metavar="GAME",
+        ),
     ] = None,
     seats: Annotated[
         int | None, typer.Option(help="The number of seats.", show_default="2", min=2, max=64, metavar="NUMBER")
     ] = None,
     others: Annotated[
         list[str] | None,
-        typer.Option(help="Who sits in the other seats; once for all of them, or once for each.", metavar="BOT"),
+        typer.Option(help="The bot in the other seats; once for all of them, or once for each.", metavar="BOT"),
     ] = None,
     field: Annotated[
         bool,
@@ -100,7 +103,7 @@ def compare(
     margin: Annotated[
         str | None,
         typer.Option(
-            help="How much better is worth knowing: in shares of rivals beaten, or in standard deviations of a block (0.3sd).",
+            help="The smallest improvement to detect: in shares of rivals beaten, or in standard deviations of a block (0.3sd).",
             show_default=_MARGIN,
             metavar="NUMBER",
         ),
@@ -121,7 +124,7 @@ def compare(
         int | None,
         typer.Option(
             "--max",
-            help=f"How many blocks to play at most, {MIN_BLOCKS} or more.",
+            help=f"The maximum number of blocks, {MIN_BLOCKS} or more.",
             show_default=str(_MAX_BLOCKS),
             metavar="NUMBER",
         ),
@@ -133,7 +136,7 @@ def compare(
     record: Annotated[
         Path | None,
         typer.Option(
-            help="Keep the records in this folder, so that --resume can go on.", metavar="PATH", parser=target
+            help="Keep the records in this folder, so that --resume can continue.", metavar="PATH", parser=target
         ),
     ] = None,
     resume: ResumeOption = False,
@@ -250,7 +253,7 @@ def _status_of_errors() -> Iterator[None]:
 
 
 def _folder_to_resume(new: str | None, record: Path | None, typed: Mapping[str, object]) -> Path:
-    """Return the folder of the comparison that goes on.
+    """Return the folder of the comparison to resume.
 
     Raises:
         ComparisonError: if there is none, or another option describes a comparison.
@@ -267,10 +270,10 @@ def _folder_to_resume(new: str | None, record: Path | None, typed: Mapping[str, 
 
 
 def _fill(others: Sequence[str] | None, seats: int, *, is_field: bool) -> list[str]:
-    """Return who sits in each seat that the versions leave.
+    """Return the players of the remaining seats.
 
     Raises:
-        ComparisonError: if there are not as many as seats.
+        ComparisonError: if their number does not fit the seats.
     """
     free = seats - (1 if is_field else 2)
     named = list(others or [_OTHER] * free)
@@ -391,7 +394,7 @@ def _players(
 
 
 def _play_blocks(report: Report, played: Generator[FinishedMatch, None, None]) -> None:
-    """Play blocks until there is a conclusion; print what is known at the end, however it comes."""
+    """Play blocks until there is a conclusion; print the findings at the end, even after an interruption."""
     block: list[FinishedMatch] = []
     try:
         with closing(played) as matches, bar() as shown:

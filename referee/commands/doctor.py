@@ -22,9 +22,10 @@ def doctor(
     runtime: RuntimeOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Check what the sandbox can enforce on this machine.
+    """Check the isolation of bots on this machine.
 
-    It names the missing measures, and how to get them. It builds a box as `dogana ladder run` does, and tries to get out. The
+    It lists the missing measures, with the commands to enable them. It builds a box as `dogana ladder run` does, and tries to
+    escape from it. The
     exit status is 1 if a measure is missing that a ladder for strangers needs.
 
     Examples:

@@ -33,15 +33,13 @@ class NewError(DoganaError):
 
 
 def new(
-    folder: Annotated[
-        Path, typer.Argument(help="The folder for the bot; it is made.", metavar="FOLDER", parser=target)
-    ],
+    folder: Annotated[Path, typer.Argument(help="The new folder for the bot.", metavar="FOLDER", parser=target)],
     language: Annotated[str, typer.Option(help=f"One of {', '.join(BUILDS)}.", metavar="LANGUAGE")] = "",
     search: Annotated[bool, typer.Option("--search", help="A bot that searches, in Python.")] = False,
 ) -> None:
-    """Write the beginning of a bot in a language of your choice.
+    """Write a template for a bot in a language of your choice.
 
-    It is a folder with a bot that plays every game, and a page on how to go on.
+    It is a folder with a bot that plays every game, and a page with the next steps.
 
     Examples:
 

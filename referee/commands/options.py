@@ -33,13 +33,13 @@ MAX_MIB, MAX_TASKS, MAX_CPUS = 4 * 1024 * 1024, 4 * 1024 * 1024, 1024
 MemoryOption = Annotated[
     int | None,
     typer.Option(
-        help="How much memory each bot may use, in MiB.", show_default="512", min=32, max=MAX_MIB, metavar="MIB"
+        help="The maximum memory of each bot, in MiB.", show_default="512", min=32, max=MAX_MIB, metavar="MIB"
     ),
 ]
 TasksOption = Annotated[
     int | None,
     typer.Option(
-        help="How many processes and threads each bot may have.",
+        help="The maximum number of processes and threads of each bot.",
         show_default="64",
         min=8,
         max=MAX_TASKS,
@@ -49,10 +49,10 @@ TasksOption = Annotated[
 CpusOption = Annotated[
     float | None,
     typer.Option(
-        help="How much of a processor each bot may use.", show_default="1", min=0.1, max=MAX_CPUS, metavar="NUMBER"
+        help="The maximum share of a processor for each bot.", show_default="1", min=0.1, max=MAX_CPUS, metavar="NUMBER"
     ),
 ]
-NoPonderingOption = Annotated[bool, typer.Option("--no-pondering", help="Stop each bot while it is not asked.")]
+NoPonderingOption = Annotated[bool, typer.Option("--no-pondering", help="Stop each bot while it has no open decision.")]
 RuntimeOption = Annotated[
     list[Path] | None,
     typer.Option(help="Let bots use the runtime in this folder, such as /opt/jdk-25.", metavar="FOLDER"),
@@ -73,7 +73,7 @@ MatchClockOption = Annotated[
 MatchWorkersOption = Annotated[
     int | None,
     typer.Option(
-        help="How many matches to play at a time.",
+        help="The maximum number of matches at a time.",
         show_default="one for each processor",
         min=1,
         max=1024,
@@ -83,7 +83,7 @@ MatchWorkersOption = Annotated[
 JoinOption = Annotated[
     float | None,
     typer.Option(
-        help="How long agents may take to join.",
+        help="The maximum time for agents to join.",
         show_default="10; 600 if a seat is remote",
         min=0.1,
         max=86_400,
@@ -96,18 +96,18 @@ IsolateOption = Annotated[
 ]
 ResumeOption = Annotated[
     bool,
-    typer.Option("--resume", help="Go on in a folder of records: `--resume FOLDER` needs nothing else."),
+    typer.Option("--resume", help="Continue in a folder of records: `--resume FOLDER` needs nothing else."),
 ]
 RayOption = Annotated[
     str | None,
     typer.Option(
         "--ray",
-        help="Play on the machines of a Ray cluster: that which this machine has joined (auto, or HOST:PORT of its head), or"
+        help="Play on the machines of a Ray cluster: the one that this machine has joined (auto, or HOST:PORT of its head), or"
         " one that is started for this command (local).",
         metavar="ADDRESS",
     ),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 KeyOption = Annotated[
     str,
     typer.Option(

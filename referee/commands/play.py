@@ -78,7 +78,7 @@ def play(
     ] = None,
     seat: Annotated[
         list[str] | None,
-        typer.Argument(help=f"Who sits there: {SEAT_HELP}.", metavar="SEAT", show_default=False),
+        typer.Argument(help=f"The player in each seat: {SEAT_HELP}.", metavar="SEAT", show_default=False),
     ] = None,
     seed: SeedOption = None,
     option: GameOptions = None,
@@ -87,7 +87,7 @@ def play(
     games: Annotated[
         int | None,
         typer.Option(
-            help="How many matches to play; with --rotate, how many seeds.",
+            help="The number of matches; with --rotate, the number of seeds.",
             min=1,
             max=1_000_000,
             metavar="NUMBER",
@@ -110,13 +110,13 @@ def play(
     start: Annotated[Path | None, typer.Option("--from", help="Start from a position.", metavar="FILE")] = None,
     logs: Annotated[
         Path | None,
-        typer.Option(help="Keep what started agents write, a file for each seat.", metavar="FOLDER", parser=target),
+        typer.Option(help="Keep the output of started agents, a file for each seat.", metavar="FOLDER", parser=target),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Show the match while it is played.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Show the match while it runs.")] = False,
     listen: Annotated[
         str | None,
         typer.Option(
-            help="Where remote agents and spectators can reach the referee.",
+            help="The address for remote agents and spectators.",
             show_default="127.0.0.1:0 if a seat is remote",
             metavar="HOST:PORT",
         ),
@@ -137,8 +137,9 @@ def play(
 ) -> None:
     """Play matches between bots on this machine.
 
-    A path is what `dogana ladder submit` takes: a program, a .py, .js or .jar file, a folder, or an archive. It runs in its own
-    folder; an archive, and any bot with --isolate, runs in a copy. A house bot goes before a file of its name, which is ./greedy.
+    A path is a bot as for `dogana ladder submit`: a program, a .py, .js or .jar file, a folder, or an archive. It runs in its
+    own folder; an archive, and any bot with --isolate, runs in a copy. The name of a house bot takes precedence over a file,
+    which you can name as ./greedy.
 
     If a bot does not start, nothing is played. If it does not start in a later match of a series, it loses that match.
 

@@ -24,9 +24,9 @@ def position(
     force: ForceOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show a position and what is legal there.
+    """Show a position and its legal actions.
 
-    It lists the legal actions of every seat to act, or everything that is wrong with the position. The exit status is 0
+    It lists the legal actions of every seat to act, or all problems of the position. The exit status is 0
     only if the position can be played.
 
     Examples:

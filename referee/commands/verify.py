@@ -40,7 +40,7 @@ def verify(
     log: Annotated[
         Path | None,
         typer.Option(
-            "--audit-log", help="Each record must stand in this audit log of the ladder; needs --key.", metavar="FILE"
+            "--audit-log", help="Each record must be in this audit log of the ladder; needs --key.", metavar="FILE"
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each file.")] = False,

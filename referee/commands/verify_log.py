@@ -23,7 +23,7 @@ def verify_log(
     key: KeyOption,
     previous: Annotated[
         Path | None,
-        typer.Option(help="An earlier log that you have kept: check that nothing in it was changed.", metavar="FILE"),
+        typer.Option(help="An earlier copy of the log: check that nothing in it was changed.", metavar="FILE"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

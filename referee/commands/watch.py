@@ -56,7 +56,9 @@ class BrokenOff(WatchError):
 def watch(
     address: Annotated[
         str,
-        typer.Argument(help="Where the referee is: host:port, or unix:path.", metavar="ADDRESS", show_default=False),
+        typer.Argument(
+            help="The address of the referee: host:port, or unix:path.", metavar="ADDRESS", show_default=False
+        ),
     ],
     match: Annotated[
         str,

@@ -184,7 +184,7 @@ def end_table_height(width: float, breakdown: Breakdown, criteria: Criteria) -> 
 
 
 def _rows(order: Sequence[int], breakdown: Breakdown, criteria: Criteria) -> list[tuple[str, list[int], str]]:
-    """Return the lines of the table as (name, value of each seat, kind): sources of points, their total, tie-breaks.
+    """Return the lines of the table as (name, value of each seat, kind): sources of points, total, tie-breaks.
 
     Sources that are 0 for all seats and tie-breaks that are equal explain nothing and are left out.
     """

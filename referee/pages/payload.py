@@ -113,7 +113,7 @@ def reel(pictures: Iterable[Sequence[str]], before: str) -> Reel:
 
 
 def join(reels: Sequence[Reel]) -> Reel:
-    """Join consecutive reels into one with a single table, which is sorted because gzip compresses it better so."""
+    """Join consecutive reels into one with a single table, sorted so that gzip compresses it better."""
     tokens = sorted({token for part in reels for token in part.tokens})
     place = {token: number for number, token in enumerate(tokens)}
     public: list[Splice] = []

@@ -204,7 +204,7 @@ class _Tournament:
 
 
 def unfit(seed: int, commitments: Mapping[str, str]) -> str:
-    """Return the first match of a block that was not committed to a seed; empty if all were, or each to its own that follows from it.
+    """Return the first match of a block whose commitment fits neither the seed nor one derived from it; empty if all fit.
 
     Args:
         seed: the seed of the block.
@@ -377,7 +377,7 @@ class Book:
         self._versions.add(label)
 
     def _check_known(self, versions: Iterable[object]) -> None:
-        """Check that versions were taken in."""
+        """Check that versions were accepted before."""
         strangers = [label for label in versions if not isinstance(label, str) or label not in self._versions]
         if strangers:
             raise Wrong(f"it has {strangers[0]!r}, which was never taken in")
@@ -417,7 +417,7 @@ class Book:
         self._schedule(number, entry)
 
     def _schedule(self, number: int, entry: dict[str, Any]) -> None:
-        """Apply what blocks of the ladder and of events have in common."""
+        """Apply the common part of blocks of the ladder and of events."""
         if entry["block"] <= self._last_block:
             raise Wrong(f"block {entry['block']} is scheduled, but the last one was {self._last_block}")
         self._last_block = entry["block"]
@@ -557,10 +557,10 @@ class Book:
         self.found.seeds += 1
 
     def close(self, checkpoint: dict[str, Any], trusted: PublicKey | None) -> None:
-        """Check the signature of the log, and note unfinished blocks.
+        """Check the signature of the log, and list unfinished blocks.
 
         Raises:
-            Wrong: if neither the trusted key has signed the log, nor one that it has handed over to.
+            Wrong: if the log is signed neither by the trusted key nor by one of its successors.
         """
         if not self._keys:
             raise Wrong("the log names no key that could have signed it")

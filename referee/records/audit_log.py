@@ -36,7 +36,7 @@ class AuditError(DoganaError):
 
 
 def check(path: Path, trusted: PublicKey | None, wanted: Collection[str] = ()) -> ValidLog:
-    """Check a whole log: its chain, its signature, and that its events are possible in this order.
+    """Check a whole log: its chain, its signature, and the order of its events.
 
     Args:
         path: the log.
@@ -79,7 +79,7 @@ class Reader:
         """Check the next line; return its entry.
 
         Raises:
-            AuditError: if it does not follow from the lines before it, or is not possible after them.
+            AuditError: if it does not continue the chain, or is not possible after the lines before it.
         """
         self.number += 1
         try:

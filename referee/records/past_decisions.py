@@ -125,7 +125,7 @@ class _RecordedChance:
 
 
 class _Again:
-    """A recorded match that the machine plays again."""
+    """A recorded match, replayed by the match machine."""
 
     def __init__(self, record: Replay, start: State, steps: Sequence[ReplayStep], seat: Seat) -> None:
         self._path = record.path

@@ -190,7 +190,7 @@ class RecordLines(Sequence[RecordLine]):
         return [line for line, _ in self._lines]
 
     def how_many(self, kind: str) -> int:
-        """Count the lines of a type as `RecordWriter` writes them, without parsing any."""
+        """Count the lines of a type, as written by `RecordWriter`, without parsing them."""
         return sum(whole.startswith(b'{"type":"%s",' % kind.encode()) for whole, _ in self._lines)
 
 
@@ -233,7 +233,7 @@ Dictionary = zstd.ZstdDict
 
 
 def dictionary(lines: bytes) -> Dictionary:
-    """Return lines as a dictionary for others like them."""
+    """Return lines as a compression dictionary for similar lines."""
     return zstd.ZstdDict(lines, is_raw=True)
 
 

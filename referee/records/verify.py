@@ -53,7 +53,7 @@ _ENTRIES = {
 
 @dataclass(frozen=True, slots=True)
 class ReplayStep:
-    """An action of a record that was played again."""
+    """A replayed action of a record."""
 
     n: int
     """Counts the actions of the match, from 1."""

@@ -231,7 +231,7 @@ def _of_box(seen: dict[str, Any]) -> Iterator[Measure]:
 
 
 def _of_groups(groups: Groups, limits: ResourceLimits) -> Iterator[Measure]:
-    """Return which limits can be enforced for all processes of an agent together."""
+    """Return the limits that can be enforced for all processes of an agent together."""
     memory = in_words(limits.memory_bytes)
     is_root = os.geteuid() == 0
     for name, controller, held, lost, means in (

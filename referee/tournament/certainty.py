@@ -68,7 +68,7 @@ def certainty(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: S
 
 
 def _strata(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: set[int]) -> list[list[Shares]]:
-    """Return the blocks of each luck, those of lucks with few blocks together; nothing if there is only one block."""
+    """Group blocks by their luck, those with few blocks together; return nothing if there is only one block."""
     blocks: dict[str, dict[int, Shares]] = {}
     for one in played:
         luck, number = one.fixture.luck

@@ -162,7 +162,7 @@ def _preliminary(plan: TournamentPlan, results: Results) -> list[TournamentRound
 
 
 def _seeding(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: Results) -> list[FallenGroup]:
-    """Order the entrants of a knockout: as in the file, or by the rounds before it; who was struck out comes last."""
+    """Order the entrants of a knockout: as in the file, or by the rounds before it; struck-out entrants come last."""
     if plan.preliminary is Preliminary.NONE:
         return [FallenGroup([entrant]) for entrant in plan.competitors]
     played = TournamentCourse(rounds).played(results)
@@ -175,7 +175,7 @@ def _seeding(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: R
 
 
 def _table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Company) -> list[FallenGroup]:
-    """Order the entrants of a table, to a decision; who was struck out comes last."""
+    """Order the entrants of a table without ties; struck-out entrants come last."""
     here = [each for each in played if each.fixture.company == one]
     struck, valid = struck_out(plan, here), counted(plan, here)
     placed = [entrant for entrant in one.entrants if entrant not in struck]
@@ -203,9 +203,9 @@ def _design(plan: TournamentPlan) -> Blocks:
 
 
 def _round_robin(plan: TournamentPlan) -> list[Company]:
-    """Let all entrants meet equally often. Each has a luck of its own: more seeds tell more of two bots than the same again.
+    """Let all entrants meet equally often. Each table has its own luck: more seeds show more about two bots than repeated ones.
 
-    Who has joined meets all before it, at tables after theirs, so that no earlier match changes.
+    A newcomer meets all earlier entrants, at tables after theirs, so that no earlier match changes.
     """
     beginners = plan.beginners
     place = LiveChance(plan.seed).stream("places in the design").permutation(len(beginners))
@@ -217,8 +217,8 @@ def _round_robin(plan: TournamentPlan) -> list[Company]:
 def _gauntlet(plan: TournamentPlan) -> list[Company]:
     """Let each challenger play with every company of hosts.
 
-    Challengers never meet. They are compared by what they do in the same place: all play with the same hosts, in the same
-    seats, with the same seeds. The tables of those who have joined come last, so that no earlier match changes.
+    Challengers never meet. They are compared under equal conditions: all play with the same hosts, in the same seats,
+    with the same seeds. The tables of newcomers come last, so that no earlier match changes.
     """
     hosts = [number for number, entrant in enumerate(plan.entrants) if entrant.is_host]
     began = [one for one in plan.competitors if not plan.entrants[one].has_joined]

@@ -65,7 +65,7 @@ def company(round_number: int, number: int, entrants: Sequence[int], luck: str =
 
 
 def fixtures(plan: TournamentPlan, companies: Sequence[Company]) -> list[Fixture]:
-    """Return the matches of some companies, block by block: every company plays its first block before any its second."""
+    """Return the matches of some companies, block by block: every company plays its first block before any second one."""
     return [
         fixture
         for block in range(1, plan.blocks + 1)

@@ -239,7 +239,7 @@ def is_name(text: str) -> bool:
 
 
 def facts(plan: TournamentPlan) -> dict[str, Any]:
-    """Return all that decides a tournament, as JSON values by the names of the file; `MAY_CHANGE` is left out."""
+    """Return all facts that decide a tournament, as JSON values by the names of the file, without `MAY_CHANGE`."""
     limits = plan.isolation
     return {
         "format": plan.format.value,
@@ -432,7 +432,7 @@ def _field_problem(plan: TournamentPlan) -> str:
 
 
 def _preliminary_problem(plan: TournamentPlan) -> str:
-    """Return the reason why the rounds before a knockout cannot be; empty if they can, or there are none."""
+    """Return the contradiction in the rounds before a knockout; empty if there is none."""
     if plan.preliminary is Preliminary.NONE:
         return "qualify is for a knockout with a preliminary" if plan.qualify else ""
     if plan.preliminary is Preliminary.SWISS and plan.scoring is Scoring.SCORE:
@@ -443,7 +443,7 @@ def _preliminary_problem(plan: TournamentPlan) -> str:
 
 
 def _joining_problem(plan: TournamentPlan) -> str:
-    """Return the reason why entrants cannot have come in after the first match; empty if they can, or there are none."""
+    """Return the reason why entrants cannot join after the first match; empty if they can, or there are none."""
     names = [entrant.name for entrant in plan.entrants if entrant.has_joined]
     if not names:
         return ""

@@ -84,7 +84,7 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
 def _knockout_order(
     course: TournamentCourse, placed: Sequence[int]
 ) -> list[tuple[list[int], dict[TieBreak, Fraction]]]:
-    """Order the entrants of a knockout by the round in which they fell, then by their place at the table."""
+    """Order the entrants of a knockout by the round of their elimination, then by their place at the table."""
     fallen = [group for groups in reversed(course.fallen) for group in groups]
     gone = {entrant for group in fallen for entrant in group.entrants}
     left = [entrant for entrant in placed if entrant not in gone]
@@ -117,7 +117,7 @@ def chance_text(chance: float | None) -> str:
 
 
 def verdict_sentence(plan: TournamentPlan, table: FinalTable) -> str:
-    """Return the sentence that one quotes: the winner, and the chance that it is the best."""
+    """Return the sentence to quote: the winner, and the chance that it is the best."""
     names = plan.names
     if not table.played:
         return "no match has been played"

@@ -19,7 +19,7 @@ MAX_TEMPERATURE = 1000.0
 class GreedyBot(HouseBot):
     """Plays every game with a module here.
 
-    Its `choose(setup, observation, actions)` returns the row that looks best. Beside it, `<game>_rated.py` has `rated_rows`
+    Its `choose(setup, observation, actions)` returns the best row. Beside it, `<game>_rated.py` has `rated_rows`
     with the same arguments: it returns that row and others that it is compared with, each after its estimate in points.
     """
 
@@ -76,7 +76,7 @@ class GreedyBot(HouseBot):
         return found
 
     def choose(self, decision: HouseDecision) -> Sequence[Action]:
-        """Return actions to be played in order: the best row, or with a temperature one that is drawn."""
+        """Return actions to be played in order: the best row, or with a temperature a randomly chosen one."""
         asked = self._setup, decision.observation, decision.actions
         if self._rated_rows is None:
             best: Sequence[Action] = self._choose(*asked)

@@ -29,12 +29,12 @@ _P1, _P2, _P2_DIFF, _P2_DISCARD, _P3, _STAKE, _OVER = Phase
 
 
 class CargoNoirPolicy(RolloutPolicy):
-    """The policy, and what it remembers of a board."""
+    """The policy, with its cached values of a board."""
 
     __slots__ = ("worths",)
 
     def __init__(self, setup: Setup) -> None:
-        """Begin with nothing remembered, for the terms of a match."""
+        """Prepare an empty cache for the terms of a match."""
         self.worths: Worths = Worths(cast("CargoNoirBoard", setup.board))
 
     @override
@@ -57,7 +57,7 @@ def choose(setup: Setup, seen: CargoNoirObservation, actions: Sequence[Action]) 
 
 @lru_cache(maxsize=4)
 def worths_of(board: CargoNoirBoard) -> Worths:
-    """Return the worth of things with a board."""
+    """Return the values of goods, coins and cards on a board."""
     return Worths(board)
 
 
@@ -192,10 +192,10 @@ def smuggle(deal: Deal) -> list[Action]:
 
 
 def plan_deal(worths: Worths, table: Table, goods: Goods, credit: int) -> Deal:
-    """Find the sale and the purchase that make the most points, including the goods kept.
+    """Find the sale and the purchase with the most points, including those of the goods kept.
 
     Args:
-        worths: the worth of things.
+        worths: the values of goods, coins and cards.
         table: the position.
         goods: the goods of the seat on turn.
         credit: the value that it has handed in and not spent.
@@ -247,7 +247,7 @@ def _sell(worths: Worths, table: Table, goods: Goods, credit: int, most: int) ->
 
 
 def _of_kinds(lot: Lot, kinds: list[int]) -> Lot:
-    """Return a set of kinds that are numbered from the smallest pile on as a set of these kinds."""
+    """Translate a set whose kinds are numbered from the smallest pile on into a set of these kinds."""
     named = [kinds[place] if place < len(kinds) else place for place in lot.kinds]
     return Lot(tuple(sorted(named)), lot.each, lot.wilds, lot.value)
 
@@ -288,7 +288,7 @@ def _last_cards(worths: Worths, table: Table, credit: int) -> list[int]:
 
 
 def _discard(worths: Worths, table: Table) -> list[Action]:
-    """Keep the best store (C4.9)."""
+    """Discard goods so that the best store remains (C4.9)."""
     goods = tuple(table.goods[table.seat])
     kept = _after_discards(table, goods)
     row: list[Action] = []
@@ -298,7 +298,7 @@ def _discard(worths: Worths, table: Table) -> list[Action]:
 
 
 def _after_discards(table: Table, goods: Goods) -> Goods:
-    """Return the goods of the seat on turn that remain when phase 2 ends."""
+    """Return the goods that the seat on turn has left at the end of phase 2."""
     piles, wilds = stored(hand_of(goods), table.storage(table.seat))
     left = [0] * 10
     left[Kind.WILD] = wilds

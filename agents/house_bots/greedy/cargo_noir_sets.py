@@ -22,14 +22,14 @@ _TENS = [0, 10]
 
 
 def pile(count: int) -> Hand:
-    """Return the hand that is one pile of `count` tokens of a real kind."""
+    """Return the hand with a single pile of `count` tokens of a real kind."""
     while len(_TENS) <= count:
         _TENS.append(_TENS[-1] * 10)
     return _TENS[count]
 
 
 def hand_of(goods: Sequence[int]) -> Hand:
-    """Return the hand that a holding is."""
+    """Return a holding as a hand."""
     hand = goods[_WILD]
     for kind in range(9):
         hand += pile(goods[kind])
@@ -37,7 +37,7 @@ def hand_of(goods: Sequence[int]) -> Hand:
 
 
 def hand_with(goods: list[int], more: list[int]) -> Hand:
-    """Return the hand that two holdings make."""
+    """Return two holdings together as a hand."""
     hand = goods[_WILD] + more[_WILD]
     for kind in range(9):
         hand += pile(goods[kind] + more[kind])
@@ -91,7 +91,7 @@ class Sale:
 
 
 class Sets:
-    """The values of sets on one board. What it has found once, it remembers."""
+    """The values of sets on one board, with a cache."""
 
     def __init__(self, same: tuple[int, ...], different: tuple[int, ...]) -> None:
         self.same = same

@@ -67,7 +67,7 @@ def best_swap(worth: Worth, goods: list[int], shown: list[int]) -> tuple[float, 
 
 
 def _change(goods: list[int], kind: int, by: int) -> int:
-    """Return what a hand changes by when the number of tokens of a kind changes."""
+    """Return the change of a hand when the number of tokens of a kind changes."""
     if kind == 9:
         return by
     return pile(goods[kind] + by) - pile(goods[kind])
@@ -147,7 +147,7 @@ def plan_ships(
     """Plan the ships of the seat on turn one by one, each to the best remaining place.
 
     Args:
-        worths: the worth of things.
+        worths: the values of goods, coins and cards.
         table: the position.
         goods: the seat's goods by then.
         coins: the coins in its safe by then.

@@ -47,10 +47,10 @@ MAX_COPIES: Final = 6
 
 
 class Worth:
-    """Values goods with a number of turns left to hand them in. What it has found once, it remembers."""
+    """Values goods with a number of turns left to hand them in, with a cache."""
 
     def __init__(self, board: CargoNoirBoard, sets: Sets, turns: int, storage: int, may_buy_ship: bool) -> None:
-        """Begin with nothing known.
+        """Begin with an empty cache.
 
         Args:
             board: the printed numbers.
@@ -90,7 +90,7 @@ class Worth:
         return points
 
     def of_store(self, hand: Hand) -> float:
-        """Return the points for goods of which as many are kept as the storage holds (C4.9)."""
+        """Return the points for keeping as many goods as the storage holds (C4.9)."""
         known = self._kept.get(hand)
         if known is None:
             piles, wilds = stored(hand, self._storage)
@@ -191,7 +191,7 @@ class Shopping:
 
 
 class Worths:
-    """The worth of things on one board. What it has found once, it remembers."""
+    """The worth of goods, coins and cards on one board, with a cache."""
 
     def __init__(self, board: CargoNoirBoard) -> None:
         self.board = board
@@ -200,7 +200,7 @@ class Worths:
         self._shopping: dict[int, Shopping] = {}
 
     def goods(self, table: Table, seat: Seat, turns: int, bought: int = 0) -> Worth:
-        """Return what values a seat's goods just before a phase 2 with `turns` turns after it.
+        """Return the valuation of a seat's goods just before a phase 2 with `turns` turns after it.
 
         It assumes that the seat has bought `bought` more ships by then.
         """

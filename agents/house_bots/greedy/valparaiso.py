@@ -54,7 +54,7 @@ Check = Callable[[], None]
 
 
 def unchecked() -> None:
-    """Let a search go on to its end."""
+    """Never interrupt a search."""
 
 
 def search(
@@ -223,7 +223,7 @@ def planned(order: list[Card], length: int) -> list[Action]:
 
 
 def bonus(view: View) -> list[Action]:
-    """Return the good with the smallest stock: another one is worth most."""
+    """Return the good with the smallest stock, because another one of it is worth most."""
     return [act.BONUSES[min(Good, key=view.stock.__getitem__)]]
 
 
@@ -278,7 +278,7 @@ def scrap(view: View) -> list[Action]:
 
 
 def recall(view: View) -> list[Action]:
-    """Call back the merchants that are worth more in Valparaíso."""
+    """Recall the merchants that are worth more in Valparaíso."""
     kept = stay(view, view.table)
     called = [
         village

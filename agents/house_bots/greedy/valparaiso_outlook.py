@@ -60,7 +60,7 @@ class View:
             actions: its legal actions.
             loads: the number of ways to load the ship that are tried.
             spreads: the number of ways to move merchants that are tried.
-            estimates: what things are taken to be worth; None for what `greedy` takes them to be.
+            estimates: the estimates; None for those of `greedy`.
         """
         setup, phase = table.setup, table.phase
         estimates = estimates or measured(setup.seats)

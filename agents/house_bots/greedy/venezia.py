@@ -65,7 +65,7 @@ class GreedyPolicy(RolloutPolicy):
 
 
 def row(table: Table, seat: Seat) -> list[Action]:
-    """Return the actions of a seat to act, in order, as far as they can be foreseen. Others' plans are not looked at."""
+    """Return the actions of a seat to act, in order, as far as they can be foreseen, without using others' plans."""
     view, phase = View(table, seat), table.phase
     if phase is Phase.PLAN:
         return make_plan(view)
@@ -104,7 +104,7 @@ def _use_card(view: View) -> list[Action]:
 
 
 def make_plan(view: View, likings: Sequence[float] = ()) -> list[Action]:
-    """Make the plan of a round, or go on with it: what is decided already stays.
+    """Make the plan of a round, or complete it without changing earlier decisions.
 
     Args:
         view: the data for the decision.

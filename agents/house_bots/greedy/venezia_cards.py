@@ -28,13 +28,13 @@ class Use:
         self.action: Action = act.DONE
 
     def offer(self, gain: float, action: Action) -> None:
-        """Take a use that is better."""
+        """Replace the use if another one gains more."""
         if gain > self.gain:
             self.gain, self.action = gain, action
 
 
 class Uses(Use):
-    """All uses of a card that were offered, with their gains."""
+    """All offered uses of a card, with their gains."""
 
     def __init__(self) -> None:
         super().__init__()

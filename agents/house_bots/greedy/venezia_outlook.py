@@ -69,7 +69,7 @@ class Outlook:
         return total
 
     def _ahead(self, seat: Seat, end: int, chance: float) -> float:
-        """Return a chance times that of all other seats to have fewer pigeons."""
+        """Return a chance times the chance that all other seats have fewer pigeons."""
         for other in range(len(self.counts)):
             if other not in (seat, self.seat):
                 fewer, sizes, parts = 0.0, self.sizes[other], self.parts[other]
@@ -294,7 +294,7 @@ class Shares:
         self._before.append(before)
 
     def best(self) -> tuple[float, list[int]]:
-        """Return the best gain, and the pigeons on each card; of equal ways, the one with most on the first cards."""
+        """Return the best gain, and the pigeons on each card; among equals, the one with most on the first cards."""
         most, found = -math.inf, [0]
         for index in range(len(self.totals)):
             if self.totals[index] > most:

@@ -177,7 +177,7 @@ class Auction:
 
 
 def cheapest(prospect: Prospect, sources: list[int]) -> int:
-    """Return the source from which a Merchant is missed least."""
+    """Return the source whose Merchant is worth least there."""
     chosen, most = sources[0], NONE
     for source in sources if len(sources) > 1 else []:
         points = prospect.best(prospect.own.with_merchant(source, -1))
@@ -274,7 +274,7 @@ def yard(view: View) -> list[tuple[Action, float]]:
 
 
 def convert(view: View) -> Action:
-    """Keep the money for the next auction, if there may be one."""
+    """Convert the money, except for the need of a possible next auction."""
     table, board, mine, income = view.table, view.board, view.seat, view.table.income[view.colour]
     two = table.setup.seats == 2
     end = board.end_vp[two]

@@ -64,7 +64,7 @@ class Own:
         self.passes = passes
 
     def copy(self) -> Own:
-        """Return an equal colour."""
+        """Return a copy of the colour."""
         return Own(self.unmoved, self.fixed, self.posts, self.bridges, self.horse, self.passes)
 
     def with_merchant(self, province: int, by: int) -> Own:
@@ -131,7 +131,7 @@ class Ways:
         return self._rated(own, scale)[0]
 
     def best_spread(self, own: Own, scale: Scale) -> int:
-        """Return how the best plan distributes the Merchants that can make a journey, packed."""
+        """Return the Merchants that can make a journey by province, in the best plan, packed."""
         return self._rated(own, scale)[1]
 
     def _rated(self, own: Own, scale: Scale) -> tuple[float, int]:
@@ -183,7 +183,7 @@ class Ways:
 
 
 def _on_routes(spread: int, fixed: int, worth: list[float]) -> float:
-    """Return the points of Merchants that all have a route."""
+    """Return the points of Merchants if all of them have a route."""
     counts, points = spread + fixed, 0.0
     for province in range(MANY):
         points += worth[province << BITS | counts & MOST]
@@ -192,7 +192,7 @@ def _on_routes(spread: int, fixed: int, worth: list[float]) -> float:
 
 
 def _cut_off(spread: int, fixed: int, connected: int, scale: Scale) -> float:
-    """Return the points of Merchants some of which have no route."""
+    """Return the points of Merchants if some of them have no route."""
     counts, points, home = spread + fixed, 0.0, 0
     for province in range(MANY):
         if connected >> province & 1:

@@ -155,7 +155,7 @@ def standing(view: View) -> tuple[Own, int]:
 
 
 class Prospect:
-    """A colour before its travel turn, to tell the worth of progress."""
+    """A colour before its travel turn, to estimate the worth of progress."""
 
     def __init__(self, view: View, own: Own, influence: int, turns: float) -> None:
         self.view = view

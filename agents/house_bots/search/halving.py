@@ -91,7 +91,7 @@ class Search:
         return self._best(alive)
 
     def _compare(self, alive: Sequence[int], share_spent: Callable[[int], float]) -> bool:
-        """Play each candidate that is left in one more sample; return whether further samples can tell more."""
+        """Play each remaining candidate in one more sample; return whether further samples can add information."""
         number = len(self.differences[0])
         world = self._sampled(number) if number and self._recipe.has_secrets else self._world
         results: list[float] = []

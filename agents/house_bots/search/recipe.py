@@ -17,7 +17,7 @@ class TimeUp(Exception):
 
 
 def never() -> bool:
-    """Return that the time is not over: that of a search with a number of rollouts."""
+    """Return False: a search with a number of rollouts has no time limit."""
     return False
 
 
@@ -45,11 +45,11 @@ class Recipe(ABC):
 
     @abstractmethod
     def stages(self, state: State) -> int:
-        """Return how many stages a rollout from a state goes on, counting the current one; `TO_THE_END` for all."""
+        """Return the number of stages in a rollout from a state, counting the current one; `TO_THE_END` for all."""
 
     @abstractmethod
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
-        """Return the rows to compare. The first is what the seat would play without a search."""
+        """Return the rows to compare. The first is the row that the seat would play without a search."""
 
     @abstractmethod
     def value(self, state: State) -> list[float]:

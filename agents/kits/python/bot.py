@@ -110,12 +110,12 @@ def venezia(decision: Decision, action: vz.Action) -> float:
     homes = {seat.home for index, seat in enumerate(seen.seats) if index != mine}
 
     def lead(place: int) -> int:
-        """Return by how many pigeons this seat leads in a place; below 0 if a rival does."""
+        """Return this seat's lead in a place, in pigeons; negative if a rival leads."""
         pigeons = list(map(int, seen.places[place - 1].pigeons))
         return pigeons[mine] - max(pigeons[:mine] + pigeons[mine + 1 :])
 
     def bears(square: int) -> float:
-        """Return how much a pigeon may bear on a square: 5 on a tourist, 2 beside one, and a little more the nearer."""
+        """Return the worth of a square for breeding: 5 on a tourist, 2 beside one, and less with the distance."""
         row, column = divmod(square - 1, 10)
         steps = [max(abs(row - (one - 1) // 10), abs(column - (one - 1) % 10)) for one in seen.tourists]
         return max((5 if step == 0 else 2 if step == 1 else 1 / step for step in steps), default=0)

@@ -25,7 +25,7 @@ class MyRecipe(Recipe):
         self.win = own.win
 
     def stages(self, state: State) -> int:
-        """Return how many turns or rounds a rollout goes on, counting the current one."""
+        """Return the number of turns or rounds in a rollout, counting the current one."""
         return self.own.stages(state)
 
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:

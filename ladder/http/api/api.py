@@ -40,13 +40,13 @@ _METHODS = ["GET", "OPTIONS"]
 
 @cache
 def questions_by_path() -> dict[str, Question]:
-    """Return what can be asked, by its path below `PREFIX`."""
+    """Return all questions by their paths below `PREFIX`."""
     return {path: one for path, one in all_questions().items() if not one.is_change}
 
 
 @cache
 def changes_by_path() -> dict[str, Question]:
-    """Return what authors can change, by its path below `PREFIX`."""
+    """Return all changes that authors can make, by their paths below `PREFIX`."""
     return {path: one for path, one in all_questions().items() if one.is_change}
 
 
@@ -54,13 +54,13 @@ class Api:
     """Answers the questions of programs about one ladder."""
 
     def __init__(self, callers: Callers, cache: AnswerCache) -> None:
-        """Keep answers that anybody may see in a cache."""
+        """Prepare the API, with a cache for public answers."""
         self._callers = callers
         self._cache = cache
         self._threads = Threads(MAX_ANSWERS)
 
     def routes(self) -> list[Route]:
-        """Return what is answered where."""
+        """Return the routes of the API."""
         routes = [
             Route(PREFIX + path, self._endpoint(one), methods=_METHODS) for path, one in questions_by_path().items()
         ]
@@ -109,12 +109,12 @@ class Api:
 
 
 def is_api(request: Request) -> bool:
-    """Tell whether a program asks, who wants no pages."""
+    """Return True for a request to the API, which expects JSON instead of pages."""
     return str(request.scope["path"]).startswith(f"{PREFIX}/")
 
 
 def failed(error: Exception, more: Mapping[str, str]) -> Response:
-    """Return an answer that says what was wrong, with some more headers."""
+    """Return an error as a JSON answer, with additional headers."""
     found = refusal(error)
     headers = {"cache-control": "no-store", "vary": "Authorization, Origin", **more}
     if found.status == 401:

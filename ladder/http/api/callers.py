@@ -1,4 +1,4 @@
-"""The callers of the API: whose token they show, what they may ask for, and whether pages of other sites may ask for it."""
+"""The callers of the API: their tokens, their limits, and access for pages of other sites."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PREFLIGHT = {
 
 @dataclass(frozen=True, slots=True)
 class Callers:
-    """Those who ask one server for JSON."""
+    """The callers of one server's API."""
 
     home: Home
     site: Site
@@ -48,11 +48,11 @@ class Callers:
     _lookups: Threads = field(default_factory=lambda: Threads(MAX_LOOKUPS))
 
     async def caller(self, request: Request, requests: int = 1) -> Caller:
-        """Return the caller, and charge them for some requests.
+        """Return the caller, charged for a number of requests.
 
         Raises:
-            Unauthenticated: if they show a token that is worth nothing, or something else.
-            TooMuch: if they have shown too many of these, or sent too many requests.
+            Unauthenticated: if the token is invalid or malformed.
+            TooMuch: if they have sent too many invalid tokens or requests.
         """
         caller = await self._identified(request)
         if caller.author:
@@ -71,7 +71,7 @@ class Callers:
 
     @contextmanager
     def measured(self, request: Request, method: str) -> Iterator[None]:
-        """Count a call, and how it has ended; note a refusal or a failure in the journal."""
+        """Count a call by its outcome, and log a refusal or a failure."""
         of_this_call(address=address_of(request))
         status, began = "OK", time.monotonic()
         try:
@@ -86,14 +86,14 @@ class Callers:
             self.figures.note(method, status, time.monotonic() - began, received_of(request))
 
     def options(self, request: Request) -> Response:
-        """Return the methods of a question, and for a page of another site whether it may ask."""
+        """Return the allowed methods of a question, with the CORS headers for a page of another site."""
         their = shared(self.site, request)
         return Response(
             status_code=204, headers={"allow": "GET, HEAD, OPTIONS", **their, **(_PREFLIGHT if their else {})}
         )
 
     def headers(self, request: Request, *, is_private: bool) -> dict[str, str]:
-        """Return the headers of an answer; one for its caller alone is kept by nobody."""
+        """Return the headers of an answer; a private answer must not be cached."""
         return {
             **shared(self.site, request),
             "cache-control": "no-store" if is_private else "no-cache",
@@ -107,12 +107,12 @@ def count_received(request: Request, number: int) -> None:
 
 
 def received_of(request: Request) -> int:
-    """Return how many bytes of a bot have arrived with a request."""
+    """Return the number of bytes of a bot that have arrived with a request."""
     return int(request.scope.get(RECEIVED, 0))
 
 
 def shared(site: Site, request: Request) -> dict[str, str]:
-    """Return the headers by which a browser lets a page of another site read the answer; none if that may not."""
+    """Return the CORS headers that let a page of another site read the answer; none if that site is not allowed."""
     origin = request.headers.get("origin", "")
     allowed = next((one for one in ("*", origin) if one in site.cors_origins), "")
     if not allowed:

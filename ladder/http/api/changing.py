@@ -28,7 +28,7 @@ from referee.errors import DoganaError
 
 
 class ChangesByPrograms:
-    """Makes the changes that authors ask for by commands."""
+    """Makes the changes that authors request by commands."""
 
     def __init__(self, callers: Callers, changes: Changes) -> None:
         self._callers = callers
@@ -36,7 +36,7 @@ class ChangesByPrograms:
         self._changes = changes
 
     def routes(self) -> list[Route]:
-        """Return the addresses at which something is changed."""
+        """Return the routes that make changes."""
         routes = [
             Route(PREFIX + path, self._endpoint(one.name, self._change(one)), methods=["POST"])
             for path, one in changes_by_path().items()

@@ -23,7 +23,7 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}", re.ASCII)
 
 
 class Files:
-    """Answers one question whose answer is a file, as an ASGI application: the place of a reader is free when all is sent."""
+    """An ASGI application that sends a file as an answer, and frees the reader's place at the end."""
 
     def __init__(self, callers: Callers, visit: Question) -> None:
         self._callers = callers

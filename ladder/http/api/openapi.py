@@ -48,7 +48,7 @@ def openapi(questions: Mapping[str, Question], servers: str) -> dict[str, Any]:
 
     Args:
         questions: every question by its path.
-        servers: where the API is: a URL, or what leads there from the description.
+        servers: the address of the API: a URL, or a path relative to the description.
     """
     types = {one.request for one in questions.values()} | {one.answer for one in questions.values() if not one.is_file}
     takes_bots = any(one.is_change for one in questions.values())
@@ -139,7 +139,7 @@ def _submission(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _described(name: str, summary: str, answer: type[Any]) -> dict[str, Any]:
-    """Return what is said of every method."""
+    """Return the description that all methods share."""
     content: dict[str, Any] = {_FILE: {}}
     if answer is not File:
         content = {_JSON: {"schema": {"$ref": f"{_SCHEMAS}{answer.__name__}"}}}

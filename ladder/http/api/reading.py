@@ -13,7 +13,7 @@ from ladder.questions.question import MAX_TEXT
 
 
 def read_request(request: Request, kind: type[questions.Request[Any]]) -> questions.Request[Any]:
-    """Return what a request by HTTP asks: the fields that its path and its query have.
+    """Read a request from the path and the query of an HTTP request.
 
     Raises:
         BadQuestion: if it has a field that the question cannot have.
@@ -56,7 +56,7 @@ def _value(name: str, given: object, request: type[questions.Request[Any]]) -> o
 
 
 def _bounds(kind: object, given: object) -> str:
-    """Say what a value of some type must be, which this one is not."""
+    """Describe the allowed values of a type, for an error about another value."""
     if isinstance(kind, msgspec.inspect.BoolType):
         return "is true or false"
     if given == "":
@@ -67,7 +67,7 @@ def _bounds(kind: object, given: object) -> str:
 
 
 def read_change(body: bytes, kind: type[questions.Request[Any]]) -> questions.Request[Any]:
-    """Return what the JSON of a request by HTTP asks to change.
+    """Read a change from the JSON of an HTTP request.
 
     Raises:
         BadQuestion: if it is no JSON, or has a field that it cannot have.

@@ -74,7 +74,7 @@ def _last_played(versions: Sequence[VersionRow]) -> int:
 
 
 def _fared(fared: Performance) -> dict[str, Any]:
-    """Return the template's values for a version under a condition."""
+    """Return the values of the template for a version under a condition."""
     history = fared.history
     return {
         "standing": fared.standing,

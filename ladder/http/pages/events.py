@@ -29,7 +29,7 @@ def events(visit: Visit) -> Page:
 
 
 def event(visit: Visit) -> Page:
-    """Return the page of an event: before its close, who would be entered; then its table, or bracket, and its matches.
+    """Return the page of an event: before its close, the provisional entrants; then its table or bracket, and its matches.
 
     Raises:
         NotFound: if there is no such event.

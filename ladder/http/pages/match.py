@@ -24,7 +24,7 @@ OTHERS = 3
 
 
 def match(visit: Visit) -> Page:
-    """Return the page of a match; while its steps are hidden, a page that says when they will be visible.
+    """Return the page of a match; while its steps are hidden, a page that explains when they will be visible.
 
     Raises:
         LadderError: if there is no such match, or several.

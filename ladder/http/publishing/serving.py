@@ -48,8 +48,8 @@ EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 who says so means it
 """The addresses that stand for all of this machine."""
 KEEP_ALIVE_SECONDS = 15
 MAX_NEW = 128
-"""How many connections are taken up at once. With all connections there may be, these must leave files to open: otherwise
-asyncio tells of each that it could not take up, some megabytes a second."""
+"""The number of connections accepted at once. Together with all open connections, these must leave files to open: otherwise
+asyncio logs each connection that it could not accept, some megabytes a second."""
 FILES = MAX_CONNECTIONS + MAX_NEW + 68
 """The files needed besides connections: for the database, records and drawings."""
 FILES_OF_TABLE = 3
@@ -74,7 +74,7 @@ def listening(address: str, tables: int = 0, unread_seconds: float = UNREAD_SECO
     On Linux, the kernel ends a connection whose client takes no data for `unread_seconds`.
 
     Raises:
-        PortInUse: if that is not possible.
+        PortInUse: if the port cannot be used.
         LadderError: if this process may not open enough files.
     """
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -110,7 +110,7 @@ class Certificate:
     key: Path
 
     def encryption(self) -> SSLContext:
-        """Return what encrypts with it.
+        """Return a TLS context with it.
 
         Raises:
             OSError: if the files cannot be read, or do not belong together.
@@ -121,7 +121,7 @@ class Certificate:
 
 
 def url_of(address: str, bound: socket.socket, certificate: Certificate | None = None) -> str:
-    """Return where a browser finds the pages."""
+    """Return the URL of the pages for a browser."""
     scheme = "http" if certificate is None else "https"
     return f"{scheme}://{address.rpartition(':')[0]}:{bound.getsockname()[1]}/"
 
@@ -132,11 +132,11 @@ def config_of(
     proxy: str = "",
     connections: Connections | None = None,
 ) -> uvicorn.Config:
-    """Return how an application is served.
+    """Return uvicorn's settings for an application.
 
     Args:
         application: the pages.
-        certificate: what encrypts the connections, if anything does.
+        certificate: the certificate for TLS; None for plain HTTP.
         proxy: as in `Site`.
         connections: the limits on connections; None for the default ones.
     """
@@ -165,15 +165,15 @@ def serve_pages(
     niceness: int = 0,
     calls: socket.socket | None = None,
 ) -> None:
-    """Serve until this process is told to stop, by SIGINT or SIGTERM.
+    """Serve until SIGINT or SIGTERM.
 
     Args:
         home: the ladder.
-        site: what all pages have in common.
-        bound: where it listens.
-        certificate: what encrypts the connections, if anything does.
+        site: the settings that all pages share.
+        bound: the listening socket.
+        certificate: the certificate for TLS; None for plain HTTP.
         niceness: as for `application`.
-        calls: where the figures of the API are sent; see `ladder.operation.calls`.
+        calls: the socket for the figures of the API; see `ladder.operation.calls`.
     """
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     allow_files()
@@ -188,12 +188,12 @@ def serve_pages(
 def pages_beside(
     home: Home, site: Site, address: str, certificate: Certificate | None, calls: socket.socket | None = None
 ) -> Iterator[str]:
-    """Serve the pages meanwhile, in a process of their own; yield their address.
+    """Serve the pages in a separate process in this context; yield their address.
 
-    Enter it before anything that takes all processes below this one for leftovers. `calls` is as for `serve_pages`.
+    Enter it before any code that treats all processes below this one as leftovers. `calls` is as for `serve_pages`.
 
     Raises:
-        PortInUse: if that is not possible.
+        PortInUse: if the port cannot be used.
     """
     with listening(address, site.tables if site.has_tables else 0) as bound:
         site = replace(site, url=_for_commands(site, address, bound, certificate))
@@ -217,7 +217,7 @@ def _for_commands(site: Site, address: str, bound: socket.socket, certificate: C
 
 
 class _Restarted:
-    """The process of the pages, and those that take its place when it dies. Browsers wait at the socket meanwhile."""
+    """The process of the pages, replaced whenever it dies. Browsers wait at the socket meanwhile."""
 
     def __init__(self, make_process: Callable[[], BaseProcess]) -> None:
         self._make_process = make_process
@@ -233,7 +233,7 @@ class _Restarted:
             self._thread.start()
 
     def end(self) -> None:
-        """End the process, and all below it; none takes its place."""
+        """End the process and all processes below it, without a replacement."""
         self._is_over.set()
         with self._starting:
             process = self._process

@@ -38,7 +38,7 @@ class AnswerCache:
         return None if found is None else found[1]
 
     def put(self, key: Key, answer: PreparedResponse) -> None:
-        """Add an answer, unless it is larger than the cache; the least recently used ones make room for it."""
+        """Add an answer, unless it is larger than the cache; the least recently used answers are dropped for it."""
         entry = key, answer
         if _size(entry) <= self._answers.maxsize:
             self._answers[key] = entry

@@ -31,7 +31,7 @@ class Changes:
         self._taking_in = asyncio.Semaphore(MAX_CHANGES - 1)
 
     async def run(self, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments) -> Answer:
-        """Let a thread make a change.
+        """Run a change in a thread.
 
         Raises:
             TooMuch: if no thread is free in time.
@@ -39,13 +39,13 @@ class Changes:
         return await self._threads.run(work, *arguments)
 
     async def take_in(self, upload: Upload[SubmitAnswer], *, executable: bool) -> SubmitAnswer:
-        """Take in a bot whose file has come, as long as it takes: the file must not be sent again."""
+        """Submit a bot whose file has arrived, without a time limit: the caller must not have to send the file again."""
         async with self._taking_in:
             return await self._threads.run(lambda: upload.take_in(executable=executable))
 
 
 def length_of(request: Request, more: int = 0) -> int:
-    """Return the length of a request with a file, in bytes; `more` is what it may have besides the file.
+    """Return the length of a request with a file, in bytes; `more` is the allowance for the rest of the form.
 
     Raises:
         BadQuestion: if it is not declared, or too long.

@@ -24,11 +24,11 @@ _NO_FORM = "that is not what the form sends"
 
 
 async def read_fields(request: Request, seconds: float) -> dict[str, str]:
-    """Read a form without a file, for at most some seconds; of a field that comes twice, the last counts.
+    """Read a form without a file, within a time limit; the last value of a repeated field counts.
 
     Raises:
         BadQuestion: if the body is not a form, or is too long.
-        TooSlow: if it does not come in time.
+        TooSlow: if it does not arrive in time.
         Gone: if the connection is lost meanwhile.
     """
     data = await read_body(request, seconds)
@@ -39,11 +39,11 @@ async def read_fields(request: Request, seconds: float) -> dict[str, str]:
 
 
 async def read_body(request: Request, seconds: float) -> bytes:
-    """Read the body of a request that has no file, for at most some seconds.
+    """Read the body of a request without a file, within a time limit.
 
     Raises:
         BadQuestion: if it is too long.
-        TooSlow: if it does not come in time.
+        TooSlow: if it does not arrive in time.
         Gone: if the connection is lost meanwhile.
     """
     data = b""
@@ -62,12 +62,12 @@ async def read_body(request: Request, seconds: float) -> bytes:
 
 @dataclass(slots=True)
 class Part:
-    """A field of a form with a file, as far as it has come.
+    """A field of a form with a file, as far as it has arrived.
 
     Attributes:
-        name: what the form calls it.
-        file: how the browser's file is called; None for a field that is no file.
-        data: what has come since it was last looked at.
+        name: the name of the field.
+        file: the name of the file in the browser; None for a field without a file.
+        data: the bytes that have arrived since the last part.
     """
 
     name: str = ""
@@ -76,13 +76,13 @@ class Part:
 
 
 class Multipart:
-    """Takes a form with a file apart (RFC 7578)."""
+    """Parses a form with a file (RFC 7578)."""
 
     def __init__(self, content_type: str) -> None:
         """Prepare to read a form.
 
         Raises:
-            BadQuestion: if a form of this type cannot have a file.
+            BadQuestion: if a form of this type cannot contain a file.
         """
         kind, options = parse_options_header(content_type)
         boundary = options.get(b"boundary", b"")
@@ -110,10 +110,10 @@ class Multipart:
             raise BadQuestion(_NO_FORM) from None
 
     def take(self, data: bytes) -> Iterator[Part]:
-        """Take the next bytes of the form; yield the parts that they belong to, with what has come of them.
+        """Parse the next bytes of the form; yield the parts to which they belong, with their new data.
 
         Raises:
-            BadQuestion: if that is no form.
+            BadQuestion: if the bytes are not a form.
         """
         try:
             self._parser.write(data)
@@ -125,7 +125,7 @@ class Multipart:
         del self._parts[:-1]
 
     def finish(self) -> None:
-        """Check that all of the form has come.
+        """Check that the form is complete.
 
         Raises:
             BadQuestion: if something is missing.
@@ -153,7 +153,7 @@ class Multipart:
 
 
 async def drained(stream: AsyncIterator[bytes]) -> None:
-    """Read the rest of a request and forget it: browsers show an answer only when they have sent all."""
+    """Read and discard the rest of a request: browsers show an answer only after they have sent everything."""
     with contextlib.suppress(DoganaError, TimeoutError):
         async with asyncio.timeout(DRAIN_SECONDS):
             async for _ in stream:

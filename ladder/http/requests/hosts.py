@@ -21,18 +21,18 @@ _URL = re.compile(r"https?://(?:[^\s/:@?#\[\]]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(
 
 
 class WrongHost(LadderError):
-    """The pages are asked by a name that may be anybody's."""
+    """A request for a host name that may belong to anybody."""
 
 
 def names_of(addresses: Iterable[str], others: Iterable[str]) -> frozenset[str]:
-    """Return the names by which pages are known that listen here.
+    """Return the host names of pages that listen on some addresses.
 
     Args:
-        addresses: where they listen, as `HOST:PORT`.
-        others: what the organiser has named besides.
+        addresses: the addresses, as `HOST:PORT`.
+        others: further names from the organiser.
 
     Raises:
-        LadderError: if one of these is no name.
+        LadderError: if one of these is not a name.
     """
     others = list(others)
     for name in others:
@@ -47,10 +47,10 @@ def names_of(addresses: Iterable[str], others: Iterable[str]) -> frozenset[str]:
 
 
 def origins_of(origins: Iterable[str]) -> frozenset[str]:
-    """Return the other sites whose pages may read what programs can ask.
+    """Return the other sites whose pages may read the API.
 
     Raises:
-        LadderError: if one of them is written as no browser writes it.
+        LadderError: if one of them is not written as browsers write origins.
     """
     origins = frozenset(origins)
     for origin in origins - {ANY, "null"}:
@@ -63,10 +63,10 @@ def origins_of(origins: Iterable[str]) -> frozenset[str]:
 
 
 def public_url_of(url: str) -> str:
-    """Return where the pages are for the world, without a slash at the end.
+    """Return the public URL of the pages, without a slash at the end.
 
     Raises:
-        LadderError: if that is no URL.
+        LadderError: if it is not a URL.
     """
     if url and not _URL.fullmatch(url):
         raise LadderError(
@@ -77,10 +77,10 @@ def public_url_of(url: str) -> str:
 
 
 def check_host(site: Site, request: Request) -> None:
-    """Check that a browser means us: by an address, by a name without a dot, which nobody can own, or by one that we know.
+    """Check that a request is for this server: by an IP address, a name without a dot, which nobody can own, or a known name.
 
     Raises:
-        WrongHost: if it may mean another site.
+        WrongHost: if it may be for another site.
     """
     host = request.headers.get("host", "")
     name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]

@@ -16,17 +16,17 @@ from referee.live.doors.lobby import host_of
 
 
 class CallerQueues:
-    """Lets each caller do a few things at a time. Further ones wait, and delay only that caller."""
+    """Limits the concurrent actions of each caller. Further ones wait, and delay only that caller."""
 
     def __init__(self, of_one: int, wait_seconds: float = WAIT_SECONDS) -> None:
-        """Let each caller do `of_one` things at a time, and wait for `wait_seconds`."""
+        """Allow each caller `of_one` concurrent actions, and a wait of `wait_seconds` for a place."""
         self._of_one = of_one
         self._wait_seconds = wait_seconds
         self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
     async def place(self, who: str) -> AsyncIterator[None]:
-        """Wait for a place, and have it while the context lasts.
+        """Wait for a place, and occupy it in this context.
 
         Raises:
             TooMuch: if no place is free in time.

@@ -27,12 +27,12 @@ class PreparedResponse:
 
     @staticmethod
     def of(body: bytes, status: int, headers: tuple[tuple[str, str], ...] = ()) -> PreparedResponse:
-        """Prepare an answer for being sent."""
+        """Compress and tag an answer."""
         tag = f'W/"{hashlib.sha256(body).hexdigest()[:20]}"'
         return PreparedResponse(body, gzip.compress(body, _COMPRESSION, mtime=0), tag, status, headers)
 
     def sent(self, request: Request, headers: Mapping[str, str], media_type: str) -> Response:
-        """Return the answer to a request, with further headers; if these have its tag, a browser that has it gets it not again."""
+        """Return the answer to a request, with further headers; it is empty (304) if the browser already has this tag."""
         said = {**dict(self.headers), **headers}
         if "etag" in said and self.tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=said)

@@ -22,7 +22,7 @@ _STATUSES = {
 
 
 def refusal(error: Exception) -> ErrorReply:
-    """Return the answer to a request that has ended with an error."""
+    """Return the answer to a request that has failed."""
     if isinstance(error, HTTPException):
         return ErrorReply(grpc.StatusCode.INVALID_ARGUMENT, error.status_code, error.detail, error.detail)
     return refusal_of(error, _STATUSES)

@@ -14,15 +14,15 @@ from ladder.tables.open_tables import TABLES
 
 
 class BadQuestion(LadderError):
-    """The address says something that cannot be; the text names what it may be."""
+    """A part of the address is invalid; the text lists the valid values."""
 
 
 class TooSlow(LadderError):
-    """The rest of a request did not come in time."""
+    """The rest of a request did not arrive in time."""
 
 
 class Gone(LadderError):
-    """The client has gone; nobody reads an answer."""
+    """The client has disconnected; nobody reads an answer."""
 
 
 class NoPage(LadderError):
@@ -34,9 +34,9 @@ class Site:
     """The settings that all pages of a ladder share."""
 
     takes_bots: bool = False
-    """Whether authors can log in and submit here."""
+    """True if authors can log in and submit here."""
     has_tables: bool = False
-    """Whether people can play here."""
+    """True if people can play here."""
     tables: int = TABLES
     """The most matches that people may play at a time."""
     tables_per_address: int | None = None
@@ -44,7 +44,7 @@ class Site:
     walls: Isolation | None = None
     """The sandbox of authors' bots at tables; None if people play against house bots alone."""
     is_static: bool = False
-    """Whether the pages are files: nothing can be asked of them, and nothing changes."""
+    """True if the pages are files, without queries and changes."""
     address: str = ""
     """The gRPC address for bots at home and spectators, as `HOST:PORT`; empty if there is none."""
     url: str = ""
@@ -95,7 +95,7 @@ class Visit:
         return int(text)
 
     def choice(self, name: str, choices: Mapping[str, object]) -> str:
-        """Return a word of the query, one of several; the first if it names none.
+        """Return the chosen word in the query; the first of several if there is none.
 
         Raises:
             BadQuestion: if it is another word.

@@ -19,7 +19,7 @@ ENCRYPTED_COOKIE = "__Host-dogana"
 
 
 def is_encrypted(site: Site, request: Request) -> bool:
-    """Tell whether a browser reaches the pages by TLS: here, or at a proxy before them."""
+    """Return True if a browser reaches the pages by TLS, here or at a proxy in front of them."""
     return request.scope["scheme"] == "https" or site.public_url.startswith("https:")
 
 
@@ -40,10 +40,10 @@ def visitor(tokens: Tokens, site: Site, request: Request) -> Caller:
 
 
 def check_same_origin(site: Site, request: Request) -> None:
-    """Check that a form was sent by one of our own pages, as browsers tell it (Fetch Metadata, or else the origin).
+    """Check that a form comes from one of our own pages, by the browser's Fetch Metadata or else its origin.
 
     Raises:
-        Forbidden: if it was sent from elsewhere.
+        Forbidden: if it comes from another site.
     """
     fetched = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")

@@ -27,17 +27,16 @@ def add(
     entrants: Annotated[
         list[str],
         typer.Argument(
-            help="Who joins: a house bot's name, the path of a bot or cmd:'COMMAND'; NAME=PATH gives it a name.",
+            help="A new entrant: a house bot's name, the path of a bot or cmd:'COMMAND'; NAME=PATH gives it a name.",
             metavar="ENTRANT",
         ),
     ],
 ) -> None:
     """Let entrants join a tournament, even while it runs.
 
-    In a round robin at tables of two, a newcomer meets everybody; in a gauntlet, it is a challenger and meets the hosts. Matches that
-    are there already stay as they are. Other tournaments take in nobody after the first match, and none does when it is over.
-
-    The new tables are printed. A `dogana tournament run` that is under way plays them after the others.
+    In a round robin at tables of two, a newcomer meets everybody; in a gauntlet, it is a challenger and meets the hosts. Existing
+    matches do not change. Other tournaments accept no entrants after the first match, and no tournament accepts any after its
+    end. The command prints the new tables. A `dogana tournament run` in progress plays them after the others.
 
     Examples:
 
@@ -70,7 +69,7 @@ def add(
 
 
 def _has_begun(place: TournamentFolder, stack: ExitStack) -> bool:
-    """Return whether the first match has begun; if not, none begins before the stack ends."""
+    """Return whether the first match has begun; if not, none begins before the stack is closed."""
     if place.recorded():
         return True
     with suppress(TournamentError):

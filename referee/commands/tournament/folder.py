@@ -55,7 +55,7 @@ class TournamentFolder:
         """Read the plan.
 
         Raises:
-            TournamentError: if there is none, or it is wrong.
+            TournamentError: if it is missing or invalid.
         """
         return read_plan(self.text(), str(self.file))
 
@@ -74,7 +74,7 @@ class TournamentFolder:
             raise TournamentError(f"{self.file} is not UTF-8: {error.reason}") from error
 
     def check_is_free(self) -> None:
-        """Check that the folder is not for something else.
+        """Check that the folder is not used for anything else.
 
         Raises:
             TournamentError: if it is.
@@ -107,7 +107,7 @@ class TournamentFolder:
         return sorted(path for path in self.records.glob("*.jsonl") if path.stat().st_size)
 
     def removed(self) -> list[str]:
-        """Return a line for each record that the final table has, but the folder has not.
+        """Return a line for each record of the final table that the folder lacks.
 
         Raises:
             TournamentError: if the final table cannot be read.
@@ -158,7 +158,7 @@ class TournamentFolder:
                 )
 
     def _have_joined(self, was: object, now: Sequence[Sequence[object]]) -> bool:
-        """Return whether a list of entrants is an earlier one with some who have joined before the end."""
+        """Return whether a list of entrants is an earlier one with newcomers added at its end."""
         began = len(was) if isinstance(was, list) else 0
         return list(now[:began]) == was and all(one[-1] is True for one in now[began:]) and not self.result.exists()
 
@@ -196,7 +196,7 @@ class TournamentFolder:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other processes from running the tournament while the context lasts; remove what killed ones have left.
+        """Keep other processes from running the tournament in this context; remove the leftovers of killed ones.
 
         Raises:
             TournamentError: if another process runs it; the text says which.
@@ -253,6 +253,6 @@ class TournamentFolder:
 
 
 def _described(was: object, now: object) -> str:
-    """Describe a change in a few words; a long one not at all."""
+    """Describe a short change in a few words; return nothing for a long one."""
     said = f" from {json.dumps(was)} to {json.dumps(now, default=str)}"
     return said if len(said) <= 80 else ""

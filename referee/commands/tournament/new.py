@@ -59,9 +59,7 @@ _NAMED = re.compile(r"[\w. -]+")
 
 
 def new(
-    folder: Annotated[
-        Path, typer.Argument(help="The folder of the tournament; it is made.", metavar="FOLDER", parser=target)
-    ],
+    folder: Annotated[Path, typer.Argument(help="The new folder of the tournament.", metavar="FOLDER", parser=target)],
     entrants: Annotated[
         list[str],
         typer.Argument(
@@ -76,7 +74,7 @@ def new(
     hosts: Annotated[
         int | None,
         typer.Option(
-            help="In a gauntlet: the number of entrants, from the first, that all others meet.",
+            help="In a gauntlet: the number of hosts, the first entrants, whom all others meet.",
             show_default="as many as a table needs",
             min=1,
             metavar="NUMBER",

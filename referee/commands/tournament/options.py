@@ -14,7 +14,7 @@ GamesOption = Annotated[
         "--game", help="The game; may be given several times, and each table plays all of them.", metavar="GAME"
     ),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="The rule that makes the tables.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="The rule for the pairings.")]
 SeatsOption = Annotated[
     int, typer.Option(help="The number of seats of a table.", min=MIN_SEATS, max=MAX_SEATS, metavar="NUMBER")
 ]
@@ -30,7 +30,11 @@ BlocksOption = Annotated[
 AdvanceOption = Annotated[
     int | None,
     typer.Option(
-        help="In a knockout: the number from each table that advance.", show_default="1", min=1, max=2, metavar="NUMBER"
+        help="In a knockout: the number of entrants that advance from each table.",
+        show_default="1",
+        min=1,
+        max=2,
+        metavar="NUMBER",
     ),
 ]
 ScoringOption = Annotated[Scoring, typer.Option(help="The points of a match.")]

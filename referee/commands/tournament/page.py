@@ -27,7 +27,7 @@ def page(
     pages: Annotated[
         Path,
         typer.Argument(
-            help="Where the pages go: a new folder, or one with earlier pages.", metavar="FOLDER", parser=target
+            help="The folder for the pages: a new one, or one with earlier pages.", metavar="FOLDER", parser=target
         ),
     ],
     force: ForceOption = False,

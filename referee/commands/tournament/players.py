@@ -107,7 +107,7 @@ def check_versions(plan: TournamentPlan, hashes: Mapping[str, str]) -> None:
         hashes: those of `bot_hashes`.
 
     Raises:
-        TournamentError: if two are; the text names both.
+        TournamentError: if two are the same; the text names both.
     """
     known: dict[tuple[str, str], Entrant] = {}
     for entrant in plan.entrants:
@@ -121,7 +121,7 @@ def check_versions(plan: TournamentPlan, hashes: Mapping[str, str]) -> None:
 
 
 def bot_path(entrant: Entrant, directory: Path) -> Path | None:
-    """Return the path of an entrant's file or folder; None for a house bot, a command, or a path where nothing is."""
+    """Return the path of an entrant's file or folder; None for a house bot, a command, or a missing file."""
     if is_house_bot(entrant.seat) or entrant.seat.startswith(COMMAND):
         return None
     path = directory / entrant.seat

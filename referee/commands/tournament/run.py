@@ -39,8 +39,8 @@ def run(
 ) -> None:
     """Play a tournament to its end.
 
-    It goes on where it was after Ctrl-C, a kill or a power failure, here or on a cluster: no match is lost or played twice, and the table
-    is the same. Records that are there are verified first.
+    After Ctrl-C, a kill or a power failure, the same command continues, here or on a cluster: no match is lost or counted
+    twice, and the table is the same. Existing records are verified first.
 
     The exit status is 0 if all has been played, and 1 if it cannot go on. If a bot does not start in its first match, the tournament stops;
     later it loses the match, by the rule for faults.

@@ -151,7 +151,7 @@ def can_use_river(table: Table, money: int) -> bool:
 
 
 def begin_river(table: Table) -> None:
-    """Allow every merchant that is on a river now one relocation."""
+    """Allow one relocation to each merchant that is now on a river."""
     table.unmoved = at_rivers(table, table.merchants[table.seat])
 
 

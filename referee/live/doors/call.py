@@ -168,7 +168,7 @@ class Http2Call:
             self._pump()
 
     def forget(self) -> None:
-        """Release the call's place on the connection: its handler has returned."""
+        """Release the call's place on the connection, after its handler has returned."""
         self._connection.forget(self)
 
     # for the connection
@@ -327,4 +327,4 @@ class Http2Call:
 
 
 def _drop(_: bytes | None) -> None:
-    """Stand for the listener of a call that has stopped listening; messages are not even parsed."""
+    """Replace the listener of a call after it has stopped listening; messages are not even parsed."""

@@ -46,7 +46,7 @@ class Doorkeeper:
     """Admits agents to seats by their tokens."""
 
     def __init__(self, lobby: Lobby | None = None) -> None:
-        """Let nobody in yet; `lobby` is where streams wait until their Join has come."""
+        """Begin without seats; `lobby` is the waiting room of streams without a Join."""
         self._seats: dict[str, AgentSeat] = {}
         self._lobby = lobby or Lobby()
 
@@ -118,7 +118,7 @@ class Door:
     """
 
     def __init__(self, allowance: int = ALLOWANCE) -> None:
-        """Make the socket; `allowance` is how many frames of no use may come (see `ALLOWANCE`)."""
+        """Make the socket; `allowance` is the number of useless frames allowed (see `ALLOWANCE`)."""
         self._allowance = allowance
         self._folder = SocketFolder()
         self.socket = self._folder.socket

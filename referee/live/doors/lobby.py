@@ -35,7 +35,7 @@ class Lobby:
         max_waiting: int = MAX_WAITING,
         max_waiting_per_peer: int = MAX_WAITING_PER_PEER,
     ) -> None:
-        """Let nobody wait yet.
+        """Begin without waiting streams.
 
         Args:
             join_seconds: see `JOIN_SECONDS`.
@@ -93,7 +93,7 @@ class Lobby:
 def host_of(address: str) -> str:
     """Return the host of a gRPC address: an IPv4 host, the /64 of an IPv6 host, or `unix` for a Unix socket.
 
-    The owner of one address of a /64 mostly has the whole /64.
+    The owner of one address usually has the whole /64.
     """
     if address.startswith("unix:"):
         return "unix"
@@ -108,7 +108,7 @@ def host_of(address: str) -> str:
 
 
 class CallLimit:
-    """A concurrency limit for calls that may last, per caller and overall."""
+    """A concurrency limit for long calls, per caller and overall."""
 
     def __init__(self, count: int, who: str, of_one: int | None = None) -> None:
         """Set the limit.

@@ -115,7 +115,7 @@ class Conversation:
             timer.cancel()
 
     async def say(self, *messages: pb.RefereeMessage | bytes) -> None:
-        """Send messages, or bytes that are not a message of this protocol; the agent may be gone."""
+        """Send messages, or raw bytes that are not a message; do nothing if the agent has disconnected."""
         for message in messages:
             data = message if isinstance(message, bytes) else message.SerializeToString()
             self.transcript.append(("referee", data))

@@ -70,7 +70,7 @@ def match_plan(tournament: TournamentPlan, fixture: Fixture) -> MatchPlan:
 
 
 def first_matches(fixtures: Sequence[Fixture]) -> frozenset[str]:
-    """Return the names of the matches in which an entrant plays for the first time; `fixtures` are all, in order."""
+    """Return the names of the matches in which an entrant plays for the first time; `fixtures` has all matches, in order."""
     found: dict[int, str] = {}
     for fixture in fixtures:
         for entrant in fixture.seats:

@@ -82,7 +82,7 @@ class HouseProcess:
 
 
 def house_player(word: str, join_seconds: float = 10.0) -> House | HouseProcess:
-    """Return the player for a house bot: in this process, or in its own if it takes its time.
+    """Return the player for a house bot: in this process, or in its own if it thinks.
 
     Args:
         word: its name, and options: `search:seconds=1`.
@@ -106,7 +106,7 @@ class Remote:
 
 
 class InProcess(AgentConnection, Protocol):
-    """A player in this process who takes their time, such as a person; the answers go to the driver."""
+    """A player in this process that answers later, such as a person; its answers go to the driver."""
 
     def begin(self, driver: MatchDriver, seat: Seat) -> None:
         """Take a seat; `driver.answer` takes the answers."""

@@ -68,7 +68,7 @@ class Listen:
         """Let a server listen on the address; return the TCP port.
 
         Raises:
-            PortInUse: if that is not possible.
+            PortInUse: if the port cannot be used.
         """
         try:
             if self.certificate is None or self.key is None:
@@ -94,7 +94,7 @@ class RefereeServer:
 
         Args:
             listen: the address for remote agents and spectators.
-            lobby: where streams wait until their Join has come.
+            lobby: the waiting room of streams without a Join.
             last_seconds: see `LAST_SECONDS`.
         """
         self._listen = listen
@@ -115,7 +115,7 @@ class RefereeServer:
         """Start to listen.
 
         Raises:
-            PortInUse: if that is not possible.
+            PortInUse: if the port cannot be used.
         """
         allow_files()
         sweep()
@@ -178,7 +178,7 @@ class RefereeServer:
         return self._showings.setdefault(plan.match_id, Showing())
 
     def remove_match(self, plan: MatchPlan) -> None:
-        """Stop offering a match to spectators; those who watch it may read on to its end."""
+        """Stop offering a match to spectators; present ones may read on to its end."""
         showing = self._showings.pop(plan.match_id, None)
         if showing is not None:
             showing.end()

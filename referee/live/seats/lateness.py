@@ -97,7 +97,7 @@ class Lateness:
         return ThreadTimes(self._loop.time(), used / 1e9)
 
     def waited(self, now: ThreadTimes, since: ThreadTimes) -> float:
-        """Return the longest time that a message read `now` can have waited, in seconds, if it arrived after `since`."""
+        """Return the maximum time that a message read at `now` can have waited, in seconds, if it arrived after `since`."""
         since = max(since, self._idle)
         return max(0.0, min(now.at - since.at, now.used - since.used))
 

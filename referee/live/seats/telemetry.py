@@ -56,7 +56,7 @@ class Telemetry:
         return looked_at
 
     def _end_line(self) -> int:
-        """Parse the line that has come in pieces; return its length if it is telemetry, else 0."""
+        """Parse a line that arrived in pieces; return its length if it is telemetry, else 0."""
         line = b"" if self._is_too_long else bytes(self._line)
         self._line.clear()
         self._is_too_long = False
