@@ -39,8 +39,7 @@ def bots(
       dogana ladder bots --game cargo_noir --json
     """
     where = Where.chosen(home, server)
-    with where.desk() as desk:
-        found = desk.ask(BotsRequest(game=game or "", called=called)).bots
+    found = where.ask(BotsRequest(game=game or "", called=called)).bots
     if as_json:
         print_json([document(one) for one in found])
         return

@@ -33,8 +33,7 @@ def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = Non
       dogana ladder show 'mybot v1' --json
     """
     where = Where.chosen(home, server)
-    with where.desk() as desk:
-        found = desk.ask(ShowRequest(bot=bot))
+    found = where.ask(ShowRequest(bot=bot))
     if as_json:
         print_json(document(found))
         return

@@ -72,8 +72,7 @@ def top(
         game=game or "", clock=clock or "", options=read_options(option or []), by_options=option is not None
     )
     where = Where.chosen(home, server)
-    with where.desk() as desk:
-        tables = desk.ask(request).tables
+    tables = where.ask(request).tables
     if as_json:
         print_json([document(standing) for one in tables for standing in one.versions])
         return
@@ -88,8 +87,7 @@ def top(
 
 
 def _top_of_all(where: Where, *, as_json: bool) -> None:
-    with where.desk() as desk:
-        found = desk.ask(AllGamesRequest())
+    found = where.ask(AllGamesRequest())
     if as_json:
         print_json(document(found))
         return
