@@ -57,11 +57,7 @@ def standings(visit: Visit) -> Page:
         if _STATUSES[status][1](one) and (wanted in one.bot.casefold() or wanted in one.author.casefold())
     ]
     rows.sort(key=_SORTS[sort])
-    number = visit.number("page", 1, 1_000_000)
-    pages = 1 if visit.site.is_static else max(1, -(-len(rows) // visit.site.rows))
-    if number > pages:
-        raise NoPage(f"there is no page {number} of these standings; the last one is {pages}")
-    shown = rows if visit.site.is_static else rows[(number - 1) * visit.site.rows : number * visit.site.rows]
+    shown, number, pages = visit.paged(rows, "these standings")
     axis = axis_of(table.versions)
     return Page(
         "standings.html",
