@@ -460,7 +460,7 @@ class _Play:
             with self._store.writing():
                 if count(self._store, match, end.result, end.record_hash):
                     self._counted += 1
-                    self._store.results.note_telemetry(match, end.telemetry)
+                    self._store.results.note_telemetry(match.match_id, end.telemetry)
             self._lagged += end.result.lagged
             out = [
                 f"{seat.bot}: {seat.outcome.value}" for seat in end.result.seats if seat.outcome is not Outcome.PLAYED

@@ -320,7 +320,7 @@ def test_what_a_bot_says_of_its_thinking_is_for_its_author_alone(
         match = chronicle.schedule.match(name)
         assert match is not None
         seat = match.labels.index("best v1")
-        chronicle.results.note_telemetry(match, {seat: {"nodes": KeyValues(4, 1000.0)}})
+        chronicle.results.note_telemetry(match.match_id, {seat: {"nodes": KeyValues(4, 1000.0)}})
     for token, keys in ((tokens["eve"], ["nodes"]), (tokens["ann"], []), ("", [])):
         with desk_of(address, token) as desk:
             [fared] = desk.ask(ShowRequest(bot="best")).fared
