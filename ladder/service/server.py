@@ -168,27 +168,26 @@ class LadderServer(LadderServicer):
     @contextlib.asynccontextmanager
     async def _explained(self, context: Context, method: str) -> AsyncIterator[None]:
         """Measure a call, and end it with a status and a reason if something goes wrong."""
-        address, began = host_of(context.peer()), time.monotonic()
+        address, began, status = host_of(context.peer()), time.monotonic(), "OK"
         of_this_call(address=address)
-        with self._metrics.call(method) as ending:
-            try:
-                yield
-                return
-            except grpc.aio.AbortError:
-                ending.status = "ABORTED"
-                details = context.details()
-                refusal = ErrorReply(context.code(), 0, details, details)
-                self._refusals.note(address, method, refusal, time.monotonic() - began)
-                raise
-            except (asyncio.CancelledError, grpc.aio.InternalError):  # the second if they go during a write
-                ending.status = "CANCELLED"
-                raise
-            except Exception as error:
-                refusal = refusal_of(error)
+        try:
+            yield
+        except grpc.aio.AbortError:
+            status, details = "ABORTED", context.details()
+            refusal = ErrorReply(context.code(), 0, details, details)
             self._refusals.note(address, method, refusal, time.monotonic() - began)
-            ending.status = refusal.code.name
+            raise
+        except (asyncio.CancelledError, grpc.aio.InternalError):  # the second if they go during a write
+            status = "CANCELLED"
+            raise
+        except Exception as error:
+            refusal = refusal_of(error)
+            status = refusal.code.name
+            self._refusals.note(address, method, refusal, time.monotonic() - began)
             when = ((RETRY_AFTER, str(refusal.retry_after)),) if refusal.retry_after else ()
             await context.abort(refusal.code, visible(refusal.message, MAX_STATUS_CHARACTERS), when)
+        finally:
+            self._metrics.count(method, status, time.monotonic() - began)
 
     # bots at home
 
@@ -279,7 +278,6 @@ class LadderServer(LadderServicer):
                 return
 
     async def _play(self, _: object, context: Context) -> None:
-        """Hand on the stream of a bot at home."""
         async with self._explained(context, "play"):
             await self._at_home.play(context, self._limits.requests)
 
@@ -314,7 +312,6 @@ class LadderServer(LadderServicer):
 
 
 def _options(limits: CallLimits) -> list[tuple[str, Any]]:
-    """Return the options of gRPC."""
     options = {
         **dict(OPTIONS),  # of an option that is given twice, gRPC takes the first
         "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
