@@ -429,5 +429,4 @@ def is_id(text: str) -> bool:
 
 
 def _hash_of(key: str) -> str:
-    """Return the hash of a key."""
     return hashlib.sha256(key.encode()).hexdigest()

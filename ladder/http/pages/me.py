@@ -48,7 +48,6 @@ def me(visit: Visit, left: int) -> Page:
 
 
 def _faults(visit: Visit, label: str) -> Iterator[FaultRow]:
-    """Yield the latest faults of a version."""
     for match in visit.desk.ask(MatchesRequest(bot=label, out=True, limit=MAX_FAULTS)).matches:
         for seat in match.seats:
             if f"{seat.bot} v{seat.version}" == label and seat.outcome != Outcome.PLAYED.value:
