@@ -224,4 +224,4 @@ def test_a_view_comes_over_the_pipe_as_it_was() -> None:
         asking=Asking(3, "ab", [], 12.5, 60.0, is_shared=False),
     )
     assert View.from_json(view.to_json()) == view
-    assert "\n" not in view.to_json()
+    assert b"\n" not in view.to_json()
