@@ -46,9 +46,9 @@ def bots(
     listed = table("bot", "author", "game", "under", "strength", "status", numbers={"strength"}, whole={"game"})
     for one in found:
         label = f"{one.bot} v{one.version}"
-        tried = [standing for standing in one.standings if standing.status != Status.UNTRIED.value]
+        tried = [standing for standing in one.standings if standing.status != Status.UNTRIED]
         if not tried:
-            listed.add_row(label, one.author, "", "", "-", Status.UNTRIED.value)
+            listed.add_row(label, one.author, "", "", "-", Status.UNTRIED)
         for line, standing in enumerate(tried):
             listed.add_row(
                 label if line == 0 else "",

@@ -33,4 +33,4 @@ def bots(visit: Visit) -> Page:
 
 def _tried(bot: BotRow) -> list[StandingRow]:
     """Return a bot's standings, except those of conditions under which it waits to qualify."""
-    return [one for one in bot.standings if one.status != Status.UNTRIED.value]
+    return [one for one in bot.standings if one.status != Status.UNTRIED]
