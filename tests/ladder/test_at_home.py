@@ -559,10 +559,10 @@ async def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address
             assert (await stream("another"))[0] is grpc.StatusCode.UNAUTHENTICATED
         code, details, seconds = await stream("another")
         assert code is grpc.StatusCode.RESOURCE_EXHAUSTED, details
-        assert seconds == 43_200
+        assert 43_000 < seconds <= 43_200
         for _ in range(2):  # it gets to the worker, which is not there
             assert (await stream("shown"))[:2] == (grpc.StatusCode.ABORTED, "the match was broken off")
-        assert (await stream("shown"))[2] == 43_200
+        assert 43_000 < (await stream("shown"))[2] <= 43_200
         await channel.close()
 
 
