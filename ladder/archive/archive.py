@@ -270,11 +270,8 @@ def find_record(home: Home, match_id: str) -> Record:
         NoRecord: if there is none.
         RecordError: if it or the archive is damaged.
     """
-    try:
-        with Archive(home.archive, create=False) as archive:
-            return archive.record(match_id)
-    except BadHome as error:
-        raise RecordError(home.archive, 0, str(error).removeprefix(f"{home.archive}: ")) from error
+    with _reading(home) as archive:
+        return archive.record(match_id)
 
 
 def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
@@ -283,9 +280,16 @@ def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
     Raises:
         RecordError: if it or the archive is damaged.
     """
+    with _reading(home) as archive:
+        return archive.logs(match_id)
+
+
+@contextmanager
+def _reading(home: Home) -> Iterator[Archive]:
+    """Open the archive; one that cannot be read is like a damaged record."""
     try:
         with Archive(home.archive, create=False) as archive:
-            return archive.logs(match_id)
+            yield archive
     except BadHome as error:
         raise RecordError(home.archive, 0, str(error).removeprefix(f"{home.archive}: ")) from error
 

@@ -14,18 +14,16 @@ from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
-from ladder.model.match import Match
+from ladder.facts.history import PlayedMatch
 from referee.files import check_regular
 from referee.version import installed_version
 
 _BYTES = 16
 
 
-def fingerprint(match: Match, record: bytes) -> bytes:
-    """Return a fingerprint of a counted match, its record, and the version of Dogana that verifies it."""
-    assert match.count is not None  # noqa: S101 it counts
-    count = replace(match.count, rated=True)  # whether it is rated is no matter of its record
-    facts = (installed_version(), match.match_id, match.condition, match.labels, match.seed, count)
+def fingerprint(match: PlayedMatch, record: bytes) -> bytes:
+    """Return what stands for a match that counts, its record, and the version of Dogana that verifies it."""
+    facts = installed_version(), replace(match, rated=True)  # whether it is rated is no matter of its record
     return blake2b(repr(facts).encode() + record, digest_size=_BYTES).digest()
 
 

@@ -25,11 +25,10 @@ from pathlib import Path
 
 from ladder.archive.archive import Archive, NoRecord
 from ladder.archive.checked import Notes, fingerprint, noted, noting
+from ladder.facts.history import PlayedMatch
 from ladder.facts.rebuilt import Rebuilt
-from ladder.facts.results import Results
 from ladder.facts.store import Store
 from ladder.model.condition import not_defaults
-from ladder.model.match import Match
 from ladder.model.names import ORGANISER_NAME
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
@@ -178,7 +177,7 @@ def _compare(home: Home, store: Store, rebuilt: Rebuilt, sample: Sample | None) 
             rebuilt.take_events()
             store.evidence.forget_broken()
             with noting(home.checked) if sample is None else nullcontext() as notes:
-                chosen = _chosen(rebuilt.views.results, found, sample)
+                chosen = _chosen(rebuilt.views, found, sample)
                 for problem in _problems(home, chosen, found, notes):
                     _settle(problem, store, rebuilt, found)
             for line in rebuilt.unplanned():
@@ -191,13 +190,12 @@ def _compare(home: Home, store: Store, rebuilt: Rebuilt, sample: Sample | None) 
     return found
 
 
-def _chosen(results: Results, found: Comparison, sample: Sample | None) -> Iterator[Match]:
+def _chosen(views: Store, found: Comparison, sample: Sample | None) -> Iterator[PlayedMatch]:
     """Yield the matches whose records are to be verified; count all matches."""
-    is_chosen = _among(count(1) if sample is None else sample.numbers(results.count_of_matches()))
-    for match in results.counted():
-        assert match.count is not None  # noqa: S101 it counts
+    is_chosen = _among(count(1) if sample is None else sample.numbers(views.results.count_of_matches()))
+    for match in views.history.all_played():
         found.matches += 1
-        if is_chosen(match.count.number):
+        if is_chosen(match.number):
             yield match
         else:
             found.left_out += 1
@@ -257,8 +255,8 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
         return found
 
 
-def _problems(home: Home, matches: Iterable[Match], found: Comparison, notes: Notes | None) -> Iterator[Problem]:
-    """Yield the problems of the records of matches, in order; on all cores if there is enough work.
+def _problems(home: Home, matches: Iterable[PlayedMatch], found: Comparison, notes: Notes | None) -> Iterator[Problem]:
+    """Yield what is wrong with the records of matches, in their order; on all cores if there is work for them.
 
     Args:
         home: the folder of the ladder.
@@ -296,7 +294,7 @@ def _problems(home: Home, matches: Iterable[Match], found: Comparison, notes: No
             pool.shutdown(cancel_futures=True)
 
 
-def _chunks(matches: Iterable[Match]) -> Iterator[list[Match]]:
+def _chunks(matches: Iterable[PlayedMatch]) -> Iterator[list[PlayedMatch]]:
     source = iter(matches)
     while chunk := list(islice(source, _CHUNK)):
         yield chunk
@@ -315,17 +313,16 @@ def _live_with_the_other() -> None:
     threading.Thread(target=end, daemon=True).start()
 
 
-def check(home: Home, matches: Sequence[Match], known: Path | None = None) -> Checked:
-    """Verify the records of counted matches in the order of their numbers, except those listed in a file of `checked.py`."""
+def check(home: Home, matches: Sequence[PlayedMatch], known: Path | None = None) -> Checked:
+    """Verify the records of matches that count, in the order of their numbers, unless they are noted in a file of `checked.py`."""
     found = Checked()
-    numbers = [match.count.number for match in matches if match.count is not None]
-    before = noted(known, numbers[0], numbers[-1]) if known is not None and numbers else {}
+    before = noted(known, matches[0].number, matches[-1].number) if known is not None and matches else {}
     with Archive(home.archive, create=False) as archive:
-        for number, match in zip(numbers, matches, strict=True):
+        for match in matches:
             try:
                 record = archive.record(match.match_id)
                 mark = fingerprint(match, record.data)
-                if before.get(number) == mark:
+                if before.get(match.number) == mark:
                     found.before += 1
                     continue
                 problem = _problem(match, verify(record.path, find, match.seed, record.data))
@@ -333,16 +330,14 @@ def check(home: Home, matches: Sequence[Match], known: Path | None = None) -> Ch
                 is_missing, is_unread = isinstance(error, NoRecord), isinstance(error, OtherFormat)
                 problem = Problem(match.match_id, str(error), False, is_missing, is_unread)
             if problem is None:
-                found.fingerprints[number] = mark
+                found.fingerprints[match.number] = mark
             else:
                 found.problems.append(problem)
     return found
 
 
-def _problem(match: Match, record: Verified) -> Problem | None:
-    """Return the problem of a valid record: it must be the counted one, with the counted result."""
-    count = match.count
-    assert count is not None  # noqa: S101 it counts
+def _problem(match: PlayedMatch, record: Verified) -> Problem | None:
+    """Return what is wrong with a record that holds: it must be the one that was counted, and say what was counted."""
     plan, result = record.plan, record.result
     condition = match.condition
     if (plan.match_id, plan.game.name, plan.bots) != (match.match_id, condition.game, match.labels):
@@ -355,20 +350,21 @@ def _problem(match: Match, record: Verified) -> Problem | None:
         return _contradiction(
             match, "does not begin as the matches of a ladder do: it has another board, or a position"
         )
-    if count.record_hash != record.result_hash:
+    if match.record_hash != record.result_hash:
         return _contradiction(match, "is not the one that was counted")
     seats = [
         (seat.rank, seat.score, seat.outcome, seat.detail, seat.decisions, milliseconds(seat.think_seconds))
         for seat in result.seats
     ]
-    counted = [count.ranks, count.scores, count.outcomes, count.details, count.decisions, count.think_ms]
-    whole = (result.digest, result.decisions)
-    if seats != list(zip(*counted, strict=True)) or whole != (count.digest, count.decisions_in_all):
+    counted = [
+        (seat.rank, seat.score, seat.outcome, seat.detail, seat.decisions, seat.think_ms) for seat in match.seats
+    ]
+    if (seats, result.digest, result.decisions) != (counted, match.digest, match.decisions):
         return _contradiction(match, "has another result than the one that was counted")
     return None
 
 
-def _contradiction(match: Match, text: str) -> Problem:
+def _contradiction(match: PlayedMatch, text: str) -> Problem:
     return Problem(match.match_id, f"match {match.match_id}: the record {text}", holds=True)
 
 

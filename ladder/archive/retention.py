@@ -62,20 +62,7 @@ def prune(
         BadHome: if the pruning cannot be stored; no record was removed then.
         OSError: if a file cannot be removed, with its name.
     """
-    with home.files_stay(but_mine=True):
-        return _prune(home, store, records_before, logs_before, retained, dry_run=dry_run)
-
-
-def _prune(
-    home: Home,
-    store: Store,
-    records_before: str | None,
-    logs_before: str | None,
-    retained: RetainedRecords,
-    *,
-    dry_run: bool,
-) -> Pruned:
-    with Archive(home.archive, create=False) as archive:
+    with home.files_stay(but_mine=True), Archive(home.archive, create=False) as archive:
         with store.reading():
             records = dict(_old(store, archive.sizes(RECORDS), records_before, retained))
             logs = dict(_old(store, archive.sizes(LOGS), logs_before, None))

@@ -31,9 +31,7 @@ def at_tables(
 
       dogana ladder at-tables mybot --no
     """
-    where = Where.chosen(home, server)
-    with where.desk() as desk:
-        found = desk.ask(AtTablesRequest(bot=bot, at_tables=allowed))
+    found = Where.chosen(home, server).ask(AtTablesRequest(bot=bot, at_tables=allowed))
     if as_json:
         print_json(document(found))
     else:

@@ -39,17 +39,16 @@ def bots(
       dogana ladder bots --game cargo_noir --json
     """
     where = Where.chosen(home, server)
-    with where.desk() as desk:
-        found = desk.ask(BotsRequest(game=game or "", called=called)).bots
+    found = where.ask(BotsRequest(game=game or "", called=called)).bots
     if as_json:
         print_json([document(one) for one in found])
         return
     listed = table("bot", "author", "game", "under", "strength", "status", numbers={"strength"}, whole={"game"})
     for one in found:
         label = f"{one.bot} v{one.version}"
-        tried = [standing for standing in one.standings if standing.status != Status.UNTRIED.value]
+        tried = [standing for standing in one.standings if standing.status != Status.UNTRIED]
         if not tried:
-            listed.add_row(label, one.author, "", "", "-", Status.UNTRIED.value)
+            listed.add_row(label, one.author, "", "", "-", Status.UNTRIED)
         for line, standing in enumerate(tried):
             listed.add_row(
                 label if line == 0 else "",

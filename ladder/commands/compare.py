@@ -42,9 +42,7 @@ def compare(
 
       dogana ladder compare mybot 'mybot v1' --game cargo_noir --json
     """
-    where = Where.chosen(home, server)
-    with where.desk() as desk:
-        found = desk.ask(CompareRequest(one=one, other=other, game=game or ""))
+    found = Where.chosen(home, server).ask(CompareRequest(one=one, other=other, game=game or ""))
     if as_json:
         print_json(document(found))
         return

@@ -39,8 +39,7 @@ def crosstable(
     request = CrosstableRequest(
         game=game, clock=clock or "", options=read_options(option or []), by_options=option is not None
     )
-    with Where.chosen(home, server).desk() as desk:
-        tables = desk.ask(request).tables
+    tables = Where.chosen(home, server).ask(request).tables
     if as_json:
         print_json([document(one) for one in tables])
         return

@@ -205,8 +205,7 @@ def listing(
 
       dogana ladder event list --game cargo_noir
     """
-    with Where.chosen(home, server).desk() as desk:
-        found = desk.ask(EventsRequest(game=game or ""))
+    found = Where.chosen(home, server).ask(EventsRequest(game=game or ""))
     if as_json:
         print_json(document(found))
         return
@@ -232,8 +231,7 @@ def show(name: NameArgument, home: FolderOption = None, server: ServerOption = N
 
       dogana ladder event show final --server https://ladder.example:8780 --json
     """
-    with Where.chosen(home, server).desk() as desk:
-        found = desk.ask(EventRequest(event=name))
+    found = Where.chosen(home, server).ask(EventRequest(event=name))
     if as_json:
         print_json(document(found))
         return

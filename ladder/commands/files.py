@@ -37,8 +37,7 @@ def files(
       dogana compare mybot.py old.tar.gz --game yunnan
     """
     check_free(to, force=force)
-    with Where.chosen(home, server).desk() as desk:
-        data = b"".join(desk.ask(FilesRequest(bot=bot)).pieces)
+    _, data = Where.chosen(home, server).fetch(FilesRequest(bot=bot))
     write_private(to, data)
     if as_json:
         print_json({"file": str(to), "bytes": len(data)})

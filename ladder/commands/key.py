@@ -47,8 +47,7 @@ def key(
         place = Home(where.home)
         with Store(place.database, create=False) as store:
             new_key(place, store, replace=True)
-    with where.desk() as desk:
-        found = desk.ask(KeyRequest())
+    found = where.ask(KeyRequest())
     if as_json:
         print_json(document(found))
     else:

@@ -34,15 +34,14 @@ def ladder_replay(context: typer.Context, match: str, home: Path | None, server:
       dogana ladder replay 3f09 --as 1 --bot mybot.py --server https://ladder.example:8780
     """
     where = Where.chosen(home, server)
+    name, record = where.fetch(RecordRequest(match=match))
     with tempfile.TemporaryDirectory(prefix="dogana-") as folder:
-        with where.desk() as desk:
-            record = desk.ask(RecordRequest(match=match))
-            file = Path(folder) / ("record.jsonl.zst" if record.name.endswith(".zst") else "record.jsonl")
-            file.write_bytes(b"".join(record.pieces))
+        file = Path(folder) / ("record.jsonl.zst" if name.endswith(".zst") else "record.jsonl")
+        file.write_bytes(record)
         try:
             look_at(shlex.split(where.command("replay", match)), file, hold=context.with_resource, **options)
         except DoganaError as error:  # the file is gone when its name is read
-            raise LadderError(str(error).replace(str(file), record.name)) from error
+            raise LadderError(str(error).replace(str(file), name)) from error
 
 
 def _parameters() -> list[inspect.Parameter]:

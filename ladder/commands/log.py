@@ -51,8 +51,7 @@ def log(
     """
     request = LogRequest(what=what, seat=seat, tail=0 if everything else tail)
     where = Where.chosen(home, server)
-    with where.desk() as desk:
-        logs = desk.ask(request).logs
+    logs = where.ask(request).logs
     if as_json:
         print_json([document(found) for found in logs])
         return

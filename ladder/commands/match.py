@@ -41,8 +41,7 @@ def match(
       dogana ladder match 3f09 --json
     """
     where = Where.chosen(home, server)
-    with where.desk() as desk:
-        found = desk.ask(MatchRequest(match=beginning))
+    found = where.ask(MatchRequest(match=beginning))
     if as_json:
         print_json(document(found))
     else:

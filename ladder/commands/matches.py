@@ -50,8 +50,7 @@ def matches(
     request = MatchesRequest(
         bot=bot or "", game=game or "", lost=lost, out=was_out, limit=limit, before=before, after=after
     )
-    with where.desk() as desk:
-        found = desk.ask(request)
+    found = where.ask(request)
     if as_json:
         print_json(document(found))
         return

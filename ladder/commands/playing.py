@@ -25,8 +25,7 @@ def playing(home: FolderOption = None, server: ServerOption = None, as_json: AsJ
       dogana ladder playing --server https://ladder.example:8780
     """
     where = Where.chosen(home, server)
-    with where.desk() as desk:
-        matches = desk.ask(PlayingRequest()).matches
+    matches = where.ask(PlayingRequest()).matches
     if as_json:
         print_json([document(match) for match in matches])
         return

@@ -37,8 +37,7 @@ def queue(
 
       dogana ladder queue cargo_noir --json
     """
-    with Where.chosen(home, server).desk() as desk:
-        queues = desk.ask(QueueRequest(game=game or "")).queues
+    queues = Where.chosen(home, server).ask(QueueRequest(game=game or "")).queues
     if as_json:
         print_json([document(one) for kept in queues for one in kept.versions])
         return

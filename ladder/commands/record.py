@@ -36,9 +36,7 @@ def record(
       dogana verify 3f09.jsonl.zst
     """
     check_free(to, force=force)
-    with Where.chosen(home, server).desk() as desk:
-        found = desk.ask(RecordRequest(match=match))
-        name, data = found.name, b"".join(found.pieces)
+    name, data = Where.chosen(home, server).fetch(RecordRequest(match=match))
     if not to.name.endswith(".zst"):
         data = unpacked(Path(name), data)
     write_private(to, data)

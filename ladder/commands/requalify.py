@@ -26,8 +26,7 @@ def requalify(
       dogana ladder requalify 'mybot v2'
     """
     where = Where.chosen(home, server)
-    with where.desk() as desk:
-        found = desk.ask(RequalifyRequest(bot=bot))
+    found = where.ask(RequalifyRequest(bot=bot))
     if as_json:
         print_json(document(found))
         return

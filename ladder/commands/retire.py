@@ -23,8 +23,7 @@ def retire(bot: BotArgument, home: FolderOption = None, server: ServerOption = N
       dogana ladder retire 'mybot v2'
     """
     where = Where.chosen(home, server)
-    with where.desk() as desk:
-        names = list(desk.ask(RetireRequest(bot=bot)).versions)
+    names = where.ask(RetireRequest(bot=bot)).versions
     if as_json:
         print_json({"retired": names})
     else:

@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from socket import gethostname
@@ -173,17 +173,18 @@ def serve(
         raise LadderError("bots at home cannot join matches on other machines; add --at-home none, or leave out --ray")
     control, address = read_clock(clock), Listen(listen, *read_tls(tls_cert, tls_key))
     figures_at = None if metrics is None else Listen(metrics)
-    pages = PagesSettings(
-        Listen(web).address,
-        public_url_of(public_url),
-        tables,
-        tables_per_address,
-        proxy,
-        names_of([web], host_name or []),
-        origins_of(cors_origin or []),
-        tls_cert,
-        tls_key,
+    pages_at = Listen(web).address
+    site = Site(
+        takes_bots=True,
+        has_tables=True,
+        tables=tables,
+        tables_per_address=tables_per_address,
+        public_url=public_url_of(public_url),
+        proxy=proxy,
+        host_names=names_of([web], host_name or []),
+        cors_origins=origins_of(cors_origin or []),
     )
+    tls = None if tls_cert is None or tls_key is None else (tls_cert, tls_key)
     chosen = [agree(find(name), {}, None) for name in dict.fromkeys(game or games())]
     names = [one.game.name for one in chosen]
     place = Home(home)
@@ -230,8 +231,8 @@ def serve(
             )
             for text, is_warning in isolation_report(limits, sandbox):
                 note("sandbox", logging.WARNING if is_warning else logging.INFO, text=text)
-            at_tables = confine(place, limits) if ray is not None else sandbox
-            with _listening(place, address, figures_at, called, pages, Isolation(at_tables)):
+            site = replace(site, walls=Isolation(confine(place, limits) if ray is not None else sandbox))
+            with _listening(place, address, figures_at, called, pages_at, site, tls):
                 _play(place, store, plan)
     except KeyboardInterrupt as stop:
         _note_stop(began, logging.INFO, str(stop) or "SIGINT")
@@ -249,31 +250,17 @@ def _note_stop(began: float, level: int, reason: str) -> None:
     note("stop", level, reason=reason, seconds=time.monotonic() - began)
 
 
-@dataclass(frozen=True, slots=True)
-class PagesSettings:
-    """The address of the pages, and their settings (`Site`)."""
-
-    address: str
-    public_url: str
-    tables: int
-    tables_per_address: int | None
-    proxy: str
-    host_names: frozenset[str]
-    cors_origins: frozenset[str]
-    certificate: Path | None
-    key: Path | None
-
-
 @contextmanager
-def _showing(place: Home, pages: PagesSettings, address: str, walls: Isolation, figures: Metrics) -> Iterator[str]:
-    """Serve the pages in this context; yield their address.
-
-    Args:
-        place: the ladder.
-        pages: their address and settings.
-        address: the address of the ladder for bots at home and spectators.
-        walls: the sandbox of authors' bots at tables.
-        figures: counts the requests of programs.
+def _listening(
+    place: Home,
+    listen: Listen,
+    metrics: Listen | None,
+    at_home: AtHome,
+    pages_at: str,
+    site: Site,
+    tls: tuple[Path, Path] | None,
+) -> Iterator[None]:
+    """Serve the ladder and its pages meanwhile, and its figures if there is an address for them.
 
     Raises:
         PortInUse: if a port cannot be used.
@@ -281,36 +268,7 @@ def _showing(place: Home, pages: PagesSettings, address: str, walls: Isolation, 
     with undisturbed():  # as in `serve`
         from ladder.http.publishing.serving import EVERYWHERE, Certificate, pages_beside
 
-    host, _, port = address.rpartition(":")
-    site = Site(
-        takes_bots=True,
-        has_tables=True,
-        tables=pages.tables,
-        tables_per_address=pages.tables_per_address,
-        walls=walls,
-        address=f"{urlsplit(pages.public_url).hostname or (gethostname() if host in EVERYWHERE else host)}:{port}",
-        public_url=pages.public_url,
-        proxy=pages.proxy,
-        host_names=pages.host_names,
-        cors_origins=pages.cors_origins,
-    )
-    certificate = None
-    if pages.certificate is not None and pages.key is not None:
-        certificate = Certificate(pages.certificate, pages.key)
-    with reading(figures.count) as calls, pages_beside(place, site, pages.address, certificate, calls) as url:
-        yield url
-
-
-@contextmanager
-def _listening(
-    place: Home, listen: Listen, metrics: Listen | None, at_home: AtHome, pages: PagesSettings, walls: Isolation
-) -> Iterator[None]:
-    """Serve the ladder, its pages, and its figures if they have an address, in this context.
-
-    Raises:
-        PortInUse: if a port cannot be used.
-    """
-    figures = Metrics(place)
+    figures, certificate = Metrics(place), None if tls is None else Certificate(*tls)
     with (
         serving(place, listen, figures, at_home) as port,
         nullcontext() if metrics is None else figures.serving(metrics) as port_of_figures,
@@ -319,10 +277,12 @@ def _listening(
         note("listening", address=f"{host}:{port}", encrypted=listen.key is not None)
         if metrics is not None:
             note("metrics", address=f"http://{metrics.address.rpartition(':')[0]}:{port_of_figures}/metrics")
-        reached = {host} if pages.proxy else {host, pages.address.rpartition(":")[0]}  # a proxy can encrypt
+        reached = {host} if site.proxy else {host, pages_at.rpartition(":")[0]}  # a proxy can encrypt
         if listen.key is None and not reached <= HERE:
             note("unencrypted", logging.WARNING, text="the connections are not encrypted; see --tls-cert")
-        with _showing(place, pages, f"{host}:{port}", walls, figures) as url:
+        known_as = urlsplit(site.public_url).hostname or (gethostname() if host in EVERYWHERE else host)
+        site = replace(site, address=f"{known_as}:{port}")
+        with reading(figures.count) as calls, pages_beside(place, site, pages_at, certificate, calls) as url:
             note("pages", address=url)
             yield
 
@@ -355,6 +315,5 @@ def _play(place: Home, store: Store, plan: RunPlan) -> None:
 
 
 def _wait_for_room(place: Home, needed: int) -> None:
-    """Wait until this number of bytes is free."""
     while lack_of_room(place.folder, needed):
         time.sleep(IDLE_SECONDS)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ladder.commands.options import AsJson, BotArgument
 from ladder.commands.tables import moment, status_of, table
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.facts.standings import Status
+from ladder.facts.standings import STOPPED, Status
 from ladder.questions.bots import Performance, ShowAnswer, ShowRequest
 from ladder.questions.in_words import disagreement, open_places, strength
 from ladder.questions.question import document
@@ -33,8 +33,7 @@ def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = Non
       dogana ladder show 'mybot v1' --json
     """
     where = Where.chosen(home, server)
-    with where.desk() as desk:
-        found = desk.ask(ShowRequest(bot=bot))
+    found = where.ask(ShowRequest(bot=bot))
     if as_json:
         print_json(document(found))
         return
@@ -51,12 +50,11 @@ def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = Non
     has_played = any(standing.matches for standing in every)
     if has_played:
         out.print(f"its matches:  {where.command('matches', bot)}", soft_wrap=True)
-    has_failed = any(standing.status == Status.FAILED.value for standing in every)
+    has_failed = any(standing.status == Status.FAILED for standing in every)
     is_at_home = any(standing.at_home for version in found.versions[-1:] for standing in version.standings)
     if (has_played or has_failed) and not is_at_home:
         out.print(f"its log:      {where.command('log', bot)}", soft_wrap=True)
-    stopped = {status.value for status in (Status.FAILED, Status.SUSPENDED, Status.RETIRED)}
-    if any(standing.status in stopped for standing in every):
+    if any(standing.status in STOPPED for standing in every):
         out.print(f"to try again: {where.command('requalify', bot)}", soft_wrap=True)
 
 
@@ -69,7 +67,7 @@ def _print_versions(found: ShowAnswer) -> None:
             listed.add_row(*first, one.game, one.terms, open_places(one), strength(one), status_of(one))
             first = ["", ""]
         if not version.standings:
-            listed.add_row(*first, "", "", "-", "-", Status.UNTRIED.value)
+            listed.add_row(*first, "", "", "-", "-", Status.UNTRIED)
     out.print(listed)
     for version in found.versions:
         for one in version.standings:

@@ -72,8 +72,7 @@ def top(
         game=game or "", clock=clock or "", options=read_options(option or []), by_options=option is not None
     )
     where = Where.chosen(home, server)
-    with where.desk() as desk:
-        tables = desk.ask(request).tables
+    tables = where.ask(request).tables
     if as_json:
         print_json([document(standing) for one in tables for standing in one.versions])
         return
@@ -88,8 +87,7 @@ def top(
 
 
 def _top_of_all(where: Where, *, as_json: bool) -> None:
-    with where.desk() as desk:
-        found = desk.ask(AllGamesRequest())
+    found = where.ask(AllGamesRequest())
     if as_json:
         print_json(document(found))
         return
@@ -118,7 +116,7 @@ _COLUMNS: dict[str, Callable[[StandingRow], str]] = {
     "out": lambda one: str(one.out),
 }
 """The columns of a table, each with its text for a standing."""
-_OF_SEVERAL = {Status.NEW.value: "wait for their first match", Status.UNTRIED.value: "wait to qualify"}
+_OF_SEVERAL: dict[str, str] = {Status.NEW: "wait for their first match", Status.UNTRIED: "wait to qualify"}
 """The notes on several versions, where they differ from those on one."""
 _DISPENSABLE = ("sigma", "mu", "different", "out", "author", "wins", "matches")
 """The columns that are left out on a narrow terminal, in this order."""
@@ -149,7 +147,7 @@ def print_standings(where: Where, title: str, standings: Sequence[StandingRow]) 
     notes: dict[str, list[str]] = {}
     for one in standings:
         label = f"{one.bot} v{one.version}"
-        if one.author == HOUSE and one.status == Status.UNTRIED.value:
+        if one.author == HOUSE and one.status == Status.UNTRIED:
             continue  # it qualifies with the first match of the game
         if one.status:
             notes.setdefault(f"{one.status}: {one.reason}" if one.reason else one.status, []).append(label)
@@ -160,7 +158,7 @@ def print_standings(where: Where, title: str, standings: Sequence[StandingRow]) 
         why = why if len(bots) == 1 else _OF_SEVERAL.get(why, why)
         more = f" and {len(bots) - MAX_NAMED} more (`{every}`)" if len(bots) > MAX_NAMED else ""
         out.print(f"{', '.join(bots[:MAX_NAMED])}{more}: {why}", soft_wrap=True)
-    if failed := next((one for one in standings if one.status == Status.FAILED.value), None):
+    if failed := next((one for one in standings if one.status == Status.FAILED), None):
         label = f"{failed.bot} v{failed.version}"
         out.print(f"why, for its author and the organiser: {where.command('show', label)}", soft_wrap=True)
     if rest := sum(map(len, list(notes.values())[MAX_NOTES:])):

@@ -16,6 +16,7 @@ from ladder.commands.options import SERVER_VARIABLE, default_home
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.questions.desk import Desk
+from ladder.questions.question import Answer, File, Request
 from ladder.service.login import Login, is_url
 
 if TYPE_CHECKING:  # only a command with --server needs a client
@@ -96,6 +97,25 @@ class Where:
             return
         with remote_ladder(self.server) as ladder:
             yield ladder
+
+    def ask(self, request: Request[Answer]) -> Answer:
+        """Ask the ladder, and return its answer; for a file see `fetch`.
+
+        Raises:
+            DoganaError: if it is refused, or the ladder does not answer.
+        """
+        with self.desk() as desk:
+            return desk.ask(request)
+
+    def fetch(self, request: Request[File]) -> tuple[str, bytes]:
+        """Ask for a file, and return its name and its content.
+
+        Raises:
+            DoganaError: if it is refused, or the ladder does not answer.
+        """
+        with self.desk() as desk:
+            file = desk.ask(request)
+            return file.name, b"".join(file.pieces)
 
     @property
     def soon(self) -> str:

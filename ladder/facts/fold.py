@@ -347,7 +347,6 @@ def _was_played(db: sqlite3.Connection, match: _Seated, digest: str) -> bool:
 
 
 def _rated(db: sqlite3.Connection, match: _Seated, event: Event) -> dict[int, Rating]:
-    """Return the new ratings of the versions that a match rates."""
     parents: dict[int, int | None] = {}
     newest: dict[int, int] = {}
     for version, bot in db.execute(

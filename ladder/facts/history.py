@@ -11,8 +11,9 @@ from operator import itemgetter
 from typing import Any
 
 from ladder.facts.roster import Roster
+from ladder.facts.schedule import SEED
 from ladder.model.condition import Condition
-from ladder.model.match import Version
+from ladder.model.match import Version, seed_of
 from ladder.model.rating import Rating
 from ladder.operation.errors import LadderError
 from ladder.operation.sqlite_file import SqliteFile
@@ -58,14 +59,23 @@ class PlayedMatch:
     block: int
     rotation: int
     """Counts the matches of the block, from 0."""
+    seed: int
     finished_at: str
     """In ISO 8601, UTC."""
     digest: str
+    record_hash: str
+    decisions: int
+    """The number of decisions of all seats."""
     rated: bool
     """False if it is of an event, or the same was played before between the same versions in the same seats."""
     event: str
     """The name of its event; empty for a match of the ladder itself."""
     seats: tuple[PlayedSeat, ...]
+
+    @property
+    def labels(self) -> list[str]:
+        """The name of each seat in the record."""
+        return [seat.version.label for seat in self.seats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +227,7 @@ class MatchHistory:
         conditions = self._roster.conditions()
         rows = self._file.each(
             f"""
-            select results.*, matches.block, matches.rotation, blocks.condition, seats.version,
+            select results.*, matches.block, matches.rotation, blocks.condition, {SEED}, seats.version,
                 coalesce((select name from tournaments where id = blocks.tournament), '') as event,
                 seat_results.seat, seat_results.rank, seat_results.score, seat_results.outcome, seat_results.detail,
                 seat_results.decisions as seat_decisions, seat_results.think_ms
@@ -233,20 +243,24 @@ class MatchHistory:
         for _, group in groupby(rows, key=itemgetter("number")):
             seats = list(group)
             first = seats[0]
+            played_by = [versions[row["version"]] for row in seats]
             yield PlayedMatch(
                 number=first["number"],
                 match_id=first["match"],
                 condition=conditions[first["condition"]],
                 block=first["block"],
                 rotation=first["rotation"],
+                seed=seed_of(first["seed"], first["rotation"], [version.content_hash for version in played_by]),
                 finished_at=first["finished_at"],
                 digest=first["digest"],
+                record_hash=first["record_hash"],
+                decisions=first["decisions"],
                 rated=bool(first["rated"]),
                 event=first["event"],
                 seats=tuple(
                     PlayedSeat(
                         seat=row["seat"],
-                        version=versions[row["version"]],
+                        version=version,
                         rank=row["rank"],
                         score=row["score"],
                         outcome=Outcome(row["outcome"]),
@@ -254,7 +268,7 @@ class MatchHistory:
                         decisions=row["seat_decisions"],
                         think_ms=row["think_ms"],
                     )
-                    for row in seats
+                    for row, version in zip(seats, played_by, strict=True)
                 ),
             )
 

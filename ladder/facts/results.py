@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 
 from ladder.facts.log import Log
-from ladder.facts.roster import Roster
-from ladder.facts.schedule import MATCH, match_of
 from ladder.facts.schema import MAX_VOIDS
 from ladder.model.condition import Condition
 from ladder.model.match import Match
@@ -45,10 +41,9 @@ class Tally:
 class Results:
     """The results of matches, with the ratings and tallies that follow."""
 
-    def __init__(self, file: SqliteFile, log: Log, roster: Roster) -> None:
+    def __init__(self, file: SqliteFile, log: Log) -> None:
         self._file = file
         self._log = log
-        self._roster = roster
 
     def count_of_matches(self) -> int:
         """Return the number of counted matches."""
@@ -89,13 +84,13 @@ class Results:
             },
         )
 
-    def note_telemetry(self, match: Match, telemetry: Mapping[int, Mapping[str, KeyValues]]) -> None:
-        """Store the telemetry of bots in a counted match, by seat and key."""
+    def note_telemetry(self, match_id: str, telemetry: Mapping[int, Mapping[str, KeyValues]]) -> None:
+        """Keep what bots said of their thinking in a match that counts, by seat and key."""
         with self._file.writing():
             self._file.write_each(
                 "insert into telemetry (match, seat, key, count, total) values (?, ?, ?, ?, ?)",
                 (
-                    [match.match_id, seat, key, series.count, series.total]
+                    [match_id, seat, key, series.count, series.total]
                     for seat, said in telemetry.items()
                     for key, series in said.items()
                 ),
@@ -115,24 +110,6 @@ class Results:
         with self._file.writing():
             while self.void(match, reason) < MAX_VOIDS:
                 pass
-
-    def counted(self) -> Iterator[Match]:
-        """Read all counted matches in the order of counting; inside `reading`, all as of one moment."""
-        conditions, versions = self._roster.conditions(), self._roster.versions()
-        rows = self._file.each(
-            f"""
-            select {MATCH}, seats.version, results.number, results.digest, results.record_hash, results.rated,
-                results.decisions as decisions_in_all, seat_results.*
-            from results
-            join matches on matches.id = results.match
-            join blocks on blocks.id = matches.block
-            join seats on seats.match = results.match
-            join seat_results on seat_results.match = seats.match and seat_results.seat = seats.seat
-            order by results.number, seats.seat
-            """  # noqa: S608
-        )
-        for _, seats in groupby(rows, key=itemgetter("number")):
-            yield match_of(list(seats), conditions, versions)
 
     def tallies(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, Tally]:
         """Return the tally of every version that was ever scheduled."""

@@ -11,10 +11,9 @@ from typing import Any
 from ladder.facts.log import Log
 from ladder.facts.roster import Roster
 from ladder.model.condition import Condition
-from ladder.model.match import HOUSE, Count, Match, Version, seed_of
+from ladder.model.match import HOUSE, Match, Version, seed_of
 from ladder.operation.sqlite_file import SqliteFile, among_ids
 from referee.kit.chance import commitment
-from referee.match.result import Outcome
 
 
 class Schedule:
@@ -143,7 +142,7 @@ class Schedule:
         return {row["version"]: row["due"] for row in rows}
 
     def match(self, match_id: str) -> Match | None:
-        """Return a scheduled match; None if it was not scheduled."""
+        """Return a match that was scheduled; None if it was not."""
         rows = self._file.rows(
             f"""
             select {MATCH}, seats.version
@@ -211,21 +210,6 @@ def match_of(
 ) -> Match:
     """Build a match from a row for each seat."""
     first = rows[0]
-    count = None
-    if "number" in first:
-        count = Count(
-            number=first["number"],
-            ranks=tuple(row["rank"] for row in rows),
-            scores=tuple(row["score"] for row in rows),
-            outcomes=tuple(Outcome(row["outcome"]) for row in rows),
-            details=tuple(row["detail"] for row in rows),
-            decisions=tuple(row["decisions"] for row in rows),
-            think_ms=tuple(row["think_ms"] for row in rows),
-            decisions_in_all=first["decisions_in_all"],
-            digest=first["digest"],
-            record_hash=first["record_hash"],
-            rated=bool(first["rated"]),
-        )
     seats = tuple(versions[row["version"]] for row in rows)
     return Match(
         match_id=first["match_id"],
@@ -236,5 +220,4 @@ def match_of(
         guests=bool(first["guests"]),
         tournament=first["tournament"],
         voids=first.get("voids", 0),
-        count=count,
     )

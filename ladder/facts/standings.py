@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ SUSPENDED_AFTER = 5
 """A version that was out in this many matches in a row is not scheduled any more: it would cost everybody time."""
 
 
-class Status(Enum):
+class Status(StrEnum):
     """The status of a version on the ladder; the values are the words of tables."""
 
     ACTIVE = ""
@@ -50,6 +50,8 @@ class Status(Enum):
 
 
 SCHEDULED = (Status.ACTIVE, Status.NEW)
+STOPPED = (Status.FAILED, Status.SUSPENDED, Status.RETIRED)
+"""It can qualify again."""
 
 
 @dataclass(frozen=True, slots=True)

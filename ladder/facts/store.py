@@ -50,7 +50,7 @@ class Store:
         self.roster = Roster(self.file, self.log)
         self.admission = Admission(self.file, self.log, self.roster)
         self.schedule = Schedule(self.file, self.log, self.roster)
-        self.results = Results(self.file, self.log, self.roster)
+        self.results = Results(self.file, self.log)
         self.tournaments = Tournaments(self.file, self.log, self.roster, self.schedule)
         self.evidence = Evidence(self.file, self.log, self.schedule)
         self.history = MatchHistory(self.file, self.roster)

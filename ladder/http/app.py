@@ -36,7 +36,7 @@ from ladder.http.pages.matches import matches
 from ladder.http.pages.rules import rules
 from ladder.http.pages.standings import standings
 from ladder.http.pages.start import start
-from ladder.http.people import author
+from ladder.http.people.author import Author
 from ladder.http.people.play import Play
 from ladder.http.pictures.boards import Boards
 from ladder.http.pictures.matches import Matches
@@ -123,7 +123,7 @@ class Pages:
         self._queues = CallerQueues(MAX_PAGES - 1)
         self._refusals = refusals
         self.limits = limits
-        self.changes = Changes(limits.thread_seconds)
+        self.changes = Changes(limits)
         self.tokens = Tokens(home.database, self.limits.guesses)
 
     def endpoint(self, function: PageFunction) -> Callable[[Request], Awaitable[Response]]:
@@ -209,7 +209,6 @@ def sent(kept: PreparedResponse, request: Request, *, is_private: bool) -> Respo
 
 
 def _methods(request: Request) -> str:
-    """Return the allowed methods of an address."""
     *its, any_path = (
         one for one in request.app.routes if isinstance(one, Route) and one.matches(request.scope)[0] is not Match.NONE
     )
@@ -277,7 +276,7 @@ def application(
     routes += Api(callers, cache).routes()
     if site.takes_bots:
         routes += ChangesByPrograms(callers, pages.changes).routes()
-    routes += author.routes(home, site, pages.limits, pages.tokens, pages.changes, refusals, pages.answer_privately)
+    routes += Author(home, site, pages.limits, pages.tokens, pages.changes, refusals, pages.answer_privately).routes()
     play = Play(home, site, pages.limits, pages.show)
     if site.has_tables:
         routes += play.routes()

@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Self, TypeVar
 
@@ -28,45 +27,35 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}", re.ASCII)
 Taken = TypeVar("Taken")
 
 
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """The announcement of a bot, before its file."""
-
-    bot: str
-    """The name of the bot."""
-    file: str
-    """The name of the file: a program, a .py, .js or .jar file, or an archive. Its suffix decides."""
-    size: int
-    """Its size, in bytes."""
-    sha256: str = ""
-    """The SHA-256 of the file, in hexadecimal; empty if unknown."""
-    at_tables: bool = False
-    """True to allow people to play against the bot at tables; False leaves that unchanged."""
-
-
 class Upload(Generic[Taken]):
     """A file that arrives in pieces, in a temporary folder; use it as a context manager."""
 
-    def __init__(self, home: Home, submission: Submission, submit: Callable[[Path], Taken]) -> None:
-        """Check the announcement; `submit` is called with the complete file.
+    def __init__(self, home: Home, name: str, size: int, submit: Callable[[Path], Taken]) -> None:
+        """Check the announcement.
+
+        Args:
+            home: the ladder.
+            name: the name of the file.
+            size: its announced size in bytes.
+            submit: called with the complete file.
 
         Raises:
             BadBot: if the file is too large, or its name is not allowed.
             NoRoom: if the disk is full.
         """
-        if submission.size > MAX_BYTES:
-            raise BadBot(f"{submission.file} has {submission.size} bytes; at most {MAX_BYTES} are accepted")
-        if not _FILE_NAME.fullmatch(submission.file):
+        if size > MAX_BYTES:
+            raise BadBot(f"{name} has {size} bytes; at most {MAX_BYTES} are accepted")
+        if not _FILE_NAME.fullmatch(name):
             raise BadBot("the name of a submitted file is 1 to 100 letters, digits, dots, dashes and underscores")
-        self._submission = submission
+        self._announced = size
         self._submit = submit
         self._hash = hashlib.sha256()
         self._size = 0
         home.make()
-        check_room(home.folder, 2 * submission.size)  # as it comes, and taken in
+        check_room(home.folder, 2 * size)  # as it comes, and taken in
         private_folder(home.versions)
         self._folder = tempfile.TemporaryDirectory(prefix=f"{_RECEIVING}{os.getpid()}-", dir=home.versions)
-        self._path = Path(self._folder.name) / submission.file
+        self._path = Path(self._folder.name) / name
         self._file = self._path.open("xb")
 
     def __enter__(self) -> Self:
@@ -83,19 +72,19 @@ class Upload(Generic[Taken]):
             BadBot: if the file is larger than announced.
         """
         self._size += len(data)
-        if self._size > self._submission.size:
-            raise BadBot(f"{self._submission.file} was announced with {self._submission.size} bytes, but more came")
+        if self._size > self._announced:
+            raise BadBot(f"{self._path.name} was announced with {self._announced} bytes, but more came")
         self._hash.update(data)
         self._file.write(data)
 
-    def check(self) -> None:
-        """Check that the complete file matches its announcement.
+    def check(self, sha256: str) -> None:
+        """Check that the complete file has the announced size, and this SHA-256 in hexadecimal.
 
         Raises:
-            BadBot: if its size or its hash differs.
+            BadBot: if not.
         """
-        if self._size != self._submission.size or self._hash.hexdigest() != self._submission.sha256:
-            raise BadBot(f"{self._submission.file} did not arrive as it was sent; send it again")
+        if self._size != self._announced or self._hash.hexdigest() != sha256:
+            raise BadBot(f"{self._path.name} did not arrive as it was sent; send it again")
 
     def take_in(self, *, executable: bool) -> Taken:
         """Accept the bot from the complete file, without an announced size and hash.

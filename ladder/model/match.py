@@ -1,4 +1,4 @@
-"""Versions of bots, and a match between them, from its scheduling to its count."""
+"""Versions of bots, and a scheduled match between them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ladder.model.condition import Condition
 from referee.kit.chance import rotation_seed
-from referee.match.result import Outcome
 
 JOIN_SECONDS = 30.0
 """The time for agents to join. A runtime that starts in 1 s alone may need 10 s when each processor has a worker."""
@@ -68,7 +67,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A scheduled match, with its outcome once it counts."""
+    """A scheduled match."""
 
     match_id: str
     block: int | None
@@ -82,8 +81,6 @@ class Match:
     """The id of its event; None for a match of the ladder itself."""
     voids: int = 0
     """The number of its void attempts."""
-    count: Count | None = None
-    """Its outcome; None until it counts."""
 
     @property
     def versions(self) -> tuple[int, ...]:
@@ -99,24 +96,3 @@ class Match:
     def at_home(self) -> list[Version]:
         """Its versions that run on their authors' machines."""
         return [version for version in self.seats if version.is_at_home]
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """The counted outcome of a match."""
-
-    number: int
-    """The number of the match among all counted ones, from 1."""
-    ranks: tuple[int, ...]
-    scores: tuple[int, ...]
-    outcomes: tuple[Outcome, ...]
-    details: tuple[str, ...]
-    """The reason why each seat is out; empty for a seat that played to the end."""
-    decisions: tuple[int, ...]
-    think_ms: tuple[float, ...]
-    """The milliseconds charged to each seat for its decisions."""
-    decisions_in_all: int
-    digest: str
-    record_hash: str
-    rated: bool
-    """False if an earlier match had the same play and the same versions in the same seats: it is no new evidence."""

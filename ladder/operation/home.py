@@ -8,7 +8,7 @@ positions/       the positions in which house bots failed
 runtimes/        runtimes of bots besides the usual programs: folders, or links to them; the organiser makes it
 key.pem          the private key for records and the audit log; only this user can read it (`key.py`)
 key.pub          the public key that belongs to it
-pages/           the drawn viewers of matches (`web/drawings.py`); they can be removed at any time
+pages/           the drawn viewers of matches (`http/pictures/drawings.py`); they can be removed at any time
 playing/         the address of each running match for spectators (`playing.py`)
 tables/          the matches of people against bots (`tables/open_tables.py`); no rating, record or backup of the ladder has them
 run.lock         held during a run

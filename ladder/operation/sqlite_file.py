@@ -164,7 +164,6 @@ class SqliteFile:
         return _pragma(self._db.conn, "application_id") == self._layout.application_id
 
     def _make_private(self) -> None:
-        """Make a new file and its folder private to this user."""
         for path in (self.path.parent, *self.path.parent.glob(f"{self.path.name}*")):
             with contextlib.suppress(OSError):  # it belongs to somebody else, who then decides
                 path.chmod(path.stat().st_mode & 0o700)

@@ -104,6 +104,18 @@ End = Finished | Void
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """The settings with which workers play."""
+
+    home: Home
+    """The ladder whose matches they play."""
+    join_seconds: float
+    """The time that agents have to join."""
+    sandbox: Sandbox | None
+    """The sandbox of submitted bots; None to run them with the rights of this process."""
+
+
+@dataclass(frozen=True, slots=True)
 class Invitation:
     """A seat that waits for a bot at home."""
 
@@ -142,10 +154,8 @@ class Pool:
             sandbox: the sandbox of submitted bots; None to run them with the rights of this process.
             invite: called when a seat waits for a bot at home; None if such bots cannot be reached.
         """
-        self._home = home
+        self._settings = WorkerSettings(home, join_seconds, sandbox)
         self._invite = invite
-        self._join_seconds = join_seconds
-        self._sandbox = sandbox
         self._patience = patience or WorkerTimeouts()
         self._context = multiprocessing.get_context("spawn")
         self._most = workers
@@ -178,7 +188,6 @@ class Pool:
         self._kill_leftovers()
 
     def _kill_leftovers(self) -> None:
-        """Kill the processes of agents that have outlived dead workers."""
         kill_children([*self._others, *(worker.process.pid for worker in self.workers)])
 
     def _idle(self) -> _Worker:
@@ -186,7 +195,7 @@ class Pool:
         for worker in self.workers:
             if worker.match is None:
                 return worker
-        self.workers.append(_Worker(self._context, self._home, self._patience, self._join_seconds, self._sandbox))
+        self.workers.append(_Worker(self._context, self._settings, self._patience))
         return self.workers[-1]
 
     def play_alone(self, match: Match) -> End:
@@ -242,10 +251,11 @@ class Pool:
             worker.kill()
             self.workers.remove(worker)
             self._kill_leftovers()
-            if self._sandbox is not None:
-                self._sandbox.groups.sweep()
-            self._home.sweep_records(match.match_id)
-            (self._home.playing / match.match_id).unlink(missing_ok=True)
+            home, sandbox = self._settings.home, self._settings.sandbox
+            if sandbox is not None:
+                sandbox.groups.sweep()
+            home.sweep_records(match.match_id)
+            (home.playing / match.match_id).unlink(missing_ok=True)
         if isinstance(end, Void) and end.no_room:
             raise NoRoom(end.reason)
         return match, end
@@ -261,28 +271,15 @@ class _Worker:
     """
 
     def __init__(
-        self,
-        context: multiprocessing.context.SpawnContext,
-        home: Home,
-        patience: WorkerTimeouts,
-        join_seconds: float,
-        sandbox: Sandbox | None,
+        self, context: multiprocessing.context.SpawnContext, settings: WorkerSettings, patience: WorkerTimeouts
     ) -> None:
         self._patience = patience
-        self._join_seconds = join_seconds
+        self._join_seconds = settings.join_seconds
         self._beats = context.RawValue(ctypes.c_ulong, 0)
         self.pipe, theirs = context.Pipe()
         self.process: SpawnProcess = context.Process(
             target=_work,
-            args=(
-                theirs,
-                home,
-                self._beats,
-                patience.tick_seconds,
-                join_seconds,
-                sandbox,
-                journal.form_of_this_process(),
-            ),
+            args=(theirs, settings, self._beats, patience.tick_seconds, journal.form_of_this_process()),
             daemon=True,
         )
         with undisturbed():
@@ -377,28 +374,19 @@ def _out_of_memory_kills() -> str:
 
 def _work(
     pipe: Connection,
-    home: Home,
+    settings: WorkerSettings,
     beats: ctypes.c_ulong,
     beat_seconds: float,
-    join_seconds: float,
-    sandbox: Sandbox | None,
     form: journal.Form | None,
 ) -> None:
     become_worker()
     if form is not None:
         journal.begin(form)
     os.umask(0o077)
-    asyncio.run(_play_matches(pipe, home, beats, beat_seconds, join_seconds, sandbox))
+    asyncio.run(_play_matches(pipe, settings, beats, beat_seconds))
 
 
-async def _play_matches(
-    pipe: Connection,
-    home: Home,
-    beats: ctypes.c_ulong,
-    beat_seconds: float,
-    join_seconds: float,
-    sandbox: Sandbox | None,
-) -> None:
+async def _play_matches(pipe: Connection, settings: WorkerSettings, beats: ctypes.c_ulong, beat_seconds: float) -> None:
     beating = asyncio.create_task(_beat(beats, beat_seconds))
     async with RefereeServer() as server:
         while True:
@@ -407,7 +395,7 @@ async def _play_matches(
             except (EOFError, OSError):
                 break
             try:
-                end = await _play(match, home, server, join_seconds, sandbox, pipe)
+                end = await _play(match, settings, server, pipe)
             except Exception as error:  # whatever it is: the ladder must hear of it, and this worker goes on
                 end = Void(f"{type(error).__name__}: {error}", no_room=is_for_want_of_room(error))
             try:
@@ -424,14 +412,8 @@ async def _beat(beats: ctypes.c_ulong, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
-async def _play(
-    match: Match,
-    home: Home,
-    server: RefereeServer,
-    join_seconds: float,
-    sandbox: Sandbox | None,
-    pipe: Connection,
-) -> End:
+async def _play(match: Match, settings: WorkerSettings, server: RefereeServer, pipe: Connection) -> End:
+    home, sandbox = settings.home, settings.sandbox
     game = find(match.condition.game)
     plan = MatchPlan(
         game=game,
@@ -444,7 +426,7 @@ async def _play(
     )
     # The draws of a match without a block are nobody else's: the runtimes that it reads stay in memory for the next.
     sandbox = None if sandbox is None else replace(sandbox, forgets=match.block is not None)
-    players = [_player(version, home, join_seconds, sandbox) for version in match.seats]
+    players = [_player(version, replace(settings, sandbox=sandbox)) for version in match.seats]
     path = home.record(match.match_id)
     private_folder(path.parent)
     try:
@@ -455,7 +437,7 @@ async def _play(
                 server=server,
                 record=path,
                 announce=lambda seat, token: pipe.send(
-                    Invitation(match, seat, token, server.local_address, join_seconds)
+                    Invitation(match, seat, token, server.local_address, settings.join_seconds)
                 ),
                 position_file=home.position(match.match_id),
                 starved_is_void=match.voids
@@ -475,10 +457,11 @@ async def _play(
     return Finished(report.result, report.record_hash, report.telemetry, logs)
 
 
-def _player(version: Version, home: Home, join_seconds: float, sandbox: Sandbox | None) -> Player:
+def _player(version: Version, settings: WorkerSettings) -> Player:
     if version.is_house:
-        return house_player(version.bot, join_seconds)
+        return house_player(version.bot, settings.join_seconds)
     if version.is_at_home:
-        return Remote(join_seconds)
+        return Remote(settings.join_seconds)
+    home = settings.home
     folder = home.versions / version.content_hash
-    return Command(version.run, environment(home.runtimes()), folder, join_seconds, sandbox)
+    return Command(version.run, environment(home.runtimes()), folder, settings.join_seconds, settings.sandbox)

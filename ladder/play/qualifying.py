@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+import math
 import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from ladder.archive.archive import Archive
 from ladder.archive.sealing import seal_match
 from ladder.facts.schema import MAX_VOIDS
-from ladder.facts.standings import scheduled
+from ladder.facts.standings import scheduled, to_qualify
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, HOUSE_PREFIX, Match, Version
@@ -21,6 +25,9 @@ from referee.match.result import Outcome
 from referee.registry import find, games, house_bots
 from referee.version import installed_version
 
+TRY_AGAIN_SECONDS = 900.0
+"""The time after which a run repeats the qualification of a version whose match was void, or whose files were missing."""
+
 
 def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = False) -> None:
     """Add the house bots that play a game, those that think only if asked for; they need not qualify."""
@@ -32,6 +39,81 @@ def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = Fal
             version, _ = store.roster.add_version(name, HOUSE, content, [], playable, "Python")
             if version.id not in store.admission.qualifications(condition):
                 store.admission.qualify(version.id, condition, passed=True, reason="house bot")
+
+
+class Newcomers:
+    """The versions that qualify in a run, and when each tries.
+
+    Attributes:
+        tried: the number of those that have tried since the last block was scheduled, perhaps in an earlier run.
+    """
+
+    def __init__(
+        self, store: Store, chosen: Mapping[Condition, Sequence[int]], *, is_endless: bool, with_bots_at_home: bool
+    ) -> None:
+        """Begin.
+
+        Args:
+            store: the ladder.
+            chosen: the conditions of the run, each with its possible numbers of seats.
+            is_endless: True if versions that come later qualify, too; otherwise only those that wait now.
+            with_bots_at_home: True if bots at home can be reached.
+        """
+        self._store = store
+        self._chosen = chosen
+        self._with_bots_at_home = with_bots_at_home
+        self._undecided = (
+            None
+            if is_endless
+            else {(version.id, condition.id) for condition in chosen for version in to_qualify(store, condition)}
+        )
+        """The versions and conditions to qualify; None for all."""
+        self._tries_again: dict[tuple[int, int], float] = {}
+        """The time (`time.monotonic`) of each one's next try under a condition; infinite while it is trying."""
+        self.tried = store.schedule.newcomers_since_the_last_block()
+
+    def are_left(self, condition: Condition) -> bool:
+        """Return True if a version has to qualify, or is qualifying."""
+        now = time.monotonic()
+        return any(
+            not now < self._tries_again.get((version.id, condition.id), 0.0) < math.inf
+            for version in self._waiting(condition)
+        )
+
+    def begin(self, most: int) -> list[Match]:
+        """Return a match for each version that has to qualify and is not qualifying yet, but at most `most`."""
+        matches = list(islice(self._matches(), max(0, most)))
+        self.tried += len(matches)
+        return matches
+
+    def _matches(self) -> Iterator[Match]:
+        for condition, seat_counts in self._chosen.items():
+            for version in self._waiting(condition):
+                key = version.id, condition.id
+                if self._tries_again.get(key, 0.0) <= time.monotonic():
+                    self._tries_again[key] = math.inf
+                    yield qualifying(version, partner_of(self._store, condition), condition, min(seat_counts))
+
+    def _waiting(self, condition: Condition) -> list[Version]:
+        if self._undecided is not None and not self._undecided:
+            return []
+        return [
+            version
+            for version in to_qualify(self._store, condition)
+            if (self._undecided is None or (version.id, condition.id) in self._undecided)
+            and (self._with_bots_at_home or not version.is_at_home)
+        ]
+
+    def let_try_later(self, match: Match) -> None:
+        """Let the version of a match try again later: it has neither qualified nor failed."""
+        self._tries_again[match.seats[0].id, match.condition.id] = time.monotonic() + TRY_AGAIN_SECONDS
+
+    def note_decided(self, match: Match) -> None:
+        """Note that a match has decided the qualification of its version."""
+        key = match.seats[0].id, match.condition.id
+        self._tries_again.pop(key, None)
+        if self._undecided is not None:
+            self._undecided.discard(key)
 
 
 def partner_of(store: Store, condition: Condition) -> Version:

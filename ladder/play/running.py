@@ -11,18 +11,16 @@ import logging
 import math
 import secrets
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from ladder.archive.archive import Archive
 from ladder.archive.key import ladder_key
 from ladder.archive.sealing import seal_block, seal_blocks, seal_match
-from ladder.facts.roster import ConnectedBot
 from ladder.facts.schema import MAX_VOIDS
-from ladder.facts.standings import KILLS_WORKERS, scheduled, thinks, to_qualify
+from ladder.facts.standings import KILLS_WORKERS, scheduled, thinks
 from ladder.facts.store import Store
 from ladder.intake.submission import Inspector
 from ladder.model.condition import Agreed, Condition
@@ -35,15 +33,15 @@ from ladder.operation.progress import NOTHING, Progress, Remark
 from ladder.operation.room import Room, check_room
 from ladder.play.blocks import Blocks
 from ladder.play.cluster_pool import ClusterPool
+from ladder.play.home_places import HomePlaces
 from ladder.play.playing import sweep
 from ladder.play.pool import End, Finished, Invitation, Pool, Void
 from ladder.play.qualifying import (
+    Newcomers,
     archive_match,
     enter_house_bots,
     not_this_time,
-    partner_of,
     qualify_alone,
-    qualifying,
     settle_qualification,
     why_not,
 )
@@ -57,8 +55,6 @@ from referee.sandbox.box import Sandbox
 AWAY_SECONDS = 600.0
 IDLE_SECONDS = 1.0
 """The interval at which an endless run looks for matches to play."""
-TRY_AGAIN_SECONDS = 900.0
-"""The time after which such a run repeats the qualification of a version whose match was void, or whose files were missing."""
 MAX_NEWCOMERS = 4
 """The maximum number of newcomers that qualify between two blocks: about the number of matches in a block."""
 
@@ -179,30 +175,18 @@ class _Play:
         """Void matches to play again."""
         self._causes: deque[Match] = deque()
         """Matches given up because their workers died; trials follow when no other match is running."""
-        self._tries_again: dict[tuple[int, int], float] = {}
-        """The time (`time.monotonic`) of each newcomer's next try under a condition; infinite while it is trying."""
         self._doubtful: deque[Match] = deque()
         """Matches in which versions failed to qualify beside other matches; they try again when no other match is running."""
         self._remarks: list[Remark] = []
         """The remarks for the next progress."""
         self._playing: dict[str, Match] = {}
         """The running matches by id."""
-        self._connected: Mapping[int, ConnectedBot] = {}
-        """The bots at home that were connected when a block was last scheduled, and the needed places of each."""
-        self._needed = Counter[int]()
-        self._away_since: dict[int, float] = {}
-        """The time (`time.monotonic`) since which each bot at home with a waiting match has been away."""
         self._began: dict[str, float] = {}
         """The time (`time.monotonic`) at which a worker got each running match."""
-        self._newcomers_of_run = (
-            None
-            if plan.matches is None
-            else {(version.id, condition.id) for condition in chosen for version in to_qualify(store, condition)}
+        self._home_places = HomePlaces(store.roster, plan.away_seconds)
+        self._newcomers = Newcomers(
+            store, chosen, is_endless=plan.matches is None, with_bots_at_home=plan.invite is not None
         )
-        """The versions and conditions to qualify: those that were there when the run began and are undecided; None for all,
-        in an endless run."""
-        self._tried = store.schedule.newcomers_since_the_last_block()
-        """The number of newcomers that have tried since the last block was scheduled, perhaps in an earlier run."""
         self._events = TournamentMatches(store, chosen)
         self._planned = dict.fromkeys(chosen, 0)
         self._counted = 0
@@ -284,7 +268,7 @@ class _Play:
             except CannotPlay as error:
                 if match.block is None:
                     self._remarks.append(not_this_time(match.seats[0], match.condition, str(error)))
-                    self._let_try_later(match)
+                    self._newcomers.let_try_later(match)
                     continue
                 self._store.results.give_up(match, str(error))
                 text = f"match {match.match_id} is given up: {error}"
@@ -311,36 +295,19 @@ class _Play:
 
     def _take(self) -> Match | None:
         """Remove and return the first match that can begin now."""
-        connected = self._store.roster.connected()
-        called = Counter(version.id for match in self._playing.values() for version in match.at_home)
+        self._home_places.look(self._playing.values())
         blocks = {match.block for match in self._playing.values()} - {None}
         for waiting in (self._again, self._scheduled):
             for match in waiting:
-                if self._can_begin(match, connected, called) and match.block not in blocks:
+                if self._home_places.can_begin(match) and match.block not in blocks:
                     waiting.remove(match)
                     return match
         return None
 
-    def _can_begin(self, match: Match, connected: Mapping[int, ConnectedBot], called: Mapping[int, int]) -> bool:
-        """Return True if the bots at home in a match are connected, or have been away for too long."""
-        can_begin, now = True, time.monotonic()
-        for version in match.at_home:  # check all of them: the times of absent bots run in parallel
-            if version.id in connected:
-                self._away_since.pop(version.id, None)
-                can_begin &= called[version.id] < connected[version.id].matches
-            else:
-                can_begin &= now - self._away_since.setdefault(version.id, now) >= self._plan.away_seconds
-        return can_begin
-
     def _fill(self) -> None:
         """Add newcomers that have to qualify or, after enough of them, a block; nothing if enough matches were played."""
-        self._connected = self._store.roster.connected()
-        unfinished = (*self._playing.values(), *self._again, *self._scheduled)
-        self._needed = Counter(  # one place for each block, of which one match is played at a time
-            version
-            for version, _ in {(one.id, match.block or match.match_id) for match in unfinished for one in match.at_home}
-        )
-        if self._let_try(MAX_NEWCOMERS - self._tried) or self._waits_for_newcomers():
+        self._home_places.count_needed((*self._playing.values(), *self._again, *self._scheduled))
+        if self._let_try(MAX_NEWCOMERS - self._newcomers.tried) or self._waits_for_newcomers():
             return
         if not self._add_block():
             self._let_try(MAX_NEWCOMERS)  # nothing else can be played
@@ -352,10 +319,9 @@ class _Play:
 
     def _let_try(self, most: int) -> bool:
         """Add at most `most` newcomers that have to qualify; return True if there was one."""
-        newcomers = list(islice(self._newcomers(), max(0, most)))
-        self._scheduled.extend(newcomers)
-        self._tried += len(newcomers)
-        return bool(newcomers)
+        matches = self._newcomers.begin(most)
+        self._scheduled.extend(matches)
+        return bool(matches)
 
     def _add_block(self) -> bool:
         """Schedule a block; return False if enough matches were played, or no submitted bot could play.
@@ -366,7 +332,9 @@ class _Play:
         if self._plan.matches is None:
             conditions = [one for one in self._chosen if self._is_worth_playing(one)]
         elif sum(self._planned.values()) < self._plan.matches:
-            conditions = [one for one in self._chosen if not self._has_newcomers(one) or self._is_worth_playing(one)]
+            conditions = [
+                one for one in self._chosen if not self._newcomers.are_left(one) or self._is_worth_playing(one)
+            ]
         else:
             return False
         if not conditions:
@@ -375,58 +343,23 @@ class _Play:
         try:
             self._add(self._blocks[condition].add(secrets.randbits(62), self._is_playable))
         except TooFew:  # others may come
-            if self._plan.matches is None or self._has_newcomers(condition):
+            if self._plan.matches is None or self._newcomers.are_left(condition):
                 return False
             raise
-        self._tried = 0
+        self._newcomers.tried = 0
         return True
-
-    def _has_newcomers(self, condition: Condition) -> bool:
-        """Return True if a version has to qualify, or is qualifying."""
-        now = time.monotonic()
-        return any(
-            not now < self._tries_again.get((version.id, condition.id), 0.0) < math.inf
-            for version in self._to_qualify(condition)
-        )
-
-    def _to_qualify(self, condition: Condition) -> list[Version]:
-        """Return the versions that qualify in this run."""
-        known = self._newcomers_of_run
-        if known is not None and not known:
-            return []
-        return [
-            version
-            for version in to_qualify(self._store, condition)
-            if (known is None or (version.id, condition.id) in known)
-            and (self._plan.invite is not None or not version.is_at_home)
-        ]
-
-    def _newcomers(self) -> Iterator[Match]:
-        """Yield a match for each version that has to qualify and is not qualifying yet."""
-        for condition, seat_counts in self._chosen.items():
-            for version in self._to_qualify(condition):
-                key = version.id, condition.id
-                if self._tries_again.get(key, 0.0) <= time.monotonic():
-                    self._tries_again[key] = math.inf
-                    yield qualifying(version, partner_of(self._store, condition), condition, min(seat_counts))
 
     def _is_worth_playing(self, condition: Condition) -> bool:
         """Return True if there is a submitted bot that could play now."""
         resting = {HOUSE, *self._store.budgets.out_of_budget()}
         return any(
-            version.author not in resting and self._has_time(version) for version in scheduled(self._store, condition)
+            version.author not in resting and self._home_places.has_time(version)
+            for version in scheduled(self._store, condition)
         )
-
-    def _has_time(self, version: Version) -> bool:
-        """Return True if a version can be in a further block: a bot at home needs a place that its other blocks do not use."""
-        if not version.is_at_home:
-            return True
-        connection = self._connected.get(version.id)
-        return connection is not None and self._needed[version.id] < connection.matches
 
     def _is_playable(self, version: Version) -> bool:
         """Return True if a version can play: its files are unchanged (otherwise this adds a remark), and it is not busy at home."""
-        if not self._has_time(version):
+        if not self._home_places.has_time(version):
             return False
         try:
             self._inspector.check(version)
@@ -460,7 +393,7 @@ class _Play:
             with self._store.writing():
                 if count(self._store, match, end.result, end.record_hash):
                     self._counted += 1
-                    self._store.results.note_telemetry(match, end.telemetry)
+                    self._store.results.note_telemetry(match.match_id, end.telemetry)
             self._lagged += end.result.lagged
             out = [
                 f"{seat.bot}: {seat.outcome.value}" for seat in end.result.seats if seat.outcome is not Outcome.PLAYED
@@ -482,22 +415,13 @@ class _Play:
         else:
             self._give_up(text)
 
-    def _let_try_later(self, match: Match) -> None:
-        """Schedule another try for a version that neither qualified nor failed in a match."""
-        self._tries_again[match.seats[0].id, match.condition.id] = time.monotonic() + TRY_AGAIN_SECONDS
-
     def _note_tried(self, match: Match) -> None:
         """Note that a match has decided a version's qualification."""
-        key = match.seats[0].id, match.condition.id
-        self._tries_again.pop(key, None)
-        self._blocks[
-            match.condition
-        ].forget()  # this process has changed its candidates, which the queue does not notice
-        if self._newcomers_of_run is not None:
-            self._newcomers_of_run.discard(key)
+        self._newcomers.note_decided(match)
+        self._blocks[match.condition].forget()  # its candidates have changed, which the queue does not notice
 
     def _settle_newcomer(self, match: Match, end: End) -> None:
-        self._let_try_later(match)
+        self._newcomers.let_try_later(match)
         if match.at_home and isinstance(end, Void):  # it has done nothing on this machine by which a worker could die
             self._remarks.append(not_this_time(match.seats[0], match.condition, end.reason))
         elif match.at_home and isinstance(end, Finished) and end.result.seats[0].outcome is Outcome.START:
@@ -515,7 +439,7 @@ class _Play:
             self._remarks += self._events.advance()
             self._remarks.append(qualify_alone(self._home, self._store, self._pool, match))
             yield from self._progress()
-            self._let_try_later(match)
+            self._newcomers.let_try_later(match)
             if match.seats[0].id in self._store.admission.qualifications(match.condition):
                 self._note_tried(match)
 

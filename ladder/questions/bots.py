@@ -12,7 +12,7 @@ from ladder.facts.standings import Placing, Standing, Status, places, statuses
 from ladder.model.condition import Condition
 from ladder.model.match import Version
 from ladder.questions.access import owns
-from ladder.questions.choosing import is_called
+from ladder.questions.choosing import conditions_of, is_called
 from ladder.questions.events import BotEvent, events_of
 from ladder.questions.question import Count, Ladder, Name, Request, Row, Text, question
 from ladder.questions.rows import (
@@ -71,12 +71,11 @@ def bots(ladder: Ladder, request: BotsRequest) -> BotsAnswer:
         for bot in sorted(newest)
         if (game is None or game in newest[bot].games) and is_called(newest[bot], request.called)
     }
-    for condition in facts.roster.conditions().values():
-        if game in (None, condition.game):
-            placed = places(facts, condition)
-            for one in statuses(facts, condition):
-                if one.version in listed:
-                    listed[one.version].append(standing_row(condition, one, placed.get(one.version.id)))
+    for condition in conditions_of(facts, request.game):
+        placed = places(facts, condition)
+        for one in statuses(facts, condition):
+            if one.version in listed:
+                listed[one.version].append(standing_row(condition, one, placed.get(one.version.id)))
     return BotsAnswer(
         bots=[
             BotRow(bot=version.bot, version=version.number, author=version.author, standings=found)
@@ -237,7 +236,6 @@ def _with_last_words(ladder: Ladder, condition: Condition, one: Standing) -> Sta
 
 
 def _performance(ladder: Ladder, condition: Condition, one: Standing, place: Placing | None) -> Performance:
-    """Return the results of a version under a condition in which it has this standing."""
     facts, version = ladder.facts, one.version
     versions = facts.roster.versions_called(version.bot)[-LAST_VERSIONS:]
     return Performance(

@@ -18,6 +18,15 @@ def is_called(version: Version, text: str) -> bool:
     return any(text.casefold() in name.casefold() for name in (version.bot, version.author))
 
 
+def conditions_of(facts: Store, game: str) -> list[Condition]:
+    """Return the conditions under which a game was played, or all games if it is empty, the oldest first.
+
+    Raises:
+        DoganaError: if there is no such game.
+    """
+    return facts.roster.conditions_of(find(game).name) if game else list(facts.roster.conditions().values())
+
+
 def check_hosted(versions: Sequence[Version]) -> str:
     """Return the name of a bot that runs on the ladder's machine, where people can play against it.
 

@@ -16,7 +16,7 @@ from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import Version
 from ladder.operation.errors import LadderError
-from ladder.questions.choosing import chosen_conditions
+from ladder.questions.choosing import chosen_conditions, conditions_of
 from ladder.questions.question import Count, Ladder, Name, Request, Row, Text, question
 from ladder.questions.rows import (
     ConditionTerms,
@@ -26,7 +26,6 @@ from ladder.questions.rows import (
     match_rows,
     standing_row,
 )
-from referee.registry import find
 
 CROSSED = 20
 """The maximum number of versions in a crosstable."""
@@ -127,8 +126,7 @@ def compare(ladder: Ladder, request: CompareRequest) -> CompareAnswer:
         LadderError: if there is no such bot, or both are the same version.
         DoganaError: if there is no such game.
     """
-    facts, game = ladder.facts, find(request.game).name if request.game else None
-    conditions = [one for one in facts.roster.conditions().values() if game in (None, one.game)]
+    facts, conditions = ladder.facts, conditions_of(ladder.facts, request.game)
     first, second = (_played_version(facts, name, conditions) for name in (request.one, request.other))
     if first == second:
         raise LadderError(
@@ -180,7 +178,6 @@ NEVER = Score(0, 0, 0, 0)
 
 
 def _by_seat(matches: Sequence[PlayedMatch], one: Version, other: Version) -> list[SeatScore]:
-    """Return the results of a version against another by seat, smaller tables first."""
     met = []
     for match in matches:
         own = next(seat for seat in match.seats if seat.version == one)
@@ -265,7 +262,6 @@ def crosstable(ladder: Ladder, request: CrosstableRequest) -> CrosstableAnswer:
 
 
 def _crosstable(facts: Store, condition: Condition) -> Crosstable:
-    """Return the results of the best versions under a condition against each other, in all their matches."""
     rows = [(one, place) for one, place in standings(facts, condition) if place is not None][:CROSSED]
     best = [one for one, _ in rows]
     scores = facts.history.scores(condition, [one.version.id for one in best])

@@ -12,13 +12,13 @@ from pathlib import Path
 from ladder.facts.store import Store
 from ladder.intake.offer import OfferedBot, is_known, offered
 from ladder.intake.submission import check_names, submit
-from ladder.intake.upload import Submission, Upload
+from ladder.intake.upload import Upload
 from ladder.model.match import Version
 from ladder.operation.home import Home
 from ladder.operation.room import lack_of_room
 from ladder.questions.access import check_is_author, check_owner
 from ladder.questions.caller import ORGANISER, Caller
-from ladder.questions.changes import SubmitAnswer
+from ladder.questions.changes import SubmitAnswer, SubmitRequest
 from ladder.questions.question import Answer, Ladder, Request, check_filled, question_of
 from ladder.questions.rows import StandingRow, stopped_standings
 from referee.registry import find
@@ -84,8 +84,8 @@ class Desk:
                 at_tables=version.bot in facts.roster.at_tables(),
             )
 
-    def receive(self, submission: Submission) -> Upload[SubmitAnswer]:
-        """Begin to receive a bot of the caller, whose file arrives in pieces.
+    def receive(self, request: SubmitRequest, size: int) -> Upload[SubmitAnswer]:
+        """Begin to take in a bot of the caller, whose file of at most `size` bytes comes in pieces.
 
         Raises:
             Forbidden: if the caller is no author.
@@ -93,12 +93,14 @@ class Desk:
             LadderError: if the bot's name is not allowed or belongs to another author.
         """
         check_is_author(self._caller)
-        check_names(submission.bot, self._caller.author)
+        bot, author = request.bot, self._caller.author
+        check_names(bot, author)
         with self._facts() as facts:
-            if versions := facts.roster.versions_called(submission.bot):
+            if versions := facts.roster.versions_called(bot):
                 check_owner(self._caller, versions)
-        bot, author, at_tables = submission.bot, self._caller.author, submission.at_tables
-        return Upload(self._home, submission, lambda path: self.submit(path, bot, author, at_tables=at_tables))
+        return Upload(
+            self._home, request.file, size, lambda path: self.submit(path, bot, author, at_tables=request.at_tables)
+        )
 
     def is_known(self, offer: OfferedBot) -> bool:
         """Return True if the offered version has been offered before."""

@@ -12,7 +12,7 @@ from ladder.archive import traces
 from ladder.archive.archive import NoRecord, find_record
 from ladder.archive.faults import Account, Blame, Lead, LongestDecision, LostDecision
 from ladder.archive.retention import KEPT, by_retention
-from ladder.facts.history import MatchHistory, PlayedMatch, TelemetryRow
+from ladder.facts.history import MatchHistory, PlayedMatch, PlayedSeat, TelemetryRow
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.store import Store
 from ladder.model.condition import Condition, not_defaults
@@ -26,7 +26,7 @@ from ladder.questions.rows import (
     condition_terms,
     match_rows,
 )
-from referee.match.result import milliseconds
+from referee.match.result import SeatResult, milliseconds
 from referee.records.record import zipped
 from referee.sandbox.cgroup import Usage
 
@@ -232,33 +232,11 @@ def _seats(
 ) -> list[SeatAccount]:
     """Return the result of each seat; a bot's telemetry is only for callers who may read its log."""
     if played is not None:
-        seats = [
-            SeatAccount(
-                seat=one.seat,
-                bot=one.version.label,
-                rank=one.rank,
-                score=one.score,
-                outcome=one.outcome.value,
-                detail=one.detail,
-                decisions=one.decisions,
-                think_ms=one.think_ms,
-            )
-            for one in played.seats
-        ]
+        seats = [_seat(one, one.version.label, one.think_ms) for one in played.seats]
+    elif account is not None:
+        seats = [_seat(one, one.bot, milliseconds(one.think_seconds)) for one in account.result.seats]
     else:
-        seats = [
-            SeatAccount(
-                seat=one.seat,
-                bot=one.bot,
-                rank=one.rank,
-                score=one.score,
-                outcome=one.outcome.value,
-                detail=one.detail,
-                decisions=one.decisions,
-                think_ms=milliseconds(one.think_seconds),
-            )
-            for one in (() if account is None else account.result.seats)
-        ]
+        seats = []
     usages, said = traces.usages_of(ladder.home, match_id), ladder.facts.history.telemetry_of(match_id)
     telemetry = {log.seat: said.get(log.seat, []) for log in logs}
     for seat in seats:
@@ -270,6 +248,19 @@ def _seats(
                 PointsRow(source=source, points=points) for source, points in account.breakdown[seat.seat]
             ]
     return seats
+
+
+def _seat(one: PlayedSeat | SeatResult, bot: str, think_ms: float) -> SeatAccount:
+    return SeatAccount(
+        seat=one.seat,
+        bot=bot,
+        rank=one.rank,
+        score=one.score,
+        outcome=one.outcome.value,
+        detail=one.detail,
+        decisions=one.decisions,
+        think_ms=think_ms,
+    )
 
 
 class RecordRequest(Request[File]):

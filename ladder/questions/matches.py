@@ -7,9 +7,9 @@ from functools import partial
 from ladder.operation.errors import LadderError
 from ladder.play.playing import playing as running_matches
 from ladder.questions.access import find_match
+from ladder.questions.choosing import conditions_of
 from ladder.questions.question import Count, Ladder, Request, Row, Text, question
 from ladder.questions.rows import MatchRow, match_rows
-from referee.registry import find
 
 MAX_MATCHES = 1000
 """The greatest number of matches that are listed at a time."""
@@ -61,7 +61,7 @@ def matches(ladder: Ladder, request: MatchesRequest) -> MatchesAnswer:
     wanted = partial(
         facts.history.numbers,
         versions=facts.roster.find_versions(request.bot) if request.bot else (),
-        conditions=facts.roster.conditions_of(find(request.game).name) if request.game else None,
+        conditions=conditions_of(facts, request.game),
         lost=request.lost,
         out=request.out,
     )

@@ -13,6 +13,7 @@ from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, Version
 from ladder.model.schedule import NEW_BLOCKS, Candidate, Queue
+from ladder.questions.choosing import conditions_of
 from ladder.questions.question import Count, Ladder, Request, Row, Text, question
 from ladder.questions.rows import ConditionTerms, condition_terms
 from referee.options import OptionValue
@@ -84,12 +85,10 @@ def queue(ladder: Ladder, request: QueueRequest) -> QueueAnswer:
     Raises:
         DoganaError: if there is no such game.
     """
-    game = find(request.game).name if request.game else None
     return QueueAnswer(
         queues=[
             ConditionQueue(condition=condition_terms(condition), versions=_waiting(ladder.facts, condition))
-            for condition in ladder.facts.roster.conditions().values()
-            if game in (None, condition.game)
+            for condition in conditions_of(ladder.facts, request.game)
         ]
     )
 

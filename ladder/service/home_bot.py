@@ -112,7 +112,6 @@ async def _until_end(process: AgentProcess, relay: Relay, join_seconds: float) -
 
 
 def _outcome(over: referee_pb2.GameOver, invitation: ladder_pb2.Invitation) -> str:
-    """Describe the outcome of a match for the bot."""
     ours: Sequence[referee_pb2.SeatResult] = [one for one in over.seats if one.seat == invitation.seat]
     if not ours:
         return "it is over"

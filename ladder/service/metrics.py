@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -55,15 +54,6 @@ class Metrics:
             "dogana_ladder_uploaded_bytes", "Bytes of bots that have arrived.", registry=self.registry
         )
         self.registry.register(_Facts(home))
-
-    @contextmanager
-    def call(self, method: str) -> Iterator[Ending]:
-        """Measure a call; the caller sets the status of the ending."""
-        ending, began = Ending(), time.monotonic()
-        try:
-            yield ending
-        finally:
-            self.count(method, ending.status, time.monotonic() - began)
 
     def count(self, method: str, status: str, seconds: float, received: int = 0) -> None:
         """Count a call that has ended, and the bytes of a bot that have arrived with it."""
@@ -146,17 +136,6 @@ class _Prompt(WSGIRequestHandler):
     @override
     def log_message(self, format: str, *arguments: Any) -> None:
         pass
-
-
-class Ending:
-    """The outcome of a call.
-
-    Attributes:
-        status: the name of its gRPC status.
-    """
-
-    def __init__(self) -> None:
-        self.status = "OK"
 
 
 class _Facts(Collector):

@@ -77,7 +77,6 @@ class Relay:
         await self._door.close()
 
     async def _serve(self, call: Http2Call) -> None:
-        """Serve the bot's stream."""
         join = await call.read()
         if join is None:
             return

@@ -130,7 +130,6 @@ class RemoteLadder:
             raise LadderError(f"{self._what_is_it()}: {error}") from error
 
     def _send(self, method: str, path: str, **more: Any) -> bytes:
-        """Send a request, and return the body of its answer."""
         with self._answer(method, path, **more) as answer:
             return _body(answer)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import time
-from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any, Self
 
@@ -25,7 +25,7 @@ from ladder.operation.errors import Busy, NoRoom, NotFound, TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call
 from ladder.operation.limits import CallLimits, Limits
-from ladder.operation.meter import RETRY_AFTER
+from ladder.operation.meter import RETRY_AFTER, AtATime
 from ladder.operation.refusals import ErrorReply, Refusals, refusal_of
 from ladder.operation.threads import Threads
 from ladder.play.playing import playing
@@ -77,8 +77,8 @@ class LadderServer(LadderServicer):
         self._lookups = Threads(limits.calls.lookups, limits.thread_seconds)
         self._changes = Threads(MAX_CHANGES, limits.thread_seconds)
         self._refusals = Refusals()
-        self._open: Counter[str] = Counter()
-        """The number of open calls by caller."""
+        most = limits.calls.open_of_one
+        self._open = AtATime(most, sys.maxsize, f"{most} of your calls are open; read their answers first", "")
         self._limits = limits
         self._tokens = Tokens(home.database, limits.guesses)
         self._watchers = CallLimit(limits.calls.watchers, "spectators", MAX_WATCHERS_OF_ONE)
@@ -127,12 +127,13 @@ class LadderServer(LadderServicer):
 
     # who asks
 
-    async def _caller(self, context: Context) -> Caller:
-        """Return the caller, and count the request.
+    @contextlib.asynccontextmanager
+    async def _caller(self, context: Context) -> AsyncIterator[Caller]:
+        """Yield the caller, and count the request, and the call until it has ended.
 
         Raises:
-            Unauthenticated: if the token is invalid.
-            TooMuch: if there were too many requests or invalid tokens.
+            Unauthenticated: if a token is shown that is worth nothing.
+            TooMuch: if they have asked too often, shown too many such tokens, or have too many open calls.
         """
         caller, address = ANYBODY, host_of(context.peer())
         token = _token(context)
@@ -142,53 +143,32 @@ class LadderServer(LadderServicer):
             of_this_call(author=caller.author)
         who = caller.counted_as(address)
         self._limits.requests.take(who)
-        self._count_open(who)
-        return caller
-
-    def _count_open(self, who: str) -> None:
-        """Count a call until its end, which may be that of the connection if the caller does not read the answer.
-
-        Raises:
-            TooMuch: if the caller has too many.
-        """
-        most = self._limits.calls.open_of_one
-        if self._open[who] >= most:
-            raise TooMuch(f"{most} of your calls are open; read their answers first")
-        self._open[who] += 1
-
-        def has_ended(_: object) -> None:
-            self._open[who] -= 1
-            if not self._open[who]:
-                del self._open[who]
-
-        task = asyncio.current_task()
-        assert task is not None  # noqa: S101 this is a coroutine
-        task.add_done_callback(has_ended)
+        with self._open.one(who):
+            yield caller
 
     @contextlib.asynccontextmanager
     async def _explained(self, context: Context, method: str) -> AsyncIterator[None]:
-        """Measure a call, and turn an error into a status with a reason."""
-        address, began = host_of(context.peer()), time.monotonic()
+        """Measure a call, and end it with a status and a reason if something goes wrong."""
+        address, began, status = host_of(context.peer()), time.monotonic(), "OK"
         of_this_call(address=address)
-        with self._metrics.call(method) as ending:
-            try:
-                yield
-                return
-            except grpc.aio.AbortError:
-                ending.status = "ABORTED"
-                details = context.details()
-                refusal = ErrorReply(context.code(), 0, details, details)
-                self._refusals.note(address, method, refusal, time.monotonic() - began)
-                raise
-            except (asyncio.CancelledError, grpc.aio.InternalError):  # the second if they go during a write
-                ending.status = "CANCELLED"
-                raise
-            except Exception as error:
-                refusal = refusal_of(error)
+        try:
+            yield
+        except grpc.aio.AbortError:
+            status, details = "ABORTED", context.details()
+            refusal = ErrorReply(context.code(), 0, details, details)
             self._refusals.note(address, method, refusal, time.monotonic() - began)
-            ending.status = refusal.code.name
+            raise
+        except (asyncio.CancelledError, grpc.aio.InternalError):  # the second if they go during a write
+            status = "CANCELLED"
+            raise
+        except Exception as error:
+            refusal = refusal_of(error)
+            status = refusal.code.name
+            self._refusals.note(address, method, refusal, time.monotonic() - began)
             when = ((RETRY_AFTER, str(refusal.retry_after)),) if refusal.retry_after else ()
             await context.abort(refusal.code, visible(refusal.message, MAX_STATUS_CHARACTERS), when)
+        finally:
+            self._metrics.count(method, status, time.monotonic() - began)
 
     # bots at home
 
@@ -200,15 +180,15 @@ class LadderServer(LadderServicer):
             coming = aiter(requests)
             # Read before any refusal: whoever writes into an ended call is told "internal" by gRPC, not why it has ended.
             first = await _first_message(coming)
-            caller = await self._caller(context)
-            check_is_author(caller)
-            with self._at_home.place(caller.author):
-                if first is None or first.WhichOneof("part") != "offer":
-                    raise BadBot("the first message must be an offer")
-                version, connected = await self._take_offer(caller, first.offer)
-                client = Client(version, self._limits.calls)
-                client.tell(pb.OfferAnswer(connected=connected))
-                await self._serve_client(client, first.offer.matches, coming, context)
+            async with self._caller(context) as caller:
+                check_is_author(caller)
+                with self._at_home.place(caller.author):
+                    if first is None or first.WhichOneof("part") != "offer":
+                        raise BadBot("the first message must be an offer")
+                    version, connected = await self._take_offer(caller, first.offer)
+                    client = Client(version, self._limits.calls)
+                    client.tell(pb.OfferAnswer(connected=connected))
+                    await self._serve_client(client, first.offer.matches, coming, context)
 
     async def _take_offer(self, caller: Caller, offer: pb.Offer) -> tuple[Version, pb.Connected]:
         """Register the offered version of a bot; return it, and the answer."""
@@ -279,17 +259,18 @@ class LadderServer(LadderServicer):
                 return
 
     async def _play(self, _: object, context: Context) -> None:
-        """Forward the stream of a bot at home."""
         async with self._explained(context, "play"):
             await self._at_home.play(context, self._limits.requests)
 
     async def _watch(self, data: bytes, context: Context) -> None:
-        """Forward the spectators' stream of a match."""
-        async with self._explained(context, "watch"):
-            caller = await self._caller(context)
-            async with self._watchers.one(context, caller.counted_as(host_of(context.peer()))):
-                address, asked = await self._lookups.run(self._find, data)
-                await hand_on(address, asked, context, self._limits.calls.slow_seconds)
+        """Hand on what the referee of a match shows to spectators."""
+        async with (
+            self._explained(context, "watch"),
+            self._caller(context) as caller,
+            self._watchers.one(context, caller.counted_as(host_of(context.peer()))),
+        ):
+            address, asked = await self._lookups.run(self._find, data)
+            await hand_on(address, asked, context, self._limits.calls.slow_seconds)
 
     def _find(self, data: bytes) -> tuple[str, bytes]:
         """Return the address of the match to watch, and the request for that address.
@@ -314,7 +295,6 @@ class LadderServer(LadderServicer):
 
 
 def _options(limits: CallLimits) -> list[tuple[str, Any]]:
-    """Return the options of gRPC."""
     options = {
         **dict(OPTIONS),  # of an option that is given twice, gRPC takes the first
         "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,

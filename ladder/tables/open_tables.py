@@ -307,7 +307,7 @@ class OpenTables:
         """
         try:
             return View.from_json(self.file(table, VIEW))
-        except (KeyError, TypeError, ValueError):
+        except ValueError:
             raise NotFound("that match was played with another version, which wrote it in another way") from None
 
     def file(self, table: str, name: str) -> bytes:
@@ -338,7 +338,7 @@ class OpenTables:
         try:
             while line := await pipe.readline():
                 await table.show(View.from_json(line))
-        except ValueError:  # a line that is too long
+        except ValueError:  # a line that is too long, or no view
             kill_below(table.process.pid)
         status = await table.process.wait()
         if table.id in self._tables and not (self._folder / table.id / VIEW).exists():
@@ -429,5 +429,4 @@ def is_id(text: str) -> bool:
 
 
 def _hash_of(key: str) -> str:
-    """Return the hash of a key."""
     return hashlib.sha256(key.encode()).hexdigest()

@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from ladder.tables.choices import choices
 from ladder.tables.following import Following, SeenAction
 from ladder.tables.hosts import commands_of
@@ -93,7 +95,7 @@ class _Table:
         page = await asyncio.to_thread(make_page, record, find, lambda done, of: None)
         write_private(self._folder / REPLAY, page.html.encode())
         view = self._view(has_replay=True)
-        write_private(self._folder / VIEW, view.to_json().encode())
+        write_private(self._folder / VIEW, view.to_json())
         self._tell(view)
 
     def _player(self, bot: str) -> Player:
@@ -128,7 +130,7 @@ class _Table:
 
     def _tell(self, view: View) -> None:
         try:
-            self._pipe.write(view.to_json().encode() + b"\n")
+            self._pipe.write(view.to_json() + b"\n")
             self._pipe.flush()
         except OSError:
             os._exit(1)  # who has started it is gone
@@ -212,7 +214,7 @@ async def _run(pipe: BinaryIO) -> None:
     reader = asyncio.StreamReader(limit=MAX_ORDER_BYTES)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     first = json.loads(await reader.readline())
-    request = TableRequest(**{**first["request"], "bots": tuple(first["request"]["bots"])})
+    request = msgspec.convert(first["request"], TableRequest)
     table = _Table(Path(first["folder"]), first["table"], request, commands_of(first["orders"]), pipe)
     playing = asyncio.create_task(table.play())
     hearing = asyncio.create_task(_hear(reader, table))

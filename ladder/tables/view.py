@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ladder.tables.choices import Choice, Group
+import msgspec
+
+from ladder.tables.choices import Group
 from ladder.tables.following import SeenAction
 
 
@@ -92,22 +93,18 @@ class View:
     has_replay: bool = False
     """True if the page of the match is made."""
 
-    def to_json(self) -> str:
+    def to_json(self) -> bytes:
         """Return the view as a line of JSON."""
-        return json.dumps(asdict(self))
+        return msgspec.json.encode(self)
 
     @staticmethod
-    def from_json(text: str | bytes) -> View:
-        """Parse the output of `to_json`."""
-        data = json.loads(text)
-        asking = data["asking"]
-        if asking is not None:
-            groups = [Group(one["name"], [Choice(**choice) for choice in one["choices"]]) for one in asking["groups"]]
-            data["asking"] = Asking(**{**asking, "groups": groups})
-        data["stage"] = Stage(data["stage"])
-        data["seats"] = [TableSeat(**seat) for seat in data["seats"]]
-        data["log"] = [SeenAction(**line) for line in data["log"]]
-        return View(**data)
+    def from_json(text: bytes) -> View:
+        """Parse the output of `to_json`.
+
+        Raises:
+            ValueError: if it is something else.
+        """
+        return msgspec.json.decode(text, type=View)
 
 
 def digest_of(labels: Sequence[str]) -> str:

@@ -67,21 +67,20 @@ def check(folder: Path) -> None:
     """Check that every match counts once, has one record that holds, and that all ratings and tallies follow."""
     home = Home(folder / "home")
     with Store(home.database, create=False) as store:
-        counted = list(store.results.counted())
+        counted = list(store.history.all_played())
         write(home, store, folder / "log.jsonl")
         log = audit(folder / "log.jsonl", ladder_key(home, store).public)
         assert (log.results, log.unfinished) == (len(counted), [])
         assert store.schedule.open_matches() == {}
         assert store.evidence.blocks_to_seal() == []
     assert len({match.match_id for match in counted}) == len(counted)
-    assert [match.count.number for match in counted if match.count] == list(range(1, len(counted) + 1))
+    assert [match.number for match in counted] == list(range(1, len(counted) + 1))
     records = [match_id for match_id in recorded(home) if not match_id.startswith("qualify-")]
     assert sorted(records) == sorted(match.match_id for match in counted)
     assert list(home.records.iterdir()) == []
     for match in counted:
-        assert match.count is not None
         found = verify(home.archive, find, data=record_of(home, match.match_id))
-        assert (found.is_sealed, found.result.digest) == (True, match.count.digest)
+        assert (found.is_sealed, found.result.digest) == (True, match.digest)
     assert "agree to the last digit" in finish(start(folder, "recompute"))
 
 

@@ -51,7 +51,7 @@ __all__ = ["chronicle", "home", "sealed"]
 
 
 def of_block(chronicle: Store, block: int) -> list[str]:
-    return [match.match_id for match in chronicle.results.counted() if match.block == block]
+    return [match.match_id for match in chronicle.history.all_played() if match.block == block]
 
 
 def test_a_record_comes_out_as_it_went_in_and_takes_little_room(home: Home, chronicle: Store, tmp_path: Path) -> None:

@@ -417,12 +417,13 @@ def test_bots_are_listed_with_author_status_and_skill(ask: Ask, shown: Callable[
     assert "there is no game 'chess'" in shown("bots", "--game", "chess", status=1)
 
 
-@pytest.mark.parametrize("word", ["fault", "Faulty v2"])
-@pytest.mark.parametrize("command", [["matches"], ["show"], ["retire"], ["requalify"]], ids=" ".join)
+@pytest.mark.parametrize(
+    ("command", "word"), [("matches", "fault"), ("show", "Faulty v2"), ("retire", "fault"), ("requalify", "Faulty v2")]
+)
 def test_a_bot_that_is_not_there_is_answered_with_those_that_are_called_alike(
-    shown: Callable[..., str], command: list[str], word: str
+    shown: Callable[..., str], command: str, word: str
 ) -> None:
-    told = shown(*command, word, status=1)
+    told = shown(command, word, status=1)
     assert f"there is no bot '{word}'; did you mean 'faulty" in told
     assert len(told.splitlines()) == 1
 

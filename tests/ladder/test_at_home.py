@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import re
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
@@ -345,21 +345,11 @@ async def end_of(call: Any) -> tuple[grpc.StatusCode, str]:
     return await call.code(), await call.details()
 
 
-def on_a_server(
-    home: Home,
-    work: Callable[[str, AtHome], Awaitable[None]],
-    called: AtHome | None = None,
-    limits: Limits | None = None,
-) -> None:
-    """Serve a ladder meanwhile."""
-    called = called or AtHome()
-
-    async def go(address: str) -> None:
-        async with asyncio.timeout(patient(60)):
-            await work(address, called)
-
+@contextlib.contextmanager
+def on_a_server(home: Home, called: AtHome | None = None, limits: Limits | None = None) -> Iterator[str]:
+    """Serve a ladder meanwhile; yield its address."""
     with serving(home, Listen("127.0.0.1:0"), None, called, limits) as port:
-        asyncio.run(go(f"127.0.0.1:{port}"))
+        yield f"127.0.0.1:{port}"
 
 
 def limited(**limits: Any) -> Limits:
@@ -371,8 +361,8 @@ def connections(home: Home) -> int:
         return len(chronicle.roster.connected())
 
 
-def test_a_connection_is_there_as_long_as_its_stream(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, _: AtHome) -> None:
+async def test_a_connection_is_there_as_long_as_its_stream(home: Home, tokens: dict[str, str]) -> None:
+    with on_a_server(home) as address:
         channel, call = await connect(address, tokens["ann"])
         connected = await message_of(call, "connected")
         assert (connected.bot, connected.version, connected.author) == ("remote", 1, "ann")
@@ -381,8 +371,6 @@ def test_a_connection_is_there_as_long_as_its_stream(home: Home, tokens: dict[st
         assert connections(home) == 1
         await channel.close()
         await until(lambda: connections(home) == 0)
-
-    on_a_server(home, go)
 
 
 @pytest.mark.parametrize(
@@ -395,20 +383,18 @@ def test_a_connection_is_there_as_long_as_its_stream(home: Home, tokens: dict[st
     ],
     ids=["no token", "an unknown token", "a beat first", "nothing first"],
 )
-def test_only_an_author_with_an_offer_is_connected(
+async def test_only_an_author_with_an_offer_is_connected(
     home: Home, tokens: dict[str, str], token: str, first: pb.OfferRequest | None, code: grpc.StatusCode
 ) -> None:
-    async def go(address: str, _: AtHome) -> None:
+    with on_a_server(home) as address:
         channel, call = await connect(address, tokens.get(token, token), first)
         assert (await end_of(call))[0] is code
         await channel.close()
         assert connections(home) == 0
 
-    on_a_server(home, go)
 
-
-def test_another_author_cannot_offer_somebody_elses_bot(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, _: AtHome) -> None:
+async def test_another_author_cannot_offer_somebody_elses_bot(home: Home, tokens: dict[str, str]) -> None:
+    with on_a_server(home) as address:
         first = await connect(address, tokens["ann"])
         await message_of(first[1], "connected")
         second = await connect(address, tokens["eve"])
@@ -420,24 +406,20 @@ def test_another_author_cannot_offer_somebody_elses_bot(home: Home, tokens: dict
             call.cancel()
             await channel.close()
 
-    on_a_server(home, go)
 
-
-def test_where_bots_at_home_do_not_take_part_that_is_said(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, _: AtHome) -> None:
+async def test_where_bots_at_home_do_not_take_part_that_is_said(home: Home, tokens: dict[str, str]) -> None:
+    with on_a_server(home, AtHome(is_open=False)) as address:
         channel, call = await connect(address, tokens["ann"])
         code, details = await end_of(call)
         assert code is grpc.StatusCode.PERMISSION_DENIED
         assert "do not take part" in details
         await channel.close()
 
-    on_a_server(home, go, AtHome(is_open=False))
 
-
-def test_a_newer_connection_of_the_same_version_takes_the_place_of_the_older(
+async def test_a_newer_connection_of_the_same_version_takes_the_place_of_the_older(
     home: Home, tokens: dict[str, str]
 ) -> None:
-    async def go(address: str, _: AtHome) -> None:
+    with on_a_server(home) as address:
         first = await connect(address, tokens["ann"])
         await message_of(first[1], "connected")
         second = await connect(address, tokens["ann"])
@@ -448,11 +430,9 @@ def test_a_newer_connection_of_the_same_version_takes_the_place_of_the_older(
         assert connections(home) == 1
         await second[0].close()
 
-    on_a_server(home, go)
 
-
-def test_a_newer_version_lets_the_older_leave(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, _: AtHome) -> None:
+async def test_a_newer_version_lets_the_older_leave(home: Home, tokens: dict[str, str]) -> None:
+    with on_a_server(home, limits=limited(beat_seconds=0.1, leaving_seconds=0.05)) as address:
         first = await connect(address, tokens["ann"])
         await message_of(first[1], "connected")
         second = await connect(address, tokens["ann"], pb.OfferRequest(offer=offer(content="v2.0")))
@@ -463,11 +443,9 @@ def test_a_newer_version_lets_the_older_leave(home: Home, tokens: dict[str, str]
             call.cancel()
             await channel.close()
 
-    on_a_server(home, go, limits=limited(beat_seconds=0.1, leaving_seconds=0.05))
 
-
-def test_a_bot_that_wants_to_leave_stays_until_its_matches_are_over(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, _: AtHome) -> None:
+async def test_a_bot_that_wants_to_leave_stays_until_its_matches_are_over(home: Home, tokens: dict[str, str]) -> None:
+    with on_a_server(home, limits=limited(leaving_seconds=0.05)) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
         with Store(home.database, create=False) as store:
@@ -484,11 +462,10 @@ def test_a_bot_that_wants_to_leave_stays_until_its_matches_are_over(home: Home, 
         assert (await end_of(call))[0] is grpc.StatusCode.OK
         await channel.close()
 
-    on_a_server(home, go, limits=limited(leaving_seconds=0.05))
 
-
-def test_matches_that_are_not_played_now_keep_nobody_from_leaving(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, _: AtHome) -> None:
+async def test_matches_that_are_not_played_now_keep_nobody_from_leaving(home: Home, tokens: dict[str, str]) -> None:
+    called = AtHome(plays=lambda condition: condition.clock == "1+1/1")
+    with on_a_server(home, called, limited(leaving_seconds=0.05)) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
         await until(lambda: connections(home))
@@ -497,12 +474,9 @@ def test_matches_that_are_not_played_now_keep_nobody_from_leaving(home: Home, to
         assert (await end_of(call))[0] is grpc.StatusCode.OK
         await channel.close()
 
-    called = AtHome(plays=lambda condition: condition.clock == "1+1/1")
-    on_a_server(home, go, called, limited(leaving_seconds=0.05))
 
-
-def test_a_client_that_is_silent_is_gone(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, _: AtHome) -> None:
+async def test_a_client_that_is_silent_is_gone(home: Home, tokens: dict[str, str]) -> None:
+    with on_a_server(home, limits=limited(silent_seconds=0.2)) as address:
         channel, call = await connect(address, tokens["ann"])
         code, details = await end_of(call)
         assert code is grpc.StatusCode.UNAVAILABLE
@@ -510,11 +484,10 @@ def test_a_client_that_is_silent_is_gone(home: Home, tokens: dict[str, str]) -> 
         await until(lambda: connections(home) == 0)
         await channel.close()
 
-    on_a_server(home, go, limits=limited(silent_seconds=0.2))
 
-
-def test_beats_come_however_many_invitations_there_are(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, called: AtHome) -> None:
+async def test_beats_come_however_many_invitations_there_are(home: Home, tokens: dict[str, str]) -> None:
+    called = AtHome()
+    with on_a_server(home, called, limits=limited(beat_seconds=0.2)) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
         match = match_with_remote(home)
@@ -529,11 +502,9 @@ def test_beats_come_however_many_invitations_there_are(home: Home, tokens: dict[
         flooding.cancel()
         await channel.close()
 
-    on_a_server(home, go, limits=limited(beat_seconds=0.2))
 
-
-def test_a_token_that_is_revoked_ends_the_connection(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, _: AtHome) -> None:
+async def test_a_token_that_is_revoked_ends_the_connection(home: Home, tokens: dict[str, str]) -> None:
+    with on_a_server(home, limits=limited(beat_seconds=0.1)) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
         with Authors(home.database, create=False) as authors:
@@ -541,11 +512,9 @@ def test_a_token_that_is_revoked_ends_the_connection(home: Home, tokens: dict[st
         assert (await end_of(call))[0] is grpc.StatusCode.UNAUTHENTICATED
         await channel.close()
 
-    on_a_server(home, go, limits=limited(beat_seconds=0.1))
 
-
-def test_an_author_has_a_few_connections(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, _: AtHome) -> None:
+async def test_an_author_has_a_few_connections(home: Home, tokens: dict[str, str]) -> None:
+    with on_a_server(home) as address:
         opened = []
         for number in range(MAX_CONNECTED_OF_AUTHOR + 1):
             request = pb.OfferRequest(offer=offer(bot=f"remote{number}"))
@@ -556,8 +525,6 @@ def test_an_author_has_a_few_connections(home: Home, tokens: dict[str, str]) -> 
         for channel, _ in opened:
             await channel.close()
 
-    on_a_server(home, go)
-
 
 def match_with_remote(home: Home) -> Match:
     """A match of the bot at home that is connected."""
@@ -567,11 +534,14 @@ def match_with_remote(home: Home) -> Match:
         return next(blocks_with(store, version))[0]
 
 
-def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(home: Home, tokens: dict[str, str]) -> None:
+async def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(
+    home: Home, tokens: dict[str, str]
+) -> None:
     """Whatever a neighbour asks, or tries at the door of the bots."""
     limits = Limits(requests=Meter(Allowance("requests", 2, 86_400)))
 
-    async def go(address: str, called: AtHome) -> None:
+    called = AtHome()
+    with on_a_server(home, called, limits=limits) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
         match = match_with_remote(home)
@@ -589,16 +559,14 @@ def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(home:
             assert (await stream("another"))[0] is grpc.StatusCode.UNAUTHENTICATED
         code, details, seconds = await stream("another")
         assert code is grpc.StatusCode.RESOURCE_EXHAUSTED, details
-        assert seconds == 43_200
+        assert 43_000 < seconds <= 43_200
         for _ in range(2):  # it gets to the worker, which is not there
             assert (await stream("shown"))[:2] == (grpc.StatusCode.ABORTED, "the match was broken off")
-        assert (await stream("shown"))[2] == 43_200
+        assert 43_000 < (await stream("shown"))[2] <= 43_200
         await channel.close()
 
-    on_a_server(home, go, limits=limits)
 
-
-def test_overload_ends_no_connection_of_a_bot_at_home(
+async def test_overload_ends_no_connection_of_a_bot_at_home(
     home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At each beat it is asked whether the token is still good; while nobody can tell, it is."""
@@ -611,7 +579,10 @@ def test_overload_ends_no_connection_of_a_bot_at_home(
 
     monkeypatch.setattr(server, "playing", find_none)
 
-    async def go(address: str, called: AtHome) -> None:
+    called = AtHome()
+    with on_a_server(
+        home, called, limits=replace(limited(beat_seconds=0.05, lookups=1), thread_seconds=0.05)
+    ) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
         watching = watched(channel)(b"")
@@ -627,11 +598,9 @@ def test_overload_ends_no_connection_of_a_bot_at_home(
         await message_of(call, "beat")
         await channel.close()
 
-    on_a_server(home, go, limits=replace(limited(beat_seconds=0.05, lookups=1), thread_seconds=0.05))
 
-
-def test_a_stream_without_an_invitation_is_refused(home: Home) -> None:
-    async def go(address: str, _: AtHome) -> None:
+async def test_a_stream_without_an_invitation_is_refused(home: Home) -> None:
+    with on_a_server(home) as address:
         async with grpc.aio.insecure_channel(address) as channel:
             play: Any = channel.stream_stream("/dogana.v1.Referee/Play")
             for first, code in (
@@ -644,5 +613,3 @@ def test_a_stream_without_an_invitation_is_refused(home: Home) -> None:
             call = play()
             await call.write(b"\xff\xff")
             assert (await end_of(call))[0] is grpc.StatusCode.INVALID_ARGUMENT
-
-    on_a_server(home, go)

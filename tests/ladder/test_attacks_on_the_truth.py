@@ -144,7 +144,7 @@ def _play(folder: Path) -> Attacked:
             assert matches[0].block is not None
             assert seal_block(home, store, matches[0].block) == []
         write(home, store, folder / "kept.jsonl")
-        ids = [match.match_id for match in store.results.counted()]
+        ids = [match.match_id for match in store.history.all_played()]
     record = record_file(home, ids[0], folder)
     key = Path(shutil.copy(home.public_key, folder / "kept.pub"))
     return Attacked(home, folder / "kept.jsonl", record, key, ids)

@@ -29,7 +29,7 @@ from ladder.play.qualifying import enter_house_bots
 from ladder.play.running import MAX_NEWCOMERS, RunPlan
 from referee.match.clock import TimeControl
 from tests.ladder.made import CONDITION, GAME, result_of
-from tests.ladder.runs import run
+from tests.ladder.runs import keep_time_by, run
 from tests.ladder.test_pool import PLAIN
 
 CONTROL = TimeControl.parse(CONDITION.clock)
@@ -245,7 +245,7 @@ def play(
 
     monkeypatch.setattr(Roster, "disconnect", connect_again)
     monkeypatch.setattr(running, "Pool", hall)
-    monkeypatch.setattr(running, "time", hall)
+    keep_time_by(hall, monkeypatch)
     invite = (lambda _: None) if matches is None else None
     plan = RunPlan([agree(GAME, {}, seats)], matches, 1, CONTROL, invite=invite, **settings)
     with closing(run(Home(home), store, plan)) as steps:

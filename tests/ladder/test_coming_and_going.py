@@ -47,12 +47,12 @@ def versions_at_home(home: Home) -> int:
         return sum(one.is_at_home for one in chronicle.roster.versions().values())
 
 
-def test_an_author_can_offer_as_many_new_versions_as_submit_and_known_ones_always(
+async def test_an_author_can_offer_as_many_new_versions_as_submit_and_known_ones_always(
     home: Home, tokens: dict[str, str]
 ) -> None:
     limits = Limits(submissions=Meter(Allowance("submissions", 3, 86_400)))
 
-    async def go(address: str, _: AtHome) -> None:
+    with on_a_server(home, limits=limits) as address:
         for number in (1, 1, 2, 3, 3, 3):
             channel, call = await connect(address, tokens["ann"], version_of(number))
             await message_of(call, "connected")
@@ -67,13 +67,13 @@ def test_an_author_can_offer_as_many_new_versions_as_submit_and_known_ones_alway
         await channel.close()
         assert versions_at_home(home) == 3
 
-    on_a_server(home, go, limits=limits)
 
-
-def test_an_author_comes_back_a_number_of_times_and_then_after_a_while(home: Home, tokens: dict[str, str]) -> None:
+async def test_an_author_comes_back_a_number_of_times_and_then_after_a_while(
+    home: Home, tokens: dict[str, str]
+) -> None:
     limits = Limits(connections=Meter(Allowance("connections", 4, 600)))
 
-    async def go(address: str, _: AtHome) -> None:
+    with on_a_server(home, limits=limits) as address:
         for _attempt in range(4):
             channel, call = await connect(address, tokens["ann"])
             await message_of(call, "connected")
@@ -83,8 +83,6 @@ def test_an_author_comes_back_a_number_of_times_and_then_after_a_while(home: Hom
         assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert "too many connections: 4 connections in 10 minutes are allowed" in details
         await channel.close()
-
-    on_a_server(home, go, limits=limits)
 
 
 def test_the_end_of_an_older_connection_that_is_written_late_leaves_the_newer(home: Home) -> None:
@@ -97,7 +95,7 @@ def test_the_end_of_an_older_connection_that_is_written_late_leaves_the_newer(ho
         assert store.roster.connected() == {}
 
 
-def test_who_is_gone_and_back_before_it_was_written_stays_connected(
+async def test_who_is_gone_and_back_before_it_was_written_stays_connected(
     home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_back, is_written = threading.Event(), threading.Event()
@@ -113,7 +111,7 @@ def test_who_is_gone_and_back_before_it_was_written_stays_connected(
         with Store(home.database, create=False) as chronicle:
             return [one.since for one in chronicle.roster.connected().values()]
 
-    async def go(address: str, _: AtHome) -> None:
+    with on_a_server(home) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
         await until(since)
@@ -126,8 +124,6 @@ def test_who_is_gone_and_back_before_it_was_written_stays_connected(
         await until(is_written.is_set)
         assert connections(home) == 1
         await channel.close()
-
-    on_a_server(home, go)
 
 
 # --- invitations ----------------------------------------------------------------------------------------------
@@ -157,8 +153,9 @@ async def played_with(address: str, token: str) -> tuple[grpc.StatusCode, str]:
         return await end_of(call)
 
 
-def test_who_comes_back_is_told_of_the_seats_that_wait(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, called: AtHome) -> None:
+async def test_who_comes_back_is_told_of_the_seats_that_wait(home: Home, tokens: dict[str, str]) -> None:
+    called = AtHome()
+    with on_a_server(home, called) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
         one = invitation(home)
@@ -169,11 +166,12 @@ def test_who_comes_back_is_told_of_the_seats_that_wait(home: Home, tokens: dict[
         assert 0 < told.join_seconds <= 30
         await channel.close()
 
-    on_a_server(home, go)
 
-
-def test_who_comes_back_is_not_told_of_seats_that_are_taken_or_wait_no_more(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, called: AtHome) -> None:
+async def test_who_comes_back_is_not_told_of_seats_that_are_taken_or_wait_no_more(
+    home: Home, tokens: dict[str, str]
+) -> None:
+    called = AtHome()
+    with on_a_server(home, called) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
         taken = invitation(home, token="taken")  # noqa: S106
@@ -188,13 +186,12 @@ def test_who_comes_back_is_not_told_of_seats_that_are_taken_or_wait_no_more(home
         assert (await message_of(call, "invitation")).token == "new"  # noqa: S105
         await channel.close()
 
-    on_a_server(home, go)
 
-
-def test_the_token_of_a_long_match_is_known_however_many_matches_begin_meanwhile(
+async def test_the_token_of_a_long_match_is_known_however_many_matches_begin_meanwhile(
     home: Home, tokens: dict[str, str]
 ) -> None:
-    async def go(address: str, called: AtHome) -> None:
+    called = AtHome()
+    with on_a_server(home, called, limits=limited(seats=3)) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
         long = invitation(home, token="long")  # noqa: S106
@@ -208,42 +205,36 @@ def test_the_token_of_a_long_match_is_known_however_many_matches_begin_meanwhile
         assert (await played_with(address, "short3"))[0] is grpc.StatusCode.UNAUTHENTICATED
         await channel.close()
 
-    on_a_server(home, go, limits=limited(seats=3))
-
 
 # --- beats ----------------------------------------------------------------------------------------------------
 
 
-def test_who_answers_beats_uses_up_no_requests(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, _: AtHome) -> None:
+async def test_who_answers_beats_uses_up_no_requests(home: Home, tokens: dict[str, str]) -> None:
+    requests = Meter(Allowance("requests", 5, 600))
+    with on_a_server(home, limits=Limits(requests=requests, calls=CallLimits(beat_seconds=0.02))) as address:
         channel, call = await connect(address, tokens["ann"])
         for _beat in range(10):
             await message_of(call, "beat")
             await call.write(pb.OfferRequest(beat=pb.Beat()))
         await channel.close()
 
-    requests = Meter(Allowance("requests", 5, 600))
-    on_a_server(home, go, limits=Limits(requests=requests, calls=CallLimits(beat_seconds=0.02)))
 
-
-def test_who_beats_unasked_is_cut_off(home: Home, tokens: dict[str, str]) -> None:
-    async def go(address: str, _: AtHome) -> None:
+async def test_who_beats_unasked_is_cut_off(home: Home, tokens: dict[str, str]) -> None:
+    with on_a_server(home, limits=limited(beat_seconds=3600.0)) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
         await call.write(pb.OfferRequest(beat=pb.Beat()))
         assert (await end_of(call))[0] is grpc.StatusCode.INVALID_ARGUMENT
         await channel.close()
 
-    on_a_server(home, go, limits=limited(beat_seconds=3600.0))
 
-
-def test_a_connection_stays_while_the_ladder_has_too_much_to_do(
+async def test_a_connection_stays_while_the_ladder_has_too_much_to_do(
     home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def busy(self: Any, token: str, host: str) -> str:
         raise TooMuch("the ladder has too much to do; come back in a minute")
 
-    async def go(address: str, _: AtHome) -> None:
+    with on_a_server(home, limits=limited(beat_seconds=0.02)) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
         monkeypatch.setattr(Tokens, "author_of", busy)
@@ -251,5 +242,3 @@ def test_a_connection_stays_while_the_ladder_has_too_much_to_do(
             await message_of(call, "beat")
             await call.write(pb.OfferRequest(beat=pb.Beat()))
         await channel.close()
-
-    on_a_server(home, go, limits=limited(beat_seconds=0.02))

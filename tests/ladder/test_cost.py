@@ -214,7 +214,7 @@ def test_all_of_a_history_that_was_made_at_once_follows_from_its_events_but_for_
         found = compare(Home(tmp_path / "300"), store)
         assert found.log == ""
         assert list(store.evidence.broken()) == [
-            match.match_id for match in store.results.counted()
+            match.match_id for match in store.history.all_played()
         ]  # it has no records
         assert len(found.broken.told) == MAX_TOLD
         assert all("there is no such record" in problem for problem in found.broken.told)

@@ -97,7 +97,7 @@ def test_bots_at_home_house_bots_and_all_that_are_stopped_stay_out(store: Store,
     for author, content in (("gus", f"{AT_HOME_PREFIX}1"), (HOUSE, f"{HOUSE_PREFIX}greedy:1")):
         submitted(store, author if author != HOUSE else "greedy", author, content)
     retire(store, store.roster.find_versions("bot0"))
-    [match, *_] = store.results.counted()
+    [match, *_] = store.history.all_played()
     store.admission.note_trial(match.match_id, store.roster.find_versions("bot1")[0].id, guilty=True)
     one = closed(store, clock, top=10)
     assert sorted(entered(store, one)) == ["bot2 v1", "bot3 v1", "bot4 v1", "bot5 v1"]

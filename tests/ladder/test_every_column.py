@@ -90,15 +90,16 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Home:
             store.results.give_up(match, "it was not wanted")
         for block in store.evidence.blocks_to_seal():
             assert seal_block(home, store, block) == []
-        match = next(store.results.counted())
+        played = next(store.history.all_played())
+        one = played.seats[0].version.id
         new_key(home, store, replace=True)
-        store.admission.note_trial(match.match_id, match.versions[0], guilty=False)
-        store.admission.retire(match.versions[0], retired=False)
-        store.admission.let_qualify_again(match.versions[0], CONDITION)
-        store.admission.qualify(match.versions[0], CONDITION, passed=True, reason="")
+        store.admission.note_trial(played.match_id, one, guilty=False)
+        store.admission.retire(one, retired=False)
+        store.admission.let_qualify_again(one, CONDITION)
+        store.admission.qualify(one, CONDITION, passed=True, reason="")
         store.roster.consent("bot0", given=True)
         store.evidence.note_pruning("2000-01-01T00:00:00.000+00:00", None, RetainedRecords(("bot0",), 7))
-        store.evidence.note_lost([match.match_id])
+        store.evidence.note_lost([played.match_id])
         next_matches(store, 9, OTHER)
         with pytest.MonkeyPatch.context() as patch:
             clock = set_clock(patch)
@@ -106,7 +107,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Home:
             cancel(store, "cancelled")
             closed(store, clock, top=2)
             next(matches_of(store))
-        store.results.note_telemetry(match, {0: {"nodes": KeyValues(3, 5.0)}})
+        store.results.note_telemetry(played.match_id, {0: {"nodes": KeyValues(3, 5.0)}})
     with Authors(home.database, create=False) as authors:
         authors.add("ann")
         authors.set_budget("ann", 7)

@@ -89,11 +89,9 @@ def test_complete_records_that_no_worker_of_the_ladder_wrote_never_count(dogana:
         hashes[match.match_id] = plant(home, match).last_hash
     run(dogana, 1)
     with Store(home.database, create=False) as store:
-        counted = {match.match_id: match.count for match in store.results.counted()}
+        counted = {match.match_id: match.record_hash for match in store.history.all_played()}
     for match_id, planted in hashes.items():
-        count = counted[match_id]
-        assert count is not None
-        assert count.record_hash != planted
+        assert counted[match_id] != planted
         assert planted not in [line.hash for line in lines_of(home, match_id)]
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
 
@@ -122,8 +120,7 @@ def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(hom
 
 def test_a_run_that_was_killed_while_it_sealed_is_taken_up_by_the_next(dogana: Dogana, home: Home) -> None:
     with Store(home.database, create=False) as store:
-        [block] = {match.block for match in store.results.counted()}
-        assert block is not None
+        [block] = {match.block for match in store.history.all_played()}
         first, *others = store.evidence.records_of(block)
     with sqlite3.connect(home.database) as database:  # as if killed after the first was sealed
         database.execute("insert into seeds (block, seed) select id, seed from blocks")
@@ -193,7 +190,7 @@ def test_a_version_whose_program_was_changed_is_named_never_plays_and_comes_back
     said = run(dogana, 2)
     assert "the files of mybot v1 are not those that were submitted" in said
     with Store(home.database, create=False) as store:
-        counted = {match.match_id for match in store.results.counted()}
+        counted = {match.match_id for match in store.history.all_played()}
         assert store.schedule.unfinished(CONDITION) == []
         before = store.results.ratings(CONDITION)
     assert not counted & {match.match_id for match in matches}

@@ -304,7 +304,7 @@ def test_a_server_outwaits_whoever_has_locked_its_ladder(
 # --- threads ----------------------------------------------------------------------------------------------------
 
 
-def test_a_call_that_is_cancelled_ends_after_what_its_thread_does() -> None:
+async def test_a_call_that_is_cancelled_ends_after_what_its_thread_does() -> None:
     """What the thread has opened meanwhile, such as the folder of an upload, would be closed by nobody."""
     began, goes_on = threading.Event(), threading.Event()
     opened: list[str] = []
@@ -314,19 +314,16 @@ def test_a_call_that_is_cancelled_ends_after_what_its_thread_does() -> None:
         goes_on.wait(patient(60))
         opened.append("folder")
 
-    async def cancel() -> None:
-        call = asyncio.create_task(Threads(1).run(work))
-        await asyncio.to_thread(began.wait, 60)
-        for _ in range(10):  # twice is as good as once
-            call.cancel()
-            await asyncio.sleep(0)
-        assert not call.done()
-        goes_on.set()
-        with suppress(asyncio.CancelledError):
-            await call
-        assert opened
-
-    asyncio.run(cancel())
+    call = asyncio.create_task(Threads(1).run(work))
+    await asyncio.to_thread(began.wait, 60)
+    for _ in range(10):  # twice is as good as once
+        call.cancel()
+        await asyncio.sleep(0)
+    assert not call.done()
+    goes_on.set()
+    with suppress(asyncio.CancelledError):
+        await call
+    assert opened
 
 
 # --- figures ----------------------------------------------------------------------------------------------------

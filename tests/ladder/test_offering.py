@@ -299,7 +299,7 @@ def test_what_the_ladder_sends_that_is_no_message_ends_the_match_for_the_bot(
     ],
     ids=["the ladder ends the stream", "the bot ends it"],
 )
-def test_a_bot_is_not_left_waiting_for_a_match_that_ended_without_a_result(
+async def test_a_bot_is_not_left_waiting_for_a_match_that_ended_without_a_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bot_ends: bool, why: str
 ) -> None:
     async def ends(self: Ladder, context: Any) -> None:
@@ -310,25 +310,19 @@ def test_a_bot_is_not_left_waiting_for_a_match_that_ended_without_a_result(
     (tmp_path / "bot.py").write_text(f"ENDS = {bot_ends}\n{DEAF}")
     said: list[str] = []
 
-    async def go() -> None:
-        async with asyncio.timeout(patient(60)), Ladder(ends).serving() as play:
-            bot = look_at(tmp_path / "bot.py", CONTENT)
-            await play_match(bot, invitation(token="shown"), play, None, said.append)  # noqa: S106
-
-    asyncio.run(go())
+    async with asyncio.timeout(patient(60)), Ladder(ends).serving() as play:
+        bot = look_at(tmp_path / "bot.py", CONTENT)
+        await play_match(bot, invitation(token="shown"), play, None, said.append)  # noqa: S106
     assert said[-1] == f"match abc: {why}"
 
 
-def test_how_a_match_went_is_told_also_if_what_the_bot_wrote_cannot_be_kept(tmp_path: Path) -> None:
+async def test_how_a_match_went_is_told_also_if_what_the_bot_wrote_cannot_be_kept(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text("raise SystemExit(3)\n")
     said: list[str] = []
 
-    async def go() -> None:
-        async with Ladder().serving() as play:
-            bot = look_at(tmp_path / "bot.py", CONTENT)
-            await play_match(bot, invitation(), play, tmp_path / "a folder that is gone", said.append)
-
-    asyncio.run(go())
+    async with Ladder().serving() as play:
+        bot = look_at(tmp_path / "bot.py", CONTENT)
+        await play_match(bot, invitation(), play, tmp_path / "a folder that is gone", said.append)
     assert any(
         "what the bot wrote is not kept: " in line and "there is no such file or folder" in line for line in said
     )

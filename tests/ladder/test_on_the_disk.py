@@ -60,7 +60,7 @@ def test_a_record_is_on_the_disk_before_its_match_counts(tmp_path: Path) -> None
     ]
     subprocess.run([*strace, *run], check=True, capture_output=True)
     with Store(home.database, create=False) as store:
-        counted = [match.match_id for match in store.results.counted()]
+        counted = [match.match_id for match in store.history.all_played()]
     assert len(counted) == 2
     found = calls(trace)
     for match_id in counted:

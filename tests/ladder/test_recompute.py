@@ -112,7 +112,7 @@ def counted_verifications(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def records(store: Store) -> list[str]:
-    return [match.match_id for match in store.results.counted()]
+    return [match.match_id for match in store.history.all_played()]
 
 
 def whole(found: Comparison) -> bool:
@@ -261,7 +261,7 @@ def test_the_first_problems_are_told_and_the_others_counted_and_all_can_be_noted
 ) -> None:
     """A made ladder has no records at all, and its ratings are drawn: after a repair they follow from the matches."""
     with make(tmp_path, MAX_TOLD + 50) as store:
-        matches = sum(1 for _ in store.results.counted())
+        matches = sum(1 for _ in store.history.all_played())
     words = ("ladder", "recompute", "--home", f"{MAX_TOLD + 50}")
     told = dogana(*words, status=1).stdout.splitlines()
     missing = [": there is no such record" in line for line in told]

@@ -634,7 +634,7 @@ def test_a_schedule_can_be_drawn_again_from_what_the_ladder_keeps(tmp_path: Path
             matches = next_matches(store, seed=1000 + number)
             for match in chance.sample(matches, chance.randrange(len(matches) + 1)):
                 play(store, match, chance)
-        counted = {match.count.number: match for match in store.results.counted() if match.count}
+        counted = {match.number: match for match in store.history.all_played()}
         authors = {version.id: version.author for version in store.roster.versions().values()}
     database = sqlite3.connect(tmp_path / "ladder.db")
     again = Queue([Candidate(version, author, Rating()) for version, author in authors.items()], {})
@@ -644,10 +644,10 @@ def test_a_schedule_can_be_drawn_again_from_what_the_ladder_keeps(tmp_path: Path
     done = 0
     for block, seed, after in database.execute("select id, schedule_seed, after_number from blocks order by id"):
         for number in range(done + 1, after + 1):
-            match = counted[number]
-            assert match.count is not None
-            del left[match.match_id]
-            known.update(rate(known, match.versions, match.count.ranks, dict.fromkeys(authors)))
+            played = counted[number]
+            del left[played.match_id]
+            versions, ranks = zip(*((seat.version.id, seat.rank) for seat in played.seats), strict=True)
+            known.update(rate(known, versions, ranks, dict.fromkeys(authors)))
         done = after
         for candidate in list(again):
             again.put(replace(candidate, rating=known.get(candidate.version, Rating())))

@@ -76,7 +76,7 @@ def test_everything_that_is_read_together_is_of_one_moment(tmp_path: Path) -> No
         play(store, matches[0], chance)
         with store.reading():
             before = (
-                [match.match_id for match in store.results.counted()],
+                [match.match_id for match in store.history.all_played()],
                 store.results.ratings(CONDITION),
                 list(store.log.lines()),
             )
@@ -84,12 +84,12 @@ def test_everything_that_is_read_together_is_of_one_moment(tmp_path: Path) -> No
                 play(other, match, chance)
             other.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
             after = (
-                [match.match_id for match in store.results.counted()],
+                [match.match_id for match in store.history.all_played()],
                 store.results.ratings(CONDITION),
                 list(store.log.lines()),
             )
         assert before == after
-        assert len(list(store.results.counted())) == len(matches)
+        assert len(list(store.history.all_played())) == len(matches)
 
 
 def test_all_versions_are_read_once_for_a_moment_and_anew_for_the_next(tmp_path: Path) -> None:
@@ -161,16 +161,15 @@ def _tallied_by_hand(store: Store, condition: Condition) -> dict[int, Tally]:
     """The tallies that count matches, in another way than with SQL."""
     kept = store.results.tallies(condition)
     found = {version: Tally(last_block=tally.last_block, blocks=tally.blocks) for version, tally in kept.items()}
-    for match in store.results.counted():
-        assert match.count is not None
+    for match in store.history.all_played():
         if match.condition != condition:
             continue
-        for version, rank, outcome in zip(match.versions, match.count.ranks, match.count.outcomes, strict=True):
-            old, out = found[version], outcome is not Outcome.PLAYED
-            found[version] = Tally(
+        for seat in match.seats:
+            old, out = found[seat.version.id], seat.outcome is not Outcome.PLAYED
+            found[seat.version.id] = Tally(
                 matches=old.matches + 1,
-                different=old.different + match.count.rated,
-                wins=old.wins + (rank == 1),
+                different=old.different + match.rated,
+                wins=old.wins + (seat.rank == 1),
                 faults=old.faults + out,
                 faults_in_a_row=old.faults_in_a_row + 1 if out else 0,
                 last_block=old.last_block,
@@ -271,7 +270,7 @@ def test_events_that_come_while_views_are_built_again_are_in_them(tmp_path: Path
             rebuilt.take_events()
             rebuilt.replace_views()
         assert store.results.ratings(CONDITION) == expected
-        assert len(list(store.results.counted())) == 2
+        assert len(list(store.history.all_played())) == 2
 
 
 def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_not_rated_again(tmp_path: Path) -> None:
@@ -287,7 +286,7 @@ def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_no
         assert store.results.ratings(CONDITION) != once
         tally = store.results.tallies(CONDITION)[first.versions[0]]
         assert (tally.matches, tally.different, tally.wins) == (3, 2, 2)
-        assert [match.count.rated for match in store.results.counted() if match.count] == [True, False, True]
+        assert [match.rated for match in store.history.all_played()] == [True, False, True]
         assert compare(Home(tmp_path), store).differences.told == []
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute("update results set rated = 1")
@@ -495,6 +494,6 @@ def test_who_may_not_write_reads_what_a_run_has_just_written(tmp_path: Path, mon
         assert (tmp_path / "ladder.db-wal").stat().st_size > 0  # it is not in the file itself yet
         monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
         with Store(tmp_path / "ladder.db", create=False) as looking:
-            assert len(list(looking.results.counted())) == 1
+            assert len(list(looking.history.all_played())) == 1
             with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
                 looking.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])

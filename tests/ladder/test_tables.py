@@ -26,7 +26,6 @@ from referee.match.result import Outcome
 from referee.records.chain import FIRST_HASH, link
 from referee.records.record import header
 from referee.registry import find, games
-from tests.patience import patient
 from tests.tables import Table, plan_of
 from tests.toy.games.sealed import GAME as SEALED
 
@@ -127,27 +126,24 @@ async def played(
     return match.result()
 
 
-def test_a_person_answers_each_decision_once_and_plays_to_the_end() -> None:
-    async def match() -> None:
-        changed = asyncio.Event()
-        person = Person(changed.set)
-        deadlines: list[float] = []
+async def test_a_person_answers_each_decision_once_and_plays_to_the_end() -> None:
+    changed = asyncio.Event()
+    person = Person(changed.set)
+    deadlines: list[float] = []
 
-        def answer(question: OpenDecision) -> None:
-            person.choose(question.number + 1, 0)
-            person.choose(question.number, len(question.actions))
-            assert person.question is question, "what cannot be chosen is ignored"
-            deadlines.append(question.deadline - time.monotonic())
-            person.choose(question.number, 0)
-            person.choose(question.number, 0)
+    def answer(question: OpenDecision) -> None:
+        person.choose(question.number + 1, 0)
+        person.choose(question.number, len(question.actions))
+        assert person.question is question, "what cannot be chosen is ignored"
+        deadlines.append(question.deadline - time.monotonic())
+        person.choose(question.number, 0)
+        person.choose(question.number, 0)
 
-        report = await played(person, changed, "600+5/600", answer)
-        assert report.result.seats[0].outcome is Outcome.PLAYED
-        assert len(deadlines) > 4
-        assert all(0 < left < 610 for left in deadlines)
-        assert (person.question, person.remark, person.is_out) == (None, "", False)
-
-    asyncio.run(asyncio.wait_for(match(), patient(120)))
+    report = await played(person, changed, "600+5/600", answer)
+    assert report.result.seats[0].outcome is Outcome.PLAYED
+    assert len(deadlines) > 4
+    assert all(0 < left < 610 for left in deadlines)
+    assert (person.question, person.remark, person.is_out) == (None, "", False)
 
 
 def test_the_time_of_a_person_begins_when_the_house_bots_have_moved() -> None:
@@ -163,27 +159,24 @@ def test_the_time_of_a_person_begins_when_the_house_bots_have_moved() -> None:
     assert (sent, person.question) == ([(1, 7)], OpenDecision(7, [], 12.5, 60.0, is_shared=False))
 
 
-def test_a_person_who_does_not_answer_reads_why_and_is_out_in_the_end() -> None:
-    async def match() -> None:
-        changed = asyncio.Event()
-        person = Person(changed.set)
-        remarks: list[str] = []
-        late: list[OpenDecision] = []
+async def test_a_person_who_does_not_answer_reads_why_and_is_out_in_the_end() -> None:
+    changed = asyncio.Event()
+    person = Person(changed.set)
+    remarks: list[str] = []
+    late: list[OpenDecision] = []
 
-        def leave(question: OpenDecision) -> None:
-            remarks.append(person.remark)
-            for old in late:
-                person.choose(old.number, 0)  # too late: another decision is open
-            late.append(question)
+    def leave(question: OpenDecision) -> None:
+        remarks.append(person.remark)
+        for old in late:
+            person.choose(old.number, 0)  # too late: another decision is open
+        late.append(question)
 
-        report = await played(person, changed, "0+0.05/0.05", leave)
-        assert remarks[0] == ""
-        assert set(remarks[1:]) == {REMARKS[Withdrawal.TIMEOUT]}
-        assert person.is_out
-        assert person.question is None
-        assert report.result.seats[0].outcome is Outcome.TIMEOUT
-
-    asyncio.run(asyncio.wait_for(match(), patient(120)))
+    report = await played(person, changed, "0+0.05/0.05", leave)
+    assert remarks[0] == ""
+    assert set(remarks[1:]) == {REMARKS[Withdrawal.TIMEOUT]}
+    assert person.is_out
+    assert person.question is None
+    assert report.result.seats[0].outcome is Outcome.TIMEOUT
 
 
 # --- legal actions in words ---------------------------------------------------------------------------
@@ -231,4 +224,4 @@ def test_a_view_comes_over_the_pipe_as_it_was() -> None:
         asking=Asking(3, "ab", [], 12.5, 60.0, is_shared=False),
     )
     assert View.from_json(view.to_json()) == view
-    assert "\n" not in view.to_json()
+    assert b"\n" not in view.to_json()

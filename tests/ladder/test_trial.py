@@ -221,6 +221,6 @@ def test_a_bot_that_starts_only_on_an_idle_machine_is_given_other_attempts_but_n
         again = [text for text in said if "is void and is played again: seat" in text]
         assert all("did not join within 5 s; others used the processors" in text for text in again)
         assert len(again) == 2 * (MAX_VOIDS - 1)
-        outcomes = [outcome for match in store.results.counted() if match.count for outcome in match.count.outcomes]
+        outcomes = [seat.outcome for match in store.history.all_played() for seat in match.seats]
         assert sorted(outcome.value for outcome in outcomes) == ["played", "played", "start", "start"]
         assert store.schedule.open_matches() == {}

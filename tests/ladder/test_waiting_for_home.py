@@ -22,7 +22,7 @@ from ladder.play.qualifying import enter_house_bots
 from ladder.play.running import AWAY_SECONDS, RunPlan
 from referee.match.clock import TimeControl
 from tests.ladder.made import CONDITION, GAME, result_of
-from tests.ladder.runs import run
+from tests.ladder.runs import keep_time_by, run
 
 
 class Hours:
@@ -85,7 +85,7 @@ def served(
 ) -> None:
     """Run the ladder, as while it is served, with this table, for three hours or until five matches were played."""
     monkeypatch.setattr(running, "Pool", table)
-    monkeypatch.setattr(running, "time", clock)
+    keep_time_by(clock, monkeypatch)
     for module in (running, qualifying):
         monkeypatch.setattr(module, "archive_match", lambda *_: None)
     control = TimeControl.parse(CONDITION.clock)

@@ -34,9 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
         [match_id, seat] = chronicle.history.last_seats(
             chronicle.roster.find_versions("best")[0], next(iter(chronicle.roster.conditions().values())), 1
         )[0]
-        match = chronicle.schedule.match(match_id)
-        assert match is not None
-        chronicle.results.note_telemetry(match, {seat: {MARKUP: KeyValues(4, 1000.0)}})
+        chronicle.results.note_telemetry(match_id, {seat: {MARKUP: KeyValues(4, 1000.0)}})
     return home
 
 

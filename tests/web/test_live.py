@@ -34,7 +34,7 @@ from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.registry import find, shipped_board
 from tests.patience import patient, until
-from tests.referee.test_wire import Hall, hall, run
+from tests.referee.test_wire import Hall, hall
 from tests.web.served import serving_pages
 
 CLOCK = "600+0.5/300"
@@ -140,41 +140,38 @@ async def playing(folder: Path, game: str = "cargo_noir", limits: Limits | None 
                 yield Scene(home, match, plan, room, client)
 
 
-def test_browsers_see_the_same_match_whenever_they_come_and_the_referee_has_one_spectator(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
-            bot = await now.room.agent()
-            await bot.join()
-            early, late = Follower(), Follower()
-            first = asyncio.create_task(early.follow(now))
-            await until(lambda: early.names)
-            asked = await bot.decide()
-            await bot.choose(asked.decision, 0)
-            await until(lambda: early.lines)
-            second = asyncio.create_task(late.follow(now))
-            await until(lambda: late.names)
-            assert late.names == ["changed"], "who comes has a picture at once"
-            showing = now.room.server.showing(now.plan)
-            assert len(showing.spectators) == 1
-            over = await bot.play_out()
-            await asyncio.gather(first, second)
-            assert early.picture == late.picture
-            assert "<text" in early.picture
-            assert early.lines == late.lines
-            assert [line[0] for line in early.lines] == list(range(1, len(early.lines) + 1))
-            assert early.revisions == sorted(set(early.revisions))
-            assert early.names[-1] == "over"
-            winners = [seat for seat in over.seats if seat.rank == 1]
-            assert list(early.last) == ["result"]
-            for seat in winners:
-                assert now.match.labels[seat.seat] in early.last["result"]
-            assert f"{winners[0].score} point" in early.last["result"]
-            assert over.digest not in early.raw + late.raw
-
-    run(scene())
+async def test_browsers_see_the_same_match_whenever_they_come_and_the_referee_has_one_spectator(tmp_path: Path) -> None:
+    async with playing(tmp_path / "home") as now:
+        bot = await now.room.agent()
+        await bot.join()
+        early, late = Follower(), Follower()
+        first = asyncio.create_task(early.follow(now))
+        await until(lambda: early.names)
+        asked = await bot.decide()
+        await bot.choose(asked.decision, 0)
+        await until(lambda: early.lines)
+        second = asyncio.create_task(late.follow(now))
+        await until(lambda: late.names)
+        assert late.names == ["changed"], "who comes has a picture at once"
+        showing = now.room.server.showing(now.plan)
+        assert len(showing.spectators) == 1
+        over = await bot.play_out()
+        await asyncio.gather(first, second)
+        assert early.picture == late.picture
+        assert "<text" in early.picture
+        assert early.lines == late.lines
+        assert [line[0] for line in early.lines] == list(range(1, len(early.lines) + 1))
+        assert early.revisions == sorted(set(early.revisions))
+        assert early.names[-1] == "over"
+        winners = [seat for seat in over.seats if seat.rank == 1]
+        assert list(early.last) == ["result"]
+        for seat in winners:
+            assert now.match.labels[seat.seat] in early.last["result"]
+        assert f"{winners[0].score} point" in early.last["result"]
+        assert over.digest not in early.raw + late.raw
 
 
-def test_a_picture_is_made_once_for_all_who_look_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_picture_is_made_once_for_all_who_look_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[dict[str, Any]] = []
 
     def counted(template: str, values: dict[str, Any]) -> str:
@@ -183,155 +180,133 @@ def test_a_picture_is_made_once_for_all_who_look_on(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(module, "fragment", counted)
 
-    async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
-            bot = await now.room.agent()
-            await bot.join()
-            await bot.decide()
-            browsers = [Follower() for _ in range(3)]
-            following = [asyncio.create_task(browser.follow(now)) for browser in browsers]
-            await until(lambda: all(browser.names for browser in browsers))
-            again = await now.client.get(f"{now.path}/look")
-            assert len(made) == max(browsers[0].revisions)
-            assert len({browser.picture for browser in browsers}) == 1
-            known = {"if-none-match": again.headers["etag"]}
-            assert (await now.client.get(f"{now.path}/look", headers=known)).status_code == 304
-            for task in following:
-                task.cancel()
-            await asyncio.gather(*following, return_exceptions=True)
-
-    run(scene())
+    async with playing(tmp_path / "home") as now:
+        bot = await now.room.agent()
+        await bot.join()
+        await bot.decide()
+        browsers = [Follower() for _ in range(3)]
+        following = [asyncio.create_task(browser.follow(now)) for browser in browsers]
+        await until(lambda: all(browser.names for browser in browsers))
+        again = await now.client.get(f"{now.path}/look")
+        assert len(made) == max(browsers[0].revisions)
+        assert len({browser.picture for browser in browsers}) == 1
+        known = {"if-none-match": again.headers["etag"]}
+        assert (await now.client.get(f"{now.path}/look", headers=known)).status_code == 304
+        for task in following:
+            task.cancel()
+        await asyncio.gather(*following, return_exceptions=True)
 
 
-def test_the_picture_of_a_match_that_nobody_follows_is_not_made(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
-            bot = await now.room.agent()
-            await bot.join()
-            assert (await now.client.get(f"{now.path}/look")).status_code == 404
-
-    run(scene())
+async def test_the_picture_of_a_match_that_nobody_follows_is_not_made(tmp_path: Path) -> None:
+    async with playing(tmp_path / "home") as now:
+        bot = await now.room.agent()
+        await bot.join()
+        assert (await now.client.get(f"{now.path}/look")).status_code == 404
 
 
-def test_a_secret_plan_is_not_in_the_stream_before_everybody_knows_it(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path / "home", "venezia") as now:
-            bot = await now.room.agent()
-            await bot.join(labels=True)
-            browser = Follower()
-            following = asyncio.create_task(browser.follow(now))
-            await until(lambda: browser.names)
-            asked = await bot.decide()
-            while not asked.labels[0].startswith("first"):
-                await bot.choose(asked.decision, 0)
-                asked = await bot.decide()
-            await until(lambda: {line[1] for line in browser.lines} == {0, 1})  # both have put their marker
-            await until(lambda: "Seat 1: plan is made" in browser.picture)  # that everybody may know
-            shown, known = browser.picture, list(browser.lines)
-            planned = []
-            while asked.labels[0].startswith(("first", "district")):
-                planned.append(asked.labels[0])
-                await bot.choose(asked.decision, 0)
-                asked = await bot.decide()
-                if len(planned) == 1:
-                    look = BeautifulSoup((await now.client.get(f"{now.path}/live")).text, "html.parser")
-                    assert len(look.select("#lines li")) == len(known)
-                    assert (browser.picture, browser.lines) == (shown, known)
-            assert len(planned) > 1
+async def test_a_secret_plan_is_not_in_the_stream_before_everybody_knows_it(tmp_path: Path) -> None:
+    async with playing(tmp_path / "home", "venezia") as now:
+        bot = await now.room.agent()
+        await bot.join(labels=True)
+        browser = Follower()
+        following = asyncio.create_task(browser.follow(now))
+        await until(lambda: browser.names)
+        asked = await bot.decide()
+        while not asked.labels[0].startswith("first"):
             await bot.choose(asked.decision, 0)
-            await bot.play_out()
-            await following
-            assert len(browser.lines) > len(known), "what is known to all is told"
-            assert str(now.match.seed) not in browser.raw
-
-    run(scene())
-
-
-def test_without_javascript_the_page_has_the_picture_the_standing_and_the_actions(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
-            bot = await now.room.agent()
-            await bot.join()
             asked = await bot.decide()
-            answer = await now.client.get(f"{now.path}/live")
-            assert "seat 0" not in BeautifulSoup(answer.text, "html.parser").select("#lines")[0].text
+        await until(lambda: {line[1] for line in browser.lines} == {0, 1})  # both have put their marker
+        await until(lambda: "Seat 1: plan is made" in browser.picture)  # that everybody may know
+        shown, known = browser.picture, list(browser.lines)
+        planned = []
+        while asked.labels[0].startswith(("first", "district")):
+            planned.append(asked.labels[0])
             await bot.choose(asked.decision, 0)
-            await bot.decide()
-            async with asyncio.timeout(30):
-                while not (page := BeautifulSoup(answer.text, "html.parser")).select("#lines li"):
-                    answer = await now.client.get(f"{now.path}/live")
-            assert answer.status_code == 200
-            assert page.select_one("#board svg") is not None
-            assert page.select_one("noscript meta[http-equiv=refresh]") is not None
-            assert len(page.select("#seats tr")) == 2
-            assert "decides" in page.select("#seats tr")[0].text
-            for tag in page.select("#board *"):
-                assert not {name for name in tag.attrs if name.startswith("on") or name == "style"}
-
-    run(scene())
+            asked = await bot.decide()
+            if len(planned) == 1:
+                look = BeautifulSoup((await now.client.get(f"{now.path}/live")).text, "html.parser")
+                assert len(look.select("#lines li")) == len(known)
+                assert (browser.picture, browser.lines) == (shown, known)
+        assert len(planned) > 1
+        await bot.choose(asked.decision, 0)
+        await bot.play_out()
+        await following
+        assert len(browser.lines) > len(known), "what is known to all is told"
+        assert str(now.match.seed) not in browser.raw
 
 
-def test_a_match_that_has_ended_leads_to_its_page_and_browsers_do_not_come_back(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
-            pass
-        with serving_pages(now.home, Site()) as url:
-            async with httpx.AsyncClient(base_url=url, timeout=patient(60)) as client:
-                look = await client.get(f"{now.path}/live")
-                assert (look.status_code, look.headers["location"]) == (303, f"../{now.match.match_id}")
-                assert (await client.get(f"{now.path}/events")).status_code == 204
-
-    run(scene())
-
-
-def test_a_match_that_is_broken_off_is_told(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
-            bot = await now.room.agent()
-            await bot.join()
-            browser = Follower()
-            following = asyncio.create_task(browser.follow(now))
-            await until(lambda: browser.names)
-            now.room.match.cancel()
-            await following
-            assert browser.last == {"reason": "The match was broken off; it will be played again."}
-
-    run(scene())
+async def test_without_javascript_the_page_has_the_picture_the_standing_and_the_actions(tmp_path: Path) -> None:
+    async with playing(tmp_path / "home") as now:
+        bot = await now.room.agent()
+        await bot.join()
+        asked = await bot.decide()
+        answer = await now.client.get(f"{now.path}/live")
+        assert "seat 0" not in BeautifulSoup(answer.text, "html.parser").select("#lines")[0].text
+        await bot.choose(asked.decision, 0)
+        await bot.decide()
+        async with asyncio.timeout(30):
+            while not (page := BeautifulSoup(answer.text, "html.parser")).select("#lines li"):
+                answer = await now.client.get(f"{now.path}/live")
+        assert answer.status_code == 200
+        assert page.select_one("#board svg") is not None
+        assert page.select_one("noscript meta[http-equiv=refresh]") is not None
+        assert len(page.select("#seats tr")) == 2
+        assert "decides" in page.select("#seats tr")[0].text
+        for tag in page.select("#board *"):
+            assert not {name for name in tag.attrs if name.startswith("on") or name == "style"}
 
 
-def test_a_page_of_a_match_whose_agents_have_not_joined_says_so(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path / "home", limits=Limits(live=LiveLimits(first_seconds=0.2))) as now:
-            assert "It has not begun yet." in (await now.client.get(f"{now.path}/live")).text
+async def test_a_match_that_has_ended_leads_to_its_page_and_browsers_do_not_come_back(tmp_path: Path) -> None:
+    async with playing(tmp_path / "home") as now:
+        pass
+    with serving_pages(now.home, Site()) as url:
+        async with httpx.AsyncClient(base_url=url, timeout=patient(60)) as client:
+            look = await client.get(f"{now.path}/live")
+            assert (look.status_code, look.headers["location"]) == (303, f"../{now.match.match_id}")
+            assert (await client.get(f"{now.path}/events")).status_code == 204
 
-    run(scene())
+
+async def test_a_match_that_is_broken_off_is_told(tmp_path: Path) -> None:
+    async with playing(tmp_path / "home") as now:
+        bot = await now.room.agent()
+        await bot.join()
+        browser = Follower()
+        following = asyncio.create_task(browser.follow(now))
+        await until(lambda: browser.names)
+        now.room.match.cancel()
+        await following
+        assert browser.last == {"reason": "The match was broken off; it will be played again."}
 
 
-def test_a_browser_that_reads_slowly_misses_changes_but_not_the_last_and_nobody_waits_for_it(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
-            bot = await now.room.agent()
-            await bot.join()
-            live = Live(now.home, AT_ONCE)
-            slow, fast = live.events(now.match.match_id), live.events(now.match.match_id)
-            seen = [await anext(slow)]
-            task = asyncio.create_task(_all(fast))
-            await bot.play_out()
-            assert (await task)[-1].startswith(b"event: over")
-            seen += await _all(slow)
-            assert len(seen) <= 3
-            assert seen[-2:] == (await task)[-2:], "the last change, and the end"
-            assert "<svg" in live.fragment(now.match.match_id).body.decode()
-            await live.close()
+async def test_a_page_of_a_match_whose_agents_have_not_joined_says_so(tmp_path: Path) -> None:
+    async with playing(tmp_path / "home", limits=Limits(live=LiveLimits(first_seconds=0.2))) as now:
+        assert "It has not begun yet." in (await now.client.get(f"{now.path}/live")).text
 
-    run(scene())
+
+async def test_a_browser_that_reads_slowly_misses_changes_but_not_the_last_and_nobody_waits_for_it(
+    tmp_path: Path,
+) -> None:
+    async with playing(tmp_path / "home") as now:
+        bot = await now.room.agent()
+        await bot.join()
+        live = Live(now.home, AT_ONCE)
+        slow, fast = live.events(now.match.match_id), live.events(now.match.match_id)
+        seen = [await anext(slow)]
+        task = asyncio.create_task(_all(fast))
+        await bot.play_out()
+        assert (await task)[-1].startswith(b"event: over")
+        seen += await _all(slow)
+        assert len(seen) <= 3
+        assert seen[-2:] == (await task)[-2:], "the last change, and the end"
+        assert "<svg" in live.fragment(now.match.match_id).body.decode()
+        await live.close()
 
 
 async def _all(events: AsyncIterator[bytes]) -> list[bytes]:
     return [event async for event in events]
 
 
-def test_a_browser_that_reads_nothing_at_all_gives_its_place_back() -> None:
+async def test_a_browser_that_reads_nothing_at_all_gives_its_place_back() -> None:
     places = AtATime(1, 1, "yours", "all")
     reads, sent = asyncio.Event(), []
 
@@ -347,17 +322,14 @@ def test_a_browser_that_reads_nothing_at_all_gives_its_place_back() -> None:
     async def receive() -> Any:
         await asyncio.Event().wait()
 
-    async def scene() -> None:
-        stream = asyncio.create_task(
-            EventStream(events(), places, "one", slow_seconds=0.05)({"type": "http"}, receive, send)
-        )
-        await until(lambda: sent and is_free(places))
-        assert not stream.done()
-        reads.set()
-        await stream
-        assert sent[-1] == {"type": "http.response.body", "body": b""}, "the end, as far as the browser can tell"
-
-    run(scene())
+    stream = asyncio.create_task(
+        EventStream(events(), places, "one", slow_seconds=0.05)({"type": "http"}, receive, send)
+    )
+    await until(lambda: sent and is_free(places))
+    assert not stream.done()
+    reads.set()
+    await stream
+    assert sent[-1] == {"type": "http.response.body", "body": b""}, "the end, as far as the browser can tell"
 
 
 def is_free(places: AtATime) -> bool:
@@ -368,64 +340,57 @@ def is_free(places: AtATime) -> bool:
         return False
 
 
-def test_when_the_pages_stop_streams_end_and_nothing_is_wrong(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
-            bot = await now.room.agent()
-            await bot.join()
-            browser = Follower()
-            with serving_pages(now.home, Site()) as url:
-                client = httpx.AsyncClient(base_url=url, timeout=patient(60))
-                following = asyncio.create_task(browser.follow(now, client=client))
-                await until(lambda: browser.names)
-            await following
-            await client.aclose()
-            assert "over" not in browser.names, "the browser is to come back"
-
-    run(scene())
+async def test_when_the_pages_stop_streams_end_and_nothing_is_wrong(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with playing(tmp_path / "home") as now:
+        bot = await now.room.agent()
+        await bot.join()
+        browser = Follower()
+        with serving_pages(now.home, Site()) as url:
+            client = httpx.AsyncClient(base_url=url, timeout=patient(60))
+            following = asyncio.create_task(browser.follow(now, client=client))
+            await until(lambda: browser.names)
+        await following
+        await client.aclose()
+        assert "over" not in browser.names, "the browser is to come back"
     assert "ASGI" not in caplog.text
 
 
-def test_one_address_may_follow_so_many_matches_and_no_more(tmp_path: Path) -> None:
+async def test_one_address_may_follow_so_many_matches_and_no_more(tmp_path: Path) -> None:
     limits = Limits(live=AT_ONCE, streams=AtATime(1, 1000, "one match is followed from your address", ""))
 
-    async def scene() -> None:
-        async with playing(tmp_path / "home", limits=limits) as now:
-            bot = await now.room.agent()
-            await bot.join()
-            browser = Follower()
-            following = asyncio.create_task(browser.follow(now))
-            await until(lambda: browser.names)
-            refused = await now.client.get(f"{now.path}/events")
-            assert refused.status_code == 429
-            assert "one match is followed from your address" in refused.text
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
-            again = Follower()
-            async with asyncio.timeout(patient(30)):
-                while not again.names:  # the place is free as soon as the server sees that the browser has gone
-                    try:
-                        await again.follow(now, until="changed")
-                    except AssertionError:
-                        await asyncio.sleep(0.05)
-
-    run(scene())
+    async with playing(tmp_path / "home", limits=limits) as now:
+        bot = await now.room.agent()
+        await bot.join()
+        browser = Follower()
+        following = asyncio.create_task(browser.follow(now))
+        await until(lambda: browser.names)
+        refused = await now.client.get(f"{now.path}/events")
+        assert refused.status_code == 429
+        assert "one match is followed from your address" in refused.text
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+        again = Follower()
+        async with asyncio.timeout(patient(30)):
+            while not again.names:  # the place is free as soon as the server sees that the browser has gone
+                try:
+                    await again.follow(now, until="changed")
+                except AssertionError:
+                    await asyncio.sleep(0.05)
 
 
-def test_a_match_is_not_followed_any_longer_when_nobody_looks(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
-            bot = await now.room.agent()
-            await bot.join()
-            live = Live(now.home, LiveLimits(linger_seconds=0.1))
-            assert "<svg" in (await live.look(now.match.match_id)).picture
-            await until(lambda: not is_followed(live, now.match))
-            showing = now.room.server.showing(now.plan)
-            await until(lambda: not showing.spectators)
-            assert "<svg" in (await live.look(now.match.match_id)).picture, "but again when somebody comes"
-            await live.close()
-
-    run(scene())
+async def test_a_match_is_not_followed_any_longer_when_nobody_looks(tmp_path: Path) -> None:
+    async with playing(tmp_path / "home") as now:
+        bot = await now.room.agent()
+        await bot.join()
+        live = Live(now.home, LiveLimits(linger_seconds=0.1))
+        assert "<svg" in (await live.look(now.match.match_id)).picture
+        await until(lambda: not is_followed(live, now.match))
+        showing = now.room.server.showing(now.plan)
+        await until(lambda: not showing.spectators)
+        assert "<svg" in (await live.look(now.match.match_id)).picture, "but again when somebody comes"
+        await live.close()
 
 
 def is_followed(live: Live, match: Match) -> bool:
@@ -436,28 +401,22 @@ def is_followed(live: Live, match: Match) -> bool:
     return True
 
 
-def test_who_comes_when_a_match_has_just_ended_is_not_kept_waiting(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
-            bot = await now.room.agent()
-            await bot.join()
-            live = Live(now.home, LiveLimits(last_seconds=3600.0, beat_seconds=3600.0))
-            watching = asyncio.create_task(_all(live.events(now.match.match_id)))
-            await until(lambda: is_followed(live, now.match))
-            await bot.play_out()
-            await watching
-            again = await _all(live.events(now.match.match_id))
-            assert [event.partition(b"\n")[0] for event in again] == [b"event: changed", b"event: over"]
-            await live.close()
-
-    run(scene())
+async def test_who_comes_when_a_match_has_just_ended_is_not_kept_waiting(tmp_path: Path) -> None:
+    async with playing(tmp_path / "home") as now:
+        bot = await now.room.agent()
+        await bot.join()
+        live = Live(now.home, LiveLimits(last_seconds=3600.0, beat_seconds=3600.0))
+        watching = asyncio.create_task(_all(live.events(now.match.match_id)))
+        await until(lambda: is_followed(live, now.match))
+        await bot.play_out()
+        await watching
+        again = await _all(live.events(now.match.match_id))
+        assert [event.partition(b"\n")[0] for event in again] == [b"event: changed", b"event: over"]
+        await live.close()
 
 
-def test_something_is_sent_although_nothing_happens(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with playing(tmp_path / "home") as now:
-            live = Live(now.home, LiveLimits(beat_seconds=0.05))
-            assert await anext(live.events(now.match.match_id)) == b":\n\n"
-            await live.close()
-
-    run(scene())
+async def test_something_is_sent_although_nothing_happens(tmp_path: Path) -> None:
+    async with playing(tmp_path / "home") as now:
+        live = Live(now.home, LiveLimits(beat_seconds=0.05))
+        assert await anext(live.events(now.match.match_id)) == b":\n\n"
+        await live.close()

@@ -27,32 +27,26 @@ from tests.web.served import serving_pages
 PAGE = PreparedResponse.of(b"page", 200)
 
 
-def test_an_address_that_asks_for_much_keeps_only_itself_waiting() -> None:
-    async def scene() -> None:
-        queues = CallerQueues(2)
-        async with contextlib.AsyncExitStack() as stack:
-            for who in ("greedy", "greedy", "modest"):
-                await stack.enter_async_context(queues.place(who))
-            third = asyncio.create_task(stack.enter_async_context(queues.place("greedy")))
-            await asyncio.sleep(0)
-            assert not third.done()
-            await stack.enter_async_context(queues.place("another"))
-            third.cancel()
-        async with queues.place("greedy"), queues.place("greedy"):
-            pass
-
-    asyncio.run(scene())
+async def test_an_address_that_asks_for_much_keeps_only_itself_waiting() -> None:
+    queues = CallerQueues(2)
+    async with contextlib.AsyncExitStack() as stack:
+        for who in ("greedy", "greedy", "modest"):
+            await stack.enter_async_context(queues.place(who))
+        third = asyncio.create_task(stack.enter_async_context(queues.place("greedy")))
+        await asyncio.sleep(0)
+        assert not third.done()
+        await stack.enter_async_context(queues.place("another"))
+        third.cancel()
+    async with queues.place("greedy"), queues.place("greedy"):
+        pass
 
 
-def test_who_waits_too_long_is_told_so() -> None:
-    async def scene() -> None:
-        queues = CallerQueues(1, wait_seconds=0.01)
-        async with queues.place("greedy"):
-            with pytest.raises(TooMuch, match="come back in a minute"):
-                async with queues.place("greedy"):
-                    pass
-
-    asyncio.run(scene())
+async def test_who_waits_too_long_is_told_so() -> None:
+    queues = CallerQueues(1, wait_seconds=0.01)
+    async with queues.place("greedy"):
+        with pytest.raises(TooMuch, match="come back in a minute"):
+            async with queues.place("greedy"):
+                pass
 
 
 def test_an_address_with_too_many_requests_at_a_time_is_refused_and_no_other_one(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 
@@ -16,14 +15,13 @@ from ladder.http.api.openapi import SUBMISSIONS
 from ladder.http.api.reading import read_change, read_request
 from ladder.http.requests.changes import Changes, length_of, prompt_pieces
 from ladder.http.requests.form import drained, read_body
-from ladder.intake.upload import Submission, Upload
+from ladder.intake.upload import Upload
 from ladder.operation.journal import note, of_this_call
 from ladder.questions.access import check_is_author
 from ladder.questions.caller import Caller
-from ladder.questions.changes import RequalifyRequest, SubmitAnswer, SubmitRequest
+from ladder.questions.changes import SubmitAnswer, SubmitRequest
 from ladder.questions.desk import Desk
 from ladder.questions.question import Question, document
-from referee.bots.errors import BadBot
 from referee.errors import DoganaError
 
 
@@ -59,9 +57,7 @@ class ChangesByPrograms:
             caller = await self._callers.caller(request)
             wanted = read_change(await read_body(request, self._limits.form_seconds), visit.request)
             of_this_call(about=getattr(wanted, "bot", ""))
-            if visit.request is RequalifyRequest:
-                self._limits.submissions.take(caller.author)
-            return await self._changes.run(Desk(self._callers.home, caller).ask, wanted)
+            return await self._changes.ask(Desk(self._callers.home, caller), caller.author, wanted)
 
         return change
 
@@ -70,11 +66,8 @@ class ChangesByPrograms:
         try:
             caller = await self._callers.caller(request)
             check_is_author(caller)
-            with self._limits.uploads.one(caller.author):
-                async with asyncio.timeout(self._limits.upload_seconds):
-                    answer = await self._receive(request, caller, stream)
-        except TimeoutError:
-            raise BadBot(f"it did not arrive within {self._limits.upload_seconds:g} s; send it again") from None
+            async with self._changes.uploading(caller.author):
+                answer = await self._receive(request, caller, stream)
         except (DoganaError, OSError):
             await drained(stream)  # a client that still sends would not read why it is refused
             raise
@@ -84,14 +77,13 @@ class ChangesByPrograms:
     async def _receive(self, request: Request, caller: Caller, stream: AsyncIterator[bytes]) -> SubmitAnswer:
         size, wanted = length_of(request), read_request(request, SubmitRequest)
         assert isinstance(wanted, SubmitRequest)  # noqa: S101 it is what was read
-        submission = Submission(wanted.bot, wanted.file, size, wanted.sha256, wanted.at_tables)
         of_this_call(about=wanted.bot)
         upload: Upload[SubmitAnswer]
-        with await self._changes.run(Desk(self._callers.home, caller).receive, submission) as upload:
+        with await self._changes.run(Desk(self._callers.home, caller).receive, wanted, size) as upload:
             self._limits.submissions.take(caller.author)
             self._limits.uploaded.take(caller.author, size)
             async for data in stream:
                 await self._changes.run(upload.write, data)
                 count_received(request, len(data))
-            upload.check()
+            upload.check(wanted.sha256)
             return await self._changes.take_in(upload, executable=wanted.executable)

@@ -122,7 +122,6 @@ def field_docstrings(described: type[Any]) -> dict[str, str]:
 
 
 def _operation(visit: Question, request: dict[str, Any]) -> dict[str, Any]:
-    """Return the one method of a path."""
     if visit.is_change:
         body = {"required": True, "content": {_JSON: {"schema": request}}}
         return {"post": {**_described(visit.name, visit.summary, visit.answer), "requestBody": body}}
@@ -132,14 +131,12 @@ def _operation(visit: Question, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _submission(request: dict[str, Any]) -> dict[str, Any]:
-    """Return the method by which a bot is submitted."""
     said = _described("submit", "Submit a bot: the body of the request is its file.", SubmitAnswer)
     body = {"required": True, "content": {_FILE: {}}}
     return {"post": {**said, "parameters": list(_parameters(SUBMISSIONS, request)), "requestBody": body}}
 
 
 def _described(name: str, summary: str, answer: type[Any]) -> dict[str, Any]:
-    """Return the description that all methods share."""
     content: dict[str, Any] = {_FILE: {}}
     if answer is not File:
         content = {_JSON: {"schema": {"$ref": f"{_SCHEMAS}{answer.__name__}"}}}

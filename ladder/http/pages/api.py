@@ -54,7 +54,6 @@ def api(visit: Visit) -> Page:
 
 
 def _fields(operation: dict[str, Any]) -> list[dict[str, str]]:
-    """Return the fields of a method's JSON request."""
     content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
     properties = content.get("schema", {}).get("properties", {})
     return [{"name": name, "description": one["description"], "in": "body"} for name, one in properties.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ladder.facts.standings import Status
 from ladder.http.pages.standings import MAX_QUERY
 from ladder.http.rendering.wording import status_of
-from ladder.http.requests.visit import NoPage, Page, Visit
+from ladder.http.requests.visit import Page, Visit
 from ladder.questions.bots import BotRow, BotsRequest
 from ladder.questions.rows import StandingRow
 
@@ -18,11 +18,7 @@ def bots(visit: Visit) -> Page:
     """
     text = visit.query.get("q", "")[:MAX_QUERY].strip()
     found = visit.desk.ask(BotsRequest(called=text)).bots
-    number = visit.number("page", 1, 1_000_000)
-    pages = 1 if visit.site.is_static else max(1, -(-len(found) // visit.site.rows))
-    if number > pages:
-        raise NoPage(f"there is no page {number} of these bots; the last one is {pages}")
-    shown = found if visit.site.is_static else found[(number - 1) * visit.site.rows : number * visit.site.rows]
+    shown, number, pages = visit.paged(found, "these bots")
     return Page(
         "bots.html",
         {
@@ -37,4 +33,4 @@ def bots(visit: Visit) -> Page:
 
 def _tried(bot: BotRow) -> list[StandingRow]:
     """Return a bot's standings, except those of conditions under which it waits to qualify."""
-    return [one for one in bot.standings if one.status != Status.UNTRIED.value]
+    return [one for one in bot.standings if one.status != Status.UNTRIED]

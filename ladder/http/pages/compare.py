@@ -32,7 +32,6 @@ def compare(visit: Visit) -> Page:
 
 
 def _ranks(match: MatchRow, comparison: VersionComparison) -> tuple[int, int]:
-    """Return the places of both in a match."""
     ranks = {(seat.bot, seat.version): seat.rank for seat in match.seats}
     one, other = comparison.one, comparison.other
     return ranks[one.bot, one.version], ranks[other.bot, other.version]

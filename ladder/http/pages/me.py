@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ladder.facts.standings import Status
+from ladder.facts.standings import STOPPED, Status
 from ladder.http.requests.visit import BadQuestion, Page, Visit
 from ladder.operation.errors import Forbidden, LadderError
 from ladder.questions.bots import BotsRequest, ShowRequest
@@ -22,8 +22,7 @@ TAIL_LINES = 60
 """The number of lines of a log on other pages."""
 MAX_LOG_LINES = 2000
 """The maximum number of lines on the page of a log."""
-_STOPPED = (Status.FAILED.value, Status.SUSPENDED.value)
-_WORDS = {Status.ACTIVE.value: "plays", Status.UNTRIED.value: "qualifies now, or as soon as the ladder plays"}
+_WORDS = {Status.ACTIVE: "plays", Status.UNTRIED: "qualifies now, or as soon as the ladder plays"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,6 @@ def me(visit: Visit, left: int) -> Page:
 
 
 def _faults(visit: Visit, label: str) -> Iterator[FaultRow]:
-    """Yield the latest faults of a version."""
     for match in visit.desk.ask(MatchesRequest(bot=label, out=True, limit=MAX_FAULTS)).matches:
         for seat in match.seats:
             if f"{seat.bot} v{seat.version}" == label and seat.outcome != Outcome.PLAYED.value:
@@ -67,10 +65,10 @@ def my_bot(visit: Visit) -> Page:
         raise Forbidden(f"{found.bot} is another author's bot")
     newest = found.versions[-1]
     statuses = [standing.status for standing in newest.standings]
-    waits = not statuses or Status.UNTRIED.value in statuses
+    waits = not statuses or Status.UNTRIED in statuses
     log: Sequence[BotLog] = ()
     why_not = ""
-    if any(status in _STOPPED for status in statuses):
+    if any(status in (Status.FAILED, Status.SUSPENDED) for status in statuses):
         try:
             log = visit.desk.ask(LogRequest(what=f"{found.bot} v{newest.version}", tail=TAIL_LINES)).logs
         except LadderError as error:
@@ -82,10 +80,10 @@ def my_bot(visit: Visit) -> Page:
             "newest": newest,
             "sent": _sent(visit.query.get("sent", "")),
             "waits": waits,
-            "can_requalify": any(status in (*_STOPPED, Status.RETIRED.value) for status in statuses),
-            "can_retire": any(status != Status.RETIRED.value for status in statuses) or not statuses,
+            "can_requalify": any(status in STOPPED for status in statuses),
+            "can_retire": any(status != Status.RETIRED for status in statuses) or not statuses,
             "log": log,
-            "has_failed": Status.FAILED.value in statuses,
+            "has_failed": Status.FAILED in statuses,
             "why_not": why_not,
             "words": _WORDS,
         },

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from math import inf
 
-from ladder.facts.standings import Status
+from ladder.facts.standings import STOPPED, Status
 from ladder.http.pictures.charts import axis_of, bar, scale, spark
 from ladder.http.rendering.wording import clock_in_words, lead_of, status_of
 from ladder.http.requests.visit import NoPage, Page, Visit
@@ -16,15 +16,14 @@ from ladder.questions.standings import StandingsTable, TopRequest
 
 MAX_QUERY = 80
 """The maximum length of a search text."""
-_STOPPED = (Status.FAILED.value, Status.SUSPENDED.value, Status.RETIRED.value)
 _STATUSES: dict[str, tuple[str, Callable[[StandingRow], bool]]] = {
     "any": ("any status", lambda one: True),
-    "active": ("active", lambda one: one.status in (Status.ACTIVE.value, Status.NEW.value)),
+    "active": ("active", lambda one: one.status in (Status.ACTIVE, Status.NEW)),
     "new": ("new", lambda one: one.is_new),
-    "waiting": ("waits to qualify", lambda one: one.status == Status.UNTRIED.value),
-    "away": ("not connected", lambda one: one.status == Status.AWAY.value),
-    "stopped": ("failed, suspended or retired", lambda one: one.status in _STOPPED),
-    "replaced": ("replaced", lambda one: one.status == Status.REPLACED.value),
+    "waiting": ("waits to qualify", lambda one: one.status == Status.UNTRIED),
+    "away": ("not connected", lambda one: one.status == Status.AWAY),
+    "stopped": ("failed, suspended or retired", lambda one: one.status in STOPPED),
+    "replaced": ("replaced", lambda one: one.status == Status.REPLACED),
 }
 _SORTS: dict[str, Callable[[StandingRow], tuple[float | str, ...]]] = {
     "place": lambda one: (one.place or inf,),
@@ -57,11 +56,7 @@ def standings(visit: Visit) -> Page:
         if _STATUSES[status][1](one) and (wanted in one.bot.casefold() or wanted in one.author.casefold())
     ]
     rows.sort(key=_SORTS[sort])
-    number = visit.number("page", 1, 1_000_000)
-    pages = 1 if visit.site.is_static else max(1, -(-len(rows) // visit.site.rows))
-    if number > pages:
-        raise NoPage(f"there is no page {number} of these standings; the last one is {pages}")
-    shown = rows if visit.site.is_static else rows[(number - 1) * visit.site.rows : number * visit.site.rows]
+    shown, number, pages = visit.paged(rows, "these standings")
     axis = axis_of(table.versions)
     return Page(
         "standings.html",

@@ -6,9 +6,8 @@ our own pages, and goes through the desk, as all changes do.
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -26,7 +25,7 @@ from ladder.http.requests.refused import refused
 from ladder.http.requests.visit import BadQuestion, NoPage, Page, PageFunction, Site, Visit
 from ladder.http.requests.visitor import COOKIE, ENCRYPTED_COOKIE, check_same_origin, cookie_of, is_encrypted, visitor
 from ladder.intake.tokens import Tokens
-from ladder.intake.upload import Submission, Upload
+from ladder.intake.upload import Upload
 from ladder.operation.errors import Unauthenticated
 from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call
@@ -34,8 +33,9 @@ from ladder.operation.limits import Limits
 from ladder.operation.refusals import Refusals
 from ladder.operation.threads import Threads
 from ladder.questions.caller import Caller
-from ladder.questions.changes import AtTablesRequest, RequalifyRequest, RetireRequest, SubmitAnswer
+from ladder.questions.changes import AtTablesRequest, RequalifyRequest, RetireRequest, SubmitAnswer, SubmitRequest
 from ladder.questions.desk import Desk
+from ladder.questions.question import question_of
 from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES
 from referee.errors import DoganaError
@@ -75,7 +75,9 @@ class Author:
         self._refusals = refusals
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the routes; read-only pages have none for authors."""
+        if not self._site.takes_bots:
+            return [Route(path, _takes_no_bots) for path in ("/login", "/me", "/submit")]
         return [
             Route("/login", self._page(login)),
             Route("/login", self._log_in, methods=["POST"]),
@@ -83,9 +85,9 @@ class Author:
             Route("/me", self._page(self._me)),
             Route("/me/bots/{bot}", self._page(my_bot)),
             Route("/me/log", self._page(my_log)),
-            Route("/me/retire", self._retire, methods=["POST"]),
-            Route("/me/requalify", self._requalify, methods=["POST"]),
-            Route("/me/at-tables", self._at_tables, methods=["POST"]),
+            Route("/me/retire", self._change(RetireRequest), methods=["POST"]),
+            Route("/me/requalify", self._change(RequalifyRequest), methods=["POST"]),
+            Route("/me/at-tables", self._change(AtTablesRequest), methods=["POST"]),
             Route("/submit", self._page(self._form)),
             Route("/submit", self._submit, methods=["POST"]),
         ]
@@ -157,28 +159,19 @@ class Author:
 
     # bots
 
-    async def _retire(self, request: Request) -> Response:
-        caller = await self._caller(request)
-        bot = (await self._fields(request)).get("bot", "")
-        await self._changes.run(Desk(self._home, caller).ask, RetireRequest(bot=bot))
-        note("change", did="retire", about=bot)
-        return _led_to(request, f"me/bots/{bot}")
+    def _change(
+        self, kind: type[RetireRequest | RequalifyRequest | AtTablesRequest]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            caller = await self._caller(request)
+            wanted = kind(bot=(fields := await self._fields(request)).get("bot", ""))
+            if isinstance(wanted, AtTablesRequest):
+                wanted.at_tables = fields.get("at_tables", "") == YES
+            await self._changes.ask(Desk(self._home, caller), caller.author, wanted)
+            note("change", did=question_of(kind).name, about=wanted.bot)
+            return _led_to(request, f"me/bots/{wanted.bot}")
 
-    async def _requalify(self, request: Request) -> Response:
-        caller = await self._caller(request)
-        bot = (await self._fields(request)).get("bot", "")
-        self._limits.submissions.take(caller.author)
-        await self._changes.run(Desk(self._home, caller).ask, RequalifyRequest(bot=bot))
-        note("change", did="requalify", about=bot)
-        return _led_to(request, f"me/bots/{bot}")
-
-    async def _at_tables(self, request: Request) -> Response:
-        caller = await self._caller(request)
-        fields = await self._fields(request)
-        bot, said = fields.get("bot", ""), fields.get("at_tables", "") == YES
-        await self._changes.run(Desk(self._home, caller).ask, AtTablesRequest(bot=bot, at_tables=said))
-        note("change", did="at_tables", about=bot)
-        return _led_to(request, f"me/bots/{bot}")
+        return answer
 
     async def _submit(self, request: Request) -> Response:
         caller = await self._caller(request)
@@ -186,11 +179,8 @@ class Author:
         sent: dict[str, str] = {}
         stream = prompt_pieces(request, self._limits.piece_seconds)
         try:
-            with self._limits.uploads.one(caller.author):
-                async with asyncio.timeout(self._limits.upload_seconds):
-                    answer = await self._receive(Desk(self._home, caller), caller, request, stream, length, sent)
-        except TimeoutError:
-            raise BadBot(f"it did not arrive within {self._limits.upload_seconds:g} s; send it again") from None
+            async with self._changes.uploading(caller.author):
+                answer = await self._receive(Desk(self._home, caller), caller, request, stream, length, sent)
         except (DoganaError, OSError) as error:
             await drained(stream)
             found = refused(self._refusals, request, "submit", error)
@@ -244,8 +234,8 @@ class Author:
                     if upload is None:
                         file = part
                         sent["bot"] = sent.get("bot", "").strip()
-                        submission = _submission(sent["bot"], part.file, sent.get("at_tables") == YES)
-                        upload = stack.enter_context(await self._changes.run(desk.receive, submission))
+                        wanted = _submission(sent["bot"], part.file, sent.get("at_tables") == YES)
+                        upload = stack.enter_context(await self._changes.run(desk.receive, wanted, MAX_BYTES))
                         self._limits.submissions.take(caller.author)
                         self._limits.uploaded.take(caller.author, length)
                     beginning = (beginning + part.data)[:MAGIC_BYTES]
@@ -273,8 +263,8 @@ def _for_authors(function: PageFunction) -> PageFunction:
     return page
 
 
-def _submission(bot: str, file: str, at_tables: bool) -> Submission:
-    """Return the announcement of a file from a browser.
+def _submission(bot: str, file: str, at_tables: bool) -> SubmitRequest:
+    """Return the request for a file from a browser.
 
     Raises:
         BadBot: if no file was chosen.
@@ -282,7 +272,7 @@ def _submission(bot: str, file: str, at_tables: bool) -> Submission:
     name = re.split(r"[/\\]", file)[-1]
     if not name:
         raise BadBot("choose a file to send")
-    return Submission(bot=bot, file=_ODD.sub("_", name)[-100:], size=MAX_BYTES, at_tables=at_tables)
+    return SubmitRequest(bot=bot, file=_ODD.sub("_", name)[-100:], sha256="", at_tables=at_tables)
 
 
 def _led_to(request: Request, path: str, query: dict[str, str] | None = None) -> RedirectResponse:
@@ -293,14 +283,5 @@ def _led_to(request: Request, path: str, query: dict[str, str] | None = None) ->
     return answer
 
 
-def routes(
-    home: Home, site: Site, limits: Limits, tokens: Tokens, changes: Changes, refusals: Refusals, show: Show
-) -> list[Route]:
-    """Return the routes; read-only pages have none for authors."""
-    if site.takes_bots:
-        return Author(home, site, limits, tokens, changes, refusals, show).routes()
-
-    async def none(request: Request) -> Response:
-        raise NoPage("these pages only show the ladder; send bots by dogana ladder submit")
-
-    return [Route(path, none) for path in ("/login", "/me", "/submit")]
+async def _takes_no_bots(request: Request) -> Response:
+    raise NoPage("these pages only show the ladder; send bots by dogana ladder submit")

@@ -162,7 +162,6 @@ class Play:
         }
 
     def _is_of(self, request: Request, table: Table) -> bool:
-        """Return True if a browser has the key of a table."""
         return table.is_of(self._keys(request).get(table.id, ""))
 
     # at a table

@@ -6,10 +6,10 @@ That takes half a second, because the record is played again; all pictures of th
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 
+from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -43,7 +43,7 @@ class Boards:
         self._ask = ask
         self._limits = limits
         self._threads = Threads(1)
-        self._kept: OrderedDict[tuple[str, bytes], PreparedResponse] = OrderedDict()
+        self._kept = LRUCache[tuple[str, bytes], PreparedResponse](MAX_KEPT)
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -62,9 +62,6 @@ class Boards:
         key = match, hashlib.sha256(record).digest()
         if key not in self._kept:
             self._kept[key] = PreparedResponse.of(last_picture(match, record).encode(), 200)
-            if len(self._kept) > MAX_KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
         return self._kept[key]
 
 

@@ -298,7 +298,6 @@ class _Followed:
         return PreparedResponse.of(fragment("live_look.html", {"look": look, "bots": self._match.labels}).encode(), 200)
 
     def _won(self, result: pb.GameOver) -> str:
-        """Describe the result of the match."""
         actions_in_words = [
             SeatAccount(
                 seat=one.seat,

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import TypeVar, TypeVarTuple, Unpack
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from starlette.requests import ClientDisconnect, Request
 
 from ladder.http.requests.visit import BadQuestion
 from ladder.intake.upload import Upload
+from ladder.operation.limits import Limits
 from ladder.operation.threads import Threads
-from ladder.questions.changes import SubmitAnswer
+from ladder.questions.changes import RequalifyRequest, SubmitAnswer
+from ladder.questions.desk import Desk
+from ladder.questions.question import Request as Asked
 from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES
 
@@ -25,9 +29,9 @@ Arguments = TypeVarTuple("Arguments")
 class Changes:
     """The changes that one server makes for authors."""
 
-    def __init__(self, wait_seconds: float) -> None:
-        """Prepare; a change waits for its turn for at most some seconds."""
-        self._threads = Threads(MAX_CHANGES, wait_seconds)
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._threads = Threads(MAX_CHANGES, limits.thread_seconds)
         self._taking_in = asyncio.Semaphore(MAX_CHANGES - 1)
 
     async def run(self, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments) -> Answer:
@@ -37,6 +41,32 @@ class Changes:
             TooMuch: if no thread is free in time.
         """
         return await self._threads.run(work, *arguments)
+
+    async def ask(self, desk: Desk, author: str, request: Asked[Any]) -> object:
+        """Make the change that an author asks for; a second chance counts as a submission.
+
+        Raises:
+            TooMuch: if the author has used up an allowance, or no thread is free in time.
+            DoganaError: if it is refused.
+        """
+        if isinstance(request, RequalifyRequest):
+            self._limits.submissions.take(author)
+        return await self.run(desk.ask, request)
+
+    @asynccontextmanager
+    async def uploading(self, author: str) -> AsyncIterator[None]:
+        """Count a bot that an author sends while the context lasts.
+
+        Raises:
+            TooMuch: if too many are being sent.
+            BadBot: if it takes too long.
+        """
+        try:
+            with self._limits.uploads.one(author):
+                async with asyncio.timeout(self._limits.upload_seconds):
+                    yield
+        except TimeoutError:
+            raise BadBot(f"it did not arrive within {self._limits.upload_seconds:g} s; send it again") from None
 
     async def take_in(self, upload: Upload[SubmitAnswer], *, executable: bool) -> SubmitAnswer:
         """Submit a bot whose file has arrived, without a time limit: the caller must not have to send the file again."""

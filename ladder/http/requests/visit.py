@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from ladder.operation.errors import LadderError
 from ladder.questions.caller import Caller
 from ladder.questions.desk import Desk
 from ladder.tables.hosts import Isolation
 from ladder.tables.open_tables import TABLES
+
+Listed = TypeVar("Listed")
 
 
 class BadQuestion(LadderError):
@@ -93,6 +95,19 @@ class Visit:
         if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= most):
             raise BadQuestion(f"{name} is a number from 1 to {most}")
         return int(text)
+
+    def paged(self, rows: Sequence[Listed], what: str) -> tuple[Sequence[Listed], int, int]:
+        """Return the rows of the page in the query, its number, and the number of pages; a file has all rows.
+
+        Raises:
+            BadQuestion: if the query has no number of a page.
+            NoPage: if there is no such page of `what`.
+        """
+        number, size = self.number("page", 1, 1_000_000), self.site.rows
+        pages = 1 if self.site.is_static else max(1, -(-len(rows) // size))
+        if number > pages:
+            raise NoPage(f"there is no page {number} of {what}; the last one is {pages}")
+        return rows if self.site.is_static else rows[(number - 1) * size : number * size], number, pages
 
     def choice(self, name: str, choices: Mapping[str, object]) -> str:
         """Return the chosen word in the query; the first of several if there is none.
