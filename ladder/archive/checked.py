@@ -22,7 +22,7 @@ _BYTES = 16
 
 
 def fingerprint(match: PlayedMatch, record: bytes) -> bytes:
-    """Return what stands for a match that counts, its record, and the version of Dogana that verifies it."""
+    """Return a fingerprint of a counted match, its record, and the version of Dogana that verifies it."""
     facts = installed_version(), replace(match, rated=True)  # whether it is rated is no matter of its record
     return blake2b(repr(facts).encode() + record, digest_size=_BYTES).digest()
 

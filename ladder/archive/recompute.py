@@ -256,7 +256,7 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
 
 
 def _problems(home: Home, matches: Iterable[PlayedMatch], found: Comparison, notes: Notes | None) -> Iterator[Problem]:
-    """Yield what is wrong with the records of matches, in their order; on all cores if there is work for them.
+    """Yield the problems of the records of matches, in order; on all cores if there is enough work.
 
     Args:
         home: the folder of the ladder.
@@ -314,7 +314,7 @@ def _live_with_the_other() -> None:
 
 
 def check(home: Home, matches: Sequence[PlayedMatch], known: Path | None = None) -> Checked:
-    """Verify the records of matches that count, in the order of their numbers, unless they are noted in a file of `checked.py`."""
+    """Verify the records of counted matches in the order of their numbers, except those listed in a file of `checked.py`."""
     found = Checked()
     before = noted(known, matches[0].number, matches[-1].number) if known is not None and matches else {}
     with Archive(home.archive, create=False) as archive:
@@ -337,7 +337,7 @@ def check(home: Home, matches: Sequence[PlayedMatch], known: Path | None = None)
 
 
 def _problem(match: PlayedMatch, record: Verified) -> Problem | None:
-    """Return what is wrong with a record that holds: it must be the one that was counted, and say what was counted."""
+    """Return the problem of a valid record: it must be the counted one, with the counted result."""
     plan, result = record.plan, record.result
     condition = match.condition
     if (plan.match_id, plan.game.name, plan.bots) != (match.match_id, condition.game, match.labels):

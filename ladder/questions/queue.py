@@ -148,7 +148,7 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
 
 
 def _order_reasons(one: Candidate, *, is_first: bool, waits_longest: bool) -> Iterator[str]:
-    """Yield why a version comes before others that are due (rule 2)."""
+    """Yield the reasons why a version comes before others that are due (rule 2)."""
     if is_first:
         yield f"least certain of those due: sigma {one.rating.sigma:.1f}"
     if waits_longest:
