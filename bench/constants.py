@@ -25,6 +25,7 @@ from bench.strength import OPENINGS, opened
 from ladder.model.rating import ENVIRONMENT, MU, SIGMA, Rating, update
 from referee.game import Action
 from referee.kit.chance import FastChance, LiveChance
+from referee.playout import play_row
 from referee.registry import find, games, shipped_board
 
 PAGE = ROOT / "docs" / "ratings.md"
@@ -81,10 +82,7 @@ def play(game: str, seed: int) -> Match:
             row: Sequence[Action] = [draw.choice(state.legal_actions(seat))]
         else:
             row = policy.row(state, seat, FastChance(0))
-        for number, action in enumerate(row):
-            if number and action not in state.legal_actions(seat):
-                break
-            state.apply(seat, action, chance)
+        play_row(state, seat, row, chance)
     return Match(tuple(bots), tuple(state.ranks()))
 
 
