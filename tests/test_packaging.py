@@ -69,7 +69,7 @@ def check_wheel(wheel: Path, folder: Path) -> None:
         ),
         *(
             f"referee/sandbox/{part}"
-            for part in ("calls.txt", "enter.py", "look_around.py", "probe.py", "supervise.py")
+            for part in ("calls.txt", "enter.py", "look_around.py", "supervise.py")
         ),
         *(f"referee/pages/{part}" for part in ("decode.js", "match.html", "match.css", "match.js")),
         "dogana/remote.py",
