@@ -29,7 +29,6 @@ from bench import (
     since,
     starting,
     storing,
-    tag,
     wire,
 )
 from bench.report import BUSY_LOAD, Circumstances, Report, machine, page
@@ -46,7 +45,6 @@ STEPS: dict[str, Callable[[Report], object]] = {
     "wire": wire.add_rows,
     "starting": starting.add_rows,
     "rules": rules.add_rows,
-    "tag": tag.add_rows,
     "matches": matches.add_rows,
     "million": partial(million.add_rows, folder=LADDERS),
     "pages": pages.add_rows,

@@ -21,14 +21,15 @@ import trueskill
 
 from bench.luck_blocks import POLICIES
 from bench.matches import ROOT
+from bench.sections import fill
 from bench.strength import OPENINGS, opened
 from ladder.model.rating import ENVIRONMENT, MU, SIGMA, Rating, update
 from referee.game import Action
 from referee.kit.chance import FastChance, LiveChance
+from referee.playout import play_row
 from referee.registry import find, games, shipped_board
 
 PAGE = ROOT / "docs" / "ratings.md"
-BEGIN, END = (f"<!-- written by `make ratings`, constants: {side} -->" for side in ("begin", "end"))
 AT_RANDOM = (0.0, 0.03, 0.06, 0.12, 0.2, 0.35, 0.6, 1.0)
 """The share of random decisions of each bot."""
 BETAS, TAUS, DRAWS = (0.25, 0.35, 0.5, 0.7, 1.0), (0.0, 0.01, 0.03), (0.005, 0.02, 0.08)
@@ -81,10 +82,7 @@ def play(game: str, seed: int) -> Match:
             row: Sequence[Action] = [draw.choice(state.legal_actions(seat))]
         else:
             row = policy.row(state, seat, FastChance(0))
-        for number, action in enumerate(row):
-            if number and action not in state.legal_actions(seat):
-                break
-            state.apply(seat, action, chance)
+        play_row(state, seat, row, chance)
     return Match(tuple(bots), tuple(state.ranks()))
 
 
@@ -156,8 +154,7 @@ def main() -> None:
     )
     print(text)
     if not chosen.no_page:
-        before, _, rest = PAGE.read_text().partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
+        fill(PAGE, "make ratings", {"constants": text})
 
 
 if __name__ == "__main__":

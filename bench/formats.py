@@ -16,6 +16,7 @@ from itertools import product
 from typing import NamedTuple
 
 from bench.matches import ROOT
+from bench.sections import fill
 from referee.match.result import Outcome, Result, SeatResult
 from referee.tournament.course import course
 from referee.tournament.fixtures import Fixture
@@ -23,7 +24,6 @@ from referee.tournament.plan import Format, TournamentPlan, read_plan
 from referee.tournament.standings import final_table
 
 PAGE = ROOT / "docs" / "tournaments.md"
-BEGIN, END = "<!-- written by `make formats`: begin -->", "<!-- written by `make formats`: end -->"
 STRENGTH, LUCK, NOISE = 4.0, 3.0, 4.17
 """The standard deviations of the strengths of entrants, of a seat's luck with a seed, and of the noise of a performance.
 The noise is TrueSkill's beta, in whose unit all three are."""
@@ -155,8 +155,7 @@ def main() -> None:
     text = "\n".join(table(chosen.tournaments, chosen.workers))
     print(text)
     if not chosen.no_page:
-        before, _, rest = PAGE.read_text().partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
+        fill(PAGE, "make formats", {"": text})
 
 
 if __name__ == "__main__":

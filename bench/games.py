@@ -118,7 +118,6 @@ def _play(game: Game, bots: Sequence[type[HouseBot]], seed: int) -> Result:
 
 
 def _shares(result: Result) -> tuple[float, ...]:
-    """Return each seat's share of the first place in a match."""
     ranks = [seat.rank for seat in result.seats]
     return tuple((rank == 1) / ranks.count(1) for rank in ranks)
 

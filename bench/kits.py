@@ -22,6 +22,7 @@ from statistics import median
 from typing import NamedTuple
 
 from bench.matches import ROOT
+from bench.sections import fill
 from dogana.v1 import referee_pb2 as pb
 from referee.commands.new import BUILDS, write_kit
 from referee.live.matches.conversation import conversation
@@ -227,8 +228,8 @@ async def _play(folder: Path) -> tuple[float, float, int, int]:
     return answered[0] - begin, median(trips[ROUND_TRIPS:]), memory, int(status["Threads"])
 
 
-def page(figures: dict[str, Figures], skipped: dict[str, str]) -> str:
-    """Write the page."""
+def table(figures: dict[str, Figures], skipped: dict[str, str]) -> str:
+    """Return the figures, with the day and the machine, and what was not measured."""
     rows = [
         f"| {language} | {one.lines[0]} + {one.lines[1]} | {one.cold_seconds:.0f} s | {one.warm_seconds:.0f} s "
         f"| {one.start_seconds:.2f} s | {one.round_trip_seconds * 1000:.2f} ms | {one.memory_bytes / 2**20:.0f} MB "
@@ -239,32 +240,20 @@ def page(figures: dict[str, Figures], skipped: dict[str, str]) -> str:
     measured = f"{datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     return "\n".join(
         [
-            "# The kits in figures",
-            "",
-            f"Written by `make kits`; do not edit. Measured on {measured}.",
-            "",
-            "`dogana new mybot --language LANGUAGE` writes a kit, the beginning of a bot:",
-            "a bot that plays every game, the connection to the referee, a page on how to go on.",
+            f"Measured on {measured}.",
             "",
             "| language | lines of bot and connection | build, cold | build, warm | start to first answer | round trip | memory | tasks"
             " | to submit |",
             "|---|---|---|---|---|---|---|---|---|",
             *rows,
-            "",
-            "*Cold* is a build where nothing has been downloaded, *warm* another one after that.",
-            f"The round trip is the median of {ROUND_TRIPS} questions over a Unix domain socket, after as many to warm up;",
-            "its other end is a script in Python, which takes much of the time.",
-            "*Memory* is the most that the process has had, *tasks* are its threads; a ladder allows 512 MB and 64.",
-            "The connection of Python is `dogana/sdk.py`, which the installed package has.",
             *(["", *unmeasured] if unmeasured else []),
-            "",
         ]
     )
 
 
 def main() -> None:
     """Measure the kits that can be built here, and write the page."""
-    parser = argparse.ArgumentParser(description="Measure the kits and write docs/kits.md.")
+    parser = argparse.ArgumentParser(description="Measure the kits and write the table of docs/kits.md.")
     parser.add_argument("languages", nargs="*", help="only print the figures of these")
     chosen = parser.parse_args().languages
     skipped = {language: missing(language) for language in KITS if missing(language)}
@@ -274,7 +263,7 @@ def main() -> None:
             figures[language] = measure(language)
             print(language, figures[language], flush=True)
     if not chosen:
-        PAGE.write_text(page(figures, skipped))
+        fill(PAGE, "make kits", {"": table(figures, skipped)})
 
 
 if __name__ == "__main__":

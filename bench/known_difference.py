@@ -13,12 +13,13 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count
 from statistics import fmean, pstdev
-from typing import NamedTuple
 
-from referee.game import Action, Observation, Setup
+from bench.matches import Question
+from referee.game import Action, Setup
 from referee.kit.chance import LiveChance
 from referee.match.result import Outcome, Result, SeatResult
 from referee.match.seatings import Seating
+from referee.playout import play_row
 from referee.registry import find, house_bots, shipped_board
 from referee.verdict.block import BlockScore, score, seatings_at_one_table
 from referee.verdict.likelihood import Margin
@@ -29,15 +30,6 @@ MORE, LESS = (0.12, 0.12), (0.03, 0.12)
 MAX_BLOCKS = 2_000
 _FIRST_SEED = 1_000_000
 """The seeds of comparisons begin here; those of the known difference at 0."""
-
-
-class _Question(NamedTuple):
-    """A decision without a clock."""
-
-    observation: Observation
-    actions: Sequence[Action]
-    budget: float = math.inf
-    bank: float = math.inf
 
 
 def match(setup: Setup, game: str, seed: int, seating: Seating, noise: Sequence[float]) -> Result:
@@ -52,13 +44,10 @@ def match(setup: Setup, game: str, seed: int, seating: Seating, noise: Sequence[
         if draws[seat].random() < noise[seating[seat]]:
             row: Sequence[Action] = [draws[seat].choice(actions)]
         else:
-            chosen = greedy.choose(_Question(state.observation(seat), actions))
+            chosen = greedy.choose(Question(state.observation(seat), actions))
             row = [actions[chosen]] if isinstance(chosen, int) else chosen
         rows.append(str(row))
-        for number, action in enumerate(row):
-            if number and action not in state.legal_actions(seat):
-                break
-            state.apply(seat, action, chance)
+        play_row(state, seat, row, chance)
     played = zip(state.ranks(), state.scores(), strict=True)
     seats = tuple(
         SeatResult(seat, "", rank, points, Outcome.PLAYED, 0, 0.0, 0.0, 0.0, "")

@@ -13,10 +13,8 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from statistics import fmean, variance
 from typing import NamedTuple
 
-from bench.draws import ALTERNATIVES, without_luck
+from bench.draws import without_luck
 from bench.luck_blocks import (
-    AT_RANDOM,
-    MATCHES,
     REPEATS,
     RESULTS,
     VALUES,
@@ -29,11 +27,20 @@ from bench.luck_blocks import (
     written,
 )
 from bench.matches import ROOT
+from bench.sections import fill
 from bench.strength import OPENINGS
 from bench.variance import Estimate, bootstrap, shares_and_gain, shares_of, table_of
 from referee.registry import find, games, rules_are_compiled
 
 PAGE = ROOT / "docs" / "luck.md"
+VERDICTS = "| game | seats | blocks played | z | blocks needed | matches needed |", "|---|---|---|---|---|---|"
+SHARES = "| seats | blocks | of | seat | seed | bot | rest | a block gains |", "|---|---|---|---|---|---|---|---|"
+DRAWS = (
+    "| game | seats | blocks | single: rivals beaten | single: score | block: rivals beaten | block: score | mean luck |",
+    "|---|---|---|---|---|---|---|---|",
+)
+OPENED = "| game | seats | random decisions first | different |", "|---|---|---|---|"
+"""The heads of the tables."""
 LEAST = 10
 """The fewest blocks of a sequential test."""
 NEEDED = 5.3
@@ -96,8 +103,8 @@ def verdict(blocks: Sequence[Block]) -> tuple[Estimate, Estimate]:
     return z, Estimate(blocks_needed(z.value), blocks_needed(z.high), blocks_needed(z.low))
 
 
-def _verdicts(cells: dict[Cell, list[Block]]) -> str:
-    """Return the table of all verdicts, below a sentence about the cheapest and the most expensive."""
+def _verdicts(cells: dict[Cell, list[Block]]) -> tuple[str, list[str]]:
+    """Return a sentence about the cheapest and the dearest verdict, and the rows of all."""
     found = {cell: verdict(blocks) for cell, blocks in cells.items()}
     prices = sorted((needed.value * cell.seats, cell) for cell, (_, needed) in found.items())
     (low, cheap), (high, dear) = prices[0], prices[-1]
@@ -110,7 +117,7 @@ def _verdicts(cells: dict[Cell, list[Block]]) -> str:
         f" | **{_whole(needed.value)}** ({_whole(needed.low)} to {_whole(needed.high)}) | {_whole(needed.value * cell.seats)} |"
         for cell, (z, needed) in found.items()
     ]
-    return "\n".join([lead, VERDICTS, *rows, ""])
+    return lead, rows
 
 
 def _named(cell: Cell) -> str:
@@ -184,8 +191,8 @@ def savings(blocks: Sequence[Block]) -> Saved:
     return Saved(*single, *(saved(differences(of), differences(luck)) for of in kinds))
 
 
-def _draws(cells: dict[Cell, list[Block]]) -> str:
-    """Return the table of luck in draws, below a sentence about the largest share."""
+def _draws(cells: dict[Cell, list[Block]]) -> tuple[str, list[str]]:
+    """Return a sentence about the most luck in draws, and the rows of all cells."""
     found = {cell: savings(blocks) for cell, blocks in cells.items()}
     single, block = (max(0.0, *(getattr(each, name).value for each in found.values())) for name in ("single", "block"))
     sure = [_named(cell) for cell, each in found.items() if each.block.low > 0]
@@ -200,7 +207,7 @@ def _draws(cells: dict[Cell, list[Block]]) -> str:
         said = [f"{_percent(share.value)} ({_percent(share.low)} to {_percent(share.high)})" for share in each]
         columns = [find(cell.game).title, str(cell.seats), str(len(luck)), *said, f"{fmean(luck):+.2f} ± {error:.2f}"]
         rows.append(f"| {' | '.join(columns)} |")
-    return "\n".join([lead, DRAWS, *rows, ""])
+    return lead, rows
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -214,110 +221,29 @@ def _one_match_each(blocks: Sequence[Sequence[Sequence[float]]]) -> list[list[Se
 
 # --- the page --------------------------------------------------------------------------------------------------
 
-HEAD = f"""# Luck and skill
 
-How much of a result is luck, and how many matches a verdict about two bots needs. Written by `make luck`; do not edit.
-
-The bots are `greedy` with {", ".join(f"{100 * share:.0f}" for share in AT_RANDOM)} % of its decisions at random; a table takes the first of them.
-(In Valparaíso it is the policy of the rollouts of `search`, a narrower and much faster form of `greedy`,
-with the estimates that `greedy` has at four and five seats.)
-They play blocks: one seed in all rotations, so that each bot has each seat once.
-Yunnan begins with {OPENINGS["yunnan"]} random decisions, the same in all rotations ([why](#openings)).
-All ranges in brackets are 95 % intervals by bootstrap: the blocks are drawn again with replacement, and all is computed anew.
-[A line for each block](luck.csv) has its seed, and the places and scores of bot 1, 2, ... in each rotation;
-the seed fixes the whole block, so each line can be played again.
-
-## The price of a verdict
-
-"""
-VERDICTS = f"""
-*z* is the mean of a block's difference between the bots with 3 and 12 % random decisions, in standard deviations of a block;
-the difference is that of the shares of rivals beaten. A sequential test that errs in 5 % of cases on either side needs
-about 5.3 / z² blocks to tell them apart, and never fewer than {LEAST}. A block has a match for each seat.
-
-| game | seats | blocks played | z | blocks needed | matches needed |
-|---|---|---|---|---|---|"""
-SHARES = """
-## Shares of the variance
-
-Each result of a bot in a match is the sum of four parts, and so is the variance of the results:
-
-- *seat*: the seat is better in every match, whatever the seed;
-- *seed*: the seed favours a seat, for whoever has it, and so in all rotations of its block.
-  The value of playing first is here where the seed draws who does;
-- *bot*: the bot is better, in every seat and with every seed. This depends on the bots:
-  compare it between games and tables, where the same bots play;
-- *rest*: all that differs between the matches of a block. It comes from the bots' own random decisions and all that follows from them;
-  also from seeds that suit one bot more than another.
-
-*First place* is 1 for the winner and 0 for all others, *score* the points beyond the mean of the table. The shares are in %, and sum to 100.
-*A block gains* is the variance of a bot's mean over as many matches with seeds of their own and every seat once, for 1 of its mean over a block:
-with 1.25, four matches in blocks are worth five with seeds of their own. A figure below 1 is noise of this measurement.
-"""
-COLUMNS = """
-| seats | blocks | of | seat | seed | bot | rest | a block gains |
-|---|---|---|---|---|---|---|---|
-"""
-IN_DRAWS = """
-## Luck in draws
-
-"""
-DRAWS = f"""
-Can luck be taken off a result? Where the rules draw, the luck of a seat is the value of the position after the draw
-minus the mean value after {ALTERNATIVES} other draws from the same position, in points; that of a match is the sum over its draws.
-The values are those of the [search](search.md). A result without luck is the result minus the luck times a coefficient,
-which a regression on all other blocks gives.
-
-*Why the mean stays, whatever the value.* Take a step of a match that draws, and all that happened before it. The real draw and the others
-come independently from one distribution, so the positions after them have the same mean value: the expected luck of the step is 0.
-That needs nothing of the value, which may be plain wrong, nor of the bots. Whether a step is reached at all follows from
-earlier steps only, so a sum of such steps has the mean 0 as well, and a match has a limited number of them.
-
-*Why the coefficient comes from other blocks.* For a fixed coefficient b the mean of result - b · luck is that of the result.
-Its variance is smallest with b = covariance / variance of the luck, and then the squared correlation of result and luck is the share that is gone.
-A coefficient that was fitted to a block's own luck is not independent of it, and the mean may move.
-One from other blocks is independent, so the mean of the product is the product of the means, which is 0. A bad value or coefficient costs precision, but never truth.
-
-The table has the share of the variance, in %, that is gone from the difference between the bots with 3 and 12 % random decisions:
-the share of matches or blocks that a verdict saves. *Single* is one match of each block, every seat in turn; below 0 it makes the verdict dearer.
-The last column checks the proof: the mean luck of the one bot minus that of the other, in points.
-
-| game | seats | blocks | single: rivals beaten | single: score | block: rivals beaten | block: score | mean luck |
-|---|---|---|---|---|---|---|---|"""
-AFTER_DRAWS = """
-In Yunnan and Valparaíso the rules draw only before the first decision. The rotations of a block share these draws,
-and each bot has each seat once, so a block takes out all of this luck already, and there is nothing left to take off.
-The same is true of the start of every game.
-The noise that is left is luck that a value does not see, and the bots' random decisions.
-These values are made for the beginning of a turn or a round, and draws come in its midst; one that knows more would find more.
-The random decisions are no draws of the rules, and no referee knows them. Against them only more blocks help.
-"""
-REPEATED = f"""
-## Openings
-
-Different final positions in {MATCHES} matches of a policy against itself, each with a seed of its own. A policy without chance in a game without chance after the
-start repeats a few matches, and an interval over copies means nothing. {OPENINGS["yunnan"]} random decisions first give each seed a match of its own.
-
-| game | seats | random decisions first | different |
-|---|---|---|---|
-"""
-
-
-def page() -> str:
-    """Return docs/luck.md, made from the results."""
+def parts() -> dict[str, str]:
+    """Return the parts of docs/luck.md that follow from the results, by name."""
     cells = stored()
-    text = [HEAD, _verdicts(cells), SHARES]
+    shares = []
     for game in dict.fromkeys(cell.game for cell in cells):
         own = {cell: blocks for cell, blocks in cells.items() if cell.game == game}
-        text += [f"\n### {find(game).title}\n\n", _sentence(own), "\n", COLUMNS]
-        text += [row + "\n" for cell, blocks in own.items() for row in _share_rows(cell, blocks)]
-    text += [IN_DRAWS, _draws({cell: blocks for cell, blocks in cells.items() if cell.game in VALUES})]
-    text += [AFTER_DRAWS, REPEATED]
-    text += [
-        f"| {find(cell.game).title} | {cell.seats} | {openings} | {len(set(hashes))} of {len(hashes)} |\n"
+        rows = [row for cell, blocks in own.items() for row in _share_rows(cell, blocks)]
+        shares.append("\n".join([f"### {find(game).title}", "", _sentence(own), "", *SHARES, *rows]))
+    verdict_lead, verdicts = _verdicts(cells)
+    draws_lead, draws = _draws({cell: blocks for cell, blocks in cells.items() if cell.game in VALUES})
+    different = [
+        f"| {find(cell.game).title} | {cell.seats} | {openings} | {len(set(hashes))} of {len(hashes)} |"
         for (cell, openings), hashes in sorted(repeats().items())
     ]
-    return "".join(text)
+    return {
+        "the price of a verdict": verdict_lead,
+        "verdicts": "\n".join([*VERDICTS, *verdicts]),
+        "shares": "\n\n".join(shares),
+        "what draws decide": draws_lead,
+        "draws": "\n".join([*DRAWS, *draws]),
+        "openings": "\n".join([*OPENED, *different]),
+    }
 
 
 # --- the command -----------------------------------------------------------------------------------------------
@@ -342,7 +268,7 @@ def main() -> None:
     with ProcessPoolExecutor(chosen.workers) as pool:
         play_blocks(pool, cells, chosen.blocks)
         play_repeats(pool, cells)
-    PAGE.write_text(page())
+    fill(PAGE, "make luck", parts())
 
 
 def is_stale(cell: Cell, blocks: Sequence[Block]) -> bool:

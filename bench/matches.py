@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from house_bots.random_bot import RandomBot
 
 from bench.report import Report
-from referee.game import Game
+from referee.game import Action, Game, Observation
 from referee.live.matches.play import House, play_match
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
@@ -35,6 +37,15 @@ ENVIRONMENT = {
     "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents")]),
     "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
 }
+
+
+class Question(NamedTuple):
+    """A decision without a clock."""
+
+    observation: Observation
+    actions: Sequence[Action]
+    budget: float = math.inf
+    bank: float = math.inf
 
 
 def plan_for(game: Game, seats: int, seed: int) -> MatchPlan:

@@ -22,12 +22,12 @@ from typing import NamedTuple
 
 from bench.matches import ROOT
 from bench.scheduling import NOISE, SEATS, STRENGTH, Bot, Field, ours
+from bench.sections import fill
 from ladder.model.fit import CountedMatch, fit
 from ladder.model.rating import MU, update
 from ladder.model.schedule import rotations
 
 PAGE = ROOT / "docs" / "ratings.md"
-BEGIN, END = "<!-- written by `make ratings`: begin -->", "<!-- written by `make ratings`: end -->"
 LADDERS = 200
 SEED = 31_415
 """The first seed. The constants of the fit were chosen with others."""
@@ -223,13 +223,6 @@ def table(found: dict[str, list[Course]]) -> str:
     return "\n".join(lines)
 
 
-def write(page: Path, found: dict[str, list[Course]]) -> None:
-    """Write the table between its marks in a page."""
-    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
-    after = rest.split(END)[1]
-    page.write_text(f"{before}{BEGIN}\n{table(found)}\n{END}{after}", encoding="utf-8")
-
-
 def main() -> None:
     """Let ladders play under all settings, and write the table."""
     parser = argparse.ArgumentParser(
@@ -245,7 +238,7 @@ def main() -> None:
         for setting in SETTINGS:
             found[setting.name] = list(pool.map(partial(play, setting), seeds))
             print(setting.name, *figures([course.fitted for course in found[setting.name]]), sep="; ", flush=True)
-    write(chosen.page, found)
+    fill(chosen.page, "make ratings", {"": table(found)})
 
 
 if __name__ == "__main__":

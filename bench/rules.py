@@ -32,7 +32,7 @@ NO_SPIEL = "pip install 'dogana-arena[bench]'"
 PEERS = ("backgammon", "chess", "hearts", "skat", "gin_rummy")
 """Well-known games of OpenSpiel, fast and slow ones: beside a single peer any figure can be made to look good."""
 
-PLAYOUTS, CLONES = "random playouts, decisions/s", "clones/s"
+PLAYOUTS, CLONES, OBSERVATIONS, SAMPLES = "random playouts, decisions/s", "clones/s", "observations/s", "samples/s"
 AIMS = ((PLAYOUTS, "gin_rummy", 5.0), (CLONES, "backgammon", 2.0))
 """The peers that compiled rules are to outdo, and how many times."""
 
@@ -56,8 +56,8 @@ def playouts(game: Game, seconds: float = SECONDS) -> float:
     return _per_second(lambda: random_playout(game.start(setup, chance), chance), seconds)
 
 
-def clones(game: Game, seconds: float = SECONDS) -> float:
-    """Return the clones per second of a state from the middle of a match at the largest table."""
+def looking_ahead(game: Game, seconds: float = SECONDS) -> dict[str, float]:
+    """Return the rates of what a search does most, at a state from the middle of a match at the largest table."""
     setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
     chance = FastChance(1)
     decisions = random_playout(game.start(setup, chance), chance)
@@ -66,13 +66,22 @@ def clones(game: Game, seconds: float = SECONDS) -> float:
         seat = state.seats_to_act()[0]
         legal = state.legal_actions(seat)
         state.apply(seat, legal[chance.below(len(legal))], chance)
-    return _per_second(lambda: _cloned(state), seconds)
+    viewer = state.seats_to_act()[0]
+    seen = state.observation(viewer)
+    return {
+        CLONES: _each_second(state.clone, seconds),
+        OBSERVATIONS: _each_second(lambda: state.observation(viewer), seconds),
+        SAMPLES: _each_second(lambda: game.sample(setup, seen, chance), seconds),
+    }
 
 
-def _cloned(state: Any) -> int:
-    for _ in range(1000):
-        state.clone()
-    return 1000
+def _each_second(work: Callable[[], object], seconds: float) -> float:
+    def thousand() -> int:
+        for _ in range(1000):
+            work()
+        return 1000
+
+    return _per_second(thousand, seconds)
 
 
 def spiel_playouts(game: Any, seconds: float = SECONDS) -> float:
@@ -108,7 +117,7 @@ def spiel_clones(game: Any, seconds: float = SECONDS) -> float:
         if following.is_terminal():
             break
         state = following
-    return _per_second(lambda: _cloned(state), seconds)
+    return _each_second(state.clone, seconds)
 
 
 def peers() -> dict[str, Any]:
@@ -122,16 +131,17 @@ def peers() -> dict[str, Any]:
 
 def measure(rounds: int = ROUNDS) -> list[Rates]:
     """Measure every game and every peer in turn, round by round."""
-    mine, theirs = games(), peers()
-    return [
-        {
-            PLAYOUTS: {name: playouts(game) for name, game in mine.items()}
-            | {name: spiel_playouts(game) for name, game in theirs.items()},
-            CLONES: {name: clones(game) for name, game in mine.items()}
-            | {name: spiel_clones(game) for name, game in theirs.items()},
-        }
-        for _ in range(rounds)
-    ]
+    theirs = peers()
+    found: list[Rates] = []
+    for _ in range(rounds):
+        rates: Rates = {what: {} for what in (PLAYOUTS, CLONES, OBSERVATIONS, SAMPLES)}
+        for name, game in games().items():
+            for what, per_second in {PLAYOUTS: playouts(game), **looking_ahead(game)}.items():
+                rates[what][name] = per_second
+        for name, game in theirs.items():
+            rates[PLAYOUTS][name], rates[CLONES][name] = spiel_playouts(game), spiel_clones(game)
+        found.append(rates)
+    return found
 
 
 def measure_in(folder: Path, rounds: int = ROUNDS) -> list[Rates]:
@@ -172,9 +182,16 @@ def add_rows(report: Report) -> None:
             for what, peer, aim in AIMS:
                 _add_row(report, f"{game}, compiled: {what}", rounds, (what, game), (peer,), aim)
             _add_row(report, f"{game}, compiled: {PLAYOUTS}, beside all", rounds, (PLAYOUTS, game), PEERS)
+            _add_looking_ahead(report, f"{game}, compiled", rounds, game)
     rounds = measure_in(CHECKOUT, report.rounds(ROUNDS))
     for game in games():
         _add_row(report, f"{game}, pure: {PLAYOUTS}, beside all", rounds, (PLAYOUTS, game), PEERS)
+        _add_looking_ahead(report, f"{game}, pure", rounds, game)
+
+
+def _add_looking_ahead(report: Report, title: str, rounds: list[Rates], game: str) -> None:
+    for what in (OBSERVATIONS, SAMPLES):
+        report.figure(f"{title}: {what}", f"{rate(rounds, what, game):,.0f}")
 
 
 def _add_row(

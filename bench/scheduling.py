@@ -213,7 +213,6 @@ def _play_block(table: Sequence[Bot], field: Field, noise: random.Random) -> Non
 
 
 def _places(values: Sequence[float]) -> list[int]:
-    """Return the place of each value among all, from 0."""
     order = sorted(range(len(values)), key=lambda index: values[index])
     places = [0] * len(values)
     for place, index in enumerate(order):

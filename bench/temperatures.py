@@ -7,23 +7,11 @@ the decisions among several actions, and those in which `greedy` would have play
 from __future__ import annotations
 
 import argparse
-import math
-from collections.abc import Sequence
-from typing import NamedTuple
 
-from referee.game import Action, Observation
+from bench.matches import Question
 from referee.kit.chance import FastChance
 from referee.playout import play_row
 from referee.registry import find, games, house_bots, shipped_board
-
-
-class _Question(NamedTuple):
-    """A decision without a clock."""
-
-    observation: Observation
-    actions: Sequence[Action]
-    budget: float = math.inf
-    bank: float = math.inf
 
 
 def share_of_others(game_name: str, temperature: float, matches: int) -> tuple[float, int]:
@@ -38,7 +26,7 @@ def share_of_others(game_name: str, temperature: float, matches: int) -> tuple[f
         state = game.start(setup, chance)
         while not state.is_over():
             seat = state.seats_to_act()[0]
-            question = _Question(state.observation(seat), state.legal_actions(seat))
+            question = Question(state.observation(seat), state.legal_actions(seat))
             row = warm[seat].choose(question)
             assert not isinstance(row, int)
             if len(question.actions) > 1:

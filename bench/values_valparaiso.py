@@ -16,9 +16,10 @@ from typing import NamedTuple
 from house_bots.greedy.valparaiso_estimates import NAMES, factors
 from house_bots.search.valparaiso_policy import ValparaisoPolicy
 
-from bench.linear import solve
+from bench.linear import Sums, beyond_rivals, solve
 from referee.game import Setup
 from referee.kit.chance import FastChance
+from referee.playout import play_row
 from referee.registry import find, shipped_board
 
 GAME = find("valparaiso")
@@ -26,26 +27,6 @@ WIDTH = 0.3
 """The maximum relative change of a drawn factor."""
 FIRST = 8.0
 """The points that the first place counts beside the difference."""
-
-
-class Sums:
-    """Sums of products over many seats: of the inputs with each other, and with the target."""
-
-    def __init__(self, inputs: int) -> None:
-        self.products = [[0.0] * inputs for _ in range(inputs)]
-        self.sides = [0.0] * inputs
-        self.squares = 0.0
-        self.number = 0
-
-    def add(self, inputs: Sequence[float], target: float) -> None:
-        """Add one seat of one match."""
-        for row, one in enumerate(inputs):
-            self.sides[row] += one * target
-            products = self.products[row]
-            for column, other in enumerate(inputs):
-                products[column] += one * other
-        self.squares += target * target
-        self.number += 1
 
 
 class Effect(NamedTuple):
@@ -66,25 +47,17 @@ def played(setup: Setup, seed: int, centre: Sequence[float]) -> tuple[list[list[
     state = GAME.start(setup, chance)
     while not state.is_over():
         seat = state.seats_to_act()[0]
-        for number, action in enumerate(policies[seat].row(state, seat, chance)):
-            if number and action not in state.legal_actions(seat):
-                break
-            state.apply(seat, action, chance)
+        play_row(state, seat, policies[seat].row(state, seat, chance), chance)
     ranks = state.ranks()
-    points = [score + FIRST * (rank == 1) / ranks.count(1) for score, rank in zip(state.scores(), ranks, strict=True)]
-    return drawn, beyond(points)
-
-
-def beyond(numbers: Sequence[float]) -> list[float]:
-    """Return each seat's number less the mean of its rivals'."""
-    return [own - (sum(numbers) - own) / (len(numbers) - 1) for own in numbers]
+    points = [[score + FIRST * (rank == 1) / ranks.count(1)] for score, rank in zip(state.scores(), ranks, strict=True)]
+    return drawn, [own for [own] in beyond_rivals(points)]
 
 
 def effects(sums: Sums) -> list[Effect]:
     """Return the effect of each factor, by least squares."""
     size = len(sums.sides)
     found = solve(sums.products, sums.sides)
-    noise = max(0.0, sums.squares - sum(map(float.__mul__, found, sums.sides))) / sums.number
+    noise = max(0.0, sums.squares - sum(map(float.__mul__, found, sums.sides))) / sums.count
     units = [solve(sums.products, [float(row == place) for row in range(size)])[place] for place in range(size)]
     half = size // 2
     return [Effect(found[at], found[half + at], sqrt(noise * units[at])) for at in range(half)]
@@ -95,10 +68,9 @@ def measured(setup: Setup, matches: int, seed: int, centre: Sequence[float]) -> 
     sums = Sums(2 * len(NAMES))
     for number in range(matches):
         drawn, points = played(setup, seed + number, centre)
-        columns = [beyond(column) for column in zip(*drawn, strict=True)]
-        columns += [beyond([one * one for one in column]) for column in zip(*drawn, strict=True)]
+        inputs = beyond_rivals([[*own, *(one * one for one in own)] for own in drawn])
         for seat in range(setup.seats if setup.seats > 2 else 1):  # two seats mirror each other
-            sums.add([column[seat] for column in columns], points[seat])
+            sums.add(inputs[seat], points[seat])
     return effects(sums)
 
 

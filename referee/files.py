@@ -155,19 +155,14 @@ def write_file(path: Path, text: str) -> None:
     Raises:
         OSError: if that fails, with the name; an earlier file of that name stays as it was.
     """
-    final = Path(os.path.realpath(path))
-    part = unfinished(final)
-    try:
-        if final.exists() and not final.is_file():
-            final.write_text(text, encoding="utf-8")
-        else:
+    if not path.exists() or path.is_file():
+        with replacing(path) as part:
             part.write_text(text, encoding="utf-8")
-            part.replace(final)
+        return
+    try:
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
 
 
 def open_private(path: Path) -> BinaryIO:

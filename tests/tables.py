@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from referee.game import Action, Game, Seat, Setup, State
+from referee.game import Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.match.clock import TimeControl
 from referee.match.effects import AppendLine, Ask, Decision, Effect, Finish, Reject, Withdraw
+from referee.match.judging import Answer
 from referee.match.machine import MatchMachine
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Result
@@ -120,9 +121,7 @@ class Table:
         self.now += seconds
         return self.take(self.match.tick(self.now, self.now))
 
-    def answer(
-        self, seat: Seat, choice: int | Sequence[Action] | str, number: int | None = None, waited: float = 0.0
-    ) -> list[Effect]:
+    def answer(self, seat: Seat, choice: Answer, number: int | None = None, waited: float = 0.0) -> list[Effect]:
         """A seat answers its open decision, or the one of that number."""
         asked = self.open[seat].number if number is None else number
         effects = self.match.choose(seat, asked, choice, self.now, waited)

@@ -67,10 +67,7 @@ def check_wheel(wheel: Path, folder: Path) -> None:
             for folder in ("templates", "static")
             for path in (ROOT / "ladder" / "http" / folder).iterdir()
         ),
-        *(
-            f"referee/sandbox/{part}"
-            for part in ("calls.txt", "enter.py", "look_around.py", "probe.py", "supervise.py")
-        ),
+        *(f"referee/sandbox/{part}" for part in ("calls.txt", "enter.py", "look_around.py", "supervise.py")),
         *(f"referee/pages/{part}" for part in ("decode.js", "match.html", "match.css", "match.js")),
         "dogana/remote.py",
         "dogana/sdk.py",

@@ -324,7 +324,6 @@ class _Copier:
         target.chmod(0o700 if executable else 0o600)
 
     def _write_again(self, name: str, earlier: str) -> None:
-        """Write a second copy of an earlier file of the archive."""
         known = self._folder.joinpath(*_parts(earlier))
         if not known.is_file() or known.is_symlink() or self._through_a_link(_parts(earlier)):
             raise BadBot(f"{name!r} is to be the same file as {earlier!r}, which is no earlier file of the archive")
@@ -357,7 +356,6 @@ class _Copier:
         return target
 
     def _through_a_link(self, parts: Sequence[str]) -> bool:
-        """Return whether one of the folders above a file is a link."""
         return any(self._folder.joinpath(*parts[:depth]).is_symlink() for depth in range(1, len(parts)))
 
 

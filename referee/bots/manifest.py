@@ -192,7 +192,6 @@ def _entry_wanted(folder: Path) -> str:
 
 
 def _build(folder: Path) -> str:
-    """Return the usual command that builds the files in a folder; empty if it is unknown."""
     return next((command for name, command in PROJECTS.items() if (folder / name).is_file()), "")
 
 

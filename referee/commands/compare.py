@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-import os
 import secrets
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
+from referee.commands.bot_terms import BotTerms, play_matches
 from referee.commands.comparison_plan import (
     ComparisonError,
     ComparisonPlan,
@@ -20,11 +20,10 @@ from referee.commands.comparison_plan import (
     fingerprints,
     in_folder,
     read_comparison,
-    write_plan,
+    write_conclusion,
 )
 from referee.commands.comparison_report import Report, bar
-from referee.commands.isolation import build_sandbox
-from referee.commands.on_cluster import check_travels, party, tell
+from referee.commands.on_cluster import check_travels
 from referee.commands.options import (
     DEFAULT_CLOCK,
     CpusOption,
@@ -42,7 +41,6 @@ from referee.commands.options import (
     SeedOption,
     TasksOption,
     read_clock,
-    read_limits,
     read_options,
     with_openings,
 )
@@ -50,11 +48,9 @@ from referee.commands.output import err, target
 from referee.commands.seats import REMOTE, SEAT_HELP, read_player
 from referee.errors import DoganaError
 from referee.files import in_words, make_folder
-from referee.live.matches.cluster_series import play_on_cluster
 from referee.live.matches.play import Player
-from referee.live.matches.series import FinishedMatch, play_series
+from referee.live.matches.series import FinishedMatch
 from referee.registry import find, shipped_board
-from referee.sandbox.box import Sandbox
 from referee.verdict.likelihood import Margin
 from referee.verdict.sequential import MIN_BLOCKS, Conclusion, SequentialTest
 
@@ -175,27 +171,9 @@ def compare(
       dogana compare new.py old.py --game venezia --seats 4 --others greedy --others random --others greedy --field
     """
     with _status_of_errors():
-        limited = {"--memory": memory, "--tasks": tasks, "--cpus": cpus, "--runtime": runtime}
-        typed = {
-            "OLD": old,
-            "--game": game,
-            "--seats": seats,
-            "--others": others,
-            "--field": field,
-            "--margin": margin,
-            "--alpha": alpha,
-            "--beta": beta,
-            "--seed": seed,
-            "--option": option,
-            "--openings": openings,
-            "--clock": clock,
-            "--wait": wait,
-            "--isolate": isolate,
-            "--no-pondering": no_pondering,
-            **limited,
-        }
+        terms = BotTerms(wait, isolate, memory, tasks, cpus, no_pondering, [*map(str, runtime)] if runtime else None)
         if resume:
-            record = _folder_to_resume(new, record, typed)
+            record = _folder_to_resume(context, new, record)
             plan = read_comparison(record)
             plan = replace(plan, max_blocks=_read_max(plan.max_blocks if max_blocks is None else max_blocks))
         else:
@@ -204,12 +182,11 @@ def compare(
                     "name both versions and a game, such as: dogana compare new.py old.py --game GAME; or --resume and a folder",
                     param_hint="NEW OLD",
                 )
-            if not isolate and (no_pondering or any(value is not None for value in limited.values())):
-                raise ComparisonError("--memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate")
             check_different(new, old)
             filled = _fill(others, seats or 2, is_field=field)
             size = _read_margin(margin or _MARGIN)
             plan = ComparisonPlan(
+                **asdict(terms),
                 new=new,
                 old=old,
                 others=filled,
@@ -225,13 +202,6 @@ def compare(
                 alpha=_read_error("--alpha", alpha),
                 beta=_read_error("--beta", beta),
                 max_blocks=_read_max(_MAX_BLOCKS if max_blocks is None else max_blocks),
-                wait=wait,
-                isolate=isolate,
-                memory=memory,
-                tasks=tasks,
-                cpus=cpus,
-                no_pondering=no_pondering,
-                runtime=None if runtime is None else list(map(str, runtime)),
                 directory=str(Path.cwd()),
                 conclusion="",
             )
@@ -252,8 +222,8 @@ def _status_of_errors() -> Iterator[None]:
         raise typer.Exit(FAILED) from error
 
 
-def _folder_to_resume(new: str | None, record: Path | None, typed: Mapping[str, object]) -> Path:
-    """Return the folder of the comparison to resume.
+def _folder_to_resume(context: typer.Context, new: str | None, record: Path | None) -> Path:
+    """Return the folder of the comparison that goes on.
 
     Raises:
         ComparisonError: if there is none, or another option describes a comparison.
@@ -261,9 +231,13 @@ def _folder_to_resume(new: str | None, record: Path | None, typed: Mapping[str, 
     if new is None and record is None:
         raise ComparisonError("--resume needs the folder of a comparison: `dogana compare --resume FOLDER`")
     folder = target(new or "") if record is None else record
-    given = [name for name, value in typed.items() if value not in (None, False)]
-    if record is not None and new is not None:
-        given.insert(0, "NEW")
+    allowed = {"new" if record is None else "record", "resume", "max_blocks", "workers", "ray", "as_json"}
+    given = [
+        parameter.opts[0] if parameter.param_type_name == "option" else str(parameter.name).upper()
+        for parameter in context.command.params
+        if parameter.name not in allowed
+        and str(context.get_parameter_source(str(parameter.name))).endswith("COMMANDLINE")
+    ]
     if given:
         raise ComparisonError(f"cannot resume: {folder} has the whole comparison; leave out {', '.join(given)}")
     return folder
@@ -350,43 +324,32 @@ def _play(
     as_json: bool,
 ) -> NoReturn:
     """Play a comparison to its end, and end with its status."""
-    limits = read_limits(plan.memory, plan.tasks, plan.cpus, no_pondering=plan.no_pondering)
-    runtimes = list(map(Path, plan.runtime or []))
-    sandbox = None
-    if plan.isolate and ray is None:
-        sandbox = build_sandbox(limits, runtimes, "leave out --isolate if you trust the bots")
-    players = _players(context, plan, sandbox, runtimes, ray)
+    players = _players(context, plan, ray)
+    if ray is not None:
+        check_travels(players, isolate=plan.isolate)
     if folder is not None:
         make_folder(folder)
     series = plan.series(players, folder, resumes=resumes)
-    if ray is None:
-        played = play_series(series, min(series.count, workers or os.cpu_count() or 1))
-    else:
-        check_travels(players, isolate=plan.isolate)
-        played = play_on_cluster(
-            series, ray, workers, tell, party(series, limits, runtimes, [] if folder is None else [folder])
-        )
     report = Report(plan, series, SequentialTest(plan.terms), as_json)
-    where = [*([] if ray is None else ["--ray", ray]), *([] if workers is None else ["--workers", workers])]
-    with in_folder(folder, plan, resumes=resumes, options=[*where, *(["--json"] if as_json else [])]):
-        _play_blocks(report, played)
+    again = [*([] if ray is None else ["--ray", ray]), *([] if workers is None else ["--workers", workers])]
+    with in_folder(folder, plan, resumes=resumes, options=[*again, *(["--json"] if as_json else [])]):
+        _play_blocks(report, play_matches(series, plan, workers, ray))
         if folder is not None:
-            write_plan(folder, plan, report.test.conclusion)
+            write_conclusion(folder, plan, report.test.conclusion)
     raise typer.Exit(UNDECIDED if report.test.conclusion is None else _STATUSES[report.test.conclusion])
 
 
-def _players(
-    context: typer.Context, plan: ComparisonPlan, sandbox: Sandbox | None, runtimes: Sequence[Path], ray: str | None
-) -> list[Player]:
+def _players(context: typer.Context, plan: ComparisonPlan, ray: str | None) -> list[Player]:
     """Read the words for all players.
 
     Raises:
         DoganaError: if one cannot play one of the games.
     """
+    sandbox = plan.sandbox(ray)
     if REMOTE in plan.words:
         raise ComparisonError("a remote agent joins one match; name bots that this machine can start")
     players = {
-        (word, name): read_player(word, find(name), plan.wait, sandbox, runtimes, ray, context.with_resource)
+        (word, name): read_player(word, find(name), plan.wait, sandbox, plan.runtimes, ray, context.with_resource)
         for name in plan.games
         for word in dict.fromkeys(plan.words)
     }

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from referee.bots.files import hash_of
+from referee.commands.bot_terms import BotTerms
 from referee.commands.options import read_clock
-from referee.commands.output import err
-from referee.commands.plan_file import COMPARISON, ResumeError, alone_in, damaged, read_plan_file, resuming, sweep
+from referee.commands.plan_file import (
+    COMPARISON,
+    ResumeError,
+    alone_in,
+    damaged,
+    is_here,
+    keeping,
+    read_plan_file,
+    remarking_interrupts,
+    resuming,
+    sweep,
+    write_plan,
+)
 from referee.commands.seats import COMMAND
 from referee.errors import DoganaError
-from referee.files import write_private
 from referee.live.matches.play import Player
 from referee.live.matches.series import Series, Setting
 from referee.match.seatings import Seating
@@ -31,7 +41,7 @@ class ComparisonError(DoganaError):
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonPlan:
+class ComparisonPlan(BotTerms):
     """A comparison as JSON values."""
 
     new: str
@@ -54,13 +64,6 @@ class ComparisonPlan:
     alpha: float
     beta: float
     max_blocks: int
-    wait: float | None
-    isolate: bool
-    memory: int | None
-    tasks: int | None
-    cpus: float | None
-    no_pondering: bool
-    runtime: list[str] | None
     directory: str
     """The folder in which the comparison began, and its commands run."""
     conclusion: str
@@ -178,7 +181,7 @@ def _check_is_as_before(plan: ComparisonPlan, folder: Path) -> None:
         ResumeError: if not.
     """
     relative = [word for word in plan.words if not is_house_bot(word) and not Path(word).is_absolute()]
-    if relative and not (Path(plan.directory).exists() and Path(plan.directory).samefile(Path.cwd())):
+    if relative and not is_here(plan.directory):
         raise ResumeError(
             f"cannot resume: the comparison in {folder} was begun in {plan.directory}, where {relative[0]} runs; go there"
         )
@@ -215,34 +218,18 @@ def in_folder(folder: Path | None, plan: ComparisonPlan, *, resumes: bool, optio
         ResumeError: if another process plays into the folder, or it has another comparison or a series.
     """
     if folder is None:
-        try:
+        with remarking_interrupts("with --record FOLDER, a comparison can go on after an interruption"):
             yield
-        except KeyboardInterrupt:
-            _remark("with --record FOLDER, a comparison can go on after an interruption")
-            raise
         return
     with alone_in(folder):
         if resumes:
             sweep(folder, plan.games)
         else:
             check_unused(folder)
-        write_plan(folder, plan)
-        try:
+        with keeping(folder / COMPARISON, replace(plan, conclusion=""), resuming("compare", folder, *options)):
             yield
-        except KeyboardInterrupt:
-            _remark(f"to go on: {resuming('compare', folder, *options)}")
-            raise
-        except DoganaError:
-            if not any(folder.glob("*.jsonl")):
-                (folder / COMPARISON).unlink(missing_ok=True)
-            raise
 
 
-def write_plan(folder: Path, plan: ComparisonPlan, conclusion: Conclusion | None = None) -> None:
-    """Write the plan of a comparison into its folder, with its verdict if it has one."""
-    written = replace(plan, conclusion=conclusion.value if conclusion else "")
-    write_private(folder / COMPARISON, json.dumps(asdict(written)).encode())
-
-
-def _remark(text: str) -> None:
-    err.print(text, soft_wrap=True)
+def write_conclusion(folder: Path, plan: ComparisonPlan, conclusion: Conclusion | None) -> None:
+    """Write the plan of a comparison into its folder again, with its verdict if it has one."""
+    write_plan(folder / COMPARISON, replace(plan, conclusion=conclusion.value if conclusion else ""))

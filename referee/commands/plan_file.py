@@ -6,18 +6,22 @@ The file of a plan is written before the first match, and replaced as a whole: i
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar, get_type_hints
 
 import msgspec
 
+from referee.commands.bot_terms import BotTerms
+from referee.commands.output import err
 from referee.errors import DoganaError
-from referee.files import read_file
+from referee.files import read_file, write_private
 from referee.kit.document import parse_json
 from referee.sandbox.system import is_alive
 from referee.terminal import visible
@@ -78,6 +82,45 @@ def damaged(path: Path, reason: str) -> str:
         f"cannot resume: {path} {visible(reason, ONE_LINE)};"
         " remove it, and give the whole command with the --seed of its records"
     )
+
+
+def write_plan(path: Path, plan: BotTerms) -> None:
+    """Write a plan into its file."""
+    write_private(path, json.dumps(asdict(plan)).encode())
+
+
+@contextmanager
+def keeping(path: Path, plan: BotTerms, going_on: str, *, is_guess: bool = False) -> Iterator[None]:
+    """Write a plan before its first match; after an interruption, print the command `going_on`.
+
+    An error before the end of the first match removes the file, and so does any error if the plan `is_guess`: then the
+    records in the folder may be of another series.
+    """
+    write_plan(path, plan)
+    try:
+        with remarking_interrupts(f"to go on: {going_on}"):
+            yield
+    except DoganaError:
+        if is_guess or not any(path.parent.glob("*.jsonl")):
+            path.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def remarking_interrupts(remark: str) -> Iterator[None]:
+    """Print a remark if the user interrupts the command in this context."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        err.print(remark, soft_wrap=True)
+        raise
+
+
+def is_here(directory: str) -> bool:
+    """Return True if this is the current folder."""
+    with suppress(OSError, ValueError):
+        return Path(directory).samefile(Path.cwd())
+    return False
 
 
 def resuming(command: str, folder: Path, *options: object) -> str:

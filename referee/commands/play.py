@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
 import socket
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from collections.abc import Generator
+from contextlib import closing, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,10 +15,9 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
-from referee.commands.isolation import build_sandbox
-from referee.commands.on_cluster import check_travels, party, tell
+from referee.commands.bot_terms import BotTerms, play_matches
+from referee.commands.on_cluster import check_travels
 from referee.commands.options import (
-    DEFAULT_CLOCK,
     CpusOption,
     ForceOption,
     GameOptions,
@@ -37,33 +36,23 @@ from referee.commands.options import (
     TlsCertificateOption,
     TlsKeyOption,
     read_clock,
-    read_limits,
-    read_options,
     read_tls,
     with_openings,
 )
 from referee.commands.output import SEAT_OUT, err, out, print_json, target
-from referee.commands.plan_file import ResumeError
-from referee.commands.resume import SeriesPlan, differences, read_plan, unfinished
-from referee.commands.seats import REMOTE, SEAT_HELP, read_player
+from referee.commands.plan_file import remarking_interrupts
+from referee.commands.seats import SEAT_HELP, read_player
+from referee.commands.series_plan import PlayError, SeriesOptions, SeriesPlan, begin, go_on, read_plan, unfinished
 from referee.commands.tally import SeriesStatistics
 from referee.commands.watch import screen_beside
-from referee.errors import DoganaError
 from referee.files import check_free, check_regular, make_folder, unused, write_file
-from referee.game import Game, Seat, Setup
-from referee.live.matches.cluster_series import play_on_cluster
+from referee.game import Seat
 from referee.live.matches.play import Remote, play_match
-from referee.live.matches.series import FinishedMatch, Series, Setting, keep, play_series, unsaved
+from referee.live.matches.series import FinishedMatch, Series, keep, unsaved
 from referee.live.matches.server import Listen, RefereeServer
 from referee.live.seats.orphans import adopt_orphans
 from referee.match.result import Outcome
-from referee.match.seatings import rotations
-from referee.records.position import read_position
-from referee.registry import find, is_house_bot, read_board_file, shipped_board
-
-
-class PlayError(DoganaError):
-    """The requested matches cannot be played."""
+from referee.registry import find
 
 
 def play(
@@ -165,126 +154,55 @@ def play(
 
       dogana play cargo_noir greedy remote --listen 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
-    seats, option = seat or [], with_openings(option or [], openings)
-    if resume and record is None and game is not None and not seats:
-        record, game = target(game), None
-    control = None if clock is None else read_clock(clock)
-    plan = read_plan(record) if resume and record is not None else None
-    if plan is not None and record is not None:
-        typed = None if control is None else str(control)
-        if found := differences(plan, game, seats, seed, option, typed, games, rotate=rotate, board=board, start=start):
-            raise ResumeError(
-                f"cannot resume: {record} has {'; '.join(found)}; leave out what differs, or use another folder"
-            )
-        _check_directory(plan, record, named=bool(seats))
-        game, seats, seed, rotate, control = plan.game, plan.seats, plan.seed, plan.rotate, read_clock(plan.clock)
-        games = plan.games if games is None else games
-        wait, isolate = wait or plan.wait, isolate or plan.isolate
-        memory, tasks, cpus = memory or plan.memory, tasks or plan.tasks, cpus or plan.cpus
-        no_pondering = no_pondering or plan.no_pondering
-        runtime = runtime or (None if plan.runtime is None else list(map(Path, plan.runtime)))
-        logs = logs or (None if plan.logs is None else Path(plan.logs))
-    if resume and plan is None:
-        if record is None and game is not None and Path(game).is_dir():
-            raise PlayError(
-                f"give the folder of a series with --record if you name seats, too: --record {game} --resume"
-            )
-        _check_can_resume(record, seats, seed, games, rotate=rotate)
-    if game is None or not seats:
-        raise typer.BadParameter(
-            "name a game, and for each seat who sits there, such as: dogana play GAME mybot.py greedy;"
-            " or --resume and a folder",
-            param_hint="GAME SEAT...",
-        )
-    games, control = games or 1, control or read_clock(DEFAULT_CLOCK)
-    chosen = find(game)
-    setup, position = _agree(chosen, len(seats), option, board, start) if plan is None else plan.settle()
-    if not isolate and (memory, tasks, cpus, no_pondering, runtime) != (None, None, None, False, None):
-        raise PlayError("--memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate")
-    limits = read_limits(memory, tasks, cpus, no_pondering=no_pondering)
-    sandbox = None
-    if isolate and ray is None:
-        sandbox = build_sandbox(limits, runtime or [], "leave out --isolate if you trust the bots")
-    parsed = [read_player(word, chosen, wait, sandbox, runtime or [], ray, context.with_resource) for word in seats]
-    remote = any(isinstance(player, Remote) for player in parsed)
-    if remote and (games > 1 or rotate):
+    typed = SeriesOptions(
+        game=game,
+        seats=seat or [],
+        options=with_openings(option or [], openings),
+        board=board,
+        start=start,
+        clock=None if clock is None else str(read_clock(clock)),
+        seed=seed,
+        games=games,
+        rotate=rotate,
+        terms=BotTerms(wait, isolate, memory, tasks, cpus, no_pondering, [*map(str, runtime)] if runtime else None),
+        logs=logs,
+    )
+    if resume and record is None and game is not None and not typed.seats:
+        record, typed = target(game), replace(typed, game=None)
+    plan = _continued(typed, record) if resume else begin(typed)
+    chosen, sandbox = find(plan.game), plan.sandbox(ray)
+    players = [
+        read_player(word, chosen, plan.wait, sandbox, plan.runtimes, ray, context.with_resource) for word in plan.seats
+    ]
+    series = plan.series(players, record if plan.count > 1 else None, resumes=resume)
+    is_remote = any(isinstance(player, Remote) for player in players)
+    if plan.count > 1 and is_remote:
         raise PlayError("a remote agent joins one match; leave out --games and --rotate")
-    if (watch or listen is not None) and (games > 1 or rotate):
+    if plan.count > 1 and (watch or listen is not None):
         raise PlayError("--watch and --listen are for a single match; leave out --games and --rotate")
-    if not remote and listen is None and (tls_cert, tls_key) != (None, None):
+    if not is_remote and listen is None and (tls_cert, tls_key) != (None, None):
         raise PlayError("--tls-cert and --tls-key are for remote agents and watchers; add --listen, or leave them out")
     if watch and as_json:
         raise PlayError("--watch and --json both print the match; leave out one of them")
     if ray is not None:
-        if games == 1 and not rotate:
+        if plan.count == 1:
             raise PlayError("--ray is for a series of matches; add --games, or leave out --ray")
-        check_travels(parsed, isolate=isolate)
-    first_seed = secrets.randbits(62) if seed is None else seed
-    places = tuple(range(len(seats)))
-    seatings = rotations(places) if rotate else [places]
-    count = games * len(seatings)
-    if force and (record is None or count > 1):
+        check_travels(players, isolate=plan.isolate)
+    if force and (record is None or plan.count > 1):
         raise PlayError("--force is for the file of --record; records in a folder get names of their own")
-    _prepare_records(record, several=count > 1, force=force)
-    if logs is not None:
-        make_folder(logs)
-    series = Series(
-        settings=[Setting(chosen.name, dict(setup.options), setup.board_data, position, seatings)],
-        bots=seats,
-        players=parsed,
-        control=control,
-        first_seed=first_seed,
-        count=count,
-        records=record if count > 1 else None,
-        resumes=resume,
-    )
-    if count > 1:
-        if rotate:
-            seeds = "1 seed" if games == 1 else f"{games} seeds"
-            err.print(f"{seeds} in {len(seatings)} rotations of the seats: {count} matches", soft_wrap=True)
-        matches = (
-            play_series(series, min(count, workers or os.cpu_count() or 1))
-            if ray is None
-            else play_on_cluster(
-                series, ray, workers, tell, party(series, limits, runtime or [], [] if record is None else [record])
-            )
-        )
-        if record is None:
-            with _remarking_interrupts("with --record FOLDER, a series can go on after an interruption"):
-                _play_several(series, matches, logs, as_json=as_json)
-            return
-        plan = SeriesPlan(
-            game=chosen.name,
-            seats=seats,
-            options=dict(setup.options),
-            board=dict(setup.board_data),
-            position=None if position is None else dict(position),
-            clock=str(control),
-            seed=first_seed,
-            games=games,
-            rotate=rotate,
-            wait=wait,
-            isolate=isolate,
-            memory=memory,
-            tasks=tasks,
-            cpus=cpus,
-            no_pondering=no_pondering,
-            runtime=None if runtime is None else list(map(str, runtime)),
-            logs=None if logs is None else str(logs),
-            directory=str(Path.cwd()),
-            complete=False,
-        )
-        where = [*([] if ray is None else ["--ray", ray]), *([] if workers is None else ["--workers", workers])]
-        with unfinished(record, plan, resumes=resume, options=[*where, *(["--json"] if as_json else [])]):
-            _play_several(series, matches, logs, as_json=as_json)
+    _prepare_records(record, several=plan.count > 1, force=force)
+    if plan.logs is not None:
+        make_folder(Path(plan.logs))
+    if plan.count > 1:
+        _play_series(plan, series, workers, ray, as_json=as_json)
         return
     reached = None
-    if remote or listen is not None:
+    if is_remote or listen is not None:
         reached = Listen("127.0.0.1:0" if listen is None else listen, *read_tls(tls_cert, tls_key))
     adopt_orphans()
-    with _remarking_interrupts(f"the match was interrupted: it has no result{' and no record' if record else ''}"):
+    with remarking_interrupts(f"the match was interrupted: it has no result{' and no record' if record else ''}"):
         match = asyncio.run(_play_one(series, reached, record, watched=watch, invites=listen is not None))
-    _keep_logs(logs, match)
+    _keep_logs(plan.logs, match)
     if as_json:
         print_json(_as_json(match))
     else:
@@ -293,14 +211,45 @@ def play(
         raise typer.Exit(SEAT_OUT)
 
 
-@contextmanager
-def _remarking_interrupts(remark: str) -> Iterator[None]:
-    """Print a remark if the user interrupts the command in this context."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        err.print(remark, soft_wrap=True)
-        raise
+def _continued(typed: SeriesOptions, record: Path | None) -> SeriesPlan:
+    """Return the plan of the series in a folder; that of the command line, if it has the whole series and the folder no plan.
+
+    Raises:
+        DoganaError: if the series cannot go on.
+    """
+    if record is None:
+        if typed.game is not None and Path(typed.game).is_dir():
+            raise PlayError(
+                f"give the folder of a series with --record if you name seats, too: --record {typed.game} --resume"
+            )
+        raise PlayError("--resume needs the folder of a series: `dogana play --resume FOLDER`")
+    plan = read_plan(record)
+    if plan is not None:
+        return go_on(plan, record, typed)
+    if not record.is_dir() and not typed.seats:
+        raise PlayError(f"cannot resume: there is no folder {record}")
+    if not typed.seats or typed.seed is None or (typed.games or 1) * (len(typed.seats) if typed.rotate else 1) == 1:
+        raise PlayError(
+            f"cannot resume: nothing in {record} says which series it has; give the whole command,"
+            " with --games or --rotate and the --seed of the records"
+        )
+    return begin(typed)
+
+
+def _play_series(plan: SeriesPlan, series: Series, workers: int | None, ray: str | None, *, as_json: bool) -> None:
+    """Play several matches, and keep their plan in the folder of their records."""
+    if plan.rotate:
+        seeds = "1 seed" if plan.games == 1 else f"{plan.games} seeds"
+        err.print(f"{seeds} in {len(plan.seats)} rotations of the seats: {plan.count} matches", soft_wrap=True)
+    matches = play_matches(series, plan, workers, ray)
+    if series.records is None:
+        keeping = remarking_interrupts("with --record FOLDER, a series can go on after an interruption")
+    else:
+        again = [*([] if ray is None else ["--ray", ray]), *([] if workers is None else ["--workers", workers])]
+        again += ["--json"] if as_json else []
+        keeping = unfinished(series.records, plan, resumes=series.resumes, options=again)
+    with keeping:
+        _print_series(series, matches, plan.logs, as_json=as_json)
 
 
 async def _play_one(
@@ -356,48 +305,8 @@ def _own_host() -> str:
     return socket.gethostname()
 
 
-def _check_can_resume(
-    record: Path | None, seats: Sequence[str], seed: int | None, games: int | None, *, rotate: bool
-) -> None:
-    """Check that the command line has the whole series, because the folder has no plan of it.
-
-    Raises:
-        PlayError: if not.
-    """
-    if record is None:
-        raise PlayError("--resume needs the folder of a series: `dogana play --resume FOLDER`")
-    if not record.is_dir() and not seats:
-        raise PlayError(f"cannot resume: there is no folder {record}")
-    if not seats or seed is None or (games or 1) * (len(seats) if rotate else 1) == 1:
-        raise PlayError(
-            f"cannot resume: nothing in {record} says which series it has; give the whole command,"
-            " with --games or --rotate and the --seed of the records"
-        )
-
-
-def _check_directory(plan: SeriesPlan, record: Path, *, named: bool) -> None:
-    """Check that commands run in the same folder as before.
-
-    Raises:
-        ResumeError: if not, unless their seats were named again.
-    """
-    bots = [seat for seat in plan.seats if seat != REMOTE and not is_house_bot(seat)]
-    commands = [bot for bot in bots if not Path(bot).is_absolute()]
-    if commands and not named and not _is_here(plan.directory):
-        raise ResumeError(
-            f"cannot resume: the series in {record} was begun in {plan.directory}, where {commands[0]} runs;"
-            " go there, or give game and seats, too"
-        )
-
-
-def _is_here(directory: str) -> bool:
-    with suppress(OSError, ValueError):
-        return Path(directory).samefile(Path.cwd())
-    return False
-
-
-def _play_several(
-    series: Series, played: Generator[FinishedMatch, None, None], logs: Path | None, *, as_json: bool
+def _print_series(
+    series: Series, played: Generator[FinishedMatch, None, None], logs: str | None, *, as_json: bool
 ) -> None:
     """Play a series, and print the table of its matches even if it ends early."""
     tally = SeriesStatistics(series.bots, series.block_size)
@@ -440,27 +349,10 @@ def _prepare_records(target: Path | None, *, several: bool, force: bool) -> None
         check_free(target, force=force)
 
 
-def _agree(
-    game: Game, seats: int, options: Sequence[str], board: Path | None, start: Path | None
-) -> tuple[Setup, Mapping[str, Any] | None]:
-    """Return the setup of the matches (number of seats, options and board), and the position if there is one."""
-    if start is not None:
-        if options or board is not None:
-            raise PlayError("a position brings its own options and board; leave out --option, --openings and --board")
-        position = read_position(start, find)
-        if position.game is not game:
-            raise PlayError(f"position {start} is of {position.game.name}, not of {game.name}")
-        if position.setup.seats != seats:
-            raise PlayError(f"position {start} is for {position.setup.seats} seats, but {seats} were given")
-        return position.setup, position.state.to_json()
-    data = shipped_board(game) if board is None else read_board_file(board)
-    return game.setup(seats, read_options(options), data), None
-
-
-def _keep_logs(folder: Path | None, match: FinishedMatch) -> None:
+def _keep_logs(folder: str | None, match: FinishedMatch) -> None:
     for seat, text in match.logs.items():
         if folder is not None:
-            write_file(unused(folder / f"{match.name}-seat{seat}.log"), text)
+            write_file(unused(Path(folder) / f"{match.name}-seat{seat}.log"), text)
         elif match.result.seats[seat].outcome is not Outcome.PLAYED and text:
             err.print(f"seat {seat} wrote at the end:", style="bold")
             for line in text[-2000:].splitlines():

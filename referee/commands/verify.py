@@ -127,7 +127,6 @@ def verify(
 
 
 def _match_ids(files: Sequence[Path]) -> set[str]:
-    """Return the match ids in the headers of some records."""
     found = set()
     for path in files:
         with contextlib.suppress(RecordError):  # the verification reports it

@@ -11,6 +11,17 @@ from referee.match.effects import Refusal
 
 
 @dataclass(frozen=True, slots=True)
+class Unreadable:
+    """An answer that names neither an index nor actions."""
+
+    reason: str
+
+
+Answer = int | Sequence[Action] | Unreadable
+"""An answer: an index into the legal actions, or actions to be played in order."""
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """The refusal of an answer."""
 
@@ -20,19 +31,17 @@ class Refused:
     message: str
 
 
-def judge(
-    state: State, seat: Seat, legal: Sequence[Action], choice: int | Sequence[Action] | str
-) -> list[Action] | Refused:
+def judge(state: State, seat: Seat, legal: Sequence[Action], choice: Answer) -> list[Action] | Refused:
     """Return the actions of an answer, of which the first is legal, or the refusal of the answer.
 
     Args:
         state: the state of the match.
         seat: the seat that answers.
         legal: the legal actions of the seat.
-        choice: an index into them, or actions to be played in order, or (a text) the reason why it is neither.
+        choice: the answer.
     """
-    if isinstance(choice, str):
-        return Refused(Refusal.MALFORMED, "", choice)
+    if isinstance(choice, Unreadable):
+        return Refused(Refusal.MALFORMED, "", choice.reason)
     if isinstance(choice, int):
         if 0 <= choice < len(legal):
             return [legal[choice]]

@@ -52,7 +52,7 @@ An out seat stays out: its decisions are played by `default_action`, and it rank
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -77,7 +77,7 @@ from referee.match.effects import (
     Withdraw,
     Withdrawal,
 )
-from referee.match.judging import Refused, judge, why_dropped
+from referee.match.judging import Answer, Refused, judge, why_dropped
 from referee.match.opening import draw_opening
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Fault, Outcome, Result, SeatResult, closing_lines, final_ranks, milliseconds
@@ -196,16 +196,13 @@ class MatchMachine:
             if decision is not None:
                 decision.lag = min(decision.lag + seconds, now - decision.put_at)
 
-    def choose(
-        self, seat: Seat, number: int, choice: int | Sequence[Action] | str, now: float, waited: float = 0.0
-    ) -> list[Effect]:
+    def choose(self, seat: Seat, number: int, choice: Answer, now: float, waited: float = 0.0) -> list[Effect]:
         """Judge an answer.
 
         Args:
             seat: the seat that answers.
             number: the decision that is answered.
-            choice: an index into the legal list, or actions to be played in order, or (a text) the reason why it is
-                neither.
+            choice: the answer.
             now: when the answer was read, in seconds.
             waited: how long it had been waiting to be read, in seconds.
         """
@@ -293,7 +290,7 @@ class MatchMachine:
 
     # answers
 
-    def _read_choice(self, decision: Decision, choice: int | Sequence[Action] | str) -> list[Action] | None:
+    def _read_choice(self, decision: Decision, choice: Answer) -> list[Action] | None:
         """Return the actions of an answer, of which the first is legal; None if the answer was refused."""
         judged = judge(self.state, decision.seat, decision.actions, choice)
         if isinstance(judged, Refused):
@@ -583,7 +580,6 @@ def _times(timing: Timing | None) -> dict[str, float]:
 
 
 def _late(decision: Decision) -> str:
-    """Return a message about a missed deadline."""
     if decision.budget <= 0:
         return f"decision {decision.number} had no time: the bank was empty"
     budget = f"{decision.budget:.3f}".rstrip("0").rstrip(".") if decision.budget >= 0.001 else "less than 0.001"

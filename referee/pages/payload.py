@@ -23,9 +23,6 @@ _NEAR = 128
 _ALIKE = 3
 """The number of tokens that must be alike there."""
 
-_FORBIDDEN, _INSTEAD = b"<>&", b",.:"
-"""Base85 uses characters that are markup in HTML; others replace them."""
-
 Splice = list[int]
 """`[keep, drop, count, ...tokens, keep, drop, count, ...]`."""
 
@@ -149,10 +146,9 @@ def pictures_of(reel: Reel, seat: int | None) -> Iterator[str]:
 
 
 def written(data: dict[str, Any]) -> str:
-    """Encode a payload as base85 of compressed JSON, without markup. Equal data gives equal text."""
+    """Encode a payload as base64 of compressed JSON. Equal data gives equal text."""
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
-    packed = base64.b85encode(gzip.compress(plain, 9, mtime=0))
-    return packed.translate(bytes.maketrans(_FORBIDDEN, _INSTEAD)).decode()
+    return base64.b64encode(gzip.compress(plain, 9, mtime=0)).decode()
 
 
 def frames(reel: Reel) -> dict[str, Any]:

@@ -377,7 +377,6 @@ class Book:
         self._versions.add(label)
 
     def _check_known(self, versions: Iterable[object]) -> None:
-        """Check that versions were accepted before."""
         strangers = [label for label in versions if not isinstance(label, str) or label not in self._versions]
         if strangers:
             raise Wrong(f"it has {strangers[0]!r}, which was never taken in")

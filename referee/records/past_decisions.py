@@ -32,6 +32,7 @@ from referee.match.effects import (
     Withdraw,
     Withdrawal,
 )
+from referee.match.judging import Unreadable
 from referee.match.machine import MatchMachine
 from referee.match.result import Fault, Outcome
 from referee.records.record import RecordError, RecordLine
@@ -185,7 +186,7 @@ class _Again:
         if kind == "action" and data["by"] == Decider.AGENT.value:
             return self._match.choose(seat, decision.number, self._answer(seat), self._now)
         if kind == "strike" and data["reason"] == "illegal":
-            return self._match.choose(seat, decision.number, str(data.get("detail", "")), self._now)
+            return self._match.choose(seat, decision.number, Unreadable(str(data.get("detail", ""))), self._now)
         if closing is None:
             raise self._fail(line)
         if kind == "action" and data["by"] == Decider.CLOCK.value:

@@ -6,7 +6,6 @@ The match of a verified record followed the rules, with the board and the draws 
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from referee.kit.document import Document
 from referee.match.effects import Decider
 from referee.match.machine import STATE_DIGEST_EVERY
 from referee.match.opening import draw_opening
-from referee.match.plan import MatchDigest, MatchPlan, state_digest
+from referee.match.plan import MatchDigest, MatchPlan, canonical, state_digest
 from referee.match.result import Result, closing_lines, final_ranks
 from referee.records.header import read_plan
 from referee.records.record import FORMAT, READABLE, OtherFormat, RecordError, RecordLine, read_lines
@@ -305,13 +304,13 @@ class Replay:
             raise self._fail(self._take("seed"), "the last line of a record reveals the seed")
         result = self._result(None if may_end else self._seed)
         expected = closing_lines(result, state_digest(self.state))
-        if _canonical(line.data) != _canonical(expected[0]):
-            wrong = [key for key, value in expected[0].items() if _canonical(line.data.get(key)) != _canonical(value)]
+        if canonical(line.data) != canonical(expected[0]):
+            wrong = [key for key, value in expected[0].items() if canonical(line.data.get(key)) != canonical(value)]
             wrong = wrong or ["its entries"]
             raise self._fail(line, f"the result is another one: it differs in {', '.join(wrong)}")
         if not may_end:
             line = self._take("seed")
-            if _canonical(line.data) != _canonical(expected[1]):
+            if canonical(line.data) != canonical(expected[1]):
                 raise self._fail(line, "the last line of a record reveals the seed")
             self._read_signature(line.hash)
         if self._at < len(self.lines):
@@ -319,7 +318,6 @@ class Replay:
         self.result = result
 
     def _read_signature(self, signed: str) -> None:
-        """Read the signature of a hash, if there is one."""
         if self._at < len(self.lines) and self.lines[self._at].data.get("type") == "signature":
             line = self._take("signature")
             try:
@@ -363,11 +361,6 @@ class Replay:
     def _check_state(self, line: RecordLine, state: State) -> None:
         if line.data.get("state") != state_digest(state):
             raise self._fail(line, "the state is another one than was recorded (the digests differ)")
-
-
-def _canonical(value: Any) -> str:
-    """Write a value as JSON, where `True` is not 1 and 12.0 is not 12."""
-    return json.dumps(value, sort_keys=True)
 
 
 def _is_draw(value: Any) -> bool:

@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from bench.constants import BEGIN, END, OURS, PAGE, Constants, Found, Match, losses, play, row
+from bench.constants import OURS, PAGE, Constants, Found, Match, losses, play, row
+from bench.sections import marks
 from referee.registry import games
 
 
@@ -32,7 +33,8 @@ def test_with_more_noise_in_a_performance_ratings_learn_slower() -> None:
 
 
 def test_the_page_has_a_row_for_each_game() -> None:
-    table = PAGE.read_text().partition(BEGIN)[2].partition(END)[0]
+    begin, end = marks("make ratings", "constants")
+    table = PAGE.read_text().partition(begin)[2].partition(end)[0]
     titles = [line.split("|")[1].strip() for line in table.splitlines() if line.count("|") == 7][2:]
     assert titles == [game.title for game in games().values()]
 

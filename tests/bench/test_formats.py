@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from bench.formats import BEGIN, END, ENTRANTS, PAGE, SEATS, WAYS, Cell, Way, budget_of, plan, result, winners
+from bench.formats import ENTRANTS, PAGE, SEATS, WAYS, Cell, Way, budget_of, plan, result, winners
+from bench.sections import marks
 from referee.tournament.course import course
 from referee.tournament.plan import Format
 
@@ -36,6 +37,7 @@ def test_a_stronger_entrant_is_placed_first_if_nothing_else_differs() -> None:
 
 
 def test_the_page_has_a_row_for_each_field() -> None:
-    table = PAGE.read_text().partition(BEGIN)[2].partition(END)[0]
+    begin, end = marks("make formats")
+    table = PAGE.read_text().partition(begin)[2].partition(end)[0]
     rows = [line.split("|") for line in table.splitlines() if line.startswith("| ") and line[2].isdigit()]
     assert [(int(row[1]), int(row[2])) for row in rows] == [(one, seats) for one in ENTRANTS for seats in SEATS]

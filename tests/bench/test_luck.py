@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from bench import luck
 from bench.luck import blocks_needed, is_stale, outcomes, saved, verdict
 from bench.luck_blocks import AT_RANDOM, POLICIES, VALUES, Block, Cell, ends, play, results, written
+from bench.sections import fill
 from bench.strength import OPENINGS, opened
 from referee.kit.chance import LiveChance
 from referee.playout import rollout
@@ -98,5 +100,8 @@ def test_openings_make_matches_differ() -> None:
     assert len(set(ends(Cell("yunnan", 2), 4))) > 35
 
 
-def test_the_page_is_made_from_the_results() -> None:
-    assert luck.PAGE.read_text() == luck.page()
+def test_the_page_is_made_from_the_results(tmp_path: Path) -> None:
+    page = tmp_path / "luck.md"
+    page.write_text(luck.PAGE.read_text())
+    fill(page, "make luck", luck.parts())
+    assert page.read_text() == luck.PAGE.read_text()

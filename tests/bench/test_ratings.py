@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from bench.ratings import BEGIN, END, SETTINGS, Range, coverage, error, play, slope, write
+from bench.ratings import SETTINGS, Range, coverage, error, play, slope, table
 
 SMALL = next(setting for setting in SETTINGS if setting.bots == 10)
 
@@ -45,16 +43,10 @@ def test_ranges_of_the_fit_contain_the_truth_more_often_than_those_of_online_rat
     assert sum(fitted) > sum(online)
 
 
-def test_the_table_goes_between_its_marks(tmp_path: Path) -> None:
-    page = tmp_path / "ratings.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    found = {SMALL.name: [play(SMALL, seed) for seed in (1, 2)]}
-    write(page, found)
-    written = page.read_text()
-    assert written.startswith(f"before\n{BEGIN}\n2 ladders in each row:\n\n| bots and games |")
-    assert written.endswith(f"\n{END}\nafter\n")
-    assert "old" not in written
-    assert written.count("\n| ") == 3
-    assert SMALL.name in written
-    write(page, found)
-    assert page.read_text() == written
+def test_the_table_has_both_ratings_for_each_setting() -> None:
+    found = table({SMALL.name: [play(SMALL, seed) for seed in (1, 2)]})
+    assert found.startswith("2 ladders in each row:\n\n| bots and games |")
+    assert [line.split("|")[1:3] for line in found.splitlines()[4:]] == [
+        [f" {SMALL.name} ", " online "],
+        ["  ", " **fit** "],
+    ]

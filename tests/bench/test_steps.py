@@ -15,7 +15,6 @@ from bench.scheduling import RULES, play
 NEED_MORE = {
     "starting": "the modules of the kit for Go",
     "rules": "a compiler, and OpenSpiel",
-    "tag": "a checkout of TAG",
 }
 """The steps that need more than a checkout."""
 

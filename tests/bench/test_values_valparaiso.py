@@ -7,7 +7,8 @@ import random
 import pytest
 from house_bots.greedy.valparaiso_estimates import NAMES, factors
 
-from bench.values_valparaiso import GAME, Sums, effects, measured, played
+from bench.linear import Sums
+from bench.values_valparaiso import GAME, effects, measured, played
 from referee.registry import shipped_board
 
 

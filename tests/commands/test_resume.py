@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from referee.commands.resume import NAME
+from referee.commands.plan_file import SERIES
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.test_series import PLAY, QUICK, matches, start
@@ -35,7 +35,7 @@ def cut_short(tmp_path: Path, *arguments: object, number: int = signal.SIGINT) -
 
 
 def said(tmp_path: Path) -> str:
-    return (tmp_path / "my matches" / NAME).read_text()
+    return (tmp_path / "my matches" / SERIES).read_text()
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_a_series_that_was_killed_goes_on_and_what_it_left_in_the_middle_is_remo
     wait_until(lambda: not any(".part" in one.name for one in folder.iterdir() if _is_of_a_worker(one)))
     assert len(matches(dogana("play", "--resume", "my matches", "--json").stdout)) == 3
     left = {one.name for one in folder.iterdir() if one.suffix != ".jsonl"}
-    assert left == {NAME, "notes.part", "cargo_noir-0123456789abcdef.1"}
+    assert left == {SERIES, "notes.part", "cargo_noir-0123456789abcdef.1"}
     dogana("verify", *records(folder))
 
 
@@ -159,7 +159,7 @@ def test_a_new_series_does_not_take_the_place_of_one_that_is_not_complete(
     plan = json.loads(cut_short(tmp_path, *words))
     refused = here(*words, "--record", "my matches", status=1).stderr
     assert f"(seed {plan['seed']}): go on with `dogana play --resume 'my matches'`, use another folder" in refused
-    (tmp_path / "my matches" / NAME).unlink()
+    (tmp_path / "my matches" / SERIES).unlink()
     dogana(*PLAY, *QUICK, "--games", 2, "--workers", 1, "--record", "my matches")  # what the line offers
 
 
@@ -167,13 +167,13 @@ def test_a_new_series_does_not_take_the_place_of_one_that_is_not_complete(
 def test_a_new_series_does_not_take_the_place_of_a_finished_one(dogana: Dogana, here: Dogana, tmp_path: Path) -> None:
     words = (*PLAY, *QUICK, "--record", "matches", "--games")
     dogana(*words, 2, "--seed", 5, "--workers", 1)
-    plan = (tmp_path / "matches" / NAME).read_text()
+    plan = (tmp_path / "matches" / SERIES).read_text()
     refused = here(*words, 3, status=1).stderr
     assert "matches has a finished series of cargo_noir (--games 2, seed 5)" in refused
     assert (
         "`dogana play --resume matches --games NUMBER`, use another folder, or remove matches/.series.json" in refused
     )
-    assert (tmp_path / "matches" / NAME).read_text() == plan
+    assert (tmp_path / "matches" / SERIES).read_text() == plan
     assert len(records(tmp_path / "matches")) == 2
     longer = dogana("play", "--resume", "matches", "--games", 3, "--workers", 1)  # what the line offers
     assert "played already" not in longer.stderr
@@ -219,7 +219,7 @@ def test_what_was_typed_and_contradicts_the_folder_is_said_in_one_line(dogana: D
 @pytest.mark.long
 def test_commands_run_where_they_ran_before(dogana: Dogana, here: Dogana, tmp_path: Path, slow: str) -> None:
     cut_short(tmp_path, "play", "cargo_noir", slow, "random", *QUICK, "--games", 2)
-    path = tmp_path / "my matches" / NAME
+    path = tmp_path / "my matches" / SERIES
     path.write_text(json.dumps(json.loads(path.read_text()) | {"directory": "/nowhere\x1b[2J"}))
     refused = here("play", "--resume", "my matches", status=1).stderr
     assert r"was begun in /nowhere\x1b[2J, where cmd:" in refused
@@ -278,12 +278,12 @@ def test_a_folder_with_a_foreign_or_damaged_plan_is_said_in_one_line(
     here: Dogana, tmp_path: Path, written: str, reason: str
 ) -> None:
     (tmp_path / "matches").mkdir()
-    (tmp_path / "matches" / NAME).write_text(written)
+    (tmp_path / "matches" / SERIES).write_text(written)
     refused = here("play", "--resume", "matches", status=1).stderr
     assert len(refused.splitlines()) == 1
     assert reason in refused
     assert "\x1b" not in refused
-    assert (tmp_path / "matches" / NAME).read_text() == written
+    assert (tmp_path / "matches" / SERIES).read_text() == written
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from referee.commands.resume import NAME
+from referee.commands.plan_file import SERIES
 from referee.live.matches.series import unsaved
 from referee.match.plan import match_id_for
 from referee.registry import find, shipped_board
@@ -171,7 +171,7 @@ def test_a_killed_series_is_resumed(dogana: Dogana, tmp_path: Path) -> None:
 def test_records_without_a_plan_of_another_series_are_not_taken_for_its_own(dogana: Dogana, tmp_path: Path) -> None:
     series = ("--games", 2, "--seed", 3, *QUICK, "--record", "matches", "--workers", 1)
     dogana(*PLAY, *series)
-    (tmp_path / "matches" / NAME).unlink()
+    (tmp_path / "matches" / SERIES).unlink()
     for words, reason in (
         (("random", "random"), "has the bots ['random', 'greedy'], not ['random', 'random']"),
         (("random", "greedy", "--clock", "1+1/1"), "has the clock 60+0.5/10, not 1+1/1"),
@@ -179,7 +179,7 @@ def test_records_without_a_plan_of_another_series_are_not_taken_for_its_own(doga
         ended = dogana("play", "cargo_noir", *words, *series, "--resume", status=1)
         assert reason in ended.stderr
         assert "use another folder" in ended.stderr
-        assert not (tmp_path / "matches" / NAME).exists()
+        assert not (tmp_path / "matches" / SERIES).exists()
 
 
 @pytest.mark.long

@@ -15,8 +15,7 @@ from referee.pages.payload import Reel
 
 def read(text: str) -> dict[str, Any]:
     """Read a payload."""
-    compressed = base64.b85decode(text.encode().translate(bytes.maketrans(b",.:", b"<>&")))
-    data: dict[str, Any] = json.loads(gzip.decompress(compressed))
+    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(text, validate=True)))
     for splices in data["seats"]:
         for step, change in enumerate(splices):
             splices[step] = splices[step - 1] if change is None else change

@@ -21,6 +21,7 @@ import pytest
 
 from referee.game import Game, Seat
 from referee.kit.chance import commitment
+from referee.match.judging import Unreadable
 from referee.match.result import Fault, Outcome
 from referee.pages.film import STEPS_A_REEL, FilmError, film
 from referee.pages.match import ReplayPage, make_page
@@ -281,7 +282,7 @@ def hostile(path: Path) -> Path:
     """A match with markup in every text that strangers write: names, the match's id, details and rules."""
     plan = plan_of(options={"last_turn": 3, "first_player": 0}, seats=3)
     table = Table(plan)
-    table.answer(0, "no action")
+    table.answer(0, Unreadable("no action"))
     table.answer(0, 0)
     table.fault(1, Fault(Outcome.CRASH, MARKUP))
     table.play_out()

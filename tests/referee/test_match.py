@@ -10,6 +10,7 @@ from referee.game import Action, Seat
 from referee.games.cargo_noir.actions import Casino, Send, Stake
 from referee.games.cargo_noir.names import Destination
 from referee.match.effects import AppendLine, Ask, Dismiss, Finish, Played, Refusal, Reject, Show, Withdraw, Withdrawal
+from referee.match.judging import Answer, Unreadable
 from referee.match.machine import STRIKES_ALLOWED
 from referee.match.result import Fault, Outcome, final_ranks
 from tests.tables import Table, cargo_noir, plan_of, sealed
@@ -148,15 +149,15 @@ class TestRefusals:
             ([Casino()], Refusal.ILLEGAL, "C2.4", "casino is not legal"),
             ([Lay(3)], Refusal.ILLEGAL, "", "not an action of cargo_noir"),
             ([], Refusal.MALFORMED, "", "names no action"),
-            ("what is that", Refusal.MALFORMED, "", "what is that"),
+            (Unreadable("what is that"), Refusal.MALFORMED, "", "what is that"),
         ],
     )
     def test_a_wrong_answer_is_refused_with_the_reason_and_the_rule(
-        self, choice: object, refusal: Refusal, rule: str, text: str
+        self, choice: Answer, refusal: Refusal, rule: str, text: str
     ) -> None:
         table = cargo_noir()
         table.wait(2)
-        table.answer(0, choice)  # type: ignore[arg-type]
+        table.answer(0, choice)
         [reject] = table.said(Reject)
         assert (reject.refusal, reject.rule, reject.strikes) == (refusal, rule, 1)
         assert text in reject.message

@@ -16,6 +16,7 @@ from referee.live.messages import wire
 from referee.live.messages.codec import codec
 from referee.match.clock import TRANSIT_SECONDS, TimeControl
 from referee.match.effects import Ask, Decision, Effect
+from referee.match.judging import Unreadable
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome
 from referee.records.past_decisions import DecisionEnd, PastDecision, past_decisions
@@ -116,7 +117,7 @@ def make_trouble(table: Table, dice: random.Random, seat: Seat) -> None:
         case 0:
             table.answer(seat, 10_000)
         case 1:
-            table.answer(seat, "no answer at all")
+            table.answer(seat, Unreadable("no answer at all"))
         case 2:
             pass_time(table, dice.random() * 12)
         case 3:

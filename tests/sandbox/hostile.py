@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
 import shutil
 import socket
 import sys
@@ -18,11 +19,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from referee.match.result import Outcome
-from referee.sandbox import probe
 from referee.sandbox.box import Sandbox
+from referee.sandbox.filter import calls
 from referee.sandbox.limits import MIB, ResourceLimits
 from referee.sandbox.measures import Ran, build, run
-from tests.sandbox import attackers, attacks
+from tests.sandbox import attackers, attacks, probe
 
 LIMITS = ResourceLimits(memory_bytes=128 * MIB, tasks=24, tmp_bytes=4 * MIB)
 """Tight, so that reaching them costs little."""
@@ -141,7 +142,7 @@ CALLS = {
     "other_entries": Calls("Makes calls by the entries of other architectures.", "x32 i386"),
     "odd_calls": Calls("Makes calls that hardly anybody makes.", "modify_ldt remap_file_pages map_shadow_stack personality lookup_dcookie file_getattr splice vmsplice get_robust_list"),
 }  # fmt: skip
-"""What the probe tries (`referee/sandbox/probe.py`); the measure is the filter of system calls."""
+"""What the probe tries (`tests/sandbox/probe.py`); the measure is the filter of system calls."""
 
 _LIMITED = "limits"
 AGENTS = {
@@ -200,8 +201,8 @@ def table() -> list[str]:
         refusals = [f"`{word}`" if word != NOTHING else "nothing gained" for word in one.ends.split()]
         test = "test_a_program_in_its_box_harms_nobody" if one.alone else "test_a_program_in_its_box_gains_nothing"
         add(name, _does(attacks, name), one.wall, ", ".join(refusals), f"`{test}`")
-    for name, calls in CALLS.items():
-        add(name, calls.does, "system calls", "the filter's refusal", "`test_system_calls_of_attackers_are_refused`")
+    for name, group in CALLS.items():
+        add(name, group.does, "system calls", "the filter's refusal", "`test_system_calls_of_attackers_are_refused`")
     for name, agent in AGENTS.items():
         ends = (
             "a match played, nothing gained" if agent.outcome is Outcome.PLAYED else f"its fault: {agent.outcome.value}"
@@ -287,7 +288,9 @@ def said(ran: Ran, names: Sequence[str]) -> dict[str, dict[str, str]]:
 
 def probed(sandbox: Sandbox) -> dict[str, str]:
     """Run the probe in a box, and return what came of each of its attempts."""
-    ran = run(sandbox, [sys.executable, "-I", "probe.py"], Path(probe.__file__).parent)
+    ran = run(
+        sandbox, [sys.executable, "-I", "probe.py", json.dumps(calls(platform.machine()))], Path(probe.__file__).parent
+    )
     found: dict[str, str] = json.loads(ran.output)
     return found
 

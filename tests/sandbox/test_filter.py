@@ -27,10 +27,10 @@ from referee.errors import DoganaError
 from referee.live.matches.play import Command, House, Player, play_match
 from referee.live.matches.server import RefereeServer
 from referee.match.result import Outcome
-from referee.sandbox import probe
 from referee.sandbox.filter import ALLOW, ARCHITECTURES, DENY, Policy, bpf, calls
 from referee.sandbox.program import ALLOWED, KILLED, Passes, Rule, refused
 from tests.patience import patient
+from tests.sandbox import probe
 from tests.tables import plan_of
 
 POLICIES = {"allow": ALLOW, "deny": DENY}
@@ -213,7 +213,7 @@ def probed(policy: Policy | None) -> dict[str, str]:
         arguments = ["--seccomp", str(descriptors[0])]
     try:
         ended = subprocess.run(
-            [*BOX, *arguments, "--", sys.executable, "-I", probe.__file__],
+            [*BOX, *arguments, "--", sys.executable, "-I", probe.__file__, json.dumps(calls(platform.machine()))],
             capture_output=True,
             pass_fds=descriptors,
             check=True,

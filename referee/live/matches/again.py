@@ -19,7 +19,7 @@ from referee.live.seats.agent import AgentSeat
 from referee.live.seats.command import GRACE_SECONDS, AgentLog, AgentProcess
 from referee.match.clock import TRANSIT_SECONDS
 from referee.match.effects import Decider, Decision, Refusal, Reject, Withdraw, Withdrawal
-from referee.match.judging import Refused, judge, why_dropped
+from referee.match.judging import Answer, Refused, judge, why_dropped
 from referee.match.machine import STRIKES_ALLOWED
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
@@ -123,7 +123,7 @@ class _Questions:
         self._process = process
         self._with_clock = with_clock
         self._open: Decision | None = None
-        self._said: asyncio.Future[int | Sequence[Action] | str | Fault] = self._loop.create_future()
+        self._said: asyncio.Future[Answer | Fault] = self._loop.create_future()
         self._sent_at = 0.0
         self._heard_at = 0.0
         self._fault: Fault | None = None
@@ -177,7 +177,6 @@ class _Questions:
         return Reaction(actions, refused, seconds, is_late, self._fault, log, is_same, is_same and bool(left))
 
     def _question(self, asked: PastDecision) -> Decision:
-        """Return the decision in its present form."""
         question = copy.copy(asked.question)
         question.dropped, self._dropped = self._dropped, ""
         if not self._with_clock:
@@ -185,7 +184,7 @@ class _Questions:
             question.window = None
         return question
 
-    async def _hear(self, until: float) -> int | Sequence[Action] | str | Fault | None:
+    async def _hear(self, until: float) -> Answer | Fault | None:
         """Return the agent's answer or fault; None if there is neither by the time `until`."""
         seconds = max(0.0, until - self._loop.time()) if self._with_clock else None
         await asyncio.wait([self._said], timeout=seconds)
@@ -226,7 +225,7 @@ class _Questions:
         """Start the time of a question."""
         self._sent_at = self._loop.time()
 
-    def answer(self, seat: Seat, number: int, choice: int | Sequence[Action] | str) -> None:
+    def answer(self, seat: Seat, number: int, choice: Answer) -> None:
         """Take an answer."""
         question = self._open
         if question is None or not self.is_open(seat, number):

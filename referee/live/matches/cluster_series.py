@@ -26,11 +26,11 @@ from referee.live.matches.series import (
     SeriesEnd,
     SeriesError,
     SeriesWorker,
-    keep,
+    finish,
     recorded,
+    recorded_at,
     unsaved,
 )
-from referee.live.matches.worker import undisturbed
 from referee.live.seats.scratch import Scratch
 from referee.sandbox.limits import ResourceLimits
 from referee.sandbox.measures import build
@@ -160,8 +160,8 @@ def play_on_cluster(
                 number and not yielded and 0 not in ends
             ):  # if the bots of the first match do not start, the series ends
                 yield None
-            if (path := _recorded_at(series, number)) is not None:
-                plan = series.plan(number)
+            plan = series.plan(number)
+            if (path := recorded_at(series, series.name(number, plan))) is not None:
                 ends[number] = FinishedMatch(number, plan, path.stem, recorded(path, plan), path, {}, is_earlier=True)
             else:
                 yield Job(number, (number,), None)
@@ -185,14 +185,6 @@ def play_on_cluster(
             yielded += 1
 
 
-def _recorded_at(series: MatchSource, number: int) -> Path | None:
-    """Return the record of an earlier match of a series; None if it has not been played."""
-    if series.records is None or not series.resumes:
-        return None
-    path = series.records / f"{series.name(number, series.plan(number))}.jsonl"
-    return path if path.exists() and path.stat().st_size else None
-
-
 def _settle(series: MatchSource, number: int, answer: object) -> FinishedMatch:
     """Write the record of a match, and return the match.
 
@@ -211,8 +203,7 @@ def _settle(series: MatchSource, number: int, answer: object) -> FinishedMatch:
         written = series.records / unsaved(name, os.getpid())
         try:
             written.write_bytes(answer.record)
-            with undisturbed():
-                path = written.replace(series.records / f"{name}.jsonl") if series.resumes else keep(written, name)
+            path = finish(series, written, name)
         except OSError as error:
             raise SeriesError(f"{error.filename}: {error.strerror}") from error
         finally:

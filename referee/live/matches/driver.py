@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Protocol
 
 from referee.errors import DoganaError
-from referee.game import Action, Observation, Seat, State
+from referee.game import Observation, Seat, State
 from referee.kit.chance import LiveChance
 from referee.live.messages.codec import Codec, codec
 from referee.live.seats.house import HouseBotFailed
@@ -45,6 +45,7 @@ from referee.match.effects import (
     Withdraw,
 )
 from referee.match.house import HouseBot
+from referee.match.judging import Answer
 from referee.match.machine import MatchMachine
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Result
@@ -176,7 +177,7 @@ class MatchDriver:
         if self._lateness is not None:
             self._heard[seat] = self._lateness.sample()
 
-    def answer(self, seat: Seat, number: int, choice: int | Sequence[Action] | str) -> None:
+    def answer(self, seat: Seat, number: int, choice: Answer) -> None:
         """Judge an answer that has just been read."""
         waited = 0.0
         heard = self._heard.get(seat)

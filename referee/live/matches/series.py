@@ -367,16 +367,25 @@ async def _play(series: MatchSource, number: int, server: RefereeServer) -> Seri
     if series.records is None:
         report = await play_match(plan, series.seated(number), server=server, all_must_start=series.must_start(number))
         return SeriesEnd(report.result, None, report.logs, "")
-    path = series.records / f"{name}.jsonl"
-    if series.resumes and path.exists() and path.stat().st_size:
+    if (path := recorded_at(series, name)) is not None:
         return SeriesEnd(recorded(path, plan), path, {}, "", is_earlier=True)
     written = series.records / unsaved(name, os.getpid())
     report = await play_match(
         plan, series.seated(number), server=server, record=written, all_must_start=series.must_start(number)
     )
+    return SeriesEnd(report.result, finish(series, written, name), report.logs, "")
+
+
+def recorded_at(series: MatchSource, name: str) -> Path | None:
+    """Return the record of an earlier match of a resumed series by its name; None if it has not been played."""
+    path = None if series.records is None or not series.resumes else series.records / f"{name}.jsonl"
+    return path if path is not None and path.exists() and path.stat().st_size else None
+
+
+def finish(series: MatchSource, written: Path, name: str) -> Path:
+    """Give the record of a finished match its name; return its path."""
     with undisturbed():  # a worker that must end now names the record first, or leaves an empty one
-        kept = written.replace(path) if series.resumes else keep(written, name)
-    return SeriesEnd(report.result, kept, report.logs, "")
+        return written.replace(written.with_name(f"{name}.jsonl")) if series.resumes else keep(written, name)
 
 
 def recorded(path: Path, plan: MatchPlan) -> Result:

@@ -153,7 +153,6 @@ class Codec:
 
 
 def _hints(cls: type) -> dict[str, Any]:
-    """Return the fields of a dataclass or a named tuple, with their types."""
     return typing.get_type_hints(cls)
 
 

@@ -9,9 +9,10 @@ from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
 
 from dogana.v1 import referee_pb2 as pb
-from referee.game import Action, Seat, label
+from referee.game import Seat, label
 from referee.live.messages.codec import Codec, CodecError
 from referee.match.effects import Decision, Happened, Played, Reject, SeatNow, Timing, Withdraw
+from referee.match.judging import Answer, Unreadable
 from referee.match.machine import STRIKES_ALLOWED
 from referee.match.plan import MatchPlan
 from referee.match.result import Result, milliseconds
@@ -43,19 +44,19 @@ def read_agent_message(data: bytes) -> pb.AgentMessage:
     return message
 
 
-def read_choice(codec: Codec, choose: pb.Choose) -> int | list[Action] | str:
+def read_choice(codec: Codec, choose: pb.Choose) -> Answer:
     """Return the index or the actions of an answer, or the reason why it has neither."""
     which = choose.WhichOneof("choice")
     if which == "index":
         return choose.index
     if which is None:
-        return "the answer has neither an index nor actions"
+        return Unreadable("the answer has neither an index nor actions")
     if choose.actions.type_url != codec.actions_url:
-        return f"actions must be a {codec.actions_url}, not {choose.actions.type_url[:120]!r}"
+        return Unreadable(f"actions must be a {codec.actions_url}, not {choose.actions.type_url[:120]!r}")
     try:
         return codec.read_actions(choose.actions.value)
     except CodecError as error:
-        return str(error)
+        return Unreadable(str(error))
 
 
 def options_text(plan: MatchPlan) -> dict[str, str]:

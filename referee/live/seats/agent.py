@@ -6,18 +6,19 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NoReturn, Protocol
 
 import grpc
 
 from dogana.v1 import referee_pb2 as pb
-from referee.game import Action, Seat
+from referee.game import Seat
 from referee.live.messages import wire
 from referee.live.messages.codec import Codec
 from referee.live.seats.pondering import NoPondering
 from referee.live.seats.telemetry import KeyValues
 from referee.match.effects import Decision, Reject, Withdraw
+from referee.match.judging import Answer, Unreadable
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
 from referee.terminal import visible
@@ -91,7 +92,7 @@ class Driver(Protocol):
         """Start the time of a seat: the transport gets its question now."""
         ...
 
-    def answer(self, seat: Seat, number: int, choice: int | Sequence[Action] | str) -> None:
+    def answer(self, seat: Seat, number: int, choice: Answer) -> None:
         """Judge an answer that has just been read."""
         ...
 
@@ -282,7 +283,7 @@ class AgentSeat:
             self.break_off("it sent a second Join")
         elif driver is not None:
             number = message.choose.decision
-            choice: int | Sequence[Action] | str = "it answers no open decision"
+            choice: Answer = Unreadable("it answers no open decision")
             if driver.is_open(self.seat, number):
                 if message.choose.HasField("thought_ms"):
                     self._note_network(message.choose.thought_ms)

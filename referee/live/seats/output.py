@@ -98,7 +98,6 @@ class Output:
         return READ_COST + len(data) + TELEMETRY_COST * self._take(data)
 
     def _next(self) -> bytes:
-        """Return the next piece of output; empty if there is none."""
         data = self._held or self._read()
         self._held = b""
         if len(data) > _PIECE_BYTES and BEGINNING in data:
@@ -118,7 +117,6 @@ class Output:
         return data
 
     def _rest(self) -> None:
-        """Pause reading."""
         if self._pause is not None:
             self._pause.cancel()
             self._pause = None
