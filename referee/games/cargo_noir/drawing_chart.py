@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from referee.games.cargo_noir.board import CargoNoirBoard
+from referee.games.cargo_noir.breakdown import titled
 from referee.games.cargo_noir.drawing_style import cargo, coins, ship
-from referee.games.cargo_noir.drawing_words import titled
 from referee.games.cargo_noir.names import Destination, Port, Purpose
 from referee.games.cargo_noir.observation import CargoNoirObservation, PortView
 from referee.games.cargo_noir.spots import spot_of

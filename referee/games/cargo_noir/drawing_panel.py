@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from referee.game import Scene, Seat
 from referee.games.cargo_noir.board import CargoNoirBoard
+from referee.games.cargo_noir.breakdown import titled
 from referee.games.cargo_noir.drawing_style import card_colour, ship, token
-from referee.games.cargo_noir.drawing_words import placed, titled
 from referee.games.cargo_noir.names import Card, Kind, Phase
 from referee.games.cargo_noir.observation import CargoNoirObservation, SeatView
 from referee.games.cargo_noir.spots import spot_of
 from referee.games.cargo_noir.worth import worth
-from referee.kit.scene import brackets, clock, signed
+from referee.kit.scene import brackets, clock, ordinal, signed
 from referee.kit.svg import (
     ALARM,
     BRASS,
@@ -61,7 +61,7 @@ def panel(
     over = seen.phase is Phase.OVER
     active, winner = seat == seen.seat and not over, over and has.rank == 1
     remarks = ["you"] if seat == seen.viewer else [f"seat {seat}"]
-    remarks += ["to act"] * active + [placed(seen, seat)] * over
+    remarks += ["to act"] * active + [ordinal(has.rank)] * over
     name = board.families[seat] if scene is None else scene.bots[seat]
     parts = [
         box(0, 0, width, height),
