@@ -97,6 +97,7 @@ def read(table: Table, document: Document) -> None:
     table.goods = document.counts_of_each("goods", _KIND_NAMES, _MAX, seats, default=table.goods)
     table.cards = document.counts_of_each("cards", _CARD_NAMES, _MAX, seats, default=table.cards)
 
+    # In this order: by default, bag, supply and bank have what is nowhere else.
     table.discard = document.counts("discard", _KIND_NAMES, _MAX, [0] * len(Kind))
     elsewhere = _tokens_outside_bag(table)
     in_play = [board.tokens_per_kind] * 9 + [seats]

@@ -111,6 +111,7 @@ def is_cancelled(seen: VeneziaObservation, seat: Seat) -> bool:
     has = seen.seats[seat]
     if has.action is None or has.action is ActionCard.NONE or seat in seen.waiting:
         return False
+    # An executed card has its round on the discard pile, and its seat waits no longer.
     return has.discard[CARDS.index(has.action)] != seen.round
 
 

@@ -226,6 +226,8 @@ def _below(board: YunnanBoard, seen: YunnanObservation) -> tuple[str, list[_Pin]
 def _pins(pins: list[_Pin], axis: _Axis, y: float, edge: float, width: float) -> str:
     """Draw pins side by side at a height, each with a line to its place on an edge of the track."""
     ordered = sorted(pins, key=lambda pin: pin.points)
+    # From the left, each pin is pushed off the one before it; that can push the last ones over the right edge. So from
+    # the right, each is pushed back off the one after it.
     lefts: list[float] = []
     free = _AXIS - 16.0
     for pin in ordered:
