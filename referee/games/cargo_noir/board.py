@@ -99,8 +99,7 @@ def read_board(document: Document) -> CargoNoirBoard:
     coins_total = family.integer("coins_total", 0, _MAX)
     if coins_total < 5 * start_coins:
         family.note(
-            "coins_total",
-            f"must be at least {5 * start_coins}: five players start with {start_coins} each (S4)",
+            "coins_total", f"must be at least {5 * start_coins}: five players start with {start_coins} each (S4)"
         )
 
     track = document.board_table("track")
@@ -166,8 +165,7 @@ def read_board(document: Document) -> CargoNoirBoard:
         needed = board.black_market_spaces + sum(board.spaces[port] for port in board.open_ports(seats))
         if needed > 9 * tokens_per_kind + seats:
             document.note(
-                "",
-                f"needs {needed} tokens on the table with {seats} players, but has {9 * tokens_per_kind + seats}",
+                "", f"needs {needed} tokens on the table with {seats} players, but has {9 * tokens_per_kind + seats}"
             )
     return board
 

@@ -89,10 +89,7 @@ def panel(
 
 def _coins(has: SeatView, had: SeatView) -> str:
     change = has.safe - had.safe
-    parts = [
-        text(12, 82, short(has.safe), 21, BRASS, bold=True, fit=34),
-        text(12, 100, "coins", SMALLEST, FADED),
-    ]
+    parts = [text(12, 82, short(has.safe), 21, BRASS, bold=True, fit=34), text(12, 100, "coins", SMALLEST, FADED)]
     if change:
         parts.append(text(52, 100, signed(change), 14, LAMP, bold=True, fit=26))
     return "".join(parts)

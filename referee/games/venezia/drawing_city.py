@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from referee.games.venezia.board import VeneziaBoard
-from referee.games.venezia.drawing_style import (
-    GOLD,
-    RIPPLE,
-    WATER,
-    bird,
-    flag,
-    flock,
-    grave,
-    halved,
-    house,
-    raptor,
-)
+from referee.games.venezia.drawing_style import GOLD, RIPPLE, WATER, bird, flag, flock, grave, halved, house, raptor
 from referee.games.venezia.drawing_words import leader, worth
 from referee.games.venezia.names import DISTRICTS, Place
 from referee.games.venezia.observation import VeneziaObservation

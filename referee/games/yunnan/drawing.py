@@ -30,15 +30,7 @@ from referee.games.yunnan.drawing_pieces import (
     teahouse,
 )
 from referee.games.yunnan.drawing_tracks import LEVELS_HEIGHT, ORDERS_HEIGHT, SCORE_HEIGHT, levels, orders, score
-from referee.games.yunnan.drawing_words import (
-    BUILDINGS,
-    PHASES,
-    bank_in_words,
-    colours_of,
-    described,
-    notes,
-    reach_of,
-)
+from referee.games.yunnan.drawing_words import BUILDINGS, PHASES, bank_in_words, colours_of, described, notes, reach_of
 from referee.games.yunnan.names import Colour, Phase, Space, Structure
 from referee.games.yunnan.observation import ColourView, YunnanObservation
 from referee.games.yunnan.spots import bid_spot, spot_of
@@ -83,11 +75,7 @@ _PANEL_HEIGHT = 152
 _HEIGHT = _PANELS + _PANEL_HEIGHT + _MARGIN
 
 
-def draw(
-    board: YunnanBoard,
-    seen: YunnanObservation,
-    scene: Scene | None = None,
-) -> str:
+def draw(board: YunnanBoard, seen: YunnanObservation, scene: Scene | None = None) -> str:
     """Return an SVG document of an observation and its scene; equal ones give equal documents."""
     travelling = seen.phase in (Phase.TRAVEL, Phase.DISPLACE)
     reach = reach_of(board, seen.colours[seen.acting_colour]) if travelling and seen.acting_colour is not None else None

@@ -156,11 +156,7 @@ def _inspected(seen: YunnanObservation) -> bool:
 
 
 def _province(
-    board: YunnanBoard,
-    seen: YunnanObservation,
-    province: Province,
-    reach: Reach | None,
-    was: YunnanObservation,
+    board: YunnanBoard, seen: YunnanObservation, province: Province, reach: Reach | None, was: YunnanObservation
 ) -> str:
     """Draw the pieces in a province, and special facts about it."""
     parts = []
