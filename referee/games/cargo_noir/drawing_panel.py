@@ -19,6 +19,7 @@ from referee.kit.svg import (
     FADED,
     INK,
     LAMP,
+    LAND,
     LINE,
     LIT,
     SEAT_COLOURS,
@@ -60,22 +61,22 @@ def panel(
     has, had, room, height = seen.seats[seat], was.seats[seat], width - 24, panel_height(width)
     over = seen.phase is Phase.OVER
     active, winner = seat == seen.seat and not over, over and has.rank == 1
+    lit = active or winner
     remarks = ["you"] if seat == seen.viewer else [f"seat {seat}"]
     remarks += ["to act"] * active + [ordinal(has.rank)] * over
     name = board.families[seat] if scene is None else scene.bots[seat]
+    rim = SEAT_COLOURS[seat] if active else BRASS if winner else LINE
     parts = [
-        box(0, 0, width, height),
+        box(0, 0, width, height, LIT if lit else LAND, rim, 2.5 if lit else 1),
         box(10, 0, width - 20, 5, SEAT_COLOURS[seat], "none", 0, 2),
         ship(32, 30, seat, 1.1),
         name_text(58, 29, name, 16, width - 124),
-        text(58, 49, " · ".join(remarks), SMALLEST, BRASS if active or winner else FADED, fit=width - 110),
+        text(58, 49, " · ".join(remarks), SMALLEST, BRASS if lit else FADED, fit=width - 110),
         text(width - 12, 34, has.score, 25, BRASS, "end", bold=True, fit=50),
         text(width - 12, 50, "points", SMALLEST, FADED, "end"),
     ]
     if has.score != had.score:
         parts.append(brackets(width - 66, 9, 60, 49))
-    if active or winner:
-        parts[0] = box(0, 0, width, height, LIT, SEAT_COLOURS[seat] if active else BRASS, 2.5)
     parts += [_coins(has, had), _ships(seen, was, seat, room)]
     parts.append(_storage(sum(has.goods), has.storage, room, worth(board, has.goods)))
     columns = _goods_columns(width)
