@@ -10,12 +10,29 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
+M = TypeVar("M", bound=Enum)
 
 MAX_UNKNOWN = 20
 """The number of unknown entries of one table that are named; the others are counted."""
+
+
+def by_name(members: Iterable[M]) -> dict[str, M]:
+    """Return enum members by their names in documents, which are in lower case."""
+    return {member.name.lower(): member for member in members}
+
+
+def names_of(members: Iterable[Enum]) -> list[str]:
+    """Return the names of enum members in documents."""
+    return [member.name.lower() for member in members]
+
+
+def counted(names: Iterable[str], counts: Iterable[int]) -> dict[str, int]:
+    """Return the counts other than 0 by name, as `Document.counts` reads them."""
+    return {name: count for name, count in zip(names, counts, strict=True) if count}
 
 
 def parse_json(data: bytes) -> object:
@@ -73,55 +90,46 @@ class Document:
         self.problems.append(f"{self._place(key)} {problem}")
 
     def has(self, key: str) -> bool:
-        """Return whether the table has this entry."""
+        """Return whether the table has this entry, which is from now on a known one."""
+        self._seen.add(key)
         return key in self._data
 
     def integer(self, key: str, low: int, high: int, default: int | _Required = REQUIRED) -> int:
         """Read an integer from `low` to `high`."""
+        if not isinstance(default, _Required) and not self.has(key):
+            return default
         value = self._get(key, default)
-        if type(value) is int and low <= value <= high:
+        if type(value) is int and low <= value <= high:  # in JSON and TOML, `true` is no integer
             return value
-        if not isinstance(value, _Required):
-            self.note(key, f"must be an integer from {low} to {high}, not {_quoted(value)}")
-        return low if isinstance(default, _Required) else default
+        return self._instead(key, value, _integers(low, high), low, default)
 
     def boolean(self, key: str, default: bool | _Required = REQUIRED) -> bool:
         """Read `true` or `false`."""
         value = self._get(key, default)
-        if isinstance(value, bool):
-            return value
-        if not isinstance(value, _Required):
-            self.note(key, f"must be true or false, not {_quoted(value)}")
-        return False if isinstance(default, _Required) else default
+        return value if isinstance(value, bool) else self._instead(key, value, "true or false", False, default)
 
     def text(self, key: str, default: str | _Required = REQUIRED) -> str:
         """Read a string."""
         value = self._get(key, default)
-        if isinstance(value, str):
-            return value
-        if not isinstance(value, _Required):
-            self.note(key, f"must be a text, not {_quoted(value)}")
-        return "" if isinstance(default, _Required) else default
+        return value if isinstance(value, str) else self._instead(key, value, "a text", "", default)
 
     def choice(self, key: str, choices: Mapping[str, T], default: T | _Required = REQUIRED) -> T:
         """Read one of the words in `choices`; return its value."""
-        if not isinstance(default, _Required) and self._is_missing(key):
+        if not isinstance(default, _Required) and not self.has(key):
             return default
         value = self._get(key, REQUIRED)
         if isinstance(value, str) and value in choices:
             return choices[value]
-        if not isinstance(value, _Required):
-            self.note(key, f"must be one of {', '.join(choices)}, not {_quoted(value)}")
-        return next(iter(choices.values())) if isinstance(default, _Required) else default
+        return self._instead(key, value, _one_of(choices), next(iter(choices.values())), default)
 
     def choices(self, key: str, choices: Mapping[str, T], default: Sequence[T] | _Required = REQUIRED) -> list[T]:
         """Read a list of words in `choices`, each at most once; return their values."""
-        chosen: list[T] = []
-        if not isinstance(default, _Required) and self._is_missing(key):
+        if not isinstance(default, _Required) and not self.has(key):
             return list(default)
+        chosen: list[T] = []
         for place, value in self._list(key):
             if not isinstance(value, str) or value not in choices:
-                self.note(place, f"must be one of {', '.join(choices)}, not {_quoted(value)}")
+                self._note_wrong(place, value, _one_of(choices))
             elif choices[value] in chosen:
                 self.note(place, f"names {value} a second time")
             else:
@@ -137,42 +145,55 @@ class Document:
         default: Sequence[int] | _Required = REQUIRED,
     ) -> list[int]:
         """Read a list of integers from `low` to `high`, of exactly `length` entries unless that is None."""
-        if not isinstance(default, _Required) and self._is_missing(key):
+        if not isinstance(default, _Required) and not self.has(key):
             return list(default)
         values = []
         for place, value in self._list(key):
-            if type(value) is int and low <= value <= high:
-                values.append(value)
-            else:
-                self.note(place, f"must be an integer from {low} to {high}, not {_quoted(value)}")
-                values.append(low)
+            if type(value) is not int or not low <= value <= high:
+                self._note_wrong(place, value, _integers(low, high))
+                value = low
+            values.append(value)
         if length is not None and len(values) != length:
-            if self.has(key) and isinstance(self._data[key], list):
+            if isinstance(self._data.get(key), list):
                 self.note(key, f"must have {length} entries, not {len(values)}")
             values = (values + [low] * length)[:length]
         return values
 
     def texts(self, key: str, default: Sequence[str] | _Required = REQUIRED) -> list[str]:
         """Read a list of strings."""
-        if not isinstance(default, _Required) and self._is_missing(key):
+        if not isinstance(default, _Required) and not self.has(key):
             return list(default)
-        values = []
-        for place, value in self._list(key):
-            if isinstance(value, str):
-                values.append(value)
-            else:
-                self.note(place, f"must be a text, not {_quoted(value)}")
-        return values
+        found = self._list(key)
+        for place, value in found:
+            if not isinstance(value, str):
+                self._note_wrong(place, value, "a text")
+        return [value for _, value in found if isinstance(value, str)]
 
-    def counts(self, key: str, names: Sequence[str], high: int, default: Sequence[int] | None = None) -> list[int]:
+    def counts(self, key: str, names: Iterable[str], high: int, default: Sequence[int] | None = None) -> list[int]:
         """Read the count of each name, from a table that lists the counts other than 0.
 
         Return the counts in the order of `names`. With a default, the entry may be missing.
         """
-        if default is not None and self._is_missing(key):
+        if default is not None and not self.has(key):
             return list(default)
-        table = self.table(key)
-        return [table.integer(name, 0, high, 0) for name in names]
+        return self.table(key)._counts(names, high)
+
+    def counts_of_each(
+        self,
+        key: str,
+        names: Iterable[str],
+        high: int,
+        owners: int,
+        owner: str = "seat",
+        default: Sequence[Sequence[int]] | None = None,
+    ) -> list[list[int]]:
+        """Read a list of such tables of counts, one for each owner, such as a seat."""
+        if default is not None and not self.has(key):
+            return [list(row) for row in default]
+        return [table._counts(names, high) for table in self.tables_of_each(key, owners, owner)]
+
+    def _counts(self, names: Iterable[str], high: int) -> list[int]:
+        return [self.integer(name, 0, high, 0) for name in names]
 
     def table(self, key: str) -> Document:
         """Read a table inside this one; return an empty one if the entry is missing or something else."""
@@ -188,6 +209,23 @@ class Document:
         inner = [Document(value, self._place(place), self.problems) for place, value in self._list(key)]
         self._tables += inner
         return inner
+
+    def tables_of_each(self, key: str, owners: int, owner: str = "seat") -> list[Document]:
+        """Read a list of tables, one for each owner, such as a seat; if the number is wrong, return as many anyway."""
+        found = self.tables(key)
+        if len(found) != owners:
+            self.note(key, f"must have {owners} entries, one for each {owner}, not {len(found)}")
+        return (found + [Document({}, key, []) for _ in range(owners)])[:owners]
+
+    def board_table(self, key: str) -> Document:
+        """Read a table of a board file, which says in `provenance` where its numbers come from."""
+        table = self.table(key)
+        table.text("provenance")
+        return table
+
+    def drawing_place(self) -> tuple[int, int]:
+        """Read `x` and `y`: where a drawing shows what this table of a board file describes, in percent."""
+        return self.integer("x", 0, 100), self.integer("y", 0, 100)
 
     def raw(self, key: str, default: object) -> object:
         """Return an entry unchecked, of whatever type."""
@@ -208,10 +246,6 @@ class Document:
         for inner in self._tables:
             inner.finish()
 
-    def _is_missing(self, key: str) -> bool:
-        self._seen.add(key)
-        return key not in self._data
-
     def _get(self, key: str, default: object) -> Any:
         self._seen.add(key)
         if key in self._data:
@@ -219,6 +253,15 @@ class Document:
         if isinstance(default, _Required):
             self.note(key, "is missing")
         return default
+
+    def _instead(self, key: str, value: object, kind: str, stand_in: T, default: T | _Required) -> T:
+        """Note an entry that is there but of the wrong kind; return the default, or the stand-in if there is none."""
+        if key in self._data:
+            self._note_wrong(key, value, kind)
+        return stand_in if isinstance(default, _Required) else default
+
+    def _note_wrong(self, place: str, value: object, kind: str) -> None:
+        self.note(place, f"must be {kind}, not {_quoted(value)}")
 
     def _list(self, key: str) -> list[tuple[str, Any]]:
         value = self._get(key, REQUIRED)
@@ -230,6 +273,14 @@ class Document:
 
     def _place(self, key: str) -> str:
         return f"{self._where}.{key}" if key else self._where
+
+
+def _integers(low: int, high: int) -> str:
+    return f"an integer from {low} to {high}"
+
+
+def _one_of(words: Iterable[str]) -> str:
+    return f"one of {', '.join(words)}"
 
 
 def _quoted(value: object) -> str:

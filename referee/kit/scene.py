@@ -35,6 +35,7 @@ from referee.kit.svg import (
 
 Breakdown = Sequence[Sequence[tuple[str, int]]]
 """The points of each seat, as (source, points); the same sources in the same order for all."""
+Point = tuple[float, float]
 Criteria = Sequence[tuple[str, Sequence[int]]]
 """The criteria for the places, most important first, as (name, value of each seat); a larger value is better."""
 
@@ -270,6 +271,24 @@ def what_decided(ranks: Sequence[int], criteria: Criteria) -> str:
         elif names[0] != usual:
             said.append(f"{places}: decided by {names[0]}")
     return "; ".join(said) or f"Decided by {usual}"
+
+
+# --- places -----------------------------------------------------------------------------------------
+
+
+def nearest_berths(wanted: Sequence[Point], berths: Sequence[Point]) -> list[Point]:
+    """Return a berth of its own for each wanted place: the shortest ways first, each to a berth that is still free.
+
+    The places themselves are unsuitable: on a corrected board all may be on one spot.
+    """
+    ways = sorted(
+        ((x - left) ** 2 + (y - top) ** 2, at, (left, top)) for at, (x, y) in enumerate(wanted) for left, top in berths
+    )
+    found: dict[int, Point] = {}
+    for _, at, berth in ways:
+        if at not in found and berth not in found.values():
+            found[at] = berth
+    return [found[at] for at in range(len(wanted))]
 
 
 # --- marks ------------------------------------------------------------------------------------------

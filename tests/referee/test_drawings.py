@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from referee.game import Scene
+from referee.game import Action, Scene
 from referee.kit.chance import FastChance
 from referee.options import OptionValue
 from referee.registry import find, games, shipped_board
@@ -76,6 +76,41 @@ def test_all_text_is_within_the_picture_and_none_upon_other_text(game: str, seat
 def test_a_picture_is_short(game: str) -> None:
     seats = find(game).seat_counts[-1]
     assert max(len(svg.encode()) for svg in pictures(game, seats, True)) <= MOST_BYTES.get(game, 85_000)
+
+
+@pytest.mark.parametrize("game", games())
+def test_a_picture_needs_nothing_from_outside_and_a_name_brings_nothing_in(game: str) -> None:
+    for svg in pictures(game, find(game).seat_counts[-1], True):
+        for word in ("url(", "<script", "<image", "@import", "<style", "\u202e", "\x1b"):
+            assert word not in svg
+
+
+@pytest.mark.parametrize("game", games())
+def test_equal_observations_and_scenes_give_equal_pictures(game: str) -> None:
+    seats = find(game).seat_counts[-1]
+    assert tuple(_pictures(game, seats, True)) == pictures(game, seats, True)
+
+
+@pytest.mark.parametrize("game_name", games())
+def test_every_kind_of_action_is_told_in_words(game_name: str) -> None:
+    game, told = find(game_name), set[type[Action]]()
+    for seed in range(60):
+        options = VARIANTS.get(game_name, {}) if seed % 2 else {}
+        setup = game.setup(game.seat_counts[-1], options, shipped_board(game))
+        chance, dice = FastChance(seed), random.Random(seed)
+        state = game.start(setup, chance)
+        while not state.is_over():
+            seat = dice.choice(state.seats_to_act())
+            action = dice.choice(state.legal_actions(seat))
+            before = None if type(action) in told else state.observation(seat)
+            state.apply(seat, action, chance)
+            if before is not None:
+                told.add(type(action))
+                scene = Scene(NAMES[: setup.seats], before=before, seat=seat, action=action)
+                assert game.tell(setup, state.observation(seat), scene)[0] != "acts"
+        if not set(game.action_types) - game.rare_actions - told:
+            return
+    pytest.fail(f"only {told} were played")
 
 
 @pytest.mark.long

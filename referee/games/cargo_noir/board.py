@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from referee.game import Board
 from referee.games.cargo_noir.names import KINDS, SMUGGLER_CARDS, Card, Port
-from referee.kit.document import Document
+from referee.kit.document import Document, names_of
 
 _MAX = 1000  # bounds every printed number, so that no file can make a match endless
 _MAX_INCOME = 20  # with an unlimited bank, incomes add up
@@ -73,27 +73,23 @@ class CargoNoirBoard(Board):
 
 def read_board(document: Document) -> CargoNoirBoard:
     """Read the tables of `board.toml`, and note contradictions in the document."""
-    goods = document.table("goods")
-    goods.text("provenance")
-    names = [kind.name.lower() for kind in KINDS]
+    goods = document.board_table("goods")
+    names = names_of(KINDS)
     if goods.texts("kinds") != names and goods.has("kinds"):
         goods.note("kinds", f"must be the nine kinds of the rules in their order: {', '.join(names)}")
     tokens_per_kind = goods.integer("tokens_per_kind", 1, _MAX)
     if goods.integer("wilds_in_box", 0, _MAX) < 5:
         goods.note("wilds_in_box", "must be at least 5: with five players five wilds are in play (S2)")
 
-    smuggling = document.table("smuggling")
-    smuggling.text("provenance")
+    smuggling = document.board_table("smuggling")
     different = _set_values(smuggling, "different")
     same = _set_values(smuggling, "same")
 
     if any(one < other for one, other in zip(same, different, strict=True)):
         smuggling.note("same", "must never be lower than different for as many tokens (C4.3)")
 
-    macao = document.table("macao")
-    macao.text("provenance")
-    family = document.table("family")
-    family.text("provenance")
+    macao = document.board_table("macao")
+    family = document.board_table("family")
     families = family.texts("names")
     if len(families) < 5 and family.has("names"):
         family.note("names", "must have a name for each of five families")
@@ -103,30 +99,26 @@ def read_board(document: Document) -> CargoNoirBoard:
     coins_total = family.integer("coins_total", 0, _MAX)
     if coins_total < 5 * start_coins:
         family.note(
-            "coins_total",
-            f"must be at least {5 * start_coins}: five players start with {start_coins} each (S4)",
+            "coins_total", f"must be at least {5 * start_coins}: five players start with {start_coins} each (S4)"
         )
 
-    track = document.table("track")
-    track.text("provenance")
+    track = document.board_table("track")
     turns = track.table("last_turn")
     last_turn = (0, 0, *(turns.integer(str(seats), 2, 20) for seats in range(2, 6)))
 
     ports = document.table("ports")
     spaces, open_for, places = [], [], []
     for port in Port:
-        table = ports.table(port.name.lower())
-        table.text("provenance")
+        table = ports.board_table(port.name.lower())
         spaces.append(table.integer("spaces", 1, 20))
         open_for.append(frozenset(table.integers("open_for", 2, 5)))
-        places.append((table.integer("x", 0, 100), table.integer("y", 0, 100)))
+        places.append(table.drawing_place())
 
     cards = document.table("cards")
     copies, cost, vp, cap = [], [], [], []
     warehouse_storage = syndicate_income = 0
     for card in Card:
-        table = cards.table(card.name.lower())
-        table.text("provenance")
+        table = cards.board_table(card.name.lower())
         copies.append(table.integer("copies", 0, 100))
         cost.append(table.integer("cost", 1, _MAX))
         vp.append(table.integer("vp", 0, _MAX))
@@ -173,8 +165,7 @@ def read_board(document: Document) -> CargoNoirBoard:
         needed = board.black_market_spaces + sum(board.spaces[port] for port in board.open_ports(seats))
         if needed > 9 * tokens_per_kind + seats:
             document.note(
-                "",
-                f"needs {needed} tokens on the table with {seats} players, but has {9 * tokens_per_kind + seats}",
+                "", f"needs {needed} tokens on the table with {seats} players, but has {9 * tokens_per_kind + seats}"
             )
     return board
 

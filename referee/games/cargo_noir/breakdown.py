@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from referee.game import Criterion, Points
 from referee.games.cargo_noir.board import CargoNoirBoard
-from referee.games.cargo_noir.names import Card
+from referee.games.cargo_noir.names import Card, Destination, Port
 from referee.games.cargo_noir.observation import CargoNoirObservation
 
 
 def breakdown(board: CargoNoirBoard, seen: CargoNoirObservation) -> tuple[tuple[Points, ...], ...]:
     """Return the victory points of each seat by card (C8.2)."""
     return tuple(
-        tuple([Points(title(card), board.vp[card] * count) for card, count in zip(Card, has.cards, strict=True)])
+        tuple([Points(titled(card), board.vp[card] * count) for card, count in zip(Card, has.cards, strict=True)])
         for has in seen.seats
     )
 
@@ -22,6 +22,6 @@ def criteria(board: CargoNoirBoard, seen: CargoNoirObservation) -> tuple[Criteri
     return Criterion("points", tuple([has.score for has in seen.seats])), Criterion("best single card", tuple(best))
 
 
-def title(card: Card) -> str:
-    """Return the name of a card for people: `Cargo Ship`."""
-    return card.name.replace("_", " ").title()
+def titled(name: Port | Card | Destination) -> str:
+    """Return a name for people: `New York`."""
+    return name.name.replace("_", " ").title()

@@ -13,14 +13,14 @@ import textwrap
 from referee.game import Scene
 from referee.games.cargo_noir import drawing_chart as chart
 from referee.games.cargo_noir.board import CargoNoirBoard
-from referee.games.cargo_noir.breakdown import breakdown, criteria
+from referee.games.cargo_noir.breakdown import breakdown, criteria, titled
 from referee.games.cargo_noir.drawing_panel import panel, panel_height
 from referee.games.cargo_noir.drawing_style import card_colour, pieces_of, ship, token
-from referee.games.cargo_noir.drawing_words import can_pay, described, doing, happened, notes, placed, titled
+from referee.games.cargo_noir.drawing_words import can_pay, described, doing, happened, notes
 from referee.games.cargo_noir.names import Card, Kind, Phase, Purpose
 from referee.games.cargo_noir.observation import CargoNoirObservation
 from referee.games.cargo_noir.spots import spot_of
-from referee.kit.scene import brackets, end_table, end_table_height, strip, strip_height
+from referee.kit.scene import brackets, end_table, end_table_height, ordinal, strip, strip_height
 from referee.kit.svg import (
     ALARM,
     BRASS,
@@ -163,7 +163,7 @@ def _standing(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | 
     best = criteria(board, seen)[1].values
     for line, seat in enumerate(sorted(range(len(places)), key=places.__getitem__)):
         y, colour = 66 + 38 * line, BRASS if places[seat] == 1 else INK
-        parts.append(text(14, y + 5, placed(seen, seat), 15, colour, bold=True))
+        parts.append(text(14, y + 5, ordinal(places[seat]), 15, colour, bold=True))
         parts.append(crown(63, y) if places[seat] == 1 else "")
         parts.append(ship(102, y, seat))
         parts.append(name_text(126, y + 5, board.families[seat] if scene is None else scene.bots[seat], SMALLEST, 130))

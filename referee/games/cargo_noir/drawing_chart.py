@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from referee.games.cargo_noir.board import CargoNoirBoard
+from referee.games.cargo_noir.breakdown import titled
 from referee.games.cargo_noir.drawing_style import cargo, coins, ship
-from referee.games.cargo_noir.drawing_words import titled
 from referee.games.cargo_noir.names import Destination, Port, Purpose
 from referee.games.cargo_noir.observation import CargoNoirObservation, PortView
 from referee.games.cargo_noir.spots import spot_of
-from referee.kit.scene import brackets, halo
+from referee.kit.scene import brackets, halo, nearest_berths
 from referee.kit.svg import (
     ALARM,
     BRASS,
@@ -55,21 +55,8 @@ def chart(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObser
 
 
 def _port_places(board: CargoNoirBoard) -> dict[Port, tuple[float, float]]:
-    """Put every port on the free berth nearest to its place on the board.
-
-    The places themselves are unsuitable: a corrected board may have all ports on one spot.
-    """
-    ways = sorted(
-        ((x - 50 * column) ** 2 + (y - 50 * row) ** 2, port, column, row)
-        for port, (x, y) in zip(Port, board.port_places, strict=True)
-        for column, row in _BERTHS
-    )
-    places: dict[Port, tuple[float, float]] = {}
-    for _, port, column, row in ways:
-        place = (_COLUMNS[column], _ROWS[row])
-        if port not in places and place not in places.values():
-            places[port] = place
-    return places
+    found = nearest_berths(board.port_places, [(50 * column, 50 * row) for column, row in _BERTHS])
+    return {port: (_COLUMNS[int(x) // 50], _ROWS[int(y) // 50]) for port, (x, y) in zip(Port, found, strict=True)}
 
 
 def _sea() -> str:

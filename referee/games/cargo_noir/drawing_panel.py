@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from referee.game import Scene, Seat
 from referee.games.cargo_noir.board import CargoNoirBoard
+from referee.games.cargo_noir.breakdown import titled
 from referee.games.cargo_noir.drawing_style import card_colour, ship, token
-from referee.games.cargo_noir.drawing_words import placed, titled
 from referee.games.cargo_noir.names import Card, Kind, Phase
 from referee.games.cargo_noir.observation import CargoNoirObservation, SeatView
 from referee.games.cargo_noir.spots import spot_of
 from referee.games.cargo_noir.worth import worth
-from referee.kit.scene import brackets, clock, signed
+from referee.kit.scene import brackets, clock, ordinal, signed
 from referee.kit.svg import (
     ALARM,
     BRASS,
@@ -19,6 +19,7 @@ from referee.kit.svg import (
     FADED,
     INK,
     LAMP,
+    LAND,
     LINE,
     LIT,
     SEAT_COLOURS,
@@ -60,22 +61,22 @@ def panel(
     has, had, room, height = seen.seats[seat], was.seats[seat], width - 24, panel_height(width)
     over = seen.phase is Phase.OVER
     active, winner = seat == seen.seat and not over, over and has.rank == 1
+    lit = active or winner
     remarks = ["you"] if seat == seen.viewer else [f"seat {seat}"]
-    remarks += ["to act"] * active + [placed(seen, seat)] * over
+    remarks += ["to act"] * active + [ordinal(has.rank)] * over
     name = board.families[seat] if scene is None else scene.bots[seat]
+    rim = SEAT_COLOURS[seat] if active else BRASS if winner else LINE
     parts = [
-        box(0, 0, width, height),
+        box(0, 0, width, height, LIT if lit else LAND, rim, 2.5 if lit else 1),
         box(10, 0, width - 20, 5, SEAT_COLOURS[seat], "none", 0, 2),
         ship(32, 30, seat, 1.1),
         name_text(58, 29, name, 16, width - 124),
-        text(58, 49, " · ".join(remarks), SMALLEST, BRASS if active or winner else FADED, fit=width - 110),
+        text(58, 49, " · ".join(remarks), SMALLEST, BRASS if lit else FADED, fit=width - 110),
         text(width - 12, 34, has.score, 25, BRASS, "end", bold=True, fit=50),
         text(width - 12, 50, "points", SMALLEST, FADED, "end"),
     ]
     if has.score != had.score:
         parts.append(brackets(width - 66, 9, 60, 49))
-    if active or winner:
-        parts[0] = box(0, 0, width, height, LIT, SEAT_COLOURS[seat] if active else BRASS, 2.5)
     parts += [_coins(has, had), _ships(seen, was, seat, room)]
     parts.append(_storage(sum(has.goods), has.storage, room, worth(board, has.goods)))
     columns = _goods_columns(width)
@@ -89,10 +90,7 @@ def panel(
 
 def _coins(has: SeatView, had: SeatView) -> str:
     change = has.safe - had.safe
-    parts = [
-        text(12, 82, short(has.safe), 21, BRASS, bold=True, fit=34),
-        text(12, 100, "coins", SMALLEST, FADED),
-    ]
+    parts = [text(12, 82, short(has.safe), 21, BRASS, bold=True, fit=34), text(12, 100, "coins", SMALLEST, FADED)]
     if change:
         parts.append(text(52, 100, signed(change), 14, LAMP, bold=True, fit=26))
     return "".join(parts)

@@ -32,10 +32,7 @@ _GOODS = {
     Kind.ALCOHOL: ("#7fb56b", "M-2-10h4v6q4 2 4 6v7q0 1-1 1h-10q-1 0-1-1v-7q0-4 4-6zM-6 3v4h12v-4z"),
     Kind.WEAPONS: ("#93a3bd", "M-10-6h19v5h-8q0 4-4 4h-1l-2 6h-6l3-9q-1-2-1-6zM-2-1v2q2 0 2-2z"),
     Kind.ART: ("#c79ad6", "M-10-8h20v17h-20zM-7-5v11h14v-11zM-6 5l4-6 3 4 2-2 3 4z"),
-    Kind.CARS: (
-        "#e2604d",
-        "M-10 3v-4l4-1 3-5h7l3 5 3 1v4h-2a2.8 2.8 0 1 1-5 0h-6a2.8 2.8 0 1 1-5 0zM-3-2h7l-1-3h-4z",
-    ),
+    Kind.CARS: ("#e2604d", "M-10 3v-4l4-1 3-5h7l3 5 3 1v4h-2a2.8 2.8 0 1 1-5 0h-6a2.8 2.8 0 1 1-5 0zM-3-2h7l-1-3h-4z"),
     Kind.CIGARS: ("#b98255", "M-10 7l9-9 4 4-9 9zM0-3l5-5 4 4-5 5zM7-10q-3-1-1 1q2 1 4 0z"),
     Kind.IVORY: ("#efe6cf", "M-9-9q1 10 7 12t12-1q-3 7-10 7t-10-6t-1-12z"),
     Kind.JEWELS: ("#55c6da", "M-6-8h12l4 6h-20zM-10 0h5l4 8zM-3 0h6l-3 9zM10 0h-5l-4 8z"),

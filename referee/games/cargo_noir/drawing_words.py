@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from referee.game import Action, Scene
 from referee.games.cargo_noir import actions as act
 from referee.games.cargo_noir.board import CargoNoirBoard
-from referee.games.cargo_noir.breakdown import breakdown
-from referee.games.cargo_noir.names import Card, Destination, Kind, Phase, Port, Purpose
+from referee.games.cargo_noir.breakdown import breakdown, titled
+from referee.games.cargo_noir.names import Card, Kind, Phase, Purpose
 from referee.games.cargo_noir.observation import CargoNoirObservation
-from referee.kit.scene import Strip, gains, ordinal, sentences, strip_in_words
+from referee.kit.scene import Strip, gains, sentences, strip_in_words
 from referee.kit.svg import printable
 
 
@@ -76,16 +76,6 @@ def can_pay(board: CargoNoirBoard, seen: CargoNoirObservation, card: Card) -> bo
     credit = seen.credit + (has.safe if seen.turn == seen.last_turn else 0)
     may = seen.phase is Phase.P2 and seen.supply[card] > 0 and has.cards[card] < board.cap[card]
     return may and board.cost[card] <= credit
-
-
-def titled(name: Port | Card | Destination) -> str:
-    """Return a name for people: `New York`."""
-    return name.name.replace("_", " ").title()
-
-
-def placed(seen: CargoNoirObservation, seat: int) -> str:
-    """Return the place of a seat: `1st`."""
-    return ordinal(seen.seats[seat].rank)
 
 
 # --- what has just happened -------------------------------------------------------------------------

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from referee.game import JsonObject
 from referee.games.cargo_noir import rules
-from referee.games.cargo_noir.names import SMUGGLER_CARDS, Card, Kind, PendingStake, Phase, Port, Purpose
+from referee.games.cargo_noir.names import KINDS, SMUGGLER_CARDS, Card, Kind, PendingStake, Phase, Port, Purpose
 from referee.games.cargo_noir.table import Table
-from referee.kit.document import Document
+from referee.kit.document import Document, by_name, counted, names_of
 
-_KIND_NAMES = tuple(kind.name.lower() for kind in Kind)
-_CARD_NAMES = tuple(card.name.lower() for card in Card)
-_PORTS = {port.name.lower(): port for port in Port}
+_KIND_NAMES, _CARD_NAMES = names_of(Kind), names_of(Card)
+_PORTS, _PURPOSES, _REAL_KINDS = by_name(Port), by_name(Purpose), by_name(KINDS)
 _PHASES = {phase.name: phase for phase in Phase}
-_PURPOSES = {purpose.name.lower(): purpose for purpose in Purpose}
-_REAL_KINDS = {kind.name.lower(): kind for kind in Kind if kind is not Kind.WILD}
 _MAX = 100_000  # bounds every number of a position
 
 
@@ -28,29 +25,29 @@ def to_json(table: Table) -> JsonObject:
         "phase": table.phase.name,
         "port": {
             Port(port).name.lower(): {
-                "goods": _counted(_KIND_NAMES, table.port_goods[port]),
+                "goods": counted(_KIND_NAMES, table.port_goods[port]),
                 "stacks": {str(seat): coins for seat, coins in enumerate(table.stacks[port]) if coins},
             }
             for port in table.open_ports
         },
-        "market": _counted(_KIND_NAMES, table.market),
+        "market": counted(_KIND_NAMES, table.market),
         "casino": list(table.casino),
         "black_market": list(table.black_market),
         "safe": list(table.safe),
-        "goods": [_counted(_KIND_NAMES, table.goods[seat]) for seat in seats],
-        "cards": [_counted(_CARD_NAMES, table.cards[seat]) for seat in seats],
-        "bag": _counted(_KIND_NAMES, table.bag),
-        "discard": _counted(_KIND_NAMES, table.discard),
-        "supply": _counted(_CARD_NAMES, table.supply),
+        "goods": [counted(_KIND_NAMES, table.goods[seat]) for seat in seats],
+        "cards": [counted(_CARD_NAMES, table.cards[seat]) for seat in seats],
+        "bag": counted(_KIND_NAMES, table.bag),
+        "discard": counted(_KIND_NAMES, table.discard),
+        "supply": counted(_CARD_NAMES, table.supply),
         "bank": table.bank,
         "coins_total": table.coins_total,
         "todo_casino": table.todo_casino,
         "todo_market": table.todo_market,
-        "todo_ports": [Port(port).name.lower() for port in sorted(table.todo_ports)],
-        "banned_ports": [Port(port).name.lower() for port in sorted(table.banned_ports)],
+        "todo_ports": names_of(map(Port, sorted(table.todo_ports))),
+        "banned_ports": names_of(map(Port, sorted(table.banned_ports))),
         "syndicate_used": table.syndicate_used,
         "credit": table.credit,
-        "diff_kinds": [Kind(kind).name.lower() for kind in table.diff_kinds],
+        "diff_kinds": names_of(map(Kind, table.diff_kinds)),
         "pending_stake": {}
         if pending is None
         else {
@@ -60,10 +57,6 @@ def to_json(table: Table) -> JsonObject:
             "max": pending.max,
         },
     }
-
-
-def _counted(names: tuple[str, ...], counts: list[int]) -> dict[str, int]:
-    return {name: count for name, count in zip(names, counts, strict=True) if count}
 
 
 def read(table: Table, document: Document) -> None:
@@ -90,7 +83,7 @@ def read(table: Table, document: Document) -> None:
     ports = document.table("port")
     for name, port in _PORTS.items():
         if port not in table.open_ports:
-            if ports.has(name):
+            if name in ports.keys():  # noqa: SIM118 it is no mapping
                 ports.table(name)
                 ports.note(name, f"is closed with {seats} players (S1)")
             continue
@@ -101,11 +94,10 @@ def read(table: Table, document: Document) -> None:
     table.casino = document.integers("casino", 0, board.max_ships, seats, none)
     table.black_market = document.integers("black_market", 0, board.max_ships, seats, none)
     table.safe = document.integers("safe", 0, _MAX, seats)
-    for seat, held_goods in zip(range(seats), _seat_tables(document, "goods", seats), strict=True):
-        table.goods[seat] = [held_goods.integer(name, 0, _MAX, 0) for name in _KIND_NAMES]
-    for seat, held_cards in zip(range(seats), _seat_tables(document, "cards", seats), strict=True):
-        table.cards[seat] = [held_cards.integer(name, 0, _MAX, 0) for name in _CARD_NAMES]
+    table.goods = document.counts_of_each("goods", _KIND_NAMES, _MAX, seats, default=table.goods)
+    table.cards = document.counts_of_each("cards", _CARD_NAMES, _MAX, seats, default=table.cards)
 
+    # In this order: by default, bag, supply and bank have what is nowhere else.
     table.discard = document.counts("discard", _KIND_NAMES, _MAX, [0] * len(Kind))
     elsewhere = _tokens_outside_bag(table)
     in_play = [board.tokens_per_kind] * 9 + [seats]
@@ -138,13 +130,6 @@ def read(table: Table, document: Document) -> None:
     table.ships_home = table.fleet(table.seat) - table.on_board(table.seat)
     if document.integer("ships_home", 0, _MAX, table.ships_home) != table.ships_home:
         document.note("ships_home", f"is {table.ships_home} by the ships on the board and the Cargo Ship cards")
-
-
-def _seat_tables(document: Document, key: str, seats: int) -> list[Document]:
-    tables = document.tables(key) if document.has(key) else []
-    if document.has(key) and len(tables) != seats:
-        document.note(key, f"must have {seats} entries, one for each seat, not {len(tables)}")
-    return (tables + [Document({}, key, []) for _ in range(seats)])[:seats]
 
 
 def _tokens_outside_bag(table: Table) -> list[int]:

@@ -202,6 +202,7 @@ def _legal_in_phase_2(table: Table) -> list[Action]:
                 legal += [row[0] for row in sells[1 : min(count, largest) + 1]]
     if wilds:
         legal += [row[0] for row in act.SELLS[WILD][1 : min(wilds, largest) + 1]]
+    # A set begins with its lowest kind and needs a second one, so the highest kind cannot begin one (C4.2, C4.3).
     legal += [act.DIFF_STARTS[kind] for kind in held[:-1]]
     legal += [act.BUYS[card] for card in Card if _can_buy(table, card)]
     legal.append(act.END_SMUGGLING)

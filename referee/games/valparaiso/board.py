@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from referee.game import Board
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Sector, Slot, Tile
-from referee.kit.document import Document
+from referee.kit.document import Document, by_name, names_of
 
 Goods = tuple[int, int, int]
 """Goods by kind."""
@@ -19,9 +19,7 @@ MAX_ROW = 40
 MAX_PIECES = 10
 """These bound the numbers of a board, so that no file can make lists huge."""
 _MOST = 1000
-_GOODS = {good.name.lower(): good for good in Good}
-_LOCATIONS = {location.name.lower(): location for location in Location}
-_EFFECTS = {effect.name.lower(): effect for effect in Effect}
+_GOODS, _LOCATIONS, _EFFECTS = by_name(Good), by_name(Location), by_name(Effect)
 ACTION_CARDS = tuple(card for card in Card if card.name.startswith("K"))
 """The cards that every seat has."""
 ACHIEVEMENTS = tuple(card for card in Card if card not in ACTION_CARDS)
@@ -192,13 +190,9 @@ def level_of(card: Card) -> str:
 
 def read_board(document: Document) -> ValparaisoBoard:
     """Read the tables of `board.toml`, and note contradictions in the document."""
-    seat, prices, points = document.table("seat"), document.table("prices"), document.table("points")
-    overseas, bonus, sectors = document.table("overseas"), document.table("city_bonus"), document.table("sectors")
-    for table in (seat, prices, points, overseas, bonus):
-        table.text("provenance")
-    entries = [sectors.table(sector.name.lower()) for sector in Sector]
-    for entry in entries:
-        entry.text("provenance")
+    names = ("seat", "prices", "points", "overseas", "city_bonus")
+    seat, prices, points, overseas, bonus = map(document.board_table, names)
+    entries = list(map(document.table("sectors").board_table, names_of(Sector)))
     sides = document.table("sides")
     return ValparaisoBoard(
         start_money=seat.integer("money", 0, _MOST),
@@ -223,14 +217,14 @@ def read_board(document: Document) -> ValparaisoBoard:
         compensation=overseas.integer("compensation", 0, _MOST),
         city_bonus=tuple(bonus.integers("pesos", 0, _MOST, 2)),
         sector_names=tuple(entry.text("name") for entry in entries),
-        sector_places=tuple((entry.integer("x", 0, 100), entry.integer("y", 0, 100)) for entry in entries),
+        sector_places=tuple(entry.drawing_place() for entry in entries),
         sector_goods=tuple(entry.choice("good", _GOODS) for entry in entries[1:]),
         sector_money=tuple(entry.integer("money", 0, _MOST) for entry in entries[1:]),
-        large=_side(sides.table("large")),
-        small=_side(sides.table("small")),
-        tiles=_tiles(document.table("tiles")),
-        effects=_effects(document.table("effects")),
-        cards=_action_cards(document.table("action_cards")) | _achievements(document.table("achievements")),
+        large=_side(sides.board_table("large")),
+        small=_side(sides.board_table("small")),
+        tiles=_tiles(document.board_table("tiles")),
+        effects=_effects(document.board_table("effects")),
+        cards=_action_cards(document.board_table("action_cards")) | _achievements(document.board_table("achievements")),
     )
 
 
@@ -242,14 +236,13 @@ def _move_costs(prices: Document, key: str) -> tuple[int, ...]:
 
 
 def _side(document: Document) -> Side:
-    document.text("provenance")
     table = document.table("locations")
     entries = {location: table.table(name) for name, location in _LOCATIONS.items() if table.has(name)}
     names, places = [""] * len(Location), [(0, 0)] * len(Location)
     spaces: list[tuple[int, ...]] = [()] * len(Location)
     for location, entry in entries.items():
         names[location] = entry.text("name") or "?"
-        places[location] = (entry.integer("x", 0, 100), entry.integer("y", 0, 100))
+        places[location] = entry.drawing_place()
         if location is not Location.V:
             spaces[location] = tuple(entry.integers("spaces", 0, _MOST))
             if not 1 <= len(spaces[location]) <= 4:
@@ -321,8 +314,7 @@ def _amount_in(document: Document) -> Amount:
 
 
 def _tiles(document: Document) -> tuple[TileType, ...]:
-    document.text("provenance")
-    return tuple(_tile(document.table(tile.name.lower())) for tile in Tile)
+    return tuple(_tile(document.table(name)) for name in names_of(Tile))
 
 
 def _tile(document: Document) -> TileType:
@@ -347,7 +339,6 @@ _REPEATED = (Effect.BUY3, Effect.PAY10_VP)
 
 
 def _effects(document: Document) -> tuple[EffectType, ...]:
-    document.text("provenance")
     numbered = {*_PAID_IN_PESOS, *_PAID_IN_ANYTHING, *_GAINING}
     return tuple(
         _effect(effect, document.table(effect.name.lower())) if effect in numbered else EffectType()
@@ -370,11 +361,10 @@ def _effect(effect: Effect, document: Document) -> EffectType:
 
 
 def _action_cards(document: Document) -> dict[Card, CardType]:
-    document.text("provenance")
     found = {}
-    for card in ACTION_CARDS:
-        entry = document.table(card.name.lower())
-        alternatives = tuple(entry.choice(colour.name.lower(), _EFFECTS) for colour in Colour)
+    for name, card in by_name(ACTION_CARDS).items():
+        entry = document.table(name)
+        alternatives = tuple(entry.choice(colour, _EFFECTS) for colour in names_of(Colour))
         if any(effect not in PURE_GAINS for effect in alternatives):
             entry.note("", "must have gains as alternatives, such as take_silver: an action card always has an effect")
         found[card] = CardType(entry.choice("main", _EFFECTS), alternatives, 0, 2)
@@ -382,12 +372,11 @@ def _action_cards(document: Document) -> dict[Card, CardType]:
 
 
 def _achievements(document: Document) -> dict[Card, CardType]:
-    document.text("provenance")
     found = {}
-    for card in ACHIEVEMENTS:
-        if document.has(card.name.lower()):
-            entry = document.table(card.name.lower())
-            alternative = entry.choice("alt", _EFFECTS) if entry.has("alt") else None
+    for name, card in by_name(ACHIEVEMENTS).items():
+        if document.has(name):
+            entry = document.table(name)
+            alternative = entry.choice("alt", _EFFECTS, None)
             found[card] = CardType(
                 entry.choice("main", _EFFECTS),
                 (alternative,) * len(Colour),

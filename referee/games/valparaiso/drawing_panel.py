@@ -44,37 +44,35 @@ def panel(
 ) -> str:
     """Draw the holdings of a seat; with few seats, with more space and more words about its cards."""
     has, had, over, owner = seen.seats[seat], was.seats[seat], seen.phase is Phase.OVER, owner_of(seen, seat)
-    active, winner = seat in to_act(seen), over and has.rank == 1
-    name = "you" if seat == seen.viewer else ""
-    title = f"Seat {seat}{' (you)' if name else ''}" if scene is None else scene.bots[seat]
-    remarks = ["you"] * bool(name and scene) + [owner.colour.name.lower()]
+    own, active, winner = seat == seen.viewer, seat in to_act(seen), over and has.rank == 1
+    lit = active or winner
+    title = f"Seat {seat}{' (you)' * own}" if scene is None else scene.bots[seat]
+    remarks = ["you"] * (own and scene is not None) + [owner.colour.name.lower()]
     remarks += ["was first"] * (seat == seen.first_finisher) + ["to act"] * active + [ordinal(has.rank)] * over
     roomy = height > 250
     columns = 8 if not roomy else 3 if width < 450 else 4
     gap = min(30, max(0, height - 205 - 25 * -(-8 // columns)) / 6)
+    rim = owner.rim if active else BRASS if winner else LINE
     parts = [
-        box(0, 0, width, height, LIT if active or winner else LAND, owner.rim if active else BRASS if winner else LINE),
+        box(0, 0, width, height, LIT if lit else LAND, rim, 2.5 if lit else 1),
         box(12, 0, width - 24, 5, owner.fill, owner.rim, 0.8, 2),
         ship(32, 34, owner, 1.15),
         name_text(58, 29, title, 18, width - 238),
-        text(58, 48, " · ".join(remarks), SMALLEST, BRASS if active or winner else FADED, fit=width - 210),
+        text(58, 48, " · ".join(remarks), SMALLEST, BRASS if lit else FADED, fit=width - 210),
         text(width - 94, 31, short(has.vp), 26, BRASS, "end", bold=True, fit=50),
         text(width - 94, 48, "on track", SMALLEST, FADED, "end"),
         text(width - 12, 31, short(has.final_vp), 21, INK, "end", bold=True, fit=52),
         text(width - 12, 48, "in the end" if over else "if it ended", SMALLEST, FADED, "end"),
     ]
-    if active or winner:
-        parts[0] = box(0, 0, width, height, LIT, owner.rim if active else BRASS, 2.5)
     if seat == seen.start_seat:
         parts.append(lighthouse(width - 166, 21))
     if has.vp != had.vp:
         parts.append(text(width - 150, 29, signed(has.vp - had.vp), 16, LAMP, "end", bold=True, fit=34))
         parts.append(brackets(width - 146, 6, 58, 31))
     y = 72 + gap
-    own = seat == seen.viewer
     parts.append(group(0, y, holdings(has, had, owner, board.hold, is_own=own)))
     y += 32 + gap
-    if seat == seen.viewer and seen.plan is not None:
+    if own and seen.plan is not None:
         left = f"{goods_in_letters(seen.plan.warehouse)} · hold {goods_in_letters(seen.plan.hold)}"
         parts.append(text(14, y + 9, f"plan leaves {short(seen.plan.money)}p · {left}", SMALLEST, fit=width - 28))
         y += 15

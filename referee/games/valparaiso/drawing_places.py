@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from referee.games.valparaiso.board import Side
 from referee.games.valparaiso.names import Location
+from referee.kit.scene import nearest_berths
 
 MAP_WIDTH, MAP_HEIGHT, _NORTH, _SOUTH = 992, 778, 320, 704
 CITY, MARKET, CUSTOMS = (262.0, 154.0), (194.0, 146.0), (124.0, 108.0)
@@ -48,13 +49,6 @@ def _in_berths(wanted: dict[Location, tuple[float, float]]) -> dict[Location, tu
     """Place Valparaíso in the middle and the others on a grid, for boards whose locations are too close together."""
     rows = (320, 492, 668)
     berths = [(100 + 198 * column, row) for row in rows for column in range(5) if row > rows[0] or column % 4 == 0]
-    ways = sorted(
-        ((x - left) ** 2 + (y - top) ** 2, location, (left, top))
-        for location, (x, y) in wanted.items()
-        for left, top in berths
-    )
-    found: dict[Location, tuple[float, float]] = {Location.V: (MAP_WIDTH / 2, 320)}
-    for _, location, berth in ways:
-        if location not in found and berth not in found.values():
-            found[location] = berth
-    return found
+    villages = [location for location in wanted if location is not Location.V]
+    found = nearest_berths([wanted[village] for village in villages], berths)
+    return {Location.V: (MAP_WIDTH / 2, 320), **dict(zip(villages, found, strict=True))}

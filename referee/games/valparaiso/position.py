@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from enum import IntEnum
-from typing import TypeVar
-
 from referee.game import JsonObject
 from referee.games.valparaiso.board import ACHIEVEMENTS, LEVELS
 from referee.games.valparaiso.names import (
@@ -22,22 +18,16 @@ from referee.games.valparaiso.names import (
     Tile,
 )
 from referee.games.valparaiso.table import NONE, USE_PHASES, Plan, Table
-from referee.kit.document import Document
-
-N = TypeVar("N", bound=IntEnum)
+from referee.kit.document import Document, by_name, counted, names_of
 
 _MOST = 100_000  # bounds every number of a position
 
 
-def _by_name(members: Iterable[N]) -> dict[str, N]:
-    return {member.name.lower(): member for member in members}
-
-
-_GOODS, _STORES, _COLOURS, _SECTORS = _by_name(Good), _by_name(Store), _by_name(Colour), _by_name(Sector)
-_LOCATIONS, _SLOTS, _TILES, _CARDS = _by_name(Location), _by_name(Slot), _by_name(Tile), _by_name(Card)
-_ACHIEVEMENTS = _by_name(ACHIEVEMENTS)
-_EFFECTS = _by_name(Effect)
-_SOURCES = _by_name(Source)
+_GOODS, _STORES, _COLOURS, _SECTORS = by_name(Good), by_name(Store), by_name(Colour), by_name(Sector)
+_LOCATIONS, _SLOTS, _TILES, _CARDS = by_name(Location), by_name(Slot), by_name(Tile), by_name(Card)
+_ACHIEVEMENTS = by_name(ACHIEVEMENTS)
+_EFFECTS = by_name(Effect)
+_SOURCES = by_name(Source)
 _OUTER = tuple(_SECTORS)[1:]
 _PHASES = {phase.name: phase for phase in Phase}
 _SALES = tuple(f"sold_{store}" for store in _STORES)
@@ -52,35 +42,35 @@ def to_json(table: Table) -> JsonObject:
         "round": table.round,
         "start_seat": table.start_seat,
         "phase": table.phase.name,
-        "colours": _names(table.colours),
+        "colours": names_of(table.colours),
         "money": list(table.money),
-        "warehouse": [_counts(_GOODS, goods) for goods in table.warehouse],
-        "hold": [_counts(_GOODS, goods) for goods in table.hold],
+        "warehouse": [counted(_GOODS, goods) for goods in table.warehouse],
+        "hold": [counted(_GOODS, goods) for goods in table.hold],
         "vp": list(table.vp),
-        "earned": [_counts(_SOURCES, earned) for earned in table.earned],
-        "merchants": [_counts(_LOCATIONS, row) for row in table.merchants],
+        "earned": [counted(_SOURCES, earned) for earned in table.earned],
+        "merchants": [counted(_LOCATIONS, row) for row in table.merchants],
         "merchants_reserve": list(table.merchants_reserve),
         "houses_left": list(table.houses_left),
-        "ship": _names(table.ship),
-        "achievements": [_names(owned) for owned in table.owned],
+        "ship": names_of(table.ship),
+        "achievements": [names_of(owned) for owned in table.owned],
         "plan": [_plan_to_json(plan) for plan in table.plans],
         "committed": [int(done) for done in table.committed],
-        "markets": [_names(tiles) for tiles in table.markets],
-        "reserve": _names(table.reserve),
+        "markets": [names_of(tiles) for tiles in table.markets],
+        "reserve": names_of(table.reserve),
         "slots": {
             name: Card(card).name.lower() for name, card in zip(_SLOTS, table.slots, strict=True) if card != NONE
         },
-        "deck": _names(table.deck),
-        "scrapped": _names(table.scrapped),
-        "sea_money": _counts(_OUTER, table.sea_money),
+        "deck": names_of(table.deck),
+        "scrapped": names_of(table.scrapped),
+        "sea_money": counted(_OUTER, table.sea_money),
         "row": list(table.row),
         "houses": [
             {"location": location.name.lower(), "space": space, "seat": seat}
             for (location, space), seat in sorted(table.houses.items())
         ],
-        "path": _names(table.path),
+        "path": names_of(table.path),
         "steps": table.steps,
-        "villages": _names(table.villages),
+        "villages": names_of(table.villages),
         "left": table.left,
         "begun": table.begun,
     }
@@ -91,7 +81,7 @@ def to_json(table: Table) -> JsonObject:
     if table.effect is not None:
         data["effect"] = table.effect.name.lower()
     if table.unmoved:
-        data["unmoved"] = _counts(_LOCATIONS, table.unmoved)
+        data["unmoved"] = counted(_LOCATIONS, table.unmoved)
     if table.hold_was_full:
         data["hold_was_full"] = True
     if table.village != NONE:
@@ -99,21 +89,13 @@ def to_json(table: Table) -> JsonObject:
     return data
 
 
-def _names(members: Iterable[IntEnum]) -> list[str]:
-    return [member.name.lower() for member in members]
-
-
-def _counts(names: Iterable[str], numbers: Sequence[int]) -> dict[str, int]:
-    return {name: number for name, number in zip(names, numbers, strict=True) if number}
-
-
 def _plan_to_json(plan: Plan) -> JsonObject:
-    data: JsonObject = {"cards": _names(plan.cards)}
+    data: JsonObject = {"cards": names_of(plan.cards)}
     if plan.mayor is not None:
         data["mayor"] = plan.mayor.name.lower()
     for key, sold in zip(_SALES, plan.sold, strict=True):
         if any(sold):
-            data[key] = _counts(_GOODS, sold)
+            data[key] = counted(_GOODS, sold)
     return data
 
 
@@ -135,7 +117,6 @@ def read(table: Table, document: Document) -> None:
         table.seat = table.start_seat
         if document.has("seat"):
             document.note("seat", f"is for nobody in the phase {table.phase.name}; leave it out")
-            document.raw("seat", None)
     else:
         table.seat = document.integer("seat", 0, seats - 1)
     table.colours = tuple(document.choices("colours", _COLOURS, tuple(Colour)[:seats]))
@@ -144,15 +125,12 @@ def read(table: Table, document: Document) -> None:
         table.colours = tuple(Colour)[:seats]
     table.money = document.integers("money", 0, _MOST, seats)
     table.vp = document.integers("vp", 0, _MOST, seats, none)
-    if document.has("earned"):
-        rows = _tables(document, "earned", seats)
-        table.earned = [tuple([row.integer(name, 0, _MOST, 0) for name in _SOURCES]) for row in rows]
-    for key, target in (("warehouse", table.warehouse), ("hold", table.hold)):
-        if document.has(key):
-            target[:] = [_goods(row) for row in _tables(document, key, seats)]
-    table.merchants = [
-        [row.integer(name, 0, 10, 0) for name in _LOCATIONS] for row in _tables(document, "merchants", seats)
+    table.earned = [
+        tuple(earned) for earned in document.counts_of_each("earned", _SOURCES, _MOST, seats, default=table.earned)
     ]
+    table.warehouse = document.counts_of_each("warehouse", _GOODS, _MOST, seats, default=table.warehouse)
+    table.hold = document.counts_of_each("hold", _GOODS, _MOST, seats, default=table.hold)
+    table.merchants = document.counts_of_each("merchants", _LOCATIONS, 10, seats)
     total = table.board.merchants_of(seats)
     reserve = [max(0, total - sum(row)) for row in table.merchants]
     table.merchants_reserve = document.integers("merchants_reserve", 0, _MOST, seats, reserve)
@@ -175,29 +153,18 @@ def read(table: Table, document: Document) -> None:
     table.reserve = tuple(document.choices("reserve", _TILES))
     if document.has("sea_money"):
         table.sea_money = document.counts("sea_money", _OUTER, _MOST)
-    table.first_finisher = document.integer("first_finisher", 0, seats - 1) if document.has("first_finisher") else NONE
-    table.effect = document.choice("effect", _EFFECTS) if document.has("effect") else None
+    table.first_finisher = document.integer("first_finisher", 0, seats - 1, NONE)
+    table.effect = document.choice("effect", _EFFECTS, None)
     if document.has("unmoved"):
-        table.unmoved = tuple(document.counts("unmoved", tuple(_LOCATIONS), 10))
+        table.unmoved = tuple(document.counts("unmoved", _LOCATIONS, 10))
     table.path = tuple(document.choices("path", _LOCATIONS, ()))
     table.steps = document.integer("steps", 0, 3, 0)
     table.villages = tuple(sorted(document.choices("villages", _LOCATIONS, ())))
-    table.village = int(document.choice("village", _LOCATIONS)) if document.has("village") else NONE
+    table.village = int(document.choice("village", _LOCATIONS, NONE))
     table.left = document.integer("left", 0, _MOST, 0)
     table.begun = document.boolean("begun", False)
     full = table.refill_is_strict() and table.phase in USE_PHASES and table.hold_is_full(table.seat)
     table.hold_was_full = document.boolean("hold_was_full", full)
-
-
-def _goods(document: Document) -> list[int]:
-    return [document.integer(name, 0, _MOST, 0) for name in _GOODS]
-
-
-def _tables(document: Document, key: str, seats: int) -> list[Document]:
-    found = document.tables(key)
-    if len(found) != seats:
-        document.note(key, f"must have {seats} entries, one for each seat, not {len(found)}")
-    return (found + [Document({}, key, []) for _ in range(seats)])[:seats]
 
 
 def _columns(table: Table, document: Document) -> list[list[str]]:
@@ -223,11 +190,11 @@ def _read_cards(table: Table, document: Document) -> None:
         else:
             table.owned = [tuple(sorted(_ACHIEVEMENTS[name] for name in row)) for row in rows]
     if document.has("plan"):
-        table.plans = [_read_plan(plan) for plan in _tables(document, "plan", seats)]
+        table.plans = [_read_plan(plan) for plan in document.tables_of_each("plan", seats)]
     table.committed = [bool(done) for done in document.integers("committed", 0, 1, seats, [0] * seats)]
     if document.has("slots"):
         slots = document.table("slots")
-        table.slots = [int(slots.choice(name, _ACHIEVEMENTS)) if slots.has(name) else NONE for name in _SLOTS]
+        table.slots = [int(slots.choice(name, _ACHIEVEMENTS, NONE)) for name in _SLOTS]
     table.scrapped = tuple(document.choices("scrapped", _ACHIEVEMENTS, ()))
     placed = {*table.slots, *table.scrapped, *(card for owned in table.owned for card in owned)}
     pile = [card for level in LEVELS for card in board.achievements(seats, level) if card not in placed]
@@ -240,6 +207,6 @@ def _are_achievements(row: object) -> bool:
 
 def _read_plan(document: Document) -> Plan:
     planned = tuple(document.choices("cards", _CARDS, ()))
-    mayor = document.choice("mayor", _CARDS) if document.has("mayor") else None
-    sold = [tuple(document.counts(key, tuple(_GOODS), _MOST, [0] * len(_GOODS))) for key in _SALES]
+    mayor = document.choice("mayor", _CARDS, None)
+    sold = [tuple(document.counts(key, _GOODS, _MOST, [0] * len(_GOODS))) for key in _SALES]
     return Plan(planned, mayor, (sold[0], sold[1]))

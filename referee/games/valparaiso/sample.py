@@ -59,6 +59,7 @@ def _plan(table: Table, seat: Seat, draw: Stream) -> None:
 
 def _plan_with(policy: RolloutPolicy, table: Table, seat: Seat, chance: Chance) -> None:
     """Make the plan that a policy makes, in a copy in which all seats still plan."""
+    # In phase BONUS all have committed; the policy has to see the planning as it was before.
     planned = table.clone()
     planned.phase = Phase.PLAN
     planned.committed = [False] * table.setup.seats

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from referee.game import Board
 from referee.games.venezia.names import Place, Square
-from referee.kit.document import Document
+from referee.kit.document import Document, by_name, names_of
 
 MAX_ON_PIAZZA = 15
 MAX_PIGEONS = 100
 """These bound the numbers of a board, so that no file can make lists huge."""
 _MOST = 1000
-_SQUARES = {square.name.lower(): square for square in Square}
+_SQUARES = by_name(Square)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,9 @@ class VeneziaBoard(Board):
 
 def read_board(document: Document) -> VeneziaBoard:
     """Read the tables of `board.toml`, and note contradictions in the document."""
-    piazza, pigeons, plan = document.table("piazza"), document.table("pigeons"), document.table("plan")
-    births, cards, scoring = document.table("births"), document.table("cards"), document.table("scoring")
-    end, places, cemetery = document.table("end"), document.table("places"), document.table("cemetery")
-    for table in (piazza, pigeons, plan, births, cards, scoring, end, places, cemetery):
-        table.text("provenance")
-    entries = [places.table(place.name.lower()) for place in Place]
+    names = ("piazza", "pigeons", "plan", "births", "cards", "scoring", "end", "places", "cemetery")
+    piazza, pigeons, plan, births, cards, scoring, end, places, cemetery = map(document.board_table, names)
+    entries = [places.table(name) for name in names_of(Place)]
     per_seat = pigeons.integer("per_seat", 1, MAX_PIGEONS)
     greys = pigeons.integer("grey", 0, 100)
     grey_operations = cards.integer("greys", 0, 10)
@@ -92,7 +89,7 @@ def read_board(document: Document) -> VeneziaBoard:
         win_points=end.integer("points", 1, 100_000),
         win_districts=end.integer("districts", 4, 7),
         place_names=tuple(entry.text("name") for entry in entries),
-        place_places=tuple((entry.integer("x", 0, 100), entry.integer("y", 0, 100)) for entry in entries),
+        place_places=tuple(entry.drawing_place() for entry in entries),
         cemetery_name=cemetery.text("name"),
-        cemetery_place=(cemetery.integer("x", 0, 100), cemetery.integer("y", 0, 100)),
+        cemetery_place=cemetery.drawing_place(),
     )

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from referee.games.venezia.board import VeneziaBoard
-from referee.games.venezia.drawing_style import (
-    GOLD,
-    RIPPLE,
-    WATER,
-    bird,
-    flag,
-    flock,
-    grave,
-    halved,
-    house,
-    raptor,
-)
+from referee.games.venezia.drawing_style import GOLD, RIPPLE, WATER, bird, flag, flock, grave, halved, house, raptor
 from referee.games.venezia.drawing_words import leader, worth
 from referee.games.venezia.names import DISTRICTS, Place
 from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.spots import spot_of
-from referee.kit.scene import brackets, halo
+from referee.kit.scene import brackets, halo, nearest_berths
 from referee.kit.svg import ALARM, DEEP, DIM, FADED, LAND, LINE, SMALLEST, box, group, name_text, path, text, width_of
 
 MARGIN, TOP, BODY, CITY_WIDTH = 16, 64, 860, 490
@@ -50,7 +37,8 @@ _LANES = (
 
 def city(board: VeneziaBoard, seen: VeneziaObservation, was: VeneziaObservation) -> str:
     """Draw the places, each on the free berth nearest to its place on the board, and the water between them."""
-    berths = _berths([*board.place_places, board.cemetery_place])
+    places = [*board.place_places, board.cemetery_place]
+    berths = nearest_berths([(x * CITY_WIDTH / 100, y * BODY / 100) for x, y in places], _BERTHS)
     lanes = ["M{} {}L{} {}".format(*berths[one], *berths[other]) for one, other in _LANES]
     crests = ((40, 56), (92, 106), (50, 176), (220, 18), (366, 446), (420, 516), (392, 586), (44, 650), (96, 712))
     parts = [
@@ -61,20 +49,6 @@ def city(board: VeneziaBoard, seen: VeneziaObservation, was: VeneziaObservation)
     parts += [_place(board, seen, was, place, *berths[place]) for place in Place]
     parts.append(_cemetery(board, seen, was, *berths[len(Place)]))
     return group(MARGIN, TOP, "".join(parts))
-
-
-def _berths(places: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
-    """Return a berth for each place, because the places of a corrected board may overlap."""
-    ways = sorted(
-        ((x * CITY_WIDTH / 100 - left) ** 2 + (y * BODY / 100 - top) ** 2, place, (left, top))
-        for place, (x, y) in enumerate(places)
-        for left, top in _BERTHS
-    )
-    found: dict[int, tuple[float, float]] = {}
-    for _, place, berth in ways:
-        if place not in found and berth not in found.values():
-            found[place] = berth
-    return [found[place] for place in range(len(places))]
 
 
 def _place(

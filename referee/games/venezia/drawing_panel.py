@@ -52,18 +52,19 @@ def panel(
     has, had, over = seen.seats[seat], was.seats[seat], seen.phase is Phase.OVER
     active = seat == seen.seat or (seen.phase is Phase.PLAN and not has.committed)
     winner = over and has.rank == 1
+    lit = active or winner
     remarks = ["you"] * (seat == seen.viewer) + ["to act"] * active + [ordinal(has.rank)] * over
     rim = SEAT_COLOURS[seat] if active else GOLD if winner else LINE
     gap = min(20, (height - 216) / 9)
     parts = [
         box(
-            *(0, 0, width, height, LIT if active or winner else LAND, rim, 2.5 if active or winner else 1),
+            *(0, 0, width, height, LIT if lit else LAND, rim, 2.5 if lit else 1),
             data_spot=seat_spot(seat),
         ),
         box(12, 0, width - 24, 5, SEAT_COLOURS[seat], "none", 0, 2),
         pigeon(34, 32, seat, 1.15),
         name_text(60, 29, name, 17, width - 136 - 44 * (has.score != had.score)),
-        text(60, 49, " · ".join(remarks), SMALLEST, GOLD if active or winner else FADED, fit=width - 249),
+        text(60, 49, " · ".join(remarks), SMALLEST, GOLD if lit else FADED, fit=width - 249),
         text(width - 14, 31, has.score, 25, GOLD, "end", bold=True, fit=54),
         text(width - 14, 49, "points" if over else f"+{next_score(board, seen, seat)} next", SMALLEST, FADED, "end"),
     ]
@@ -111,6 +112,7 @@ def is_cancelled(seen: VeneziaObservation, seat: Seat) -> bool:
     has = seen.seats[seat]
     if has.action is None or has.action is ActionCard.NONE or seat in seen.waiting:
         return False
+    # An executed card has its round on the discard pile, and its seat waits no longer.
     return has.discard[CARDS.index(has.action)] != seen.round
 
 

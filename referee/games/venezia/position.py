@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import TypeVar
 
 from referee.game import JsonObject
 from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, FirstCard, Phase, Place, Square, Step
 from referee.games.venezia.table import NONE, Plan, Table
-from referee.kit.document import Document
+from referee.kit.document import Document, by_name, counted, names_of
 
 N = TypeVar("N", bound=IntEnum)
 
-_PLACES = {place.name.lower(): place for place in Place}
-_PLACE_NAMES = tuple(_PLACES)
-_SQUARES = {square.name.lower(): square for square in Square}
-_SQUARE_NAMES = tuple(_SQUARES)
-_FIRSTS = {card.name.lower(): card for card in FirstCard}
-_CARDS = {card.name.lower(): card for card in ActionCard}
+_PLACES, _SQUARES, _FIRSTS, _CARDS = by_name(Place), by_name(Square), by_name(FirstCard), by_name(ActionCard)
+_PLACE_NAMES, _DISTRICT_NAMES, _CARD_NAMES = names_of(Place), names_of(DISTRICTS), names_of(CARDS)
 _STEPS = {step.name: step for step in Step}
 _PHASES = {phase.name: phase for phase in Phase}
 _MOST = 100_000  # bounds every number of a position
@@ -31,30 +27,26 @@ def to_json(table: Table) -> JsonObject:
         "first_seat": table.first_seat,
         "phase": table.phase.name,
         "score": list(table.score),
-        "earned": [
-            {name: points for name, points in zip(_PLACES, earned, strict=False) if points} for earned in table.earned
-        ],
+        "earned": [counted(_DISTRICT_NAMES, earned) for earned in table.earned],
         "home": [None if home == NONE else _PLACE_NAMES[home] for home in table.home],
         "supply": list(table.supply),
         "reserve": list(table.reserve),
         "nest": list(table.nest),
         "cemetery": list(table.cemetery),
         "loc": {name: list(row) for name, row in zip(_PLACES, table.loc, strict=True) if any(row)},
-        "grey": {name: count for name, count in zip(_PLACES, table.grey, strict=True) if count},
-        "piazza": {_SQUARE_NAMES[square]: seat for square, seat in enumerate(table.piazza) if seat != NONE},
-        "tourists": [_SQUARE_NAMES[square] for square in table.tourists],
-        "hunters": [_SQUARE_NAMES[square] for square in table.hunters],
-        "discard": [
-            {card.name.lower(): when for card, when in zip(CARDS, row, strict=True) if when} for row in table.discard
-        ],
+        "grey": counted(_PLACES, table.grey),
+        "piazza": {name: seat for name, seat in zip(_SQUARES, table.piazza, strict=True) if seat != NONE},
+        "tourists": names_of(map(Square, table.tourists)),
+        "hunters": names_of(map(Square, table.hunters)),
+        "discard": [counted(_CARD_NAMES, row) for row in table.discard],
         "plan": [_plan_to_json(table, seat) for seat in range(table.setup.seats)],
-        "majority": {_PLACE_NAMES[place]: seat for place, seat in enumerate(table.majority) if seat != NONE},
-        "unmoved": [_SQUARE_NAMES[square] for square in sorted(table.unmoved)],
-        "chain": [_SQUARE_NAMES[square] for square in table.chain],
+        "majority": {name: seat for name, seat in zip(_DISTRICT_NAMES, table.majority, strict=True) if seat != NONE},
+        "unmoved": names_of(map(Square, sorted(table.unmoved))),
+        "chain": names_of(map(Square, table.chain)),
         "waiting": list(table.waiting),
         "slot": table.slot,
         "card_count": table.card_count,
-        "grey_untouched": {name: count for name, count in zip(_PLACES, table.grey_untouched, strict=True) if count},
+        "grey_untouched": counted(_PLACES, table.grey_untouched),
     }
     if table.phase not in (Phase.PLAN, Phase.OVER):
         data["seat"] = table.seat
@@ -68,7 +60,7 @@ def to_json(table: Table) -> JsonObject:
 
 def _plan_to_json(table: Table, seat: int) -> JsonObject:
     plan = table.plans[seat]
-    data: JsonObject = {"step": plan.step.name, "chosen": _names(plan.chosen), "counts": list(plan.counts)}
+    data: JsonObject = {"step": plan.step.name, "chosen": names_of(plan.chosen), "counts": list(plan.counts)}
     if plan.first is not None:
         data["first"] = plan.first.name.lower()
     if plan.action is not None:
@@ -79,10 +71,6 @@ def _plan_to_json(table: Table, seat: int) -> JsonObject:
     if table.first_count[seat]:
         data["first_count"] = table.first_count[seat]
     return data
-
-
-def _names(members: Iterable[IntEnum]) -> list[str]:
-    return [member.name.lower() for member in members]
 
 
 def read(table: Table, document: Document) -> None:
@@ -99,14 +87,13 @@ def read(table: Table, document: Document) -> None:
         table.seat = table.first_seat
         if document.has("seat"):
             document.note("seat", f"is for nobody in the phase {table.phase.name}; leave it out")
-            document.raw("seat", None)
     else:
         table.seat = document.integer("seat", 0, seats - 1)
     table.score = document.integers("score", 0, _MOST, seats, none)
-    if document.has("earned"):
-        districts = _PLACE_NAMES[: len(DISTRICTS)]
-        earned = _tables(document, "earned", seats)
-        table.earned = [tuple([row.integer(name, 0, _MOST, 0) for name in districts]) for row in earned]
+    table.earned = [
+        tuple(earned)
+        for earned in document.counts_of_each("earned", _DISTRICT_NAMES, _MOST, seats, default=table.earned)
+    ]
     table.home = _homes(document, seats)
     table.reserve = document.integers("reserve", 0, _MOST, seats)
     table.nest = document.integers("nest", 0, _MOST, seats, none)
@@ -118,23 +105,19 @@ def read(table: Table, document: Document) -> None:
     table.grey_side = max(0, board.greys - sum(table.grey))
     if document.has("piazza"):
         pigeons = document.table("piazza")
-        table.piazza = [pigeons.integer(name, 0, seats - 1) if pigeons.has(name) else NONE for name in _SQUARES]
+        table.piazza = [pigeons.integer(name, 0, seats - 1, NONE) for name in _SQUARES]
     table.tourists = _squares(document, "tourists")
     table.hunters = _squares(document, "hunters")
     table.danger = table.grid.danger(table.hunters)
     table.raptor = document.choice("raptor", _numbers(_PLACES), NONE)
-    table.grey_owner = document.integer("grey_owner", 0, seats - 1) if document.has("grey_owner") else NONE
-    card_names = [card.name.lower() for card in CARDS]
-    if document.has("discard"):
-        rows = _tables(document, "discard", seats)
-        table.discard = [[row.integer(name, 0, table.round, 0) for name in card_names] for row in rows]
+    table.grey_owner = document.integer("grey_owner", 0, seats - 1, NONE)
+    table.discard = document.counts_of_each("discard", _CARD_NAMES, table.round, seats, default=table.discard)
     if document.has("plan"):
-        for seat, plan in enumerate(_tables(document, "plan", seats)):
+        for seat, plan in enumerate(document.tables_of_each("plan", seats)):
             _read_plan(table, seat, plan)
     if document.has("majority"):
         majority = document.table("majority")
-        names = _PLACE_NAMES[: len(DISTRICTS)]
-        table.majority = [majority.integer(name, 0, seats - 1) if majority.has(name) else NONE for name in names]
+        table.majority = [majority.integer(name, 0, seats - 1, NONE) for name in _DISTRICT_NAMES]
     table.unmoved = frozenset(_squares(document, "unmoved"))
     table.chain = tuple(int(square) for square in document.choices("chain", _SQUARES, ()))
     table.waiting = tuple(document.integers("waiting", 0, seats - 1, None, ()))
@@ -163,13 +146,6 @@ def _squares(document: Document, key: str) -> tuple[int, ...]:
     return tuple(sorted(int(square) for square in document.choices(key, _SQUARES, ())))
 
 
-def _tables(document: Document, key: str, seats: int) -> list[Document]:
-    found = document.tables(key)
-    if len(found) != seats:
-        document.note(key, f"must have {seats} entries, one for each seat, not {len(found)}")
-    return (found + [Document({}, key, []) for _ in range(seats)])[:seats]
-
-
 def _read_plan(table: Table, seat: int, document: Document) -> None:
     chosen = tuple(document.choices("chosen", _PLACES, ()))
     slots, piles = [], []
@@ -181,8 +157,8 @@ def _read_plan(table: Table, seat: int, document: Document) -> None:
     table.first_count[seat] = document.integer("first_count", 0, _MOST, 0)
     table.plans[seat] = Plan(
         document.choice("step", _STEPS, Step.FIRST),
-        document.choice("first", _FIRSTS) if document.has("first") else None,
-        document.choice("action", _CARDS) if document.has("action") else None,
+        document.choice("first", _FIRSTS, None),
+        document.choice("action", _CARDS, None),
         chosen,
         tuple(document.integers("counts", 0, _MOST, None, ())),
         tuple(slots),

@@ -14,7 +14,6 @@ from referee.games.venezia.observing import is_turned
 from referee.games.venezia.position import pigeons_outside_supply
 from referee.games.venezia.table import NO_PLAN, NONE, Table
 
-_PLACES = tuple(place.name.lower() for place in Place)
 _SQUARES = tuple(square.name.lower() for square in Square)
 _BEFORE_PIAZZA = (Phase.HOME, Phase.PLAN, Phase.FEINT, Phase.PLACE)
 _BEFORE_CARDS = (*_BEFORE_PIAZZA, Phase.MOVE, Phase.CHAIN)

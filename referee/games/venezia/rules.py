@@ -520,11 +520,4 @@ def default_action(table: Table, seat: Seat) -> Action:
     return legal[-1]
 
 
-_DEFAULT_IS_FIRST = {
-    Phase.HOME,
-    Phase.FEINT,
-    Phase.REINFORCE,
-    Phase.TAKEOVER,
-    Phase.RAPTOR,
-    Phase.GREY,
-}
+_DEFAULT_IS_FIRST = {Phase.HOME, Phase.FEINT, Phase.REINFORCE, Phase.TAKEOVER, Phase.RAPTOR, Phase.GREY}

@@ -53,6 +53,7 @@ def _liked(table: Table, seat: Seat, policy: RolloutPolicy, chance: Chance) -> t
     copy = table.clone()
     copy.phase, copy.plans = Phase.PLAN, [NO_PLAN] * table.setup.seats
     copy.nest = [0] * table.setup.seats
+    # The policy plans as it did: with the pigeons of its cards back in the reserve, and before any were born.
     for other in range(table.setup.seats):
         copy.reserve[other] += sum(copy.piles[other]) + copy.first_count[other]
         copy.piles[other], copy.first_count[other] = [], 0
@@ -91,6 +92,7 @@ def _fitting(table: Table, seat: Seat, has: SeatView, liked: tuple[Place, ...], 
             action = hand[draw.below(len(hand))]
         elif hand:
             action = ActionCard.NONE
+    # The piles were laid in a random order (Z2.9), so nobody can tell in which order their places were chosen.
     order = draw.permutation(len(has.piles)) if len(has.piles) >= 2 else list(range(len(has.piles)))
     slots = has.pile_places or _places(has.piles, liked, draw)
     chosen = [Place.CAN] * len(slots)

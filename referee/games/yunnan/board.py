@@ -7,14 +7,14 @@ from itertools import pairwise
 
 from referee.game import Board
 from referee.games.yunnan.names import OUTER, Province, Site
-from referee.kit.document import Document
+from referee.kit.document import Document, by_name
 
 MAX_VALUE = 50
 MAX_MERCHANTS = 10
 MAX_STRUCTURES = 3
 """These bound the numbers of a board, so that no file can make a match endless or its lists huge."""
 _MOST = 10_000
-_PROVINCES = {province.name.lower(): province for province in Province}
+_PROVINCES = by_name(Province)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,22 +101,20 @@ def read_board(document: Document) -> YunnanBoard:
     provinces = document.table("provinces")
     names, merchants, posts, gifts, teahouses, places = [], [], [], [], [], []
     for province in Province:
-        table = provinces.table(province.name.lower())
-        table.text("provenance")
+        table = provinces.board_table(province.name.lower())
         names.append(table.text("name"))
         merchants.append(table.integer("merchant", 1, MAX_VALUE))
         posts.append(table.integer("post", 0, MAX_VALUE))
         gifts.append(table.integer("gifts", 0, 100))
         teahouses.append(table.boolean("teahouse"))
-        places.append((table.integer("x", 0, 100), table.integer("y", 0, 100)))
+        places.append(table.drawing_place())
         if province is Province.PUE and (posts[-1] or gifts[-1] or teahouses[-1]):
             provinces.note("pue", "must have post = 0, gifts = 0 and teahouse = false (Y5.6, Y1.6, Y5.8)")
 
     sites = document.table("bridge_sites")
     ends, site_places = [], []
     for site in Site:
-        table = sites.table(site.name.lower())
-        table.text("provenance")
+        table = sites.board_table(site.name.lower())
         joined = table.choices("ends", _PROVINCES)
         if len(joined) != 2:
             table.note("ends", "must name two provinces")
@@ -125,39 +123,33 @@ def read_board(document: Document) -> YunnanBoard:
         if near not in OUTER or far - near < 2:
             table.note("ends", "must join two provinces that are not neighbours on the road, and not Pu'er")
         ends.append((near, far))
-        site_places.append((table.integer("x", 0, 100), table.integer("y", 0, 100)))
+        site_places.append(table.drawing_place())
     if len(set(ends)) < len(ends):
         document.note("bridge_sites", "must not have two sites that join the same provinces")
 
-    bids = document.table("bids")
-    bids.text("provenance")
+    bids = document.board_table("bids")
     spaces = bids.integers("spaces", 1, 1000, 5)
     if any(one >= other for one, other in pairwise(spaces)):
         bids.note("spaces", "must be ascending")
 
-    pieces = document.table("pieces")
-    pieces.text("provenance")
+    pieces = document.board_table("pieces")
     total_merchants = pieces.integer("total_merchants", 1, MAX_MERCHANTS)
     structures_each = pieces.integer("structures_each", 0, MAX_STRUCTURES)
 
-    levels = document.table("levels")
-    levels.text("provenance")
+    levels = document.board_table("levels")
     teahouse_vp = levels.integers("teahouse_vp", 0, _MOST, structures_each + 1)
 
-    scoring = document.table("scoring")
-    scoring.text("provenance")
+    scoring = document.board_table("scoring")
     transport_cost = scoring.integer("transport_cost", 0, MAX_VALUE)
     if any(value < transport_cost * (place - 1) for place, value in enumerate(merchants)):
         scoring.note("transport_cost", "must not make a Merchant cost more than it earns (R20)")
 
-    end = document.table("end")
-    end.text("provenance")
+    end = document.board_table("end")
     end_gifts = (end.integer("gifts", 0, 1000), end.integer("two_seats_gifts", 0, 1000))
     if sum(gifts) <= max(end_gifts):
         end.note("", f"would end every match at once: at the start there are {sum(gifts)} gifts (Y11.1)")
 
-    expert = document.table("expert")
-    expert.text("provenance")
+    expert = document.board_table("expert")
     return YunnanBoard(
         province_names=tuple(names),
         merchant_value=tuple(merchants),
@@ -169,7 +161,7 @@ def read_board(document: Document) -> YunnanBoard:
         site_places=tuple(site_places),
         bid_spaces=tuple(spaces),
         small_spaces=bids.integer("small", 0, 5),
-        bank=_payments(document.table("bank")),
+        bank=_payments(document.board_table("bank")),
         start_merchants=pieces.integer("start_merchants", 1, total_merchants),
         total_merchants=total_merchants,
         structures_each=structures_each,
@@ -197,7 +189,6 @@ def _levels(table: Document, key: str) -> tuple[int, ...]:
 
 
 def _payments(table: Document) -> tuple[tuple[int, int, int], ...]:
-    table.text("provenance")
     rows = table.raw("payments", None)
     if (
         not rows

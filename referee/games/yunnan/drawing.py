@@ -8,7 +8,6 @@ shape, and each carries its colour's letter.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import cast
 
 from referee.game import Scene, Seat
 from referee.games.yunnan.board import YunnanBoard
@@ -31,15 +30,7 @@ from referee.games.yunnan.drawing_pieces import (
     teahouse,
 )
 from referee.games.yunnan.drawing_tracks import LEVELS_HEIGHT, ORDERS_HEIGHT, SCORE_HEIGHT, levels, orders, score
-from referee.games.yunnan.drawing_words import (
-    BUILDINGS,
-    PHASES,
-    bank_in_words,
-    colours_of,
-    described,
-    notes,
-    reach_of,
-)
+from referee.games.yunnan.drawing_words import BUILDINGS, PHASES, bank_in_words, colours_of, described, notes, reach_of
 from referee.games.yunnan.names import Colour, Phase, Space, Structure
 from referee.games.yunnan.observation import ColourView, YunnanObservation
 from referee.games.yunnan.spots import bid_spot, spot_of
@@ -84,15 +75,13 @@ _PANEL_HEIGHT = 152
 _HEIGHT = _PANELS + _PANEL_HEIGHT + _MARGIN
 
 
-def draw(
-    board: YunnanBoard,
-    seen: YunnanObservation,
-    scene: Scene | None = None,
-) -> str:
+def draw(board: YunnanBoard, seen: YunnanObservation, scene: Scene | None = None) -> str:
     """Return an SVG document of an observation and its scene; equal ones give equal documents."""
     travelling = seen.phase in (Phase.TRAVEL, Phase.DISPLACE)
     reach = reach_of(board, seen.colours[seen.acting_colour]) if travelling and seen.acting_colour is not None else None
-    before = None if scene is None else cast("YunnanObservation | None", scene.before)
+    before = None if scene is None else scene.before
+    was = before if isinstance(before, YunnanObservation) else seen
+    acted = None if before is None else was.acting_colour
     said = None if scene is None else happened(board, seen, scene)
     above = 0.0 if said is None else strip_height(_WIDTH, said)
     over = seen.phase is Phase.OVER
@@ -102,9 +91,9 @@ def draw(
         pieces_of(tuple(Colour)[: len(seen.colours)]),
         "" if said is None else strip(_WIDTH, said, marks),
         _header(seen),
-        group(_MARGIN, _TOP, draw_map(board, seen, reach, before)),
-        group(_MARGIN, _LEVELS, levels(board, seen, before, MAP_WIDTH)),
-        group(_SIDE, _TOP, orders(seen, before, _SIDE_WIDTH)),
+        group(_MARGIN, _TOP, draw_map(board, seen, reach, was)),
+        group(_MARGIN, _LEVELS, levels(board, seen, was, MAP_WIDTH)),
+        group(_SIDE, _TOP, orders(seen, acted, _SIDE_WIDTH)),
         group(
             _SIDE,
             _DECISION,
@@ -112,10 +101,10 @@ def draw(
             if over
             else _decision(board, seen),
         ),
-        "" if over else group(_SIDE, _BUILDINGS, _buildings(board, seen, before)),
-        "" if over else group(_SIDE, _BANK, _bank(board, seen, before)),
-        group(_MARGIN, _SCORE, score(board, seen, before, _WIDTH - 2 * _MARGIN)),
-        group(_MARGIN, _PANELS, _panels(seen, before, scene)),
+        "" if over else group(_SIDE, _BUILDINGS, _buildings(board, seen, was)),
+        "" if over else group(_SIDE, _BANK, _bank(board, seen, was)),
+        group(_MARGIN, _SCORE, score(board, seen, was, _WIDTH - 2 * _MARGIN)),
+        group(_MARGIN, _PANELS, _panels(seen, was, scene)),
     ]
     words = (
         [*(f"{line}." for line in strip_in_words(said)), described(board, seen)] if said else [described(board, seen)]
@@ -195,13 +184,12 @@ def _decision(board: YunnanBoard, seen: YunnanObservation) -> str:
     return "".join(parts)
 
 
-def _buildings(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None) -> str:
+def _buildings(board: YunnanBoard, seen: YunnanObservation, was: YunnanObservation) -> str:
     """Draw the spaces of each building with their bids."""
-    known = seen.bids if before is None else before.bids
     parts = [_free_spaces(board.bid_spaces, board.small_spaces)]
     for bid in seen.bids:
         where = (212 + 37 * board.bid_spaces.index(bid.value), 42 + 58 * bid.building)
-        parts.append(group(*where, _NEW * (bid not in known) + merchant(bid.colour)))
+        parts.append(group(*where, _NEW * (bid not in was.bids) + merchant(bid.colour)))
     return "".join(parts)
 
 
@@ -220,7 +208,7 @@ def _free_spaces(values: tuple[int, ...], small: int) -> str:
     return "".join(parts)
 
 
-def _bank(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None) -> str:
+def _bank(board: YunnanBoard, seen: YunnanObservation, was: YunnanObservation) -> str:
     """Draw the two spaces of the bank: the payments for the present bids, or those made in this turn."""
     pays = seen.phase is Phase.AUCTION
     payments = board.bank_payment(sum(bid.value for bid in seen.bids)) if pays else seen.last_bank_pay
@@ -229,16 +217,15 @@ def _bank(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation
         text(12, 32, "Bank", 14.5, bold=True),
         text(12, 51, "pays now" if pays else "has paid", SMALLEST, FADED),
     ]
-    old = seen if before is None else before
-    spaces = ((Space.LEFT, seen.bank_left, old.bank_left), (Space.RIGHT, seen.bank_right, old.bank_right))
-    for place, owner, was in spaces:
+    spaces = ((Space.LEFT, seen.bank_left, was.bank_left), (Space.RIGHT, seen.bank_right, was.bank_right))
+    for place, owner, old_owner in spaces:
         x = 104 + 140 * place
         amount = f"{short(payments[place])} Yuan" if payments[place] or pays else "nobody"
         parts.append(box(x, 12, 128, 44, NIGHT, DIM, 1, 4, data_spot=spot_of("bank", place)))
         parts.append(text(x + 40, 31, place.name.lower(), SMALLEST, FADED))
         parts.append(text(x + 40, 49, amount, 15, BRASS, bold=True, fit=86))
         if owner is not None:
-            parts.append(group(x + 20, 35, _NEW * (owner is not was) + merchant(owner)))
+            parts.append(group(x + 20, 35, _NEW * (owner is not old_owner) + merchant(owner)))
     for row, line in enumerate((bank_in_words(seen), "Spaces in dashes can be outbid.")):
         parts.append(text(12, 80 + 20 * row, line, SMALLEST, FADED, fit=_SIDE_WIDTH - 24))
     return "".join(parts)
@@ -247,7 +234,7 @@ def _bank(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation
 # --- the seats ------------------------------------------------------------------------------------------
 
 
-def _panels(seen: YunnanObservation, before: YunnanObservation | None, scene: Scene | None) -> str:
+def _panels(seen: YunnanObservation, was: YunnanObservation, scene: Scene | None) -> str:
     """Draw the holdings of each seat, side by side, with its bot and its clock."""
     seats = len(seen.seats)
     width = (_WIDTH - 2 * _MARGIN + 8) / seats - 8
@@ -271,7 +258,7 @@ def _panels(seen: YunnanObservation, before: YunnanObservation | None, scene: Sc
             inside.append(crown(width / 2 + 20, 18))
         block = (width - 8) / len(colours)
         for place, colour in enumerate(colours):
-            new = before is not None and has_other_holdings(before, seen, colour)
+            new = has_other_holdings(was, seen, colour)
             acts = colour is seen.acting_colour
             drawn = _block(seen.colours[colour], colour, block - 4, new=new, acts=acts)
             inside.append(group(6 + block * place, 44, drawn))

@@ -131,7 +131,7 @@ class _Seed(NamedTuple):
 
 def _seeds(land: Land, bridge_sites: tuple[tuple[Province, Province], ...]) -> list[_Seed]:
     seeds = []
-    for province, (x, y) in enumerate(land.centres):
+    for province, (x, y) in enumerate(land.centres):  # six to a province, so that all its ground is its own land
         seeds += [_Seed(x + east, y + south, province) for east in (-76, 0, 76) for south in (-34, 34)]
     crossings = [(gate_of(way), way, number, number + 1) for number, way in enumerate(land.road)]
     crossings += [
@@ -140,6 +140,8 @@ def _seeds(land: Land, bridge_sites: tuple[tuple[Province, Province], ...]) -> l
     ]
     for (x, y), way, near, far in crossings:
         east, south = way.end[0] - way.start[0], way.end[1] - way.start[1]
+        # Two seeds at equal distances from the gate or bridge put the border exactly there; two more keep the way within
+        # its two provinces.
         step = 24 / max(hypot(east, south), 1)
         seeds.append(_Seed(x - east * step, y - south * step, near))
         seeds.append(_Seed(x + east * step, y + south * step, far))

@@ -55,27 +55,25 @@ _ROWS = (49, 84, 118)
 """The rows in a province's ground: Merchants; Posts and Teahouse; gifts and Horses."""
 
 
-def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None, before: YunnanObservation | None) -> str:
+def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None, was: YunnanObservation) -> str:
     """Draw the map, 776 wide and 640 high, with marks on all changes.
 
     Args:
         board: the printed numbers.
         seen: the observation.
         reach: the reach of the travelling colour, if there is one; its route is drawn.
-        before: the observation before the last action, if known.
+        was: the observation before the last action, or the same one.
     """
     land = land_of(board)
     below, above = _still(board)
     parts = [below]
     if reach is not None:
         parts.append(_route(board, seen, reach))
-    parts.append(above)
-    if before is not None:
-        parts.append(_journeys(board, before, seen))
-    parts += [_site(seen, site, before, *land.sites[site]) for site in Site]
+    parts += [above, _journeys(board, was, seen)]
+    parts += [_site(seen, site, was, *land.sites[site]) for site in Site]
     for province in Province:
         x, y = land.centres[province]
-        inside = _province(board, seen, province, reach, before)
+        inside = _province(board, seen, province, reach, was)
         parts.append(group(x - GROUND_WIDTH / 2, y - GROUND_HEIGHT / 2, inside))
     if not _inspected(seen):
         left, top, _, _ = LEGEND
@@ -135,7 +133,7 @@ def _route(board: YunnanBoard, seen: YunnanObservation, reach: Reach) -> str:
     return path(line, stroke=DARK, thick=10) + path(line, stroke=FILLS[acting], thick=6) if line else ""
 
 
-def _site(seen: YunnanObservation, site: Site, before: YunnanObservation | None, x: float, y: float) -> str:
+def _site(seen: YunnanObservation, site: Site, was: YunnanObservation, x: float, y: float) -> str:
     """Draw a bridge site with its name and the bridges there."""
     owners = [colour for colour, has in zip(Colour, seen.colours, strict=False) if site in has.bridges]
     across = min(max(len(owners), 1), 3)
@@ -145,7 +143,7 @@ def _site(seen: YunnanObservation, site: Site, before: YunnanObservation | None,
     ]
     for at, owner in enumerate(owners):
         row = owners[at // 3 * 3 :][:3]
-        new = before is not None and site not in before.colours[owner].bridges
+        new = site not in was.colours[owner].bridges
         parts.append(group(42 * (at % 3 - (len(row) - 1) / 2), 28 * (at // 3), _NEW * new + bridge(owner)))
     if not owners:
         parts.append(EMPTY_BRIDGE)
@@ -158,11 +156,7 @@ def _inspected(seen: YunnanObservation) -> bool:
 
 
 def _province(
-    board: YunnanBoard,
-    seen: YunnanObservation,
-    province: Province,
-    reach: Reach | None,
-    before: YunnanObservation | None,
+    board: YunnanBoard, seen: YunnanObservation, province: Province, reach: Reach | None, was: YunnanObservation
 ) -> str:
     """Draw the pieces in a province, and special facts about it."""
     parts = []
@@ -177,33 +171,29 @@ def _province(
             parts.append(group(GROUND_WIDTH - 16, -6, lock()))
         if (has.merchants[province] or has.posts[province]) and not reach.connected >> province & 1:
             parts.append(_sign(broken(), "cut off", ALARM))
-    old = [None] * len(seen.colours) if before is None else before.colours
     merchants, posts, horses = [], [], []
-    for colour, has, had in zip(Colour, seen.colours, old, strict=False):
+    for colour, has, had in zip(Colour, seen.colours, was.colours, strict=False):
         count = has.merchants[province]
         if count:
             waiting = bool(seen.unmoved) and colour is seen.acting_colour and seen.unmoved[province] > 0
             piece = merchant(colour, count, waiting=waiting)
             if seen.pending_displace is province:
                 piece = spot(spot_of("merchant", colour), piece)
-            merchants.append(
-                (_marked(piece, had is not None and had.merchants[province] < count), 38 + 8 * (count > 9))
-            )
+            merchants.append((_marked(piece, had.merchants[province] < count), 38 + 8 * (count > 9)))
         count = has.posts[province]
         if count:
-            new = had is not None and had.posts[province] != count
-            posts.append((_marked(post(colour, count), new), 32 + 8 * (count > 1)))
+            posts.append((_marked(post(colour, count), had.posts[province] != count), 32 + 8 * (count > 1)))
         if has.horse is province:
-            horses.append(_marked(horse(colour), had is not None and had.horse is not province))
+            horses.append(_marked(horse(colour), had.horse is not province))
     parts += [_in_a_row(merchants, _ROWS[0], GROUND_WIDTH - 8), _in_a_row(posts, _ROWS[1], 164)]
-    there, was = seen.provinces[province], None if before is None else before.provinces[province]
+    there, before = seen.provinces[province], was.provinces[province]
     if board.teahouse_space[province]:
         house = EMPTY_TEAHOUSE if there.teahouse is None else teahouse(there.teahouse)
-        parts.append(group(190, _ROWS[1] - 5, _marked(house, was is not None and was.teahouse is not there.teahouse)))
+        parts.append(group(190, _ROWS[1] - 5, _marked(house, before.teahouse is not there.teahouse)))
     left = 22.0
     if board.gifts[province]:
-        left, given = 78, was is not None and was.gifts != there.gifts
-        parts.append(group(20, _ROWS[2] + 1, _NEW_GIFT * given + gift()))
+        left = 78
+        parts.append(group(20, _ROWS[2] + 1, _NEW_GIFT * (before.gifts != there.gifts) + gift()))
         parts.append(text(39, _ROWS[2] + 6, there.gifts, 16, INK if there.gifts else FADED, bold=True))
     step = min(38, (GROUND_WIDTH - 20 - left) / max(len(horses) - 1, 1))
     parts += [group(left + step * place, _ROWS[2], piece) for place, piece in enumerate(horses)]

@@ -39,8 +39,8 @@ _NEW = halo(0, 0, 13)
 _GREEN, _BROWN = ("#3c5a3d", "#22331f"), ("#6a4f2e", "#33261a")
 
 
-def orders(seen: YunnanObservation, before: YunnanObservation | None, width: float) -> str:
-    """Draw the order tracks, first to act on the left, with the state of each colour."""
+def orders(seen: YunnanObservation, acted: Colour | None, width: float) -> str:
+    """Draw the order tracks, first to act on the left, with the state of each colour; one has just acted."""
     parts = [box(0, 0, width, ORDERS_HEIGHT)]
     in_auction = seen.phase in (Phase.AUCTION, Phase.YARD)
     for row, (name, order, shades) in enumerate(
@@ -64,8 +64,7 @@ def orders(seen: YunnanObservation, before: YunnanObservation | None, width: flo
                     5,
                 )
             )
-            acted = before is not None and current and colour is before.acting_colour
-            parts.append(group(x, y, marker(colour) + _NEW * acted))
+            parts.append(group(x, y, marker(colour) + _NEW * (current and colour is acted)))
             note = "to act" if acts else _note(seen, row, colour, place) if current else ""
             parts.append(
                 text(x, y + 31, note, SMALLEST, LAMP if acts else FADED, "middle", fit=step + 6) if note else ""
@@ -84,16 +83,15 @@ def _note(seen: YunnanObservation, row: int, colour: Colour, place: int) -> str:
 # --- levels ---------------------------------------------------------------------------------------------
 
 
-def levels(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None, width: float) -> str:
+def levels(board: YunnanBoard, seen: YunnanObservation, was: YunnanObservation, width: float) -> str:
     """Draw the tracks of border passes and of influence, with the value of each level at the end."""
     half = (width - 8) / 2
-    old = seen if before is None else before
     passes = [
         (has.passes - board.first_passes, has.passes != had.passes)
-        for has, had in zip(seen.colours, old.colours, strict=True)
+        for has, had in zip(seen.colours, was.colours, strict=True)
     ]
     influence = [
-        (has.influence, has.influence != had.influence) for has, had in zip(seen.colours, old.colours, strict=True)
+        (has.influence, has.influence != had.influence) for has, had in zip(seen.colours, was.colours, strict=True)
     ]
     return _level_track("Border passes", board.first_passes, board.passes_vp, passes, half) + group(
         half + 8, 0, _level_track("Influence, in dragon heads", 0, board.influence_vp, influence, half)
@@ -159,16 +157,15 @@ class _Pin(NamedTuple):
         return 20 * len(self.colours) + width_of(self.words) * 16 + 10
 
 
-def score(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None, width: float) -> str:
+def score(board: YunnanBoard, seen: YunnanObservation, was: YunnanObservation, width: float) -> str:
     """Draw the score track with the bank's payments; the seats above it, incomes or the total of all bids below it."""
     over = seen.phase is Phase.OVER
     all_points = [points for view in seen.seats for points in ((view.vp, view.score) if over else (view.vp,))]
     low = min(0, 10 * (max(min(all_points), -_FURTHEST) // 10))
     high = max(100, 10 * -(-min(max(all_points), _FURTHEST) // 10))
     axis = _Axis(low, high, width - _AXIS - 20)
-    old = seen if before is None else before
     above = [
-        _Pin(view.vp, colours_of(seen, seat), str(view.vp), new=view.vp != old.seats[seat].vp)
+        _Pin(view.vp, colours_of(seen, seat), str(view.vp), new=view.vp != was.seats[seat].vp)
         for seat, view in enumerate(seen.seats)
     ]
     title, below = _below(board, seen)
@@ -229,6 +226,8 @@ def _below(board: YunnanBoard, seen: YunnanObservation) -> tuple[str, list[_Pin]
 def _pins(pins: list[_Pin], axis: _Axis, y: float, edge: float, width: float) -> str:
     """Draw pins side by side at a height, each with a line to its place on an edge of the track."""
     ordered = sorted(pins, key=lambda pin: pin.points)
+    # From the left, each pin is pushed off the one before it; that can push the last ones over the right edge. So from
+    # the right, each is pushed back off the one after it.
     lefts: list[float] = []
     free = _AXIS - 16.0
     for pin in ordered:

@@ -8,17 +8,11 @@ from referee.game import JsonObject
 from referee.games.yunnan import scoring
 from referee.games.yunnan.names import OUTER, Building, Colour, Phase, Province, Site, Space, Structure
 from referee.games.yunnan.table import NOBODY, Table
-from referee.kit.document import Document
+from referee.kit.document import Document, by_name, counted, names_of
 
-_COLOURS = {colour.name.lower(): colour for colour in Colour}
-_COLOUR_NAMES = tuple(_COLOURS)
-_PROVINCES = {province.name.lower(): province for province in Province}
-_PROVINCE_NAMES = tuple(_PROVINCES)
-_OUTER = {province.name.lower(): province for province in OUTER}
-_BUILDING_NAMES = tuple(building.name.lower() for building in Building)
-_SPACE_NAMES = tuple(space.name.lower() for space in Space)
-_STRUCTURE_NAMES = tuple(structure.name.lower() for structure in Structure)
-_SITES = {site.name.lower(): site for site in Site}
+_COLOURS, _PROVINCES, _OUTER, _SITES = by_name(Colour), by_name(Province), by_name(OUTER), by_name(Site)
+_COLOUR_NAMES, _PROVINCE_NAMES, _BUILDING_NAMES = names_of(Colour), names_of(Province), names_of(Building)
+_SPACE_NAMES, _STRUCTURE_NAMES = names_of(Space), names_of(Structure)
 _PHASES = {phase.name: phase for phase in Phase}
 _MOST = 100_000  # bounds every number of a position
 
@@ -30,8 +24,8 @@ def to_json(table: Table) -> JsonObject:
         "turn": table.turn,
         "phase": table.phase.name,
         "acting_colour": _COLOUR_NAMES[table.acting_colour],
-        "auction_order": [_COLOUR_NAMES[colour] for colour in table.auction_order],
-        "travel_order": [_COLOUR_NAMES[colour] for colour in table.travel_order],
+        "auction_order": names_of(map(Colour, table.auction_order)),
+        "travel_order": names_of(map(Colour, table.travel_order)),
         "passed": _colours_in(table.passed),
         "banked": _colours_in(table.banked),
         "bids": {
@@ -51,23 +45,23 @@ def to_json(table: Table) -> JsonObject:
         "converted": list(table.converted),
         "debts": list(table.debts),
         "passes": list(table.passes),
-        "horse": [_PROVINCE_NAMES[province] for province in table.horse],
+        "horse": names_of(map(Province, table.horse)),
         "influence": list(table.influence),
         "general": list(table.general),
         "reserve": list(table.reserve),
-        "m": [_counted(_PROVINCE_NAMES, table.merchants[colour]) for colour in colours],
-        "struct_general": [_counted(_STRUCTURE_NAMES, table.struct_general[colour]) for colour in colours],
-        "struct_reserve": [_counted(_STRUCTURE_NAMES, table.struct_reserve[colour]) for colour in colours],
-        "posts": [_counted(_PROVINCE_NAMES, table.posts[colour]) for colour in colours],
+        "m": [counted(_PROVINCE_NAMES, table.merchants[colour]) for colour in colours],
+        "struct_general": [counted(_STRUCTURE_NAMES, table.struct_general[colour]) for colour in colours],
+        "struct_reserve": [counted(_STRUCTURE_NAMES, table.struct_reserve[colour]) for colour in colours],
+        "posts": [counted(_PROVINCE_NAMES, table.posts[colour]) for colour in colours],
         "bridges": [[name for name, site in _SITES.items() if table.bridges[colour] >> site & 1] for colour in colours],
         "teahouse": {
             _PROVINCE_NAMES[province]: _COLOUR_NAMES[colour]
             for province, colour in enumerate(table.teahouse)
             if colour != NOBODY
         },
-        "gifts": _counted(_PROVINCE_NAMES, table.gifts),
+        "gifts": counted(_PROVINCE_NAMES, table.gifts),
         "gifts_taken": list(table.gifts_taken),
-        "unmoved": _counted(_PROVINCE_NAMES, table.unmoved),
+        "unmoved": counted(_PROVINCE_NAMES, table.unmoved),
         "passes_left": table.passes_left,
         "income": list(table.income),
         "last_total": table.last_total,
@@ -82,10 +76,6 @@ def to_json(table: Table) -> JsonObject:
     if table.last_banned != NOBODY:
         data["last_banned"] = _COLOUR_NAMES[table.last_banned]
     return data
-
-
-def _counted(names: Sequence[str], counts: Sequence[int]) -> dict[str, int]:
-    return {name: count for name, count in zip(names, counts, strict=True) if count}
 
 
 def _colours_in(bits: int) -> list[str]:
@@ -114,7 +104,6 @@ def read(table: Table, document: Document) -> None:
         table.acting_colour = table.travel_order[-1]
         if document.has("acting_colour"):
             document.note("acting_colour", "is for nobody when the match is over; leave it out")
-            document.raw("acting_colour", None)
     else:
         table.acting_colour = int(document.choice("acting_colour", known))
     table.passed = _bits(document.choices("passed", known, ()))
@@ -140,9 +129,10 @@ def read(table: Table, document: Document) -> None:
             table.horse = [_OUTER[word] for word in words]
     table.influence = document.integers("influence", 0, board.max_influence, colours, none)
 
-    table.merchants = _counts(document, "m", _PROVINCE_NAMES, colours, [[0] * len(Province)] * colours)
+    table.merchants = _counts(document, "m", _PROVINCES, table.merchants)
     start = board.total_merchants - board.start_merchants
     left = [max(0, board.total_merchants - placed(table, colour)) for colour in range(colours)]
+    # Of `general` and `reserve` each follows from the other. Without both, the supply is as at the start of a match.
     if document.has("reserve") and not document.has("general"):
         table.reserve = document.integers("reserve", 0, board.total_merchants, colours)
         table.general = [max(0, count - own) for count, own in zip(left, table.reserve, strict=True)]
@@ -152,15 +142,14 @@ def read(table: Table, document: Document) -> None:
         rest = [max(0, count - unused) for count, unused in zip(left, table.general, strict=True)]
         table.reserve = document.integers("reserve", 0, board.total_merchants, colours, rest)
 
-    no_structures = [[0] * len(Structure)] * colours
-    table.struct_reserve = _counts(document, "struct_reserve", _STRUCTURE_NAMES, colours, no_structures)
-    table.posts = _counts(document, "posts", _PROVINCE_NAMES, colours, [[0] * len(Province)] * colours)
+    table.struct_reserve = _counts(document, "struct_reserve", _STRUCTURE_NAMES, table.struct_reserve)
+    table.posts = _counts(document, "posts", _PROVINCES, table.posts)
     _read_bridges(table, document)
     if document.has("teahouse"):
         teahouse = document.table("teahouse")
         table.teahouse = [_chosen(teahouse, name, known) for name in _PROVINCE_NAMES]
     not_taken = [[max(0, board.structures_each - count) for count in taken(table, colour)] for colour in range(colours)]
-    table.struct_general = _counts(document, "struct_general", _STRUCTURE_NAMES, colours, not_taken)
+    table.struct_general = _counts(document, "struct_general", _STRUCTURE_NAMES, not_taken)
 
     table.gifts = document.counts("gifts", _PROVINCE_NAMES, _MOST, board.gifts)
     table.gifts_taken = document.integers("gifts_taken", 0, _MOST, colours, none)
@@ -216,16 +205,8 @@ def _read_bridges(table: Table, document: Document) -> None:
     table.bridges = [_bits(wrapped.choices(str(colour), _SITES)) for colour in range(table.colours)]
 
 
-def _counts(
-    document: Document, key: str, names: Sequence[str], colours: int, default: Sequence[Sequence[int]]
-) -> list[list[int]]:
-    if not document.has(key):
-        return [list(row) for row in default]
-    tables = document.tables(key)
-    if len(tables) != colours:
-        document.note(key, f"must have {colours} entries, one for each colour, not {len(tables)}")
-    tables = (tables + [Document({}, key, []) for _ in range(colours)])[:colours]
-    return [[entry.integer(name, 0, _MOST, 0) for name in names] for entry in tables]
+def _counts(document: Document, key: str, names: Iterable[str], default: Sequence[Sequence[int]]) -> list[list[int]]:
+    return document.counts_of_each(key, names, _MOST, len(default), "colour", default)
 
 
 def incomes(table: Table) -> list[int]:

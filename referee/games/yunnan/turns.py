@@ -141,7 +141,7 @@ def end_travel_turn(table: Table) -> None:
 def _send_inspector(table: Table) -> None:
     table.last_inspector = table.last_banned = NOBODY
     tea = scoring.tea(table)
-    target = max(OUTER, key=lambda province: (tea[province], province))
+    target = max(OUTER, key=lambda province: (tea[province], province))  # of equals, the farther one
     if not tea[target]:  # Y6.1
         return
     table.last_inspector = int(target)
@@ -164,7 +164,9 @@ def _give_gifts(table: Table) -> None:
         left = table.gifts[province]
         if not left:
             continue
-        for influence in sorted(set(table.influence), reverse=True):  # Y7.1
+        # Y7.1: each influence has its turn before the next lower one. Among equals each takes one gift a round, while it
+        # has had fewer gifts than it has Merchants there.
+        for influence in sorted(set(table.influence), reverse=True):
             group = [colour for colour in table.travel_order if table.influence[colour] == influence]
             round_number = 0
             while left and any(table.merchants[colour][province] > round_number for colour in group):

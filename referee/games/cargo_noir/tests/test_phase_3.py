@@ -162,14 +162,3 @@ def test_an_action_of_another_game_is_illegal_not_an_error() -> None:
 
     with pytest.raises(IllegalAction, match="not an action of cargo_noir"):
         place(phase="P3").apply(0, Pass(), ScriptedChance())
-
-
-def test_actions_made_of_numbers_that_name_nothing_are_illegal_not_errors() -> None:
-    from referee.game import IllegalAction
-    from referee.games.cargo_noir import actions as act
-    from referee.kit.chance import ScriptedChance
-
-    for phase, action in (("P3", act.Send(99)), ("P2", act.Buy(99)), ("P2", act.SellSame(42, 1, 0))):  # type: ignore[arg-type]
-        state = place(phase=phase, goods={0: {"gold": 2, "art": 2}})
-        with pytest.raises(IllegalAction):
-            state.apply(0, action, ScriptedChance())

@@ -139,31 +139,6 @@ def test_the_option_first_player_and_the_position_must_agree() -> None:
     assert problems(data, first_player=1) == ["state.first_seat is 1 by the option first_player; change the option"]
 
 
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-3, 200)
-    | st.floats()
-    | st.sampled_from(["P1", "P2", "STAKE", "gold", "rio"]),
-    lambda inner: (
-        st.lists(inner, max_size=5)
-        | st.dictionaries(
-            st.sampled_from(["rotterdam", "goods", "stacks", "0", "1", "gold", "min", "kind"]), inner, max_size=5
-        )
-    ),
-    max_leaves=15,
-)
-
-
-@pytest.mark.long
-@settings(max_examples=300)
-@given(st.dictionaries(st.sampled_from(list(place(phase="P3").to_json())), JSON))
-def test_no_json_makes_reading_or_judging_a_position_raise(changes: dict[str, object]) -> None:
-    data = {**place(casino={0: 3}).to_json(), **changes}
-    problems(data)
-    problems(changes)
-
-
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**32), seats=st.integers(2, 5), data=st.data())
 def test_tokens_coins_cards_and_ships_are_conserved_whatever_is_played(

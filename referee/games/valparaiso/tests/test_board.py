@@ -89,9 +89,19 @@ def test_s2_so_are_the_houses_and_merchants_of_a_seat() -> None:
         ("prices.moves_plus", [0, 3, 1], "board.prices.moves_plus must ascend from 0"),
         ("seat.merchants", [1, 4, 4, 4], "board.seat.merchants[0] must be an integer from 2"),
         ("seat.slots", 5, "board.seat.slots must be an integer from 1 to 4"),
+        ("seat.hold", 0, "board.seat.hold must be an integer"),
+        ("sides.small.roads", ["v-z9"], "'v-z9', which must join different locations"),
+        ("sides.small.column", "", "must have a letter: a market has tiles"),
+        ("sides.small.row", [{"wheat": 1}] * 41, "must not have more than 40 spaces"),
+        ("sides.small.reserve", "abcde", "five spaces for each letter"),
+        ("tiles.tb1", {"pay": {"vp": 1}}, "must not have victory points"),
+        ("tiles.ta4", {"choose": "same", "gain": {"silver": 1}}, "goes with nothing else to gain"),
+        ("action_cards.k1", {"main": "fly"}, "must be one of transfer"),
+        ("achievements.a1", {"vp": 2, "main": "river", "seats": 6}, "must be an integer from 2 to 5"),
+        ("achievements.a10", {"vp": 2, "main": "river"}, "board.achievements.a10 is not known here"),
     ],
 )
-def test_numbers_that_the_rules_cannot_use_are_refused(path: str, value: object, problem: str) -> None:
+def test_s1_a_board_that_the_rules_cannot_use_is_refused(path: str, value: object, problem: str) -> None:
     with pytest.raises(SetupError) as caught:
         GAME.setup(2, {}, corrected(path, value))
     assert any(problem in line for line in caught.value.problems), caught.value.problems

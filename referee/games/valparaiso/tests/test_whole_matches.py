@@ -292,37 +292,6 @@ def test_v2_8_an_option_that_cannot_be_is_refused_with_one_line(option: str, val
     assert problem in caught.value.problems[0]
 
 
-@pytest.mark.parametrize(
-    ("table", "change", "problem"),
-    [
-        (("seat",), {"hold": 0}, "board.seat.hold must be an integer"),
-        (("prices",), {"moves": [0, 4, 1]}, "board.prices.moves must ascend from 0"),
-        (("sides", "small"), {"roads": ["v-z9"]}, "'v-z9', which must join different locations"),
-        (("sides", "small"), {"column": "", "reserve": "abcde" * 5}, "must have a letter: a market has tiles"),
-        (("sides", "small"), {"row": [{"wheat": 1}] * 41}, "must not have more than 40 spaces"),
-        (("sides", "small"), {"reserve": "abcde"}, "five spaces for each letter"),
-        (("tiles",), {"tb1": {"pay": {"vp": 1}}}, "must not have victory points"),
-        (("tiles",), {"ta4": {"choose": "same", "gain": {"silver": 1}}}, "goes with nothing else to gain"),
-        (("action_cards",), {"k1": {"main": "fly"}}, "must be one of transfer"),
-        (("achievements",), {"a1": {"vp": 2, "main": "river", "seats": 6}}, "must be an integer from 2 to 5"),
-        (("achievements",), {"a10": {"vp": 2, "main": "river"}}, "board.achievements.a10 is not known here"),
-    ],
-)
-def test_s1_a_board_that_contradicts_itself_is_refused(
-    table: tuple[str, ...], change: dict[str, Any], problem: str
-) -> None:
-    import copy
-
-    board = copy.deepcopy(BOARD)
-    part = board
-    for name in table:
-        part = part[name]
-    part.update(change)
-    with pytest.raises(SetupError) as caught:
-        GAME.setup(2, {}, board)
-    assert any(problem in line for line in caught.value.problems), caught.value.problems
-
-
 def test_s4_a_card_is_added_in_one_place() -> None:
     board = {**BOARD, "achievements": {**BOARD["achievements"], "b19": {"vp": 5, "main": "vp1", "alt": "gain10"}}}
     state = GAME.start(GAME.setup(2, {}, board), LiveChance(1))

@@ -1,11 +1,10 @@
-"""The drawing: always well-formed, drawn from the observation alone, and safe against injection."""
+"""What the pictures of this game show; `tests/referee/test_drawings.py` has what holds for those of all games."""
 
 from __future__ import annotations
 
 import copy
 import random
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -32,7 +31,7 @@ from referee.games.yunnan.drawing_words import expected
 from referee.games.yunnan.names import Colour
 from referee.games.yunnan.observation import YunnanObservation
 from referee.games.yunnan.state import YunnanState
-from referee.games.yunnan.tests.table import BOARD, do, place, setup
+from referee.games.yunnan.tests.table import BOARD, do, place
 from referee.kit.chance import FastChance
 from referee.kit.scene import halo
 from referee.kit.svg import crown
@@ -60,24 +59,8 @@ def anywhere(piece: str) -> str:
     return piece.removesuffix("/>")
 
 
-@pytest.mark.parametrize("seats", [2, 3, 4, 5])
-def test_every_moment_of_a_match_can_be_drawn(seats: int) -> None:
-    chance, rng = FastChance(seats), random.Random(seats)
-    state = GAME.start(setup(seats, expert=seats == 3), chance)
-    assert isinstance(state, YunnanState)
-    step = 0
-    while not state.is_over():
-        if step % 7 == 0:
-            texts(drawn(state))
-        seat = state.seats_to_act()[0]
-        state.apply(seat, rng.choice(state.legal_actions(seat)), chance)
-        step += 1
-    assert "Final standing" in texts(drawn(state))
-
-
-def test_the_same_observation_gives_the_same_drawing_and_different_moments_look_different() -> None:
+def test_different_moments_look_different() -> None:
     state = place(phase="AUCTION")
-    assert drawn(state) == drawn(state.clone())
     before = drawn(state)
     assert drawn(do(state, "bid(horse,7,reserve)")) != before
 
@@ -427,38 +410,10 @@ def test_the_end_says_what_all_points_were_for_and_that_they_add_up() -> None:
     assert "place 1, made of: before this position 80, gifts 39, influence 9, money 16" in words
 
 
-def test_equal_scenes_give_equal_drawings_and_other_names_another_one() -> None:
-    state = place(m={"red": {"pue": 1}})
-    assert after(state, "move(pue,yun)") == after(state.clone(), "move(pue,yun)")
-    played = do(state.clone(), "move(pue,yun)")
-    scene = replace(scene_of(state, played, "move(pue,yun)"), bots=("a", "b", "c"))
-    assert GAME.draw(played.setup, observed(played), scene) != after(state, "move(pue,yun)")
-
-
 def test_a_scene_without_an_action_can_be_drawn() -> None:
     state = place(phase="AUCTION")
     assert "The match begins" in texts(GAME.draw(state.setup, observed(state), Scene(("a", "b", "c"))))
     assert "seat 1 acts" in texts(GAME.draw(state.setup, observed(state), Scene(("a", "b", "c"), step=3, seat=1)))
-
-
-HOSTILE = ('</text><script>alert("x")</script>', "x" * 300, "\u202eevil\x00\x1b[31m", "漢" * 60, "\u0627\u0644" * 40)
-
-
-def test_names_of_bots_can_neither_smuggle_anything_in_nor_leave_their_place() -> None:
-    for phase in ("AUCTION", "OVER"):
-        over: dict[str, Any] = (
-            {"vp": [80, 0, 0, 0, 0], "travel_order": ["red", "blue", "green", "yellow", "violet"]}
-            if phase == "OVER"
-            else {}
-        )
-        state = place(5, phase=phase, **over)
-        svg = GAME.draw(
-            state.setup, observed(state), Scene(HOSTILE, 3, 9, observed(state), 1, GAME.parse_action("pass"))
-        )
-        assert "<script" not in svg
-        texts(svg)
-        for letter in "\u202e\x00\x1b":
-            assert letter not in svg
 
 
 def test_a_colour_that_has_gained_or_spent_something_has_a_mark_in_its_panel() -> None:

@@ -39,8 +39,7 @@ def last_to_travel(seats: int = 3, *, travel_order: list[str] | None = None, **a
 
 def test_y6_1_e6_the_inspector_goes_to_the_province_with_the_most_tea_the_farther_of_equals() -> None:
     state = last_to_travel(
-        m={"red": {"yun": 1, "sic": 3, "qam": 1}, "blue": {"qam": 1}},
-        posts={"red": {"sic": 1, "qam": 1}},
+        m={"red": {"yun": 1, "sic": 3, "qam": 1}, "blue": {"qam": 1}}, posts={"red": {"sic": 1, "qam": 1}}
     )
     assert scoring.tea(state)[Province.SIC] == scoring.tea(state)[Province.QAM] == 30
     do(state, "done")
@@ -113,9 +112,7 @@ def test_y7_1_all_merchants_receive_a_gift_where_there_are_enough() -> None:
 
 def test_y7_1_equals_take_one_gift_each_round_by_round() -> None:
     state = last_to_travel(
-        travel_order=["blue", "green", "red"],
-        m={"blue": {"sic": 4}, "green": {"sic": 2}},
-        gifts={"sic": 3},
+        travel_order=["blue", "green", "red"], m={"blue": {"sic": 4}, "green": {"sic": 2}}, gifts={"sic": 3}
     )
     do(state, "done")
     assert merchants(state, BLUE) == {"pue": 1, "sic": 3}  # the inspector has banned one
@@ -279,11 +276,7 @@ def test_y11_3_e13_the_final_score() -> None:
 def test_y11_3_ties_go_to_influence_then_to_the_travel_order() -> None:
     no_money = dict.fromkeys(("red", "blue", "green"), 0)
     state = place(
-        phase="OVER",
-        travel_order=["green", "blue", "red"],
-        money=no_money,
-        influence={"red": 1},
-        vp=[80, 81, 81],
+        phase="OVER", travel_order=["green", "blue", "red"], money=no_money, influence={"red": 1}, vp=[80, 81, 81]
     )
     assert state.scores() == [81, 81, 81]
     assert state.ranks() == [1, 3, 2]
@@ -292,11 +285,7 @@ def test_y11_3_ties_go_to_influence_then_to_the_travel_order() -> None:
 def test_y11_3_influence_decides_between_equal_scores_only() -> None:
     no_money = dict.fromkeys(("red", "blue", "green"), 0)
     state = place(
-        phase="OVER",
-        travel_order=["green", "blue", "red"],
-        money=no_money,
-        influence={"red": 2},
-        vp=[80, 84, 85],
+        phase="OVER", travel_order=["green", "blue", "red"], money=no_money, influence={"red": 2}, vp=[80, 84, 85]
     )
     assert state.scores() == [84, 84, 85]
     assert state.ranks() == [2, 3, 1]

@@ -61,12 +61,7 @@ def chosen(state: YunnanState, actions: list[Action], rng: random.Random) -> Act
 
 
 @settings(max_examples=60)
-@given(
-    seats=st.integers(2, 5),
-    seed=st.integers(0, 2**32),
-    expert=st.booleans(),
-    pass_moves=st.booleans(),
-)
+@given(seats=st.integers(2, 5), seed=st.integers(0, 2**32), expert=st.booleans(), pass_moves=st.booleans())
 def test_the_invariants_of_section_9_hold_in_every_match(seats: int, seed: int, expert: bool, pass_moves: bool) -> None:
     options = {"expert": expert, "pass_moves_reserve_to_market": pass_moves, "turn_limit": 12}
     state = GAME.start(setup(seats, **options), chance := FastChance(seed))
