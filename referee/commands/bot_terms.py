@@ -1,4 +1,4 @@
-"""How the bots of a series or a comparison are started, here or on a cluster."""
+"""The start of the bots of a series or a comparison, here or on a cluster."""
 
 from __future__ import annotations
 
