@@ -243,6 +243,7 @@ def test_a_file_that_is_no_file_of_a_tournament_is_refused(here: Dogana, cup: Pa
         (b"\xff\xfe", "cup/tournament.toml is not UTF-8"),
         (b"", "cup/tournament.toml.format is missing"),
         (b"[" * 100_000, "cup/tournament.toml is not TOML"),
+        (b"a." * 1_000_000 + b"a = 1", "cup/tournament.toml is not TOML: the key a.a."),
         (bytes(5_000_000), "cup/tournament.toml: has more than 4194304 bytes"),
     ):
         path.write_bytes(content)
