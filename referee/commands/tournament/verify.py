@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from referee.bots.files import LIMITS
 from referee.commands.output import out, print_json, styled
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.players import bot_hashes
@@ -52,7 +53,7 @@ def verify(
     """
     place = TournamentFolder(folder)
     plan = place.plan()
-    place.check(plan, bot_hashes(plan, place.folder / plan.directory, place.own))  # those that are there
+    place.check(plan, bot_hashes(plan, place.folder / plan.directory, place.own, LIMITS))  # those that are there
     problems, results, hashes = _check_records(place, plan)
     known = course(plan, results)
     table = final_table(plan, known, results)
