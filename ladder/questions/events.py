@@ -215,8 +215,8 @@ class EventAnswer(Row):
     """The result so far, in a sentence."""
     played: Count
     """The number of matches that are over."""
-    known: Count
-    """The number of matches of all rounds that are known."""
+    total: Count
+    """The number of matches of all rounds, also of later ones."""
     entrants: list[EventEntrant]
     """Those that are entered, or would be if it closed now, in the order of their seeding."""
     left_out: list[LeftOutVersion]
@@ -292,7 +292,7 @@ def event(ladder: Ladder, request: EventRequest) -> EventAnswer:
         event=_event_row(one, len(found.entrants)),
         verdict=_verdict(one, view, len(found.entrants)),
         played=0 if view is None else view.table.played,
-        known=0 if view is None else view.table.known,
+        total=0 if view is None else view.table.total,
         entrants=[
             EventEntrant(
                 each.version.bot,

@@ -43,7 +43,7 @@ def tournament_page(
         title=escape(plan.title or "Tournament"),
         verdict=escape(verdict_sentence(plan, table)),
         terms=escape(terms),
-        table_title="Final table" if table.is_final else f"After {table.played} of {table.known} matches",
+        table_title="Final table" if table.is_final else f"After {table.played} of {table.total} matches",
         table=_final(plan, table),
         bracket=_bracket(plan, course) if plan.format is Format.KNOCKOUT else "",
         cross=_cross(plan, course, results, table),

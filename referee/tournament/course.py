@@ -187,8 +187,9 @@ def table_sizes(plan: TournamentPlan) -> set[int]:
     """Return the numbers of seats of all tables that can be played."""
     if plan.format is not Format.KNOCKOUT:
         return {plan.seats}
-    found = sizes(plan.qualify or len(plan.entrants), plan.seats, plan.advance)
-    return found if plan.preliminary is Preliminary.NONE else found | {plan.seats}
+    rounds = sizes(plan.qualify or len(plan.entrants), plan.seats, plan.advance)
+    before = set() if plan.preliminary is Preliminary.NONE else {plan.seats}
+    return before.union(*rounds)
 
 
 def evenness(plan: TournamentPlan) -> MeetingCount:

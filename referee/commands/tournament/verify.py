@@ -15,7 +15,7 @@ from referee.commands.output import out, print_json, styled
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.players import bot_hashes
 from referee.commands.tournament.run import FolderArgument
-from referee.commands.tournament.tables import result_document
+from referee.commands.tournament.tables import matches_left, result_document
 from referee.live.matches.fixture_matches import match_plan
 from referee.live.matches.series import differences
 from referee.match.result import Result
@@ -69,7 +69,7 @@ def verify(
         for problem in problems:
             out.print(styled(("wrong", "red"), f"  {problem}"), soft_wrap=True)
         if not problems:
-            left = "" if table.is_final else f"; {table.known - table.played} matches are left"
+            left = "" if table.is_final else f"; {matches_left(table)}"
             out.print(styled(("holds", "green"), f"  {len(results)} matches{left}"), soft_wrap=True)
             out.print(verdict, soft_wrap=True)
     if problems:
