@@ -135,7 +135,7 @@ def _knockout(plan: TournamentPlan, results: Results) -> TournamentCourse:
         if TournamentCourse(rounds).next_round(results) is not None:
             return TournamentCourse(rounds, fallen)
         played = TournamentCourse(rounds[-1:]).played(results)
-        orders = [_table_order(plan, played, one) for one in companies]
+        orders = [table_order(plan, played, one) for one in companies]
         if is_final:
             return TournamentCourse(rounds, [*fallen, orders[0]])
         going = {one for order in orders for group in order[: plan.advance] for one in group.entrants}
@@ -174,7 +174,7 @@ def _seeding(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: R
     return [FallenGroup(*group) for group in groups] + [FallenGroup([entrant]) for entrant in sorted(struck)]
 
 
-def _table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Company) -> list[FallenGroup]:
+def table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Company) -> list[FallenGroup]:
     """Order the entrants of a table, to a decision; who was struck out comes last."""
     here = [each for each in played if each.fixture.company == one]
     struck, valid = struck_out(plan, here), counted(plan, here)
