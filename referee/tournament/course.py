@@ -206,7 +206,7 @@ def _design(plan: TournamentPlan) -> Blocks:
 def _round_robin(plan: TournamentPlan) -> list[Company]:
     """Let all entrants meet equally often. Each has a luck of its own: more seeds tell more of two bots than the same again.
 
-    Who has joined meets all before it, at tables after theirs, so that no earlier match changes.
+    An entrant that has joined meets all before it, at later tables, so that no earlier match changes.
     """
     beginners = plan.beginners
     place = LiveChance(plan.seed).stream("places in the design").permutation(len(beginners))
