@@ -90,6 +90,7 @@ _SENTENCES = {
     errno.EISDIR: "is a folder; name a file",
     errno.EACCES: "this user may not do that there",
     errno.EPERM: "this user may not do that there",
+    errno.ELOOP: "is a link where a file should be, or leads in a circle",
     errno.EROFS: "nothing can be written there: the file system is read-only",
 }
 """Sentences for errors that the system names too briefly for users."""

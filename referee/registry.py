@@ -19,6 +19,7 @@ import referee.playout
 from referee.errors import DoganaError
 from referee.files import read_file
 from referee.game import Game, Seat, Setup
+from referee.kit.document import parse_toml
 from referee.match.house import HouseBot
 
 
@@ -142,8 +143,8 @@ def read_board_file(path: Path) -> dict[str, Any]:
         BoardFileError: if the file cannot be read, or is not TOML.
     """
     try:
-        return tomllib.loads(read_file(path, MAX_BOARD_BYTES).decode("utf-8"))
+        return parse_toml(read_file(path, MAX_BOARD_BYTES).decode("utf-8"))
     except OSError as error:
         raise BoardFileError(f"cannot read board {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BoardFileError(f"board {path} is not TOML: {error}") from error

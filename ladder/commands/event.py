@@ -265,7 +265,7 @@ def _print_terms(one: EventRow) -> None:
 def _print_table(found: EventAnswer) -> None:
     games = [one.game for one in found.event.conditions] if len(found.event.conditions) > 1 else []
     heads = ["place", "bot", "matches", "points", *games, "best", "out"]
-    listed = table(*heads, numbers={*heads} - {"bot"}, title=f"{found.played} of {found.known} matches")
+    listed = table(*heads, numbers={*heads} - {"bot"}, title=f"{found.played} of {found.total} matches")
     for row in found.standings:
         interval = "" if row.interval is None else f" ({row.interval[0]:.3f} to {row.interval[1]:.3f})"
         best = chance_text(row.best)

@@ -94,7 +94,8 @@ class TournamentTerms:
         """Return the numbers of seats of all tables that may be played, however many are entered."""
         if self.format is not Format.KNOCKOUT:
             return {self.seats}
-        return {size for count in range(self.seats, self.top + 1) for size in sizes(count, self.seats, self.advance)}
+        fields = range(self.seats, self.top + 1)
+        return {size for count in fields for tables in sizes(count, self.seats, self.advance) for size in tables}
 
 
 @dataclass(frozen=True, slots=True)

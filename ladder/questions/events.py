@@ -13,8 +13,8 @@ from ladder.model.tournament import LadderTournament, Phase
 from ladder.play.playing import playing
 from ladder.questions.question import Count, Ladder, Name, Request, Row, Text, question
 from ladder.questions.rows import ConditionTerms, condition_terms
-from referee.pages.tournament import bracket_tables
 from referee.registry import find
+from referee.tournament.bracket import BracketSeat, bracket
 from referee.tournament.course import TournamentCourse
 from referee.tournament.crosstable import crosstable
 from referee.tournament.fixtures import Fixture, PlayedFixture, Results
@@ -172,13 +172,24 @@ class EventMatch(Row):
     """The seats, in their order."""
 
 
+class EventTableSeat(Row):
+    """A version at a table of a knockout."""
+
+    bot: str
+    """The label of the version."""
+    points: float | None
+    """Its points per match at this table; null before its first match there, and for a bye."""
+    tie_breaks: dict[str, float]
+    """The numbers of the tie-breaks that were needed at this table, in their order."""
+    goes_on: bool
+    """Whether it goes on, or has won the final."""
+
+
 class EventTable(Row):
     """A table of a round of a knockout, or a bye."""
 
-    bots: list[str]
-    """The versions at it."""
-    going: list[str]
-    """Those of them who go on, or have won the final."""
+    seats: list[EventTableSeat]
+    """The versions at it, in the order of their seeding."""
     is_played: bool
     """True if it is played; false for a bye."""
 
@@ -215,8 +226,8 @@ class EventAnswer(Row):
     """The result so far, in a sentence."""
     played: Count
     """The number of matches that are over."""
-    known: Count
-    """The number of matches of all rounds that are known."""
+    total: Count
+    """The number of matches of all rounds, also of later ones."""
     entrants: list[EventEntrant]
     """Those that are entered, or would be if it closed now, in the order of their seeding."""
     left_out: list[LeftOutVersion]
@@ -292,7 +303,7 @@ def event(ladder: Ladder, request: EventRequest) -> EventAnswer:
         event=_event_row(one, len(found.entrants)),
         verdict=_verdict(one, view, len(found.entrants)),
         played=0 if view is None else view.table.played,
-        known=0 if view is None else view.table.known,
+        total=0 if view is None else view.table.total,
         entrants=[
             EventEntrant(
                 each.version.bot,
@@ -435,9 +446,13 @@ def _crosstable(view: EventView) -> list[EventMeetings]:
 
 def _bracket(view: EventView) -> list[EventRound]:
     return [
-        EventRound([EventTable(list(one.entrants), sorted(one.going), one.is_played) for one in tables])
-        for tables in bracket_tables(view.plan, view.course)
+        EventRound([EventTable([_table_seat(seat) for seat in one.seats], one.is_played) for one in tables])
+        for tables in bracket(view.plan, view.course, view.results)
     ]
+
+
+def _table_seat(seat: BracketSeat) -> EventTableSeat:
+    return EventTableSeat(seat.name, seat.points, dict(seat.tie_breaks), seat.goes_on)
 
 
 def _matches(

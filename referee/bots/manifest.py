@@ -10,14 +10,13 @@ import os
 import shlex
 import shutil
 import sys
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from referee.bots.errors import BadManifest, NoProgram
 from referee.files import read_file
-from referee.kit.document import Document
+from referee.kit.document import Document, parse_toml
 from referee.registry import games
 from referee.sandbox.runtimes import USUAL_FOLDERS, search_path
 from referee.sandbox.system import IS_LINUX
@@ -116,8 +115,8 @@ def read_manifest(path: Path, folder: Path, programs: str, program: str = "") ->
     data: object = {}
     if manifest.is_file() and not program:
         try:
-            data = tomllib.loads(read_file(manifest, MAX_MANIFEST_BYTES).decode("utf-8"))
-        except (ValueError, RecursionError) as error:  # tomllib raises a plain ValueError for a huge number
+            data = parse_toml(read_file(manifest, MAX_MANIFEST_BYTES).decode("utf-8"))
+        except ValueError as error:
             raise BadManifest(f"{path}: {MANIFEST} is not TOML: {error}") from error
     document = Document(data, MANIFEST)
     document.text("name", "")

@@ -8,6 +8,8 @@ So one reading finds all problems, and no input can make it raise.
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
@@ -18,6 +20,23 @@ M = TypeVar("M", bound=Enum)
 
 MAX_UNKNOWN = 20
 """The number of unknown entries of one table that are named; the others are counted."""
+MAX_KEY_PARTS = 8
+"""The largest number of parts of a dotted key, such as `ports.rio.spaces`."""
+_TOML_TEXTS = re.compile(
+    "|".join(
+        (
+            r'"""(?:\\.|[^\\])*?"""',
+            r"'{3}.*?'{3}",
+            r'"(?:\\.|[^"\\\n])*"',
+            r"'[^'\n]*'",
+            r"#[^\n]*",
+            r"[\"'].*",
+        )
+    ),
+    re.DOTALL,
+)
+"""The strings and comments of TOML; one that is not closed goes on to the end."""
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}")
 
 
 def by_name(members: Iterable[M]) -> dict[str, M]:
@@ -43,6 +62,21 @@ def parse_json(data: bytes) -> object:
     """
     try:
         return json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML 1.0.
+
+    Raises:
+        ValueError: if it is anything else, is nested too deeply, or has a key of more than `MAX_KEY_PARTS` parts: the time that
+            `tomllib` needs grows with the square of their number, up to hours for a file of a few megabytes.
+    """
+    if found := _LONG_KEY.search(_TOML_TEXTS.sub(lambda found: "" if found[0].startswith("#") else "_", text)):
+        raise ValueError(f"the key {found[0][:40]}... has more than {MAX_KEY_PARTS} parts")
+    try:
+        return tomllib.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 

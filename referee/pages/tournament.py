@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from html import escape
 from importlib import resources
 from string import Template
 
-from referee.kit.svg import BRASS, DIM, INK, LAND, LINE, box, document, name_text, path
 from referee.match.result import Outcome
+from referee.pages.bracket import bracket_picture
 from referee.pages.match import hash_source
+from referee.tournament.bracket import bracket
 from referee.tournament.course import TournamentCourse
 from referee.tournament.crosstable import crosstable
 from referee.tournament.fixtures import Fixture, Results
@@ -19,9 +19,6 @@ from referee.tournament.scoring import counted
 from referee.tournament.standings import FinalTable, chance_text, verdict_sentence
 from referee.tournament.wording import points_text, tie_break_text, used_tie_breaks
 from referee.version import installed_version
-
-_WIDTH, _HEIGHT, _GAP, _ROW = 220, 28, 60, 24
-"""The size of a table in the bracket: width, height of its edge, gap between rounds, height of an entrant."""
 
 
 def tournament_page(
@@ -43,9 +40,9 @@ def tournament_page(
         title=escape(plan.title or "Tournament"),
         verdict=escape(verdict_sentence(plan, table)),
         terms=escape(terms),
-        table_title="Final table" if table.is_final else f"After {table.played} of {table.known} matches",
+        table_title="Final table" if table.is_final else f"After {table.played} of {table.total} matches",
         table=_final(plan, table),
-        bracket=_bracket(plan, course) if plan.format is Format.KNOCKOUT else "",
+        bracket=_bracket(plan, course, results) if plan.format is Format.KNOCKOUT else "",
         cross=_cross(plan, course, results, table),
         times=_times(plan, course, results, table),
         matches=_matches(plan, course, results, linked),
@@ -117,10 +114,10 @@ def _matches(plan: TournamentPlan, course: TournamentCourse, results: Results, l
     lines = [
         f"<tr><td>{fixture.company.round}</td><td>{fixture.company.number}</td><td>{fixture.block}</td>"
         f'<td class="words">{escape(plan.games[fixture.game].label)}</td>'
-        f'<td class="words">{_outcome(plan, fixture, results)}</td><td>{_link(fixture.name, linked)}</td></tr>'
+        f'<td class="words">{_outcome(plan, fixture, results)}</td><td class="words">{_link(fixture.name, linked)}</td></tr>'
         for fixture in course.fixtures
     ]
-    heads = _heads(["Round", "Table", "Block", "Game", "Result", "Page"], {3, 4})
+    heads = _heads(["Round", "Table", "Block", "Game", "Result", "Page"], {3, 4, 5})
     return f"<table><thead>{heads}</thead><tbody>{''.join(lines)}</tbody></table>"
 
 
@@ -140,79 +137,12 @@ def _link(name: str, linked: Collection[str]) -> str:
     return f'<a href="matches/{escape(name)}.html">look</a>' if name in linked else ""
 
 
-# --- the bracket --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class BracketTable:
-    """A table of a knockout, or a bye."""
-
-    entrants: Sequence[str]
-    """The names of its entrants."""
-    going: Collection[str]
-    """Those of them who go on, or have won the final."""
-    is_played: bool
-    """False for a bye."""
-
-
-def bracket_tables(plan: TournamentPlan, course: TournamentCourse) -> list[list[BracketTable]]:
-    """Return the tables of a knockout, round by round."""
-    fallen = {entrant for groups in course.fallen for group in groups for entrant in group.entrants}
-    columns = [
-        [*((one.entrants, True) for one in each.companies), *(((bye,), False) for bye in each.byes)]
-        for each in course.rounds
-        if not each.is_preliminary
-    ]
-    rounds = []
-    for number, column in enumerate(columns):
-        later = {entrant for each in columns[number + 1 :] for entrants, _ in each for entrant in entrants}
-        is_last = number + 1 == len(columns)
-        going = later | {one for entrants, _ in column for one in entrants if is_last and _won(course, one, fallen)}
-        rounds.append(
-            [
-                BracketTable(
-                    [plan.names[one] for one in entrants], {plan.names[one] for one in going & {*entrants}}, is_played
-                )
-                for entrants, is_played in column
-            ]
-        )
-    return rounds
-
-
-def bracket_picture(rounds: Sequence[Sequence[BracketTable]]) -> str:
-    """Draw the tables of a knockout, round by round, with those who go on marked."""
-    heights = [sum(_HEIGHT + _ROW * len(one.entrants) for one in column) for column in rounds]
-    parts: list[str] = []
-    for number, column in enumerate(rounds):
-        left, top = number * (_WIDTH + _GAP) + 20, 20.0
-        for one in column:
-            parts.extend(_drawn(one, left, top, goes_on=number + 1 < len(rounds)))
-            top += _HEIGHT + _ROW * len(one.entrants)
-    width = len(rounds) * (_WIDTH + _GAP)
-    described = "The tables of each round; who goes on is marked."
-    return document(width, 0, max(heights) + 40, "Bracket", described, parts)
-
-
-def _bracket(plan: TournamentPlan, course: TournamentCourse) -> str:
-    rounds = bracket_tables(plan, course)
+def _bracket(plan: TournamentPlan, course: TournamentCourse, results: Results) -> str:
+    rounds = bracket(plan, course, results)
     if not rounds:  # the preliminary is being played
         return ""
     picture = bracket_picture(rounds)
     return f'<section aria-labelledby="bracket"><h2 id="bracket">Bracket</h2><div class="wide" tabindex="0" role="region" aria-labelledby="bracket">{picture}</div></section>'
-
-
-def _won(course: TournamentCourse, entrant: int, fallen: Collection[int]) -> bool:
-    """Return whether an entrant is first in the final that is over."""
-    return entrant in fallen and course.fallen[-1][0].entrants == [entrant]
-
-
-def _drawn(table: BracketTable, left: float, top: float, *, goes_on: bool) -> Iterator[str]:
-    yield box(left, top, _WIDTH, _ROW * len(table.entrants) + 8, LAND if table.is_played else "none", LINE)
-    for row, name in enumerate(table.entrants):
-        baseline = top + 20 + row * _ROW
-        yield name_text(left + 12, baseline, name, 14, _WIDTH - 24, BRASS if name in table.going else INK)
-        if name in table.going and goes_on:
-            yield path(f"M{left + _WIDTH} {baseline - 5}h{_GAP / 2:g}", "none", DIM)
 
 
 # --- HTML ---------------------------------------------------------------------------------------------
@@ -232,13 +162,13 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], named: int) -> s
     return f"<table><thead>{_heads(heads, {named})}</thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-def _heads(heads: Sequence[str], of_words: Collection[int]) -> str:
-    """Return the heads of columns; those in `of_words` have words, all others numbers."""
-    kinds = (' class="words"' if column in of_words else "" for column in range(len(heads)))
-    cells = (
+def _heads(heads: Sequence[str], words: Collection[int]) -> str:
+    """Return the heads of columns; those in `words` have words, and all others numbers."""
+    kinds = [' class="words"' if column in words else "" for column in range(len(heads))]
+    cells = [
         f'<th scope="col"{kind}>{escape(head[:1].upper() + head[1:])}</th>'
         for kind, head in zip(kinds, heads, strict=True)
-    )
+    ]
     return f"<tr>{''.join(cells)}</tr>"
 
 

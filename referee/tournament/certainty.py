@@ -7,7 +7,7 @@ with complex survey data, JASA 83, 1988), since drawing as many as there are wou
 Few blocks of one luck are often alike by chance, and would look certain. So where there are fewer than `MIN_BLOCKS`, the blocks
 of all such tables are drawn together: then the differences between tables count as luck, too, which is never too certain.
 
-Who has won all blocks would win all resamples, and look certain after two. So each resample gets one further block of all
+An entrant that has won all blocks would win all resamples, and look certain after two. So each resample gets one further block of all
 entrants, who come in at random, with an exponential weight of one block on average: what has not happened in n blocks may
 happen in the next. It shifts the points by 1 / (2 n) towards the middle at most.
 """

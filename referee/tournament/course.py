@@ -135,7 +135,7 @@ def _knockout(plan: TournamentPlan, results: Results) -> TournamentCourse:
         if TournamentCourse(rounds).next_round(results) is not None:
             return TournamentCourse(rounds, fallen)
         played = TournamentCourse(rounds[-1:]).played(results)
-        orders = [_table_order(plan, played, one) for one in companies]
+        orders = [table_order(plan, played, one) for one in companies]
         if is_final:
             return TournamentCourse(rounds, [*fallen, orders[0]])
         going = {one for order in orders for group in order[: plan.advance] for one in group.entrants}
@@ -174,8 +174,8 @@ def _seeding(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: R
     return [FallenGroup(*group) for group in groups] + [FallenGroup([entrant]) for entrant in sorted(struck)]
 
 
-def _table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Company) -> list[FallenGroup]:
-    """Order the entrants of a table without ties; struck-out entrants come last."""
+def table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Company) -> list[FallenGroup]:
+    """Order the entrants of a table, to a decision; who was struck out comes last."""
     here = [each for each in played if each.fixture.company == one]
     struck, valid = struck_out(plan, here), counted(plan, here)
     placed = [entrant for entrant in one.entrants if entrant not in struck]
@@ -187,8 +187,9 @@ def table_sizes(plan: TournamentPlan) -> set[int]:
     """Return the numbers of seats of all tables that can be played."""
     if plan.format is not Format.KNOCKOUT:
         return {plan.seats}
-    found = sizes(plan.qualify or len(plan.entrants), plan.seats, plan.advance)
-    return found if plan.preliminary is Preliminary.NONE else found | {plan.seats}
+    rounds = sizes(plan.qualify or len(plan.entrants), plan.seats, plan.advance)
+    before = set() if plan.preliminary is Preliminary.NONE else {plan.seats}
+    return before.union(*rounds)
 
 
 def evenness(plan: TournamentPlan) -> MeetingCount:
@@ -205,7 +206,7 @@ def _design(plan: TournamentPlan) -> Blocks:
 def _round_robin(plan: TournamentPlan) -> list[Company]:
     """Let all entrants meet equally often. Each table has its own luck: more seeds show more about two bots than repeated ones.
 
-    A newcomer meets all earlier entrants, at tables after theirs, so that no earlier match changes.
+    An entrant that has joined meets all before it, at later tables, so that no earlier match changes.
     """
     beginners = plan.beginners
     place = LiveChance(plan.seed).stream("places in the design").permutation(len(beginners))

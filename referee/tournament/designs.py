@@ -13,8 +13,9 @@ construction of balanced incomplete block designs, Annals of Eugenics 9, 1939: d
 blocks were found by simulated annealing on the number of times that each difference comes up; `balance_of` proves them.
 Small cases are older: all k-subsets for n = k + 1, the planes of order 2 to 5 for n = 7, 9, 13, 16, 21 and 25.
 
-Without such a design, the tables are the translations of few base blocks modulo n, whose differences come up as evenly
-as a search finds: everybody has the same number of tables, and meetings differ by little (`balance_of` says by how much).
+Without such a design, or if fewer tables are wanted, the tables are the translations of few base blocks modulo n, whose
+differences come up as evenly as a search finds: everybody has the same number of tables, and meetings differ by little
+(`balance_of` says by how much).
 """
 
 from __future__ import annotations
@@ -73,12 +74,13 @@ def exact_design(points: int, size: int) -> Blocks | None:
 
 
 def near_design(points: int, size: int) -> Blocks:
-    """Return a design in which two of `points` meet at least once on average, nearly equally often."""
-    if size in (2, points):
-        return list(combinations(range(points), size))
+    """Return a design in which every two of `points` meet at least once, nearly equally often; the even one if it is no larger."""
+    exact = exact_design(points, size)
     fewest = math.ceil((points - 1) / (size * (size - 1)))
     blocks: Blocks = []
     for count in range(fewest, fewest + _MORE):
+        if exact is not None and len(exact) <= count * points:
+            return exact
         blocks = develop(points, points, _even_base(points, size, count))
         least, most = balance_of(points, blocks).meetings
         if least > 0 and most - least <= 1:

@@ -26,7 +26,7 @@ class Company:
     luck: str
     """Companies with the same luck have the same seeds."""
     order: tuple[int, ...]
-    """The entrants in the order by which they are seated; entrants at the same place in two companies are in each other's stead."""
+    """The entrants in the order by which they are seated; in a gauntlet, those at the same place play under the same terms."""
 
 
 @dataclass(frozen=True, slots=True)

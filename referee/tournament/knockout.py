@@ -25,12 +25,12 @@ def knockout_tables(field: Sequence[int], seats: int) -> list[list[int]]:
     return tables
 
 
-def sizes(entrants: int, seats: int, advance: int) -> set[int]:
-    """Return the numbers of seats of all tables that are played in a knockout."""
-    found, field = set(), entrants
-    while True:
+def sizes(entrants: int, seats: int, advance: int) -> list[list[int]]:
+    """Return, round by round, the numbers of seats of all tables that are played in a knockout."""
+    found, field = [], entrants
+    while field:
         tables = knockout_tables(range(field), seats)
-        found |= {len(table) for table in tables if len(tables) == 1 or len(table) > advance}
-        if len(tables) == 1:
-            return found
-        field = sum(min(advance, len(table)) for table in tables)
+        is_final = len(tables) == 1
+        found.append([len(table) for table in tables if is_final or len(table) > advance])
+        field = 0 if is_final else sum(min(advance, len(table)) for table in tables)
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from math import comb
 from typing import Any
 
 from referee.errors import DoganaError
-from referee.kit.document import Document
+from referee.kit.document import Document, parse_toml
 from referee.match.clock import TimeControl
 from referee.registry import did_you_mean
 
@@ -216,8 +215,8 @@ def read_plan(text: str, where: str) -> TournamentPlan:
         TournamentError: with the first problem.
     """
     try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+        data = parse_toml(text)
+    except ValueError as error:
         raise TournamentError(f"{where} is not TOML: {error}") from error
     document = Document(data, where)
     _check_keys(document, _KEYS)

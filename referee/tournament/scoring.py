@@ -95,7 +95,7 @@ def break_tie(
         for seat in one.result.seats:
             entrant = one.fixture.seats[seat.seat]
             if entrant in noted:
-                noted[entrant].extend(_TELLING[kind](one, seat, points, tied))
+                noted[entrant].extend(_VALUES[kind](one, seat, points, tied))
     return {entrant: sum(each, Fraction(0)) / max(1, len(each)) for entrant, each in noted.items()}
 
 
@@ -125,7 +125,7 @@ def _last_seat_wins(one: PlayedFixture, seat: SeatResult, points: Numbers, tied:
         yield match_points(Scoring.WINS, one.result)[seat.seat]
 
 
-_TELLING: dict[TieBreak, Callable[[PlayedFixture, SeatResult, Numbers, Sequence[int]], Iterator[Fraction]]] = {
+_VALUES: dict[TieBreak, Callable[[PlayedFixture, SeatResult, Numbers, Sequence[int]], Iterator[Fraction]]] = {
     TieBreak.HEAD_TO_HEAD: _head_to_head,
     TieBreak.OPPONENTS: _opponents,
     TieBreak.SCORE_DIFFERENCE: _score_difference,

@@ -12,6 +12,7 @@ from referee.tournament.fixtures import PlayedFixture, Results
 from referee.tournament.ordering import in_order
 from referee.tournament.plan import Format, TieBreak, TournamentPlan
 from referee.tournament.scoring import counted, is_out, means, struck_out
+from referee.tournament.to_come import matches_to_come
 
 
 @dataclass(slots=True)
@@ -45,8 +46,8 @@ class FinalTable:
     rows: Sequence[TableRow]
     """Best first."""
     played: int
-    known: int
-    """The number of matches of all rounds that are known."""
+    total: int
+    """The number of matches of all rounds, also of later ones, if no entrant is struck out."""
     is_final: bool
 
 
@@ -78,7 +79,9 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
                     numbers=numbers,
                 )
             )
-    return FinalTable(rows, len(played), len(course.fixtures), course.next_round(results) is None)
+    is_final = course.next_round(results) is None
+    total = len(course.fixtures) + (0 if is_final else matches_to_come(plan, course))
+    return FinalTable(rows, len(played), total, is_final)
 
 
 def _knockout_order(
@@ -122,13 +125,15 @@ def verdict_sentence(plan: TournamentPlan, table: FinalTable) -> str:
     if not table.played:
         return "no match has been played"
     first = [row for row in table.rows if row.place == 1]
+    if first[0].is_struck:
+        return "nobody wins: all entrants are struck out"
     if len(first) > 1:
         shared = " and ".join(names[row.entrant] for row in first)
         if plan.format is Format.KNOCKOUT:
-            return f"{len(first)} entrants are left after {table.played} of {table.known} matches known so far"
+            return f"{len(first)} entrants are left after {table.played} of {table.total} matches"
         return f"{shared} {'share' if table.is_final else 'would share'} the first place"
     winner = names[first[0].entrant]
-    said = f"{winner} wins" if table.is_final else f"{winner} leads after {table.played} of {table.known} matches"
+    said = f"{winner} wins" if table.is_final else f"{winner} leads after {table.played} of {table.total} matches"
     decided = ", ".join(f"by {one.value}" for one in list(first[0].numbers)[-1:])
     chance = first[0].best
     of = "the final" if plan.format is Format.KNOCKOUT else "these"

@@ -5,17 +5,21 @@ of those with the fewest byes have a bye. At tables of two, the pairs are a matc
 Paths, trees, and flowers, Canadian Journal of Mathematics 17, 1965): first the number of meetings again, then the sum of
 squared distances in the order. So nobody meets anybody again while that is avoidable. At larger tables, the best partition is
 beyond reach (it is NP-hard from three on); the order is cut into tables, and any two entrants change places as long as that
-lowers the same cost.
+lowers the same cost. If some still meet again, the search begins anew from other orders.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 from referee.kit.chance import LiveChance
+
+_FURTHER = 400
+"""The entrants of all further beginnings of the search for tables together: many for a small field, none for a very large one."""
 
 Meetings = Mapping[tuple[int, int], int]
 """The number of tables that two entrants, the lower first, have shared."""
@@ -69,10 +73,12 @@ def _pairs(field: tuple[int, ...], known: tuple[tuple[tuple[int, int], int], ...
 def _tables(
     field: tuple[int, ...], seats: int, known: tuple[tuple[tuple[int, int], int], ...]
 ) -> list[tuple[int, ...]]:
-    """Cut the order into tables, and let entrants change places as long as that lowers the cost."""
+    """Cut the order into tables, and let entrants change places as long as that lowers the cost.
+
+    If some meet again after that, other beginnings are tried, and the tables with the smallest cost are taken.
+    """
     met = dict(known)
     again = len(field) ** 3
-    tables = [list(range(first, first + seats)) for first in range(0, len(field), seats)]
 
     def cost(table: Sequence[int]) -> int:
         return sum(
@@ -80,19 +86,31 @@ def _tables(
             for one, other in combinations(sorted(table), 2)
         )
 
+    chance = random.Random(len(field))  # noqa: S311 a search that can be repeated
+    best = _improved(range(len(field)), seats, cost)
+    for _ in range(_FURTHER // len(field)):
+        if sum(map(cost, best)) < again:
+            break
+        other = _improved(chance.sample(range(len(field)), len(field)), seats, cost)
+        best = min(best, other, key=lambda tables: sum(map(cost, tables)))
+    return [tuple(field[place] for place in sorted(table)) for table in sorted(best, key=sorted)]
+
+
+def _improved(order: Sequence[int], seats: int, cost: Callable[[Sequence[int]], int]) -> list[list[int]]:
+    """Cut an order into tables, and let any two at different tables change places as long as that lowers the cost."""
+    tables = [list(order[first : first + seats]) for first in range(0, len(order), seats)]
     improved = True
     while improved:
         improved = False
         for one, other in combinations(tables, 2):
-            for own in range(seats):
-                for its in range(seats):
-                    before = cost(one) + cost(other)
+            for own, its in product(range(seats), repeat=2):
+                before = cost(one) + cost(other)
+                one[own], other[its] = other[its], one[own]
+                if cost(one) + cost(other) < before:
+                    improved = True
+                else:
                     one[own], other[its] = other[its], one[own]
-                    if cost(one) + cost(other) < before:
-                        improved = True
-                    else:
-                        one[own], other[its] = other[its], one[own]
-    return [tuple(field[place] for place in sorted(table)) for table in sorted(tables, key=sorted)]
+    return tables
 
 
 def _pair(one: int, other: int) -> tuple[int, int]:

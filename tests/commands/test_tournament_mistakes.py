@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ladder.operation.home import Home
+from referee.bots.files import BotLimits
 from referee.commands.plan_file import COMPARISON, SERIES
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.players import bot_hashes
@@ -243,6 +244,7 @@ def test_a_file_that_is_no_file_of_a_tournament_is_refused(here: Dogana, cup: Pa
         (b"\xff\xfe", "cup/tournament.toml is not UTF-8"),
         (b"", "cup/tournament.toml.format is missing"),
         (b"[" * 100_000, "cup/tournament.toml is not TOML"),
+        (b"a." * 1_000_000 + b"a = 1", "cup/tournament.toml is not TOML: the key a.a."),
         (bytes(5_000_000), "cup/tournament.toml: has more than 4194304 bytes"),
     ):
         path.write_bytes(content)
@@ -317,6 +319,39 @@ def test_a_bot_inside_the_folder_of_the_tournament_is_compared(cup: Path, tmp_pa
     (cup / "bots" / os.fsdecode(b"data \xff")).write_text("2")
     with pytest.raises(TournamentError, match="the files of bot have changed"):
         place.check(place.plan(), bot_hashes(place.plan(), tmp_path, place.own))
+
+
+def test_a_link_or_a_pipe_in_place_of_the_lock_is_refused_and_nothing_waits_for_it(
+    here: Dogana, cup: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "letter").write_text("dear ann")
+    (cup / ".lock").symlink_to(tmp_path / "letter")
+    assert f"{cup}/.lock: is a link where a file should be" in refused(here, "run", "cup")
+    assert (tmp_path / "letter").read_text() == "dear ann"
+    (cup / ".lock").unlink()
+    os.mkfifo(cup / ".lock")
+    assert f"{cup}/.lock: is not a regular file" in refused(here, "run", "cup")
+    assert "6 matches are left; not running now" in here("tournament", "show", "cup").stdout
+
+
+def test_records_in_another_folder_leave_its_files_as_they_are(cup: Path, tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (cup / "records").symlink_to(tmp_path / "disk")
+    names = {"photo.999999999", "libdogana.so.6", "round1-table1-cargo_noir-block1-rotation0.jsonl"}
+    for name in (*names, "round1-table1-cargo_noir-block1-rotation0.999999999"):
+        (tmp_path / "disk" / name).touch()
+    with TournamentFolder(cup).alone():
+        pass
+    assert {path.name for path in (tmp_path / "disk").iterdir()} == names
+
+
+def test_a_plan_that_names_any_folder_does_not_have_verify_read_all_of_it(here: Dogana, cup: Path) -> None:
+    edit(cup, '"bot.py"', '"/"')
+    assert "holds  0 matches; 6 matches are left" in here("tournament", "verify", "cup").stdout
+    edit(cup, 'seat = "/"', 'seat = "one"')
+    plan = TournamentFolder(cup).plan()
+    assert "bot" in bot_hashes(plan, cup.parent, [], BotLimits(size=len(BOT)))
+    assert "bot" not in bot_hashes(plan, cup.parent, [], BotLimits(size=len(BOT) - 1))
 
 
 def test_a_change_to_a_value_that_json_has_not_is_named(here: Dogana, cup: Path) -> None:

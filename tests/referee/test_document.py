@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.kit.document import Document
+from referee.kit.document import MAX_KEY_PARTS, Document, parse_toml
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -78,3 +81,35 @@ def test_what_cannot_be_read_is_always_a_problem(data: dict[str, object]) -> Non
     document = Document(data, "file")
     read_everything(document)
     assert document.problems or data.keys() == GOOD.keys()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = 'b.c.d.e.f.g.h.i.j.k'  # l.m.n.o.p.q.r.s.t.u",
+        'a = "\\"b.c.d.e.f.g.h.i.j.k"\nb = "#"',
+        'a = """\nb.c.d.e.f.g.h.i.j.k \\""" "\n"""\nb = \'\'\'\nc.d."e.f.g.h.i.j.k\'\'\'',
+        "[a.b.c.d]\ne.f.g = 1.5\nh = 1979-05-27T07:32:00.999Z",
+        f"{'.'.join('a' * MAX_KEY_PARTS)} = 1",
+    ],
+)
+def test_toml_is_read_as_it_is_by_python(text: str) -> None:
+    assert parse_toml(text) == tomllib.loads(text)
+
+
+@pytest.mark.parametrize("part", ["a", "'a'", '"a.b"', " a\t"])
+@pytest.mark.parametrize(("before", "after"), [("", "=1"), ("[", "]"), ("x = { ", "= 1 }"), ("#'\n", "= 1")])
+@pytest.mark.parametrize("count", [MAX_KEY_PARTS + 1, 200_000])
+def test_a_key_of_so_many_parts_that_reading_it_takes_hours_is_refused(
+    part: str, before: str, after: str, count: int
+) -> None:
+    with pytest.raises(ValueError, match=f"has more than {MAX_KEY_PARTS} parts"):
+        parse_toml(before + ".".join([part] * count) + after)
+
+
+@pytest.mark.parametrize(
+    "text", ["a = [" * 10_000, "a = " + "1" * 5000, "'" + "a." * 10_000, '"\\"' * 1_000_000, "a" * 4_000_000]
+)
+def test_toml_that_cannot_be_read_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_toml(text)

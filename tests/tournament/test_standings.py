@@ -57,7 +57,7 @@ def test_a_table_of_results_that_are_missing_in_part_is_not_final() -> None:
     some = {one.name: results[one.name] for one in course(plan, {}).fixtures[:40]}
     table = table_of(plan, some)
     assert not table.is_final
-    assert (table.played, table.known) == (40, 80)
+    assert (table.played, table.total) == (40, 80)
     assert verdict_sentence(plan, table).startswith("e0 leads after 40 of 80 matches; the chance that e0 is the best")
 
 
@@ -136,6 +136,22 @@ def test_a_bot_that_is_out_forfeits_the_match_or_is_struck_out() -> None:
     struck = table_of(plan_for(4, faults=FaultRule.STRIKE_OUT), results)
     assert order(struck) == [1, 2, 3, 0]
     assert (struck.rows[0].matches, struck.rows[3].is_struck, struck.rows[3].place) == (8, True, 4)
+
+
+@pytest.mark.parametrize("form", ["round-robin", "swiss", "knockout"])
+@pytest.mark.parametrize("entrants", [2, 3, 4])
+def test_nobody_wins_if_all_are_struck_out(form: str, entrants: int) -> None:
+    plan = plan_for(entrants, form=form, faults=FaultRule.STRIKE_OUT)
+    results: dict[str, Result] = {}
+    while (found := course(plan, results).next_round(results)) is not None:
+        results.update({one.name: result_of([0, 0], [0, 1]) for one in found.fixtures})
+    table = table_of(plan, results)
+    out = [row for row in table.rows if row.is_struck]
+    assert len(out) >= entrants - 1  # one can have a bye until nobody is left to play with
+    if len(out) == entrants:
+        assert verdict_sentence(plan, table) == "nobody wins: all entrants are struck out"
+    else:
+        assert verdict_sentence(plan, table).startswith(f"{plan.names[table.rows[0].entrant]} wins")
 
 
 def coins(fixture: Fixture) -> list[int]:

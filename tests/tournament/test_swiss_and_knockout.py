@@ -123,7 +123,7 @@ def test_the_strongest_wins_a_knockout(entrants: int, seats: int, advance: int, 
     results = play_out(plan)
     found = rounds(plan, results)
     assert [len(each) for each in found] == tables
-    assert {len(table) for each in found for table in each} == sizes(entrants, seats, advance)
+    assert [sorted(map(len, each)) for each in found] == [sorted(each) for each in sizes(entrants, seats, advance)]
     table = table_of(plan, results)
     assert table.is_final
     assert [row.entrant for row in table.rows][:2] == [0, 1]
@@ -236,6 +236,36 @@ def test_no_other_pairing_has_fewer_meetings_again_and_then_closer_places(seed: 
 
     assert out == []
     assert cost(pairs) == min(map(cost, matchings(tuple(range(8)))))
+
+
+def companies(field: tuple[int, ...], seats: int) -> Iterator[list[tuple[int, ...]]]:
+    """Yield all ways to put entrants to tables."""
+    if not field:
+        yield []
+        return
+    for others in combinations(field[1:], seats - 1):
+        for rest in companies(tuple(one for one in field[1:] if one not in others), seats):
+            yield [(field[0], *others), *rest]
+
+
+@pytest.mark.parametrize(("entrants", "seats", "length"), [(9, 3, 4), (12, 3, 5), (8, 4, 4), (10, 5, 4)])
+@pytest.mark.parametrize("seed", range(5))
+def test_at_larger_tables_too_no_other_companies_have_fewer_meetings_again(
+    entrants: int, seats: int, length: int, seed: int
+) -> None:
+    chance = random.Random(seed)
+    met, points = Counter[tuple[int, int]](), [Fraction(0)] * entrants
+    for number in range(1, length + 1):
+        tables, out = tables_and_byes(seed, number, seats, list(enumerate(points)), met, {})
+        again = [
+            sum(met[pair] for table in each for pair in combinations(sorted(table), 2))
+            for each in (tables, *companies(tuple(range(entrants)), seats))
+        ]
+        assert out == []
+        assert again[0] == min(again)
+        met += meetings([tables])
+        for table in tables:
+            points[chance.choice(table)] += 1
 
 
 @pytest.mark.parametrize(("seats", "advance"), [(3, 1), (4, 1), (4, 2), (5, 1), (5, 2)])

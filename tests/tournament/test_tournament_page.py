@@ -7,6 +7,7 @@ import hashlib
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from referee.match.result import Result
 from referee.pages.tournament import tournament_page
 from referee.tournament.course import course
-from referee.tournament.plan import TournamentPlan
+from referee.tournament.plan import TieBreak, TournamentPlan
 from referee.tournament.standings import chance_text, final_table
 from tests.tournament.played import plan_for, play_out, result_of
 
@@ -111,7 +112,44 @@ def test_a_page_in_the_middle_says_so_and_names_of_strangers_are_text() -> None:
     assert any(row[1:2] == ["1 crash"] for row in rows)
 
 
-def test_a_line_leads_on_from_every_table_of_a_bracket_but_the_final() -> None:
-    plan = plan_for(8, form="knockout")
+def lines_of(text: str) -> list[tuple[float, float, float]]:
+    """The lines of a bracket: where each begins, from the left and from above, and at what height it ends."""
+    found = re.findall(r'<path d="M([\d.]+) ([\d.]+)c35 0 35 (-?[\d.]+) 70', text)
+    return [(float(left), float(top), float(top) + float(down)) for left, top, down in found]
+
+
+@pytest.mark.parametrize(
+    ("entrants", "seats", "advance", "expected"), [(8, 2, 1, 6), (13, 2, 1, 14), (9, 3, 1, 3), (16, 4, 2, 12)]
+)
+def test_a_line_leads_each_who_goes_on_from_table_to_table(
+    entrants: int, seats: int, advance: int, expected: int
+) -> None:
+    plan = plan_for(entrants, seats=seats, form="knockout", advance=advance, blocks=1)
     text, _ = page_of(plan, play_out(plan))
-    assert len(re.findall(r'<path d="M[\d.]+ [\d.]+h30"', text)) == 6
+    assert len(lines_of(text)) == expected
+
+
+@pytest.mark.parametrize("entrants", [5, 8, 13, 16])
+def test_at_tables_of_two_no_lines_of_a_bracket_cross(entrants: int) -> None:
+    plan = plan_for(entrants, form="knockout", blocks=1)
+    lines = sorted(lines_of(page_of(plan, play_out(plan))[0]))
+    for one, other in pairwise(lines):
+        assert one[0] < other[0] or one[2] < other[2]
+
+
+def test_a_table_that_a_tie_break_decided_has_the_number_of_each() -> None:
+    plan = plan_for(8, form="knockout", tie_breaks=(TieBreak.HEAD_TO_HEAD, TieBreak.LOTS))
+    text, _ = page_of(plan, play_out(plan, lambda one: [0] * len(one.seats)))
+    numbers = re.findall(r">(head-to-head|lots)</text>\s*<text[^>]*>([\d.]+)<", text)
+    assert [kind for kind, _ in numbers] == ["head-to-head", "lots"] * 14
+    assert {number for kind, number in numbers if kind == "head-to-head"} == {"0.5"}
+    assert {number for kind, number in numbers if kind == "lots"} == {str(lot) for lot in range(1, 9)}
+
+
+def test_a_bracket_in_the_middle_of_a_round_has_the_points_so_far() -> None:
+    plan = plan_for(4, form="knockout", blocks=2)
+    fixture = course(plan, {}).fixtures[0]
+    text, _ = page_of(plan, {fixture.name: result_of([1, 0])})
+    assert re.findall(r'text-anchor="end"[^>]*>([\d.]+)<', text) in (["1", "0"], ["0", "1"])
+    assert lines_of(text) == []
+    assert 'fill="#d3a953"' not in text

@@ -17,7 +17,8 @@ from ladder.questions.events import (
     EventRequest,
     EventsRequest,
 )
-from referee.pages.tournament import BracketTable, bracket_picture
+from referee.pages.bracket import bracket_picture
+from referee.tournament.bracket import BracketSeat, BracketTable
 
 LISTED = 20
 """The maximum number of matches of a kind on the page of an event."""
@@ -59,5 +60,13 @@ def _bracket(found: EventAnswer) -> Markup:
     """Return the bracket of a knockout as a picture; an empty text for other formats."""
     if not found.bracket:
         return Markup("")
-    rounds = [[BracketTable(one.bots, one.going, one.is_played) for one in each.tables] for each in found.bracket]
+    rounds = [
+        [
+            BracketTable(
+                [BracketSeat(seat.bot, seat.points, seat.tie_breaks, seat.goes_on) for seat in one.seats], one.is_played
+            )
+            for one in each.tables
+        ]
+        for each in found.bracket
+    ]
     return Markup(bracket_picture(rounds))  # noqa: S704 all names in it are escaped

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.commands.plan_file import COMPARISON, SERIES
-from referee.files import in_words, make_folder, read_file, write_file, write_private
+from referee.files import check_regular, in_words, make_folder, read_file, write_file, write_private
 from referee.kit.document import parse_json
 from referee.match.result import Result
 from referee.records.claimed import claimed_result
@@ -28,7 +28,8 @@ _OTHERS = {
     "ladder.db": "a ladder",
 }
 """Other uses of a folder, by the file that shows each."""
-_UNFINISHED = re.compile(r".+\.(\d+)(\.[0-9a-f]{8}\.part)?", re.ASCII)
+_UNFINISHED = re.compile(r"round\d+-table\d+-.+-rotation\d+\.(\d+)(\.[0-9a-f]{8}\.part)?", re.ASCII)
+MAX_LOCK_BYTES = 1000
 
 
 class TournamentFolder:
@@ -201,7 +202,8 @@ class TournamentFolder:
         Raises:
             TournamentError: if another process runs it; the text says which.
         """
-        with self._lock.open("ab", buffering=0) as file:
+        check_regular(self._lock)
+        with open(self._lock, "ab", buffering=0, opener=_open_no_link) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -229,13 +231,14 @@ class TournamentFolder:
 
     def runner(self) -> str:
         """Return a description of the process that runs the tournament, or ran it last."""
-        with contextlib.suppress(OSError):
-            return self._lock.read_text().strip() or "another process"
+        with contextlib.suppress(OSError, ValueError):
+            return read_file(self._lock, MAX_LOCK_BYTES).decode().strip() or "another process"
         return "another process"
 
     def is_running(self) -> bool:
         """Return whether a process runs the tournament now."""
         try:
+            check_regular(self._lock)
             with self._lock.open() as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -250,6 +253,11 @@ class TournamentFolder:
             found = _UNFINISHED.fullmatch(path.name)
             if found is not None and not is_alive(int(found[1])):
                 path.unlink(missing_ok=True)
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    """Open a file, but not through a link: the folder can come from a stranger, and the file is emptied."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def _described(was: object, now: object) -> str:

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from referee.tournament.course import course, evenness
 from referee.tournament.plan import Format, Preliminary, TournamentPlan
+from referee.tournament.to_come import matches_to_come
 
 
 def forecast(plan: TournamentPlan) -> str:
     """Describe the tables and matches of a tournament, and how evenly its entrants meet."""
-    first = course(plan, {}).rounds[0]
+    known = course(plan, {})
+    first = known.rounds[0]
     size = f"{_tables(len(first.companies))}, {len(first.fixtures)} matches"
+    in_all = f"{len(first.fixtures) + matches_to_come(plan, known)} matches in all"
     if plan.format is Format.SWISS:
-        return f"{plan.rounds} rounds, each of {size}"
+        return f"{plan.rounds} rounds, each of {size}; {in_all}"
     if plan.preliminary is not Preliminary.NONE:
         rounds = f"{plan.rounds} preliminary rounds, each" if plan.preliminary is Preliminary.SWISS else "a preliminary"
-        return f"{rounds} of {size}; then a knockout of {plan.qualify or len(plan.entrants)}, seeded by it"
+        return f"{rounds} of {size}; then a knockout of {plan.qualify or len(plan.entrants)}, seeded by it; {in_all}"
     if plan.format is Format.KNOCKOUT:
         onward = (
             "the best of each table advances" if plan.advance == 1 else f"the best {plan.advance} of each table advance"
         )
-        return f"{size} in the first round; {onward}"
+        return f"{size} in the first round; {onward}; {in_all}"
     if plan.format is Format.GAUNTLET:
         return size
     least, most = evenness(plan).meetings
     if least == most:
         return f"{size}; every two entrants share {_tables(least)}"
-    return f"{size}; every two entrants share {least} to {_tables(most)}: no design of this size is even"
+    return f"{size}; every two entrants share {least} to {_tables(most)}: no even design with that number of tables is known"
 
 
 def _tables(count: int) -> str:

@@ -203,7 +203,7 @@ clock = {clock}  # of each seat, in seconds: bank+increment/cap
 # score: the points of the game.
 scoring = {scoring}
 
-# What separates entrants with the same points, in this order: head-to-head, opponents, score-difference,
+# They separate entrants with the same points, in this order: head-to-head, opponents, score-difference,
 # last-seat-wins, lots.
 tie_breaks = {tie_breaks}
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager
 from pathlib import Path
 
+from referee.bots.errors import BadBot
+from referee.bots.files import BotLimits
 from referee.commands.isolation import build_sandbox
 from referee.commands.options import read_limits
 from referee.commands.seats import COMMAND, REMOTE, Hold, read_player
@@ -128,13 +130,16 @@ def bot_path(entrant: Entrant, directory: Path) -> Path | None:
     return path if os.path.exists(path) else None  # noqa: PTH110 a path that is too long is no error here
 
 
-def bot_hashes(plan: TournamentPlan, directory: Path, without: Sequence[Path]) -> dict[str, str]:
+def bot_hashes(
+    plan: TournamentPlan, directory: Path, without: Sequence[Path], limits: BotLimits | None = None
+) -> dict[str, str]:
     """Return the SHA-256 of each entrant that is a file or a folder, by its name.
 
     Args:
         plan: the plan.
         directory: the folder in which paths are.
         without: files and folders that do not count: what the tournament writes, which a bot's folder may have inside.
+        limits: bots beyond these are left out; None to hash all of them. The plan of a stranger can name any folder.
 
     Raises:
         TournamentError: if a file cannot be read.
@@ -143,21 +148,42 @@ def bot_hashes(plan: TournamentPlan, directory: Path, without: Sequence[Path]) -
     for entrant in plan.entrants:
         if (path := bot_path(entrant, directory)) is not None:
             try:
-                found[entrant.name] = _hash(path, without)
+                found[entrant.name] = _hash(path, _files(path, limits), without)
+            except BadBot:
+                continue
             except OSError as error:
                 raise TournamentError(f"the files of {entrant.name} cannot be read: {in_words(error)}") from error
     return found
 
 
-def _hash(path: Path, without: Sequence[Path]) -> str:
+def _files(path: Path, limits: BotLimits | None) -> list[Path]:
+    """Return the files of a bot, sorted.
+
+    Raises:
+        BadBot: if they are beyond the limits.
+    """
+    if path.is_file():
+        return [path]
+    found, entries = [], 0
+    for folder, folders, names in os.walk(path):
+        folders[:] = [name for name in folders if name not in _NOT_HASHED]
+        found += [Path(folder, name) for name in names if name not in _NOT_HASHED]
+        entries += len(folders) + len(names)
+        if limits is not None:
+            limits.check_entries(entries)
+    files = sorted(each for each in found if each.is_file())
+    if limits is not None:
+        limits.check_size(sum(each.stat().st_size for each in files))
+    return files
+
+
+def _hash(path: Path, files: Sequence[Path], without: Sequence[Path]) -> str:
     """Hash the names and contents of a bot's files; for a single file its content alone."""
     whole = hashlib.sha256()
     left_out = [one for one in map(Path.resolve, without) if not path.resolve().is_relative_to(one)]
-    files = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
     for file in files:
-        name = file.relative_to(path)
-        if _NOT_HASHED.isdisjoint(name.parts) and not any(map(file.resolve().is_relative_to, left_out)):
+        if not any(map(file.resolve().is_relative_to, left_out)):
             with file.open("rb") as content:
                 digest = hashlib.file_digest(content, "sha256").hexdigest()
-            whole.update(f"{name}\0{digest}\n".encode(errors="surrogateescape"))
+            whole.update(f"{file.relative_to(path)}\0{digest}\n".encode(errors="surrogateescape"))
     return whole.hexdigest()

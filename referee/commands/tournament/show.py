@@ -9,7 +9,13 @@ import typer
 from referee.commands.output import out, print_json
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.run import FolderArgument
-from referee.commands.tournament.tables import MAX_COLUMNS, crosstable_table, result_document, standings_table
+from referee.commands.tournament.tables import (
+    MAX_COLUMNS,
+    crosstable_table,
+    matches_left,
+    result_document,
+    standings_table,
+)
 from referee.tournament.course import course
 from referee.tournament.crosstable import crosstable
 from referee.tournament.scoring import counted
@@ -43,7 +49,7 @@ def show(
         document = result_document(plan, known, {}, table, {})
         del document["records"]
         print_json(
-            {"title": plan.title, **document, "played": table.played, "known": table.known, "final": table.is_final}
+            {"title": plan.title, **document, "played": table.played, "total": table.total, "final": table.is_final}
         )
         return
     out.print(standings_table(plan, table))
@@ -57,10 +63,10 @@ def show(
 
 def _left(place: TournamentFolder, table: FinalTable) -> str:
     """Describe the matches that are left, and the time they take at the speed of the latest ones."""
-    left = f"{table.known - table.played} matches are left"
+    left = matches_left(table)
     times = sorted(path.stat().st_mtime for path in place.recorded())[-_RECENT:]
     if len(times) > 1:
-        minutes = (times[-1] - times[0]) / (len(times) - 1) * (table.known - table.played) / 60
+        minutes = (times[-1] - times[0]) / (len(times) - 1) * (table.total - table.played) / 60
         left += f", about {max(1, round(minutes))} min at the speed of the last {len(times)}"
     running = f"run by {place.runner()}" if place.is_running() else "not running now"
     return f"{left}; {running}"

@@ -21,7 +21,7 @@ MAX_COLUMNS = 12
 def standings_table(plan: TournamentPlan, table: FinalTable) -> Table:
     """Return the final table, or the table so far."""
     used = used_tie_breaks(plan, list(table.rows))
-    state = "final table" if table.is_final else f"after {table.played} of {table.known} matches"
+    state = "final table" if table.is_final else f"after {table.played} of {table.total} matches"
     shown = Table(
         "place",
         "entrant",
@@ -63,6 +63,12 @@ def result_document(
         "table": [_row(plan, row) for row in table.rows],
         "records": {one.name: hashes[one.name] for one in course.fixtures if one.name in results},
     }
+
+
+def matches_left(table: FinalTable) -> str:
+    """Return how many matches are left, in words."""
+    left = table.total - table.played
+    return "1 match is left" if left == 1 else f"{left} matches are left"
 
 
 def _row(plan: TournamentPlan, row: TableRow) -> dict[str, Any]:

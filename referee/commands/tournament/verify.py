@@ -10,11 +10,12 @@ from typing import Annotated
 
 import typer
 
+from referee.bots.files import LIMITS
 from referee.commands.output import out, print_json, styled
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.players import bot_hashes
 from referee.commands.tournament.run import FolderArgument
-from referee.commands.tournament.tables import result_document
+from referee.commands.tournament.tables import matches_left, result_document
 from referee.live.matches.fixture_matches import match_plan
 from referee.live.matches.series import differences
 from referee.match.result import Result
@@ -52,7 +53,7 @@ def verify(
     """
     place = TournamentFolder(folder)
     plan = place.plan()
-    place.check(plan, bot_hashes(plan, place.folder / plan.directory, place.own))  # those that are there
+    place.check(plan, bot_hashes(plan, place.folder / plan.directory, place.own, LIMITS))  # those that are there
     problems, results, hashes = _check_records(place, plan)
     known = course(plan, results)
     table = final_table(plan, known, results)
@@ -68,7 +69,7 @@ def verify(
         for problem in problems:
             out.print(styled(("wrong", "red"), f"  {problem}"), soft_wrap=True)
         if not problems:
-            left = "" if table.is_final else f"; {table.known - table.played} matches are left"
+            left = "" if table.is_final else f"; {matches_left(table)}"
             out.print(styled(("holds", "green"), f"  {len(results)} matches{left}"), soft_wrap=True)
             out.print(verdict, soft_wrap=True)
     if problems:

@@ -1,0 +1,70 @@
+"""The bracket of a knockout: its tables round by round, with the points and tie-breaks that decided who goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from referee.tournament.course import TournamentCourse, table_order
+from referee.tournament.fixtures import Company, Results
+from referee.tournament.plan import TournamentPlan
+from referee.tournament.scoring import counted, means
+
+
+@dataclass(frozen=True, slots=True)
+class BracketSeat:
+    """An entrant at a table of a knockout."""
+
+    name: str
+    points: float | None = None
+    """Its points per match at this table; None if it has none that count."""
+    tie_breaks: Mapping[str, float] = field(default_factory=dict)
+    """The numbers of the tie-breaks that were needed at this table, in their order."""
+    goes_on: bool = False
+    """True if it goes on, or has won the final."""
+
+
+@dataclass(frozen=True, slots=True)
+class BracketTable:
+    """A table of a knockout, or a bye."""
+
+    seats: Sequence[BracketSeat]
+    """Its entrants, in the order of their seeding."""
+    is_played: bool
+    """False for a bye."""
+
+
+def bracket(plan: TournamentPlan, course: TournamentCourse, results: Results) -> list[list[BracketTable]]:
+    """Return the tables of a knockout, round by round; nothing before its first round is known."""
+    rounds = [one for one in course.rounds if not one.is_preliminary]
+    fields = [{entrant for each in one.companies for entrant in each.entrants} | {*one.byes} for one in rounds]
+    winners = set(course.fallen[-1][0].entrants) if course.fallen else set()  # of the last round, once it is over
+    return [
+        [
+            *(_table(plan, course, results, each, going) for each in one.companies),
+            *(BracketTable([BracketSeat(plan.names[bye], goes_on=bye in going)], is_played=False) for bye in one.byes),
+        ]
+        for one, going in zip(rounds, [*fields[1:], winners], strict=True)
+    ]
+
+
+def _table(
+    plan: TournamentPlan, course: TournamentCourse, results: Results, company: Company, going: Collection[int]
+) -> BracketTable:
+    played = [one for one in course.played(results) if one.fixture.company == company]
+    is_over = all(one.name in results for one in course.fixtures if one.company == company)
+    points = means(plan.scoring, counted(plan, played))
+    groups = table_order(plan, played, company) if is_over else []
+    numbers = {entrant: group.numbers for group in groups for entrant in group.entrants}
+    return BracketTable(
+        [
+            BracketSeat(
+                plan.names[one],
+                float(points[one]) if one in points else None,
+                {kind.value: float(number) for kind, number in numbers.get(one, {}).items()},
+                one in going,
+            )
+            for one in company.entrants
+        ],
+        is_played=True,
+    )
