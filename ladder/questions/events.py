@@ -182,7 +182,7 @@ class EventTableSeat(Row):
     tie_breaks: dict[str, float]
     """The numbers of the tie-breaks that were needed at this table, in their order."""
     goes_on: bool
-    """Whether it goes on, or has won the final."""
+    """True if it goes on, or has won the final."""
 
 
 class EventTable(Row):

@@ -66,7 +66,7 @@ def result_document(
 
 
 def matches_left(table: FinalTable) -> str:
-    """Return how many matches are left, in words."""
+    """Return the number of matches left, in words."""
     left = table.total - table.played
     return "1 match is left" if left == 1 else f"{left} matches are left"
 
