@@ -17,7 +17,7 @@ from referee.match.house import HouseBot, HouseDecision
 
 SECONDS = 0.1
 """The processor seconds for a decision, if nobody says otherwise."""
-MAX_SECONDS, MAX_ROLLOUTS = 3600.0, 10**9
+MAX_SECONDS, MAX_ROLLOUTS = 3600, 10**9
 BUDGET_SHARE = 0.5
 """The largest share of a decision's time that a search takes: a loaded machine can be late with everything else."""
 BANK_SHARE = 1 / 12
