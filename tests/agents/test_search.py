@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from house_bots.search import SearchBot
+from house_bots.search import BadBudget, SearchBot
 from house_bots.search.halving import Search
 from house_bots.search.recipe import TO_THE_END, Recipe, distinct
 from typing_extensions import override
@@ -163,6 +163,22 @@ def test_wrong_options_are_refused_in_one_line(word: str, why: str) -> None:
     with pytest.raises(UnknownHouseBot) as caught:
         house_bot(word)
     assert str(caught.value) == f"house bot {word!r}: {why}"
+
+
+@pytest.mark.parametrize(
+    ("budget", "why"),
+    [
+        ({"seconds": 0}, "seconds must be a number from 0.001 to 3600, not '0'"),
+        ({"seconds": -0.5}, "seconds must be a number from 0.001 to 3600, not '-0.5'"),
+        ({"seconds": float("nan")}, "seconds must be a number from 0.001 to 3600, not 'nan'"),
+        ({"rollouts": 0}, "rollouts must be a whole number from 1 to 1000000000, not '0'"),
+    ],
+)
+def test_a_bot_that_is_built_on_search_learns_of_a_wrong_budget_in_one_line(budget: dict[str, Any], why: str) -> None:
+    game = find("yunnan")
+    with pytest.raises(BadBudget) as caught:
+        SearchBot(game, game.setup(2, {}, shipped_board(game)), "m", 0, **budget)
+    assert str(caught.value) == f"search: {why}"
 
 
 def test_a_recipe_without_a_value_cannot_be_made() -> None:
