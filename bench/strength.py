@@ -2,16 +2,19 @@
 
 `make strength`, or `python -m bench.strength --games yunnan --seats 2 --seconds 0.1 --blocks 20`. A block is a seed in all
 rotations of the one seat of `search`. Where a game has no chance after the start, 4 random decisions come first. Time is the
-processor's, so a loaded machine gives the same figures. A cell that has its blocks already is not played again.
+processor's, so a loaded machine gives much the same figures. A cell that has its blocks already is not played again.
 `--change` measures a changed recipe. `--page` plays nothing: `strength_page.py` writes docs/strength.md and the plot.
+`--verify` plays the kept matches again: the seed, the rows that `search` chose against `greedy`, and `greedy` give each result.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import random
+import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -19,12 +22,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
+from house_bots.options import number
 from house_bots.search import SearchBot
 
 from bench.strength_changes import CHANGES
 from bench.strength_page import write_page
 from bench.strength_results import RESULTS, Cell, Played, blocks_of, kept
-from referee.game import Action, Chance, Game, Observation, Setup, State
+from referee.game import Action, Chance, Game, Observation, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.match.house import HouseBot
 from referee.playout import play_row
@@ -52,8 +56,11 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
     greedy = house_bots()["greedy"](game, setup, "", 0)
     began, chance = time.process_time(), LiveChance(seed)
     state = opened(game, setup, seed, chance, OPENINGS.get(game.name, 0))
-    decisions = rollouts = departures = 0
-    while not state.is_over():
+    decisions = rollouts = 0
+    departed: dict[str, list[int]] = {}
+    for turn in itertools.count():
+        if state.is_over():
+            break
         actor = state.seats_to_act()[0]
         question = _Question(state.observation(actor), state.legal_actions(actor))
         row = greedys = _answer(greedy, question)
@@ -62,20 +69,73 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
             if search.last is not None and len(question.actions) > 1:
                 decisions += 1
                 rollouts += search.last.rollouts
-                departures += row != greedys
-        play_row(state, actor, row, chance)
-    ranks, scores = state.ranks(), state.scores()
+        played = play_and_note(state, actor, row, chance)
+        if row != greedys:
+            departed[str(turn)] = played
+    first, difference = outcome(state, seat)
     return Played(
         **cell._asdict(),
         seed=seed,
         seat=seat,
-        first=(ranks[seat] == 1) / ranks.count(1),
-        difference=round(scores[seat] - (sum(scores) - scores[seat]) / (cell.seats - 1), 3),
+        first=first,
+        difference=difference,
         decisions=decisions,
         rollouts=rollouts,
-        departures=departures,
+        departed=departed,
         cpu=round(time.process_time() - began, 2),
     )
+
+
+def replay(match: Played) -> tuple[float, float]:
+    """Play a match again: the noted rows where `search` departed, else `greedy`'s; return what `outcome` does.
+
+    Raises:
+        ValueError: if a noted row is not possible any more, because `greedy` or the rules have changed.
+    """
+    game = find(match.game)
+    setup = game.setup(match.seats, {}, shipped_board(game))
+    greedy = house_bots()["greedy"](game, setup, "", 0)
+    chance = LiveChance(match.seed)
+    state = opened(game, setup, match.seed, chance, OPENINGS.get(game.name, 0))
+    left = dict(match.departed or {})
+    for turn in itertools.count():
+        if state.is_over():
+            break
+        actor = state.seats_to_act()[0]
+        noted = left.pop(str(turn), None)
+        if noted is None:
+            question = _Question(state.observation(actor), state.legal_actions(actor))
+            play_row(state, actor, _answer(greedy, question), chance)
+            continue
+        if actor != match.seat:
+            raise ValueError(f"seat {actor} is to act in turn {turn}, which is noted for seat {match.seat}")
+        for index in noted:
+            actions = state.legal_actions(actor)
+            if index >= len(actions):
+                raise ValueError(f"there is no action {index} in turn {turn}")
+            state.apply(actor, actions[index], chance)
+    if left:
+        raise ValueError(f"the match ends before turn {min(map(int, left))}, which is noted")
+    return outcome(state, match.seat)
+
+
+def play_and_note(state: State, seat: Seat, row: Sequence[Action], chance: Chance) -> list[int]:
+    """Play a row as `play_row` does; return the index of each action played among the legal ones."""
+    indices: list[int] = []
+    for action in row:
+        actions = state.legal_actions(seat)
+        if indices and action not in actions:
+            break
+        indices.append(actions.index(action))
+        state.apply(seat, action, chance)
+    return indices
+
+
+def outcome(state: State, seat: Seat) -> tuple[float, float]:
+    """Return a seat's share of the first place, and its score beyond the rivals' mean."""
+    ranks, scores = state.ranks(), state.scores()
+    first = (ranks[seat] == 1) / ranks.count(1)
+    return first, round(scores[seat] - (sum(scores) - scores[seat]) / (len(scores) - 1), 3)
 
 
 def play_block(cell: Cell, seed: int) -> list[Played]:
@@ -104,14 +164,20 @@ def _answer(bot: HouseBot, question: _Question) -> list[Action]:
 def main() -> None:
     """Play what is missing, block by block, then write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench.strength", description=__doc__)
-    parser.add_argument("--games", nargs="*", default=[name for name, game in games().items() if SearchBot.plays(game)])
-    parser.add_argument("--seats", nargs="*", type=int, default=[2, 3, 4, 5])
-    parser.add_argument("--seconds", nargs="*", type=float, default=[0.1, 1.0, 5.0])
-    parser.add_argument("--blocks", type=int, default=20)
+    names = [name for name, game in games().items() if SearchBot.plays(game)]
+    parser.add_argument("--games", nargs="*", choices=names, default=names)
+    parser.add_argument("--seats", nargs="*", type=int, choices=(2, 3, 4, 5), default=[2, 3, 4, 5])
+    parser.add_argument("--seconds", nargs="*", type=_seconds, default=[0.1, 1.0, 5.0])
+    parser.add_argument("--blocks", type=_count, default=20)
     parser.add_argument("--change", nargs="*", choices=sorted(CHANGES), default=[""])
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=_count, default=2)
     parser.add_argument("--page", action="store_true", help="play nothing: write the page from the matches played")
+    parser.add_argument(
+        "--verify", action="store_true", help="play the matches played again, from their rows, and compare"
+    )
     chosen = parser.parse_args()
+    if chosen.verify:
+        sys.exit(verify(kept()))
     if not chosen.page:
         if not rules_are_compiled():
             parser.error("the rules are not compiled here: make strength compiles them first")
@@ -128,6 +194,41 @@ def main() -> None:
             chosen.workers,
         )
     write_page(blocks_of(kept()))
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(SearchBot.read_options({"seconds": text})["seconds"])
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _count(text: str) -> int:
+    try:
+        return int(number("it", text, int, 1, 10**6))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def verify(matches: Sequence[Played]) -> int:
+    """Play matches with noted rows again, and print which have another result; return 1 if there are any, else 0."""
+    wrong = 0
+    noted = [match for match in matches if match.departed is not None]
+    for match in noted:
+        try:
+            first, difference = replay(match)
+            found = f"first {first}, difference {difference}, and not {match.first}, {match.difference}"
+        except ValueError as error:
+            found = str(error)
+        else:
+            if (first, difference) == (match.first, match.difference):
+                continue
+        wrong += 1
+        print(f"{match.game}, {match.seats} seats, {match.seconds:g} s, seed {match.seed}, seat {match.seat}: {found}")
+    print(
+        f"{len(noted)} matches, {wrong} of them with another result; {len(matches) - len(noted)} have no rows to play again"
+    )
+    return min(wrong, 1)
 
 
 def play_missing(cells: Sequence[Cell], blocks: int, workers: int, results: Path = RESULTS) -> None:

@@ -5,22 +5,35 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean, pvariance, variance
 
 from bench.matches import ROOT
 from bench.strength_changes import CHANGES
 from bench.strength_plot import Line, Panel, Point, plot
 from bench.strength_results import Blocks, Cell
 from referee.registry import find
+from referee.verdict.student import half_width, limit
 
 PAGE = ROOT / "docs" / "strength.md"
 PLOT = ROOT / "docs" / "strength.svg"
 HEAD = """# The strength of `search`
 
 One seat of `search` against `greedy` in all others, blocks of one seed in all rotations, written by `make strength`.
-The time is processor seconds for a decision, with compiled rules. *First* is the share of first places, ties shared, with
-Wilson's 95 % interval in which a block is one trial, so it is wider than it need be; *fair* is the share that `greedy` would have. *Difference* is the score beyond the rivals' mean.
-Yunnan begins with 4 random decisions, because it has no chance after the start. [Every match](strength.jsonl) is a line with its seed.
+The time is processor seconds for a decision, with compiled rules; under load they have fewer rollouts, because caches are shared. *First* is the share of first places, ties shared, with its 95 % interval;
+*fair* is the share that `greedy` would have. *Difference* is the score beyond the rivals' mean, with half of its 95 % interval by Student's t over blocks.
+Yunnan begins with 4 random decisions, because it has no chance after the start.
+
+Matches of a block depend on each other. So the interval of a share *p* is Wilson's for an effective number of trials
+(C. Franco and others, *Comparative Study of Confidence Intervals for Proportions in Complex Sample Surveys*, 2019):
+*p* (1 - *p*), divided by the variance of the mean of the blocks. It is corrected for few blocks by Student's t, as
+E. L. Korn and B. I. Graubard do (*Confidence Intervals for Proportions With Small Expected Number of Positive Counts Estimated From Survey Data*, 1998).
+It is at least the number of blocks, and at most the number of matches; where all blocks are equal, it is the latter. A single block is one trial.
+
+[Each match](strength.jsonl) is a line with its seed, and with each row in which `search` departed from `greedy`, as indices of legal actions.
+`make strength ONLY=--verify` plays them all again, with these rows and with `greedy` elsewhere, and compares the results.
+So the results follow from the rows, on any machine; the rows themselves depend on the processor, because the time is limited.
+A line does not verify any more if `greedy` or the rules play otherwise than they did when it was measured.
+The oldest lines have no rows, and cannot be verified.
 
 ![One panel for each game: the share of first places against the processor seconds for a decision, a line for each number of seats, with its fair share as a dashed line](strength.svg)
 
@@ -51,15 +64,13 @@ def page(found: dict[Cell, Blocks]) -> str:
 def row_of(cell: Cell, blocks: Blocks) -> str:
     """Return a row of the table."""
     gains = differences(blocks)
-    matches = [match for block in blocks.values() for match in block]
-    decisions = max(1, sum(match.decisions for match in matches))
-    departs = sum(match.departures for match in matches) / decisions
+    noted = [match for block in blocks.values() for match in block if match.departed is not None]
+    departs = sum(len(match.departed or ()) for match in noted) / max(1, sum(match.decisions for match in noted))
     first = share_of(blocks)
-    low, high = wilson(first, len(blocks))
-    interval = f"{100 * low:.0f} to {100 * high:.0f}"
+    low, high = interval(blocks)
     return (
-        f"| {named(cell)} | **{100 * first:.0f} %** ({interval})"
-        f" | {len(blocks)} | {with_error(gains)} | {rollouts_in(blocks):.0f} | {100 * departs:.0f} % |"
+        f"| {named(cell)} | **{100 * first:.0f} %** ({100 * low:.0f} to {100 * high:.0f})"
+        f" | {len(blocks)} | {with_error(gains)} | {rollouts_in(blocks):.0f} | {f'{100 * departs:.0f} %' if noted else '-'} |"
     )
 
 
@@ -102,14 +113,41 @@ def with_error(values: Sequence[float]) -> str:
     """Return a mean with half of its 95 % interval; a single value has none."""
     if len(values) < 2:
         return f"{mean(values):+.1f}"
-    return f"{mean(values):+.1f} ± {1.96 * stdev(values) / math.sqrt(len(values)):.1f}"
+    return f"{mean(values):+.1f} ± {half_width(len(values), pvariance(values)):.1f}"
 
 
-def wilson(share: float, blocks: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval, with each block as one trial: it is wide, because the matches of a block are dependent."""
+def interval(blocks: Blocks) -> tuple[float, float]:
+    """Return the 95 % interval of the share of first places: Wilson's, for the effective number of trials.
+
+    Source: C. Franco et al., "Comparative Study of Confidence Intervals for Proportions in Complex Sample Surveys",
+    Journal of Survey Statistics and Methodology 7 (2019).
+    """
+    return wilson(share_of(blocks), trials([[match.first for match in block] for block in blocks.values()]))
+
+
+def trials(blocks: Sequence[Sequence[float]]) -> float:
+    """Return how many independent matches would tell as much about the share of first places as blocks of equal size do.
+
+    Source: E. L. Korn and B. I. Graubard, "Confidence Intervals for Proportions With Small Expected Number of Positive
+    Counts Estimated From Survey Data", Survey Methodology 24 (1998).
+    """
+    count, matches = len(blocks), sum(map(len, blocks))
+    if count < 2:
+        return count
+    shares = [mean(block) for block in blocks]
+    spread = variance(shares)
+    if not spread:
+        return matches
+    share = mean(shares)
+    few = (limit(matches - 1) / limit(count - 1)) ** 2
+    return min(matches, max(count, few * share * (1 - share) * count / spread))
+
+
+def wilson(share: float, trials: float) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share."""
     z = 1.96
-    middle = (share + z * z / (2 * blocks)) / (1 + z * z / blocks)
-    half = z / (1 + z * z / blocks) * math.sqrt(share * (1 - share) / blocks + z * z / (4 * blocks * blocks))
+    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z / (1 + z * z / trials) * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     return middle - half, middle + half
 
 
@@ -118,8 +156,7 @@ def panels(found: dict[Cell, Blocks]) -> list[Panel]:
     games: dict[str, dict[int, list[Point]]] = {}
     for cell, blocks in found.items():
         if blocks and not cell.change:
-            share = share_of(blocks)
-            point = Point(cell.seconds, share, *wilson(share, len(blocks)))
+            point = Point(cell.seconds, share_of(blocks), *interval(blocks))
             games.setdefault(cell.game, {}).setdefault(cell.seats, []).append(point)
     return [
         Panel(find(game).title, [Line(seats, points) for seats, points in lines.items()])

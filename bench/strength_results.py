@@ -42,8 +42,11 @@ class Played:
     decisions: int
     """Decisions that `search` made among several rows."""
     rollouts: int
-    departures: int
-    """Decisions in which it played another row than `greedy`."""
+    departed: dict[str, list[int]] | None
+    """Where `search` played another row than `greedy`: by the number of the turn, each action's index among the legal ones.
+
+    None if the match was played before these rows were noted.
+    """
     cpu: float
     """Processor seconds of the whole match."""
     change: str = ""

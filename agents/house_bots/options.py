@@ -26,5 +26,5 @@ def number(name: str, text: str, kind: type[int] | type[float], low: float, high
         value = math.nan
     if not low <= value <= high:
         words = "a whole number" if kind is int else "a number"
-        raise ValueError(f"{name} must be {words} from {low:g} to {high:g}, not {text!r}")
+        raise ValueError(f"{name} must be {words} from {low} to {high}, not {text!r}")
     return value

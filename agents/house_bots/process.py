@@ -14,7 +14,7 @@ from referee.errors import DoganaError
 from referee.game import Action, Game, Observation, Seat, Setup
 from referee.live.messages.codec import Codec, codec
 from referee.match.house import HouseBot
-from referee.registry import UnknownHouseBot, find, house_bot, house_bots
+from referee.registry import UnknownHouseBot, find, games, house_bot, house_bots
 
 
 @dataclass
@@ -63,6 +63,7 @@ def play_with(bot: Callable[[Game, Setup, str, Seat], HouseBot]) -> None:
         bot: makes the bot for a game, a setup, the id of the match and a seat.
     """
     playing: list[HouseBot] = []
+    games()  # loads the rules before the match, and not on the clock of the first decision
 
     def sit_down(match: sdk.MatchInfo) -> None:
         game = find(match.game)

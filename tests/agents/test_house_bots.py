@@ -174,3 +174,19 @@ def test_a_missing_folder_does_not_hide_why_a_house_bot_failed(tmp_path: Path, m
         MatchVoid, match=r"failed at its decision 1: index .*; the position cannot be written: No such file"
     ):
         matches.play(plan_of("valparaiso", 2), [House(Illegal), House(RandomBot)])
+
+
+@pytest.mark.parametrize("name", ["greedy", "search"])
+def test_a_process_of_a_house_bot_has_loaded_the_rules_before_it_joins_a_match(name: str) -> None:
+    program = (
+        "import sys\n"
+        "from house_bots.process import play_as\n"
+        "try:\n"
+        f"    play_as({name!r})\n"
+        "except SystemExit as error:\n"
+        "    print(error, file=sys.stderr)\n"
+        "    print(sorted(name for name in sys.modules if name.count('.') == 2 and name.startswith('referee.games.')))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert "DOGANA_ADDRESS" in done.stderr
+    assert done.stdout == f"{sorted(f'referee.games.{game}' for game in games())}\n"

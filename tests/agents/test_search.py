@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from house_bots.search import SearchBot
+from house_bots.search import BadBudget, SearchBot
 from house_bots.search.halving import Search
 from house_bots.search.recipe import TO_THE_END, Recipe, distinct
 from typing_extensions import override
@@ -129,19 +129,19 @@ def test_the_worse_half_of_the_rows_is_dropped_and_the_first_stays() -> None:
         ("search:seconds=1e9", "seconds must be a number from 0.001 to 3600, not '1e9'"),
         ("search:seconds=", "seconds must be a number from 0.001 to 3600, not ''"),
         ("search:seconds=a\nb", "seconds must be a number from 0.001 to 3600, not 'a\\nb'"),
-        ("search:rollouts=0", "rollouts must be a whole number from 1 to 1e+09, not '0'"),
-        ("search:rollouts=-5", "rollouts must be a whole number from 1 to 1e+09, not '-5'"),
-        ("search:rollouts=nan", "rollouts must be a whole number from 1 to 1e+09, not 'nan'"),
-        ("search:rollouts=inf", "rollouts must be a whole number from 1 to 1e+09, not 'inf'"),
-        ("search:rollouts=", "rollouts must be a whole number from 1 to 1e+09, not ''"),
-        ("search:rollouts=1000000001", "rollouts must be a whole number from 1 to 1e+09, not '1000000001'"),
-        (f"search:rollouts={'9' * 5000}", f"rollouts must be a whole number from 1 to 1e+09, not '{'9' * 5000}'"),
-        ("search:rollouts=0.5", "rollouts must be a whole number from 1 to 1e+09, not '0.5'"),
-        ("search:seed=-1", "seed must be a whole number from 0 to 4.61169e+18, not '-1'"),
-        ("search:seed=", "seed must be a whole number from 0 to 4.61169e+18, not ''"),
-        ("search:seed=nan", "seed must be a whole number from 0 to 4.61169e+18, not 'nan'"),
-        ("search:seed=1e5", "seed must be a whole number from 0 to 4.61169e+18, not '1e5'"),
-        (f"search:seed={2**62 + 1}", f"seed must be a whole number from 0 to 4.61169e+18, not '{2**62 + 1}'"),
+        ("search:rollouts=0", "rollouts must be a whole number from 1 to 1000000000, not '0'"),
+        ("search:rollouts=-5", "rollouts must be a whole number from 1 to 1000000000, not '-5'"),
+        ("search:rollouts=nan", "rollouts must be a whole number from 1 to 1000000000, not 'nan'"),
+        ("search:rollouts=inf", "rollouts must be a whole number from 1 to 1000000000, not 'inf'"),
+        ("search:rollouts=", "rollouts must be a whole number from 1 to 1000000000, not ''"),
+        ("search:rollouts=1000000001", "rollouts must be a whole number from 1 to 1000000000, not '1000000001'"),
+        (f"search:rollouts={'9' * 5000}", f"rollouts must be a whole number from 1 to 1000000000, not '{'9' * 5000}'"),
+        ("search:rollouts=0.5", "rollouts must be a whole number from 1 to 1000000000, not '0.5'"),
+        ("search:seed=-1", "seed must be a whole number from 0 to 4611686018427387904, not '-1'"),
+        ("search:seed=", "seed must be a whole number from 0 to 4611686018427387904, not ''"),
+        ("search:seed=nan", "seed must be a whole number from 0 to 4611686018427387904, not 'nan'"),
+        ("search:seed=1e5", "seed must be a whole number from 0 to 4611686018427387904, not '1e5'"),
+        (f"search:seed={2**62 + 1}", f"seed must be a whole number from 0 to 4611686018427387904, not '{2**62 + 1}'"),
         ("search:", "write options as NAME=VALUE, each once, separated by commas, not ''"),
         ("search:seed=1,", "write options as NAME=VALUE, each once, separated by commas, not ''"),
         ("search:depth=3", "there is no option 'depth'; there are: seconds, rollouts, seed"),
@@ -154,7 +154,7 @@ def test_the_worse_half_of_the_rows_is_dropped_and_the_first_stays() -> None:
         ("greedy:temperature=inf", "temperature must be a number from 0 to 1000, not 'inf'"),
         ("greedy:temperature=1e4", "temperature must be a number from 0 to 1000, not '1e4'"),
         ("greedy:temperature=", "temperature must be a number from 0 to 1000, not ''"),
-        ("greedy:temperature=1,seed=x", "seed must be a whole number from 0 to 4.61169e+18, not 'x'"),
+        ("greedy:temperature=1,seed=x", "seed must be a whole number from 0 to 4611686018427387904, not 'x'"),
         ("greedy:heat=1", "there is no option 'heat'; there are: temperature, seed"),
         ("random:seed=1", "it has no options"),
     ],
@@ -163,6 +163,22 @@ def test_wrong_options_are_refused_in_one_line(word: str, why: str) -> None:
     with pytest.raises(UnknownHouseBot) as caught:
         house_bot(word)
     assert str(caught.value) == f"house bot {word!r}: {why}"
+
+
+@pytest.mark.parametrize(
+    ("budget", "why"),
+    [
+        ({"seconds": 0}, "seconds must be a number from 0.001 to 3600, not '0'"),
+        ({"seconds": -0.5}, "seconds must be a number from 0.001 to 3600, not '-0.5'"),
+        ({"seconds": float("nan")}, "seconds must be a number from 0.001 to 3600, not 'nan'"),
+        ({"rollouts": 0}, "rollouts must be a whole number from 1 to 1000000000, not '0'"),
+    ],
+)
+def test_a_bot_that_is_built_on_search_learns_of_a_wrong_budget_in_one_line(budget: dict[str, Any], why: str) -> None:
+    game = find("yunnan")
+    with pytest.raises(BadBudget) as caught:
+        SearchBot(game, game.setup(2, {}, shipped_board(game)), "m", 0, **budget)
+    assert str(caught.value) == f"search: {why}"
 
 
 def test_a_recipe_without_a_value_cannot_be_made() -> None:

@@ -41,6 +41,7 @@ def test_weights_are_read_by_row(tmp_path: Path) -> None:
         ("[1, 2.5]", "[1, 2.5, 3]", "seats2.now must be 2 numbers"),
         ("[0.0, -1.0]", '["0.0", -1.0]', "seats2.later must be 2 numbers"),
         ("[0.0, -1.0]", "[0.0, inf]", "seats2.later must be 2 numbers"),
+        ("[0.0, -1.0]", f"[0.0, 1{400 * '0'}]", "int too large to convert to float"),
         ("[seats2]", "[seats2", "Expected ']' at the end of a table declaration (at line 4, column 8)"),
     ],
 )

@@ -13,16 +13,16 @@ from house_bots.search.recipe import TO_THE_END, Recipe
 from house_bots.search.yunnan import RECIPE
 
 from bench import strength_page
-from bench.strength import play, play_missing
+from bench.strength import play, play_missing, replay, verify
 from bench.strength_changes import CHANGES
-from bench.strength_page import page, panels, row_of, wilson, write_page
+from bench.strength_page import interval, page, panels, row_of, trials, wilson, write_page
 from bench.strength_plot import Line, Panel, Point, plot
 from bench.strength_results import Cell, Played, blocks_of, kept
 from referee.game import Action, Chance, RolloutPolicy, Seat, State
 from referee.kit.chance import FastChance
 from referee.registry import find, shipped_board
 
-MATCH = Played("yunnan", 2, 0.1, 1, 0, 1.0, 12.0, 50, 500, 5, 5.0)
+MATCH = Played("yunnan", 2, 0.1, 1, 0, 1.0, 12.0, 50, 500, {str(turn): [0] for turn in range(5)}, 5.0)
 CELL = Cell("yunnan", 2, 0.1)
 
 
@@ -61,7 +61,7 @@ def test_a_block_is_kept_once_it_is_whole_and_not_played_again(tmp_path: Path) -
 def test_a_row_says_how_sure_it_is() -> None:
     block = [MATCH, replace(MATCH, seat=1)]
     row = row_of(CELL, dict.fromkeys(range(10), block))
-    assert row == "| Yunnan | 2 (50) | 0.1 | **100 %** (72 to 100) | 10 | +12.0 ± 0.0 | 10 | 10 % |"
+    assert row == "| Yunnan | 2 (50) | 0.1 | **100 %** (84 to 100) | 10 | +12.0 ± 0.0 | 10 | 10 % |"
 
 
 def test_a_single_block_has_no_error_of_its_difference() -> None:
@@ -70,6 +70,75 @@ def test_a_single_block_has_no_error_of_its_difference() -> None:
 
 def test_wilson_s_interval_is_that_of_the_textbook() -> None:
     assert wilson(0.8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "expected"),
+    [
+        ([[1.0, 0.0]] * 8, 16),  # all equal, as in matches of equals
+        ([[1.0, 1.0]] * 8, 16),
+        ([[1.0, 1.0], [0.0, 0.0]] * 4, 8),  # the matches of a block repeat each other
+        ([[1.0, 1.0], [1.0, 0.0]], 2),  # two blocks do not say how much they vary
+        ([[1.0, 0.0]] * 7 + [[1.0, 1.0]], 16),  # vary less than independent matches
+        ([[1.0, 0.0, 0.0]], 1),
+    ],
+)
+def test_blocks_tell_as_much_as_independent_matches_at_most_and_as_one_match_each_at_least(
+    blocks: list[list[float]], expected: float
+) -> None:
+    assert trials(blocks) == expected
+
+
+def test_between_the_bounds_blocks_tell_the_less_the_more_they_vary_and_the_fewer_they_are() -> None:
+    alike = [[1.0, 1.0, 0.0]] * 6 + [[1.0, 0.0, 0.0]] * 6
+    varied = [[1.0, 1.0, 1.0]] * 3 + [[1.0, 1.0, 0.0]] * 3 + [[1.0, 0.0, 0.0]] * 3 + [[0.0, 0.0, 0.0]] * 3
+    assert 12 < trials(varied) < trials(alike) == 36
+    assert 2 * trials(varied) < trials(2 * varied) < 72
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.5, 1.0])
+def test_the_interval_contains_the_truth_as_often_as_it_says_however_alike_the_matches_of_a_block_are(
+    alike: float,
+) -> None:
+    dice, share, contained = random.Random(1), 0.7, 0
+
+    def block(seed: int) -> list[Played]:
+        common = dice.random() < share
+        firsts = [common if dice.random() < alike else dice.random() < share for _ in range(3)]
+        return [replace(MATCH, seats=3, seed=seed, seat=seat, first=float(first)) for seat, first in enumerate(firsts)]
+
+    for _ in range(300):
+        low, high = interval({seed: block(seed) for seed in range(12)})
+        contained += low < share < high
+    assert contained > 0.93 * 300
+
+
+# --- verification --------------------------------------------------------------------------------------------------
+
+
+def test_a_match_follows_from_its_seed_and_the_rows_in_which_search_departed() -> None:
+    played = play(Cell("venezia", 3, 0.005), seed=4, seat=1)
+    assert played.departed
+    assert replay(played) == (played.first, played.difference)
+
+
+def test_results_that_do_not_follow_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    played = play(Cell("yunnan", 2, 0.001), seed=3, seat=1)
+    assert verify([played, MATCH, replace(MATCH, departed=None)]) == 1
+    assert (
+        capsys.readouterr().out.splitlines()[-1]
+        == "2 matches, 1 of them with another result; 1 have no rows to play again"
+    )
+    impossible = [replace(played, departed=departed) for departed in ({"0": [999]}, {"9999": [0]})]
+    assert verify([replace(played, difference=500.0), replace(played, seat=0, departed={"0": [0]}), *impossible]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("yunnan, 2 seats, 0.001 s, seed 3, seat 1: first ")
+    assert [line.split(": ")[1] for line in printed[1:4]] == [
+        "seat 1 is to act in turn 0, which is noted for seat 0",
+        "there is no action 999 in turn 0",
+        "the match ends before turn 9999, which is noted",
+    ]
+    assert printed[4].startswith("4 matches, 4 of them with another result; 0 have")
 
 
 # --- changed recipes -----------------------------------------------------------------------------------------------

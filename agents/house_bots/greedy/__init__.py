@@ -13,7 +13,7 @@ from house_bots.options import MAX_SEED, number
 from referee.game import Action, Game, Seat, Setup
 from referee.match.house import HouseBot, HouseDecision
 
-MAX_TEMPERATURE = 1000.0
+MAX_TEMPERATURE = 1000
 
 
 class GreedyBot(HouseBot):

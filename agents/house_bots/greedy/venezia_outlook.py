@@ -22,6 +22,7 @@ LAID = 0.7  # share of its reserve that a rival lays on districts
 LAID_LAST = 0.85  # the same in the last round
 SPREAD = (0.4, 1.0, 1.8)  # sizes of a rival's pile, in terms of the mean, that are assumed to be equally likely
 LURE = 2.0  # how much more likely a rival is to lay pigeons where it can score most: in another seat's home
+LURE_OF_THREE = 2.8  # the same with three seats
 SGM_LURE = 0.3  # its probability for San Giorgio Maggiore, relative to a district
 REINFORCED = 0.6  # the chance that a rival sends its newborn home
 POINTS_A_ROUND = 11  # gain of the leading seat in a round; determines the length of an open match
@@ -203,7 +204,8 @@ class Additions:
         piles, number = _pile_sizes(view, seat)
         nest = view.newborn(seat) if view.planning else table.nest[seat]
         home = table.home[seat]
-        lures = [LURE if place in table.home and place != home else 1.0 for place in range(_PLACES)]
+        at_home = LURE_OF_THREE if table.setup.seats == 3 else LURE
+        lures = [at_home if place in table.home and place != home else 1.0 for place in range(_PLACES)]
         lures[_SGM] = SGM_LURE
         total = 0.0
         for lure in lures:

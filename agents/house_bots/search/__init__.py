@@ -12,16 +12,21 @@ from typing import Any
 from house_bots.options import MAX_SEED, number
 from house_bots.search.halving import Search
 from house_bots.search.recipe import Recipe, never
+from referee.errors import DoganaError
 from referee.game import Action, Game, Seat, Setup
 from referee.match.house import HouseBot, HouseDecision
 
 SECONDS = 0.1
 """The processor seconds for a decision, if nobody says otherwise."""
-MAX_SECONDS, MAX_ROLLOUTS = 3600.0, 10**9
+MIN_SECONDS, MAX_SECONDS, MAX_ROLLOUTS = 0.001, 3600, 10**9
 BUDGET_SHARE = 0.5
 """The largest share of a decision's time that a search takes: a loaded machine can be late with everything else."""
 BANK_SHARE = 1 / 12
 """The largest share of the bank that a decision takes."""
+
+
+class BadBudget(DoganaError):
+    """A budget is out of range; the text says which, and its range."""
 
 
 class SearchBot(HouseBot):
@@ -58,10 +63,17 @@ class SearchBot(HouseBot):
             seed: determines all chance in the searches.
             change: makes another recipe of the game's own.
             clock: returns the time in seconds.
+
+        Raises:
+            BadBudget: if `seconds` or `rollouts` is out of range.
         """
+        try:
+            self._seconds = number("seconds", str(seconds), float, MIN_SECONDS, MAX_SECONDS)
+            number("rollouts", str(1 if rollouts is None else rollouts), int, 1, MAX_ROLLOUTS)
+        except ValueError as error:
+            raise BadBudget(f"search: {error}") from error
         self._game = game
         self._seat = seat
-        self._seconds = seconds
         self._rollouts = rollouts
         self._source = f"{match_id}:{seat}" if seed is None else f"seed {seed}:{seat}"
         self._decisions = 0
@@ -85,7 +97,7 @@ class SearchBot(HouseBot):
         found: dict[str, Any] = {}
         for name, text in options.items():
             if name == "seconds":
-                found[name] = number(name, text, float, 0.001, MAX_SECONDS)
+                found[name] = number(name, text, float, MIN_SECONDS, MAX_SECONDS)
             elif name == "rollouts":
                 found[name] = number(name, text, int, 1, MAX_ROLLOUTS)
             elif name == "seed":

@@ -40,7 +40,7 @@ def read_values(
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
         return _weights(document, game, f"seats{seats}", list(features), rows)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, OverflowError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise BadValues(
             f"search cannot use its values in {file}: {why}; install Dogana again, or fit them in a checkout: make values"
