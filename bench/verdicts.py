@@ -1,6 +1,6 @@
 """How often `dogana compare` is wrong, and how long it takes: simulated comparisons, written to docs/verdicts.md.
 
-`make verdicts`, or `python -m bench.verdicts --tests 1000 --only ties` to print some rows. Every figure follows from the seeds.
+`make verdicts`, or `python -m bench.verdicts --tests 1000 --only ties` to replace some rows. Every figure follows from the seeds.
 
 A cell is a kind of match. A bot performs at its strength, with luck that its seat has with a seed, and noise of its own; places
 follow. A pool of blocks is simulated for two equal bots, and for two bots of different strength. The margin is the mean
@@ -216,6 +216,7 @@ HEAD = """# How often a verdict is wrong
 Simulated comparisons, written by `make verdicts`; [What a verdict means](compare.md) explains the test.
 *alpha* is the share of "better" between equal versions, *beta* the share of "not better" if the difference is the margin; both should be 0.05,
 and ± is one standard error. *Covers* is the share of 95 % intervals that contain the difference, if it is the margin.
+*Tests* is the number of simulated comparisons for each figure.
 
 """
 OTHERS = """
@@ -225,7 +226,7 @@ Alpha, beta and the mean number of blocks if the new version is better. If it is
 """
 OTHER_TESTS = 4_000
 """The number of tests of a figure of other likelihood ratios: they show which errors are large."""
-COLUMNS = "| matches | margin (in deviations of a block) | alpha | beta | undecided | blocks: equal, better | matches: better | covers |"
+COLUMNS = "| matches | margin (in deviations of a block) | alpha | beta | undecided | blocks: equal, better | matches: better | covers | tests |"
 ALTERNATIVES: dict[str, tuple[Statistic, int]] = {
     "as it is": (of_the_command, MIN_BLOCKS),
     "from the second block": (of_the_command, 2),
@@ -251,7 +252,7 @@ def row(cell: Cell, equal: Side, better: Side) -> str:
     return (
         f"| {cell.name} | {equal.margin:.3f} ({equal.margin / better.deviation:.2f}) | {_share(equal.better, equal.tests)}"
         f" | {_share(better.not_better, better.tests)} | {max(equal.undecided, better.undecided):.1%}"
-        f" | {equal.blocks:.0f}, {better.blocks:.0f} | {better.blocks * size:.0f} | {better.covers:.1%} |"
+        f" | {equal.blocks:.0f}, {better.blocks:.0f} | {better.blocks * size:.0f} | {better.covers:.1%} | {better.tests:,} |"
     )
 
 
@@ -278,16 +279,31 @@ def page(tests: int, workers: int) -> str:
         ]
         rows = [_told(row(cell, equal.result(), better.result())) for cell, equal, better in sides]
         tried = [_told(f"| {cell.name} | {' | '.join(map(_tried, futures))} |") for cell, futures in others]
+    return text_of(rows, tried, fewer)
+
+
+def text_of(rows: Sequence[str], tried: Sequence[str], fewer: int) -> str:
+    """Return the page with the rows of both tables; the second one has `fewer` tests."""
     columns = f"| matches | {' | '.join(ALTERNATIVES)} |"
     return "\n".join(
         [
-            f"{HEAD}{tests:,} tests for each figure, at most {MAX_BLOCKS:,} blocks each. Bold: more than 0.055.\n",
+            f"{HEAD}At most {MAX_BLOCKS:,} blocks each. Bold: more than 0.055 by two standard errors.\n",
             *(COLUMNS, rule(COLUMNS), *rows),
             f"{OTHERS}{fewer:,} tests for each figure.\n",
             *(columns, rule(columns), *tried),
             "",
         ]
     )
+
+
+def with_rows(text: str, rows: Sequence[str]) -> str:
+    """Return the page with some rows of its first table replaced."""
+    lines = text.splitlines()
+    for new in rows:
+        name = new.split(" | ")[0]
+        place = next(number for number, line in enumerate(lines) if line.split(" | ")[0] == name)
+        lines[place] = new
+    return "\n".join([*lines, ""])
 
 
 def _told(line: str) -> str:
@@ -314,11 +330,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.verdicts", description=__doc__)
     parser.add_argument("--tests", type=int, default=20_000, help="simulated comparisons for each figure")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--only", default="", help="only cells whose name contains this; prints instead of writing")
+    parser.add_argument("--only", default="", help="replace the rows of cells whose name contains this")
     chosen = parser.parse_args()
     if chosen.only:
-        for cell in (cell for cell in CELLS if chosen.only in cell.name):
-            print(row(cell, *(side(cell, better, chosen.tests) for better in (False, True))))
+        cells = [cell for cell in CELLS if chosen.only in cell.name]
+        rows = [_told(row(cell, *(side(cell, better, chosen.tests) for better in (False, True)))) for cell in cells]
+        PAGE.write_text(with_rows(PAGE.read_text(), rows))
     else:
         PAGE.write_text(page(chosen.tests, chosen.workers))
 

@@ -114,3 +114,9 @@ def test_a_drift_turns_after_each_run_of_blocks() -> None:
 def test_the_page_says_what_it_was_made_with() -> None:
     text = verdicts.PAGE.read_text()
     assert all(f"| {cell.name} |" in text for cell in CELLS)
+
+
+def test_rows_of_the_page_are_replaced_by_their_names() -> None:
+    page = "| matches |\n| 2 seats | 1 |\n| 2 seats, ties | 2 |\n\n| 2 seats | 3 |\n"
+    found = verdicts.with_rows(page, ["| 2 seats | new |"])
+    assert found == "| matches |\n| 2 seats | new |\n| 2 seats, ties | 2 |\n\n| 2 seats | 3 |\n"
