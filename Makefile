@@ -118,7 +118,7 @@ strength: compiled-copy ## play `search` against `greedy`, write docs/strength.m
 	cd build/compiled && PYTHONPATH=.:agents ../../$(BIN)/python -m bench.strength $(ONLY)
 	cp build/compiled/docs/strength.md build/compiled/docs/strength.svg build/compiled/docs/strength.jsonl docs/
 
-verdicts: $(READY) proto ## simulate how often `dogana compare` is wrong, write docs/verdicts.md (two hours of processor time; TESTS=1000 for less)
+verdicts: $(READY) proto ## simulate how often `dogana compare` is wrong, write docs/verdicts.md (twenty minutes of processor time; TESTS=1000 for less)
 	$(BIN)/python -m bench.verdicts --tests $(or $(TESTS),20000)
 
 luck: compiled-copy ## measure luck, seat and skill in all games, write docs/luck.md (an hour; ONLY='--games yunnan --blocks 300' adds to it)

@@ -1,6 +1,6 @@
 """The errors and the length of `dogana compare`: simulated comparisons, written to docs/verdicts.md.
 
-`make verdicts`, or `python -m bench.verdicts --tests 1000 --only sparse --no-page`. Every figure follows from the seeds.
+`make verdicts`, or `python -m bench.verdicts --tests 1000 --only ties` to replace some rows. Every figure follows from the seeds.
 
 A cell is a kind of match. A bot performs at its strength, with luck that its seat has with a seed, and noise of its own; places
 follow. A pool of blocks is simulated for two equal bots, and for two bots of different strength. The margin is the mean
@@ -13,38 +13,35 @@ import argparse
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
+
+from bench.many_tests import (
+    MAX_BLOCKS,
+    Kind,
+    Pool,
+    Statistic,
+    of_the_command,
+    one_effect,
+    one_normal_effect,
+    simulated,
+)
 from referee.match.seatings import Seating
 from referee.verdict.block import NEW, OLD, seatings_at_one_table, seatings_in_a_field
-from referee.verdict.likelihood import (
-    Margin,
-    deviation,
-    interval,
-    log_likelihood_ratio,
-    of_mean,
-    weighted_ratio,
-    with_extremes,
-)
+from referee.verdict.likelihood import Margin
 from referee.verdict.sequential import MIN_BLOCKS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "verdicts.md"
 POOL = 3_000
 """The number of blocks in a pool."""
-BOUND = math.log(0.95 / 0.05)
-MAX_BLOCKS = 2_000
 NOISE = 4.17
 """The noise of a performance, in units of strength: TrueSkill's beta."""
-DRIFT_BLOCKS = 50
-"""The length of a run of blocks after which a drift turns."""
-_FEW_VALUES = 8
-_FAR = 0.45
-"""With more than a few different values, a likelihood ratio of normal distributions below this share of the bound is too far from it to compute the one of the test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +76,11 @@ class Cell:
 CELLS = [
     Cell("2 seats"),
     Cell("2 seats, smaller margin", gap=0.7),
-    Cell("3 seats", 3),
-    Cell("4 seats", 4),
-    Cell("5 seats", 5),
-    Cell("3 seats in a field", 3, in_field=True),
-    Cell("5 seats in a field", 5, in_field=True),
-    Cell("2 seats, no common luck", luck=0.0),
-    Cell("3 seats, luck three times as large", 3, luck=9.0),
-    Cell("2 seats, many ties", step=10.0),
-    Cell("5 seats, many ties", 5, step=10.0),
-    Cell("2 seats, skewed noise", is_skewed=True),
-    Cell("3 seats, skewed noise", 3, is_skewed=True),
     Cell("2 seats, both lose 5 % of their seats", faults=(0.05, 0.05)),
     Cell("2 seats, only faults differ: 10 % or none", gap=0.0, faults=(0.0, 0.1)),
+    Cell("2 seats, no common luck", luck=0.0),
+    Cell("2 seats, many ties", step=10.0),
+    Cell("2 seats, skewed noise", is_skewed=True),
     Cell("versions differ in 20 % of the seeds", values=((-1, 0.1, 0.05), (0, 0.8, 0.8), (1, 0.1, 0.15))),
     Cell("versions differ in 6 % of the seeds", values=((-1, 0.03, 0.01), (0, 0.94, 0.93), (1, 0.03, 0.06))),
     Cell(
@@ -101,11 +90,19 @@ CELLS = [
     Cell("a few large wins", values=((-0.25, 0.8, 0.7), (1.0, 0.2, 0.3))),
     Cell("a few large losses", values=((-1.0, 0.2, 0.1), (0.25, 0.8, 0.9))),
     Cell("2 seats, margin in deviations", in_deviations=True),
+    Cell("3 seats", 3),
+    Cell("4 seats", 4),
+    Cell("5 seats", 5),
+    Cell("3 seats in a field", 3, in_field=True),
+    Cell("5 seats in a field", 5, in_field=True),
+    Cell("3 seats, luck three times as large", 3, luck=9.0),
+    Cell("5 seats, many ties", 5, step=10.0),
+    Cell("3 seats, skewed noise", 3, is_skewed=True),
     Cell("5 seats, margin in deviations", 5, in_deviations=True),
-    Cell("a block repeats the last: 10 %", repeats=0.1),
-    Cell("a block repeats the last: 30 %", repeats=0.3),
     Cell("2 seats, strength drifts by half of the difference", drift=0.75),
     Cell("2 seats, strength drifts by twice the difference", drift=3.0),
+    Cell("a block repeats the last: 10 %", repeats=0.1),
+    Cell("a block repeats the last: 30 %", repeats=0.3),
 ]
 """The cells of the page."""
 
@@ -144,10 +141,7 @@ def beaten(performances: Sequence[float], seating: Seating, place: int, lost: se
     return fmean(1.0 if other in lost else (value < mine) + 0.5 * (value == mine) for other, value in rivals)
 
 
-Pool = tuple[Sequence[float], Sequence[float]]
-"""Differences of blocks, and their weights."""
-
-
+@lru_cache
 def pools(cell: Cell, *, better: bool) -> list[Pool]:
     """Return the pools of a cell's blocks: one, or with a drift two, for its ups and downs."""
     if cell.values:
@@ -177,93 +171,6 @@ def mean(values: Sequence[float], weights: Sequence[float]) -> float:
 
 # --- tests -----------------------------------------------------------------------------------------------------
 
-Statistic = Callable[[Counter[float], Margin], float]
-"""The logarithm of the likelihood ratio of some differences, for a margin."""
-
-
-def of_the_command(counts: Counter[float], margin: Margin) -> float:
-    """Return the ratio of `dogana compare`, or a normal approximation if that is far from both bounds."""
-    if len(counts) <= _FEW_VALUES:
-        return _kept_ratio(tuple(sorted(counts.items())), margin)
-    size = margin.size * deviation(counts) if margin.in_deviations else margin.size
-    near = weighted_ratio(_normal(counts), size)
-    return near if abs(near) < _FAR * BOUND else log_likelihood_ratio(counts, margin)
-
-
-@lru_cache(maxsize=1_000_000)
-def _kept_ratio(counts: tuple[tuple[float, int], ...], margin: Margin) -> float:
-    """Cache a ratio, because tests with few values often have the same blocks so far."""
-    return log_likelihood_ratio(dict(counts), margin)
-
-
-def one_effect(counts: Counter[float], margin: Margin) -> float:
-    """Return the ratio with one effect for each hypothesis: the margin, and 0."""
-    values = with_extremes(counts)
-    return of_mean(values, margin.size) - of_mean(values, 0.0)
-
-
-def one_normal_effect(counts: Counter[float], margin: Margin) -> float:
-    """Return the ratio for normal distributions, each with the best-fitting variance."""
-    likelihood = _normal(counts)
-    better, not_better = likelihood(margin.size), likelihood(0.0)
-    return better - not_better if better != not_better else 0.0
-
-
-def _normal(counts: Counter[float]) -> Callable[[float], float]:
-    """Return the log-likelihood of a mean, for normal distributions."""
-    count, centre, variance = _moments(counts)
-
-    def log_likelihood(mean: float) -> float:
-        square = variance + (centre - mean) ** 2
-        return -count / 2 * math.log(square) if square else math.inf
-
-    return log_likelihood
-
-
-def _moments(counts: Counter[float]) -> tuple[int, float, float]:
-    count = counts.total()
-    centre = sum(value * number for value, number in counts.items()) / count
-    return count, centre, sum((value - centre) ** 2 * number for value, number in counts.items()) / count
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A simulated comparison."""
-
-    conclusion: int
-    """1 for better, -1 for not better, 0 for undecided."""
-    blocks: int
-    covers: bool
-    """True if the 95 % interval contains the mean difference."""
-
-
-def ended(
-    blocks: Iterator[float], margin: Margin, truth: float, statistic: Statistic, first: int = MIN_BLOCKS
-) -> Ended:
-    """Draw blocks until the test ends, with block `first` at the earliest."""
-    counts: Counter[float] = Counter()
-    ratio = 0.0
-    for number, difference in enumerate(blocks, start=1):
-        counts[difference] += 1
-        ratio = statistic(counts, margin) if number >= first else 0.0
-        if abs(ratio) >= BOUND or number == MAX_BLOCKS:
-            break
-    low, high = interval(counts)
-    conclusion = 0 if abs(ratio) < BOUND else 1 if ratio > 0 else -1
-    return Ended(conclusion, counts.total(), low <= truth <= high)
-
-
-def drawn(parts: Sequence[Pool], repeats: float, draw: random.Random) -> Iterator[float]:
-    """Draw differences of blocks without end; with two pools, in alternating runs, beginning at a random point of a run."""
-    last, part = None, draw.randrange(len(parts))
-    length = draw.randint(1, DRIFT_BLOCKS) if len(parts) > 1 else DRIFT_BLOCKS
-    while True:
-        for value in draw.choices(*parts[part], k=length):
-            if last is None or not repeats or draw.random() >= repeats:
-                last = value
-            yield last
-        part, length = (part + 1) % len(parts), DRIFT_BLOCKS
-
 
 @dataclass(frozen=True, slots=True)
 class Side:
@@ -290,12 +197,10 @@ def side(
     values, weights = together(parts)
     size = mean(*of_better) / cell.larger
     margin = Margin(size / _deviation(*of_better), True) if cell.in_deviations else Margin(size)
-    truth, draw = mean(values, weights), random.Random(f"tests {cell.name} {is_better}")
-    found = [ended(drawn(parts, cell.repeats, draw), margin, truth, statistic, first) for _ in range(tests)]
-    better, not_better, undecided = (
-        sum(one.conclusion == conclusion for one in found) / tests for conclusion in (1, -1, 0)
-    )
-    blocks, covers = fmean(one.blocks for one in found), fmean(one.covers for one in found)
+    kind = Kind(parts, cell.repeats, margin, mean(values, weights), statistic, first)
+    found = simulated(kind, tests, seed=f"tests {cell.name} {is_better}")
+    better, not_better, undecided = (float(np.mean(found.conclusions == one)) for one in (1, -1, 0))
+    blocks, covers = float(np.mean(found.blocks)), float(np.mean(found.covers))
     return Side(size, _deviation(values, weights), better, not_better, undecided, blocks, covers, tests)
 
 
@@ -311,6 +216,7 @@ HEAD = """# How often a verdict is wrong
 Simulated comparisons, written by `make verdicts`; [What a verdict means](compare.md) explains the test.
 *alpha* is the share of "better" between equal versions, *beta* the share of "not better" if the difference is the margin; both should be 0.05,
 and ± is one standard error. *Covers* is the share of 95 % intervals that contain the difference, if it is the margin.
+*Tests* is the number of simulated comparisons for each figure.
 
 """
 OTHERS = """
@@ -318,7 +224,9 @@ OTHERS = """
 
 Alpha, beta and the mean number of blocks if the new version is better. If it is better by more than the margin, there is no alpha.
 """
-COLUMNS = "| matches | margin (in deviations of a block) | alpha | beta | undecided | blocks: equal, better | matches: better | covers |"
+OTHER_TESTS = 4_000
+"""The number of tests of a figure of other likelihood ratios: they show which errors are large."""
+COLUMNS = "| matches | margin (in deviations of a block) | alpha | beta | undecided | blocks: equal, better | matches: better | covers | tests |"
 ALTERNATIVES: dict[str, tuple[Statistic, int]] = {
     "as it is": (of_the_command, MIN_BLOCKS),
     "from the second block": (of_the_command, 2),
@@ -344,7 +252,7 @@ def row(cell: Cell, equal: Side, better: Side) -> str:
     return (
         f"| {cell.name} | {equal.margin:.3f} ({equal.margin / better.deviation:.2f}) | {_share(equal.better, equal.tests)}"
         f" | {_share(better.not_better, better.tests)} | {max(equal.undecided, better.undecided):.1%}"
-        f" | {equal.blocks:.0f}, {better.blocks:.0f} | {better.blocks * size:.0f} | {better.covers:.1%} |"
+        f" | {equal.blocks:.0f}, {better.blocks:.0f} | {better.blocks * size:.0f} | {better.covers:.1%} | {better.tests:,} |"
     )
 
 
@@ -359,27 +267,48 @@ def rule(columns: str) -> str:
 
 
 def page(tests: int, workers: int) -> str:
-    """Simulate everything; return the page."""
+    """Simulate everything, and print each row as soon as it is known; return the page."""
+    fewer = min(tests, OTHER_TESTS)
     with ProcessPoolExecutor(workers) as processes:
-        simulated = [
+        sides = [
             (cell, processes.submit(side, cell, False, tests), processes.submit(side, cell, True, tests))
             for cell in CELLS
         ]
         others = [
-            (cell, [_submit(processes, cell, tests, *other) for other in ALTERNATIVES.values()]) for cell in TRIED
+            (cell, [_submit(processes, cell, fewer, *other) for other in ALTERNATIVES.values()]) for cell in TRIED
         ]
-        rows = [row(cell, equal.result(), better.result()) for cell, equal, better in simulated]
-        tried = [f"| {cell.name} | {' | '.join(map(_tried, futures))} |" for cell, futures in others]
+        rows = [_told(row(cell, equal.result(), better.result())) for cell, equal, better in sides]
+        tried = [_told(f"| {cell.name} | {' | '.join(map(_tried, futures))} |") for cell, futures in others]
+    return text_of(rows, tried, fewer)
+
+
+def text_of(rows: Sequence[str], tried: Sequence[str], fewer: int) -> str:
+    """Return the page with the rows of both tables; the second one has `fewer` tests."""
     columns = f"| matches | {' | '.join(ALTERNATIVES)} |"
     return "\n".join(
         [
-            f"{HEAD}{tests:,} tests for each figure, at most {MAX_BLOCKS:,} blocks each. Bold: more than 0.055.\n",
+            f"{HEAD}At most {MAX_BLOCKS:,} blocks each. Bold: more than 0.055 by two standard errors.\n",
             *(COLUMNS, rule(COLUMNS), *rows),
-            OTHERS,
+            f"{OTHERS}{fewer:,} tests for each figure.\n",
             *(columns, rule(columns), *tried),
             "",
         ]
     )
+
+
+def with_rows(text: str, rows: Sequence[str]) -> str:
+    """Return the page with some rows of its first table replaced."""
+    lines = text.splitlines()
+    for new in rows:
+        name = new.split(" | ")[0]
+        place = next(number for number, line in enumerate(lines) if line.split(" | ")[0] == name)
+        lines[place] = new
+    return "\n".join([*lines, ""])
+
+
+def _told(line: str) -> str:
+    print(line, flush=True)
+    return line
 
 
 def _submit(
@@ -401,11 +330,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.verdicts", description=__doc__)
     parser.add_argument("--tests", type=int, default=20_000, help="simulated comparisons for each figure")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--only", default="", help="only cells whose name contains this; prints instead of writing")
+    parser.add_argument("--only", default="", help="replace the rows of cells whose name contains this")
     chosen = parser.parse_args()
     if chosen.only:
-        for cell in (cell for cell in CELLS if chosen.only in cell.name):
-            print(row(cell, *(side(cell, better, chosen.tests) for better in (False, True))))
+        cells = [cell for cell in CELLS if chosen.only in cell.name]
+        rows = [_told(row(cell, *(side(cell, better, chosen.tests) for better in (False, True)))) for cell in cells]
+        PAGE.write_text(with_rows(PAGE.read_text(), rows))
     else:
         PAGE.write_text(page(chosen.tests, chosen.workers))
 

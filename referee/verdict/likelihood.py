@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 from referee.verdict.student import limit
 
-_UNSEEN = 1e-3
+UNSEEN = 1e-3
 """The count of the values -1 and 1 beyond those observed."""
-_LARGEST = 0.9
+LARGEST = 0.9
 """The largest effect of a hypothesis, unless the margin is larger: see `weighted_ratio`."""
-_WEIGHTS = (0.9, 0.05, 0.05)
+WEIGHTS = (0.9, 0.05, 0.05)
 """The weights of the effects of a hypothesis, the smallest first."""
 _MAX_STEPS = 100
 _PRECISION = 1e-8
@@ -58,7 +58,7 @@ def deviation(counts: Counts) -> float:
 
 def with_extremes(counts: Counts) -> dict[float, float]:
     """Return the counts with a small addition for -1 and 1: both are possible, whatever has been seen."""
-    return {**counts, **{extreme: counts.get(extreme, 0.0) + _UNSEEN for extreme in (-1.0, 1.0)}}
+    return {**counts, **{extreme: counts.get(extreme, 0.0) + UNSEEN for extreme in (-1.0, 1.0)}}
 
 
 def interval(counts: Counts) -> tuple[float, float]:
@@ -99,7 +99,7 @@ def weighted_ratio(log_likelihood: Callable[[float], float], size: float) -> flo
         log_likelihood: returns that of an effect.
         size: the margin.
     """
-    largest = max(size, _LARGEST)
+    largest = max(size, LARGEST)
     effects = (size, math.sqrt(size * largest), largest)
     better = _log_of_mixture([log_likelihood(effect) for effect in effects])
     return better - _log_of_mixture([log_likelihood(size - effect) for effect in effects])
@@ -108,7 +108,7 @@ def weighted_ratio(log_likelihood: Callable[[float], float], size: float) -> flo
 def _log_of_mixture(logs: Sequence[float]) -> float:
     """Return the logarithm of the weighted mean of likelihoods."""
     largest = max(logs)
-    return largest + math.log(sum(weight * math.exp(log - largest) for weight, log in zip(_WEIGHTS, logs, strict=True)))
+    return largest + math.log(sum(weight * math.exp(log - largest) for weight, log in zip(WEIGHTS, logs, strict=True)))
 
 
 def of_mean(values: Counts, mean: float) -> float:

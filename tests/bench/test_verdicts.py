@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from itertools import islice, pairwise
 
+import numpy as np
 import pytest
 
 from bench import verdicts
-from bench.verdicts import (
-    CELLS,
+from bench.many_tests import (
     DRIFT_BLOCKS,
-    Cell,
-    beaten,
+    EFFECTS,
+    MAX_BLOCKS,
+    Kind,
+    Statistic,
+    Tally,
+    covers,
     drawn,
-    ended,
-    mean,
     of_the_command,
     one_normal_effect,
-    pools,
-    side,
-    together,
+    simulated,
 )
+from bench.verdicts import CELLS, Cell, beaten, mean, pools, side, together
 from referee.verdict import block
 from referee.verdict.block import NEW, OLD, seatings_at_one_table
-from referee.verdict.likelihood import Margin
+from referee.verdict.likelihood import Margin, interval, log_likelihood_ratio
 from tests.referee.test_block_scores import result
 
 
@@ -43,34 +45,67 @@ def test_a_block_is_scored_as_the_command_does(lost: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "cell", [CELLS[0], Cell("field", 3, in_field=True), CELLS[-5], CELLS[-1]], ids=lambda cell: cell.name
+    "cell",
+    [CELLS[0], Cell("field", 3, in_field=True), Cell("drift", drift=3.0), Cell("repeats", repeats=0.3)],
+    ids=lambda cell: cell.name,
 )
 def test_equal_versions_have_no_difference_and_a_better_one_has(cell: Cell) -> None:
     assert mean(*together(pools(cell, better=False))) == pytest.approx(0, abs=1e-9)
     assert mean(*together(pools(cell, better=True))) > 0.02
 
 
+@pytest.mark.parametrize("margin", [Margin(0.02), Margin(0.1), Margin(0.95), Margin(0.3, True)], ids=str)
+def test_a_simulated_test_has_the_ratio_and_the_interval_of_the_command(margin: Margin) -> None:
+    draw = random.Random(1)
+    for values in ([-1.0, 0.0, 1.0], [-1.0, -0.5, 0.0, 0.5, 1.0], [-1.0, -0.211, -0.1, 0.1, 0.123, 0.9, 1.0]):
+        counts, tilts = Counter[float](), np.zeros((EFFECTS, 1))
+        weights = [draw.random() ** 3 for _ in values]
+        for number in range(1, 101):
+            counts[draw.choices(values, weights)[0]] += 1
+            if number >= 10:
+                tally = Tally(np.array(values), np.array([[float(counts[value]) for value in values]]))
+                assert of_the_command(tally, margin, tilts)[0] == pytest.approx(
+                    log_likelihood_ratio(counts, margin), abs=1e-6
+                )
+                low, high = interval(+counts)
+                assert covers(tally, low + 1e-4)
+                assert covers(tally, high - 1e-4)
+                assert not covers(tally, low - 1e-4)
+                assert not covers(tally, high + 1e-4)
+
+
+def length(value: float, margin: float, statistic: Statistic) -> tuple[int, int]:
+    """Return the conclusion and the number of blocks of a test whose blocks are all equal."""
+    kind = Kind([([value], [1.0])], 0.0, Margin(margin), 0.0, statistic, 10)
+    found = simulated(kind, 1, "seed")
+    return int(found.conclusions[0]), int(found.blocks[0])
+
+
 def test_a_test_ends_at_a_bound_and_the_same_seeds_give_the_same_figures() -> None:
-    found = ended(iter([1.0] * 100), Margin(0.05), 1.0, of_the_command)
-    assert (found.conclusion, found.blocks) == (1, 10)
+    assert length(1.0, 0.05, of_the_command) == (1, 10)
     cell = next(cell for cell in CELLS if cell.values)
     assert side(cell, True, 5) == side(cell, True, 5)
 
 
+def test_a_test_without_a_conclusion_is_undecided() -> None:
+    assert length(0.0, 0.001, of_the_command) == (0, MAX_BLOCKS)
+
+
 def test_normal_distributions_are_sure_of_ten_equal_blocks() -> None:
     """Which is the reason why they are not used."""
-    assert ended(iter([0.0] * 100), Margin(0.05), 0.05, one_normal_effect).blocks == 10
-    assert ended(iter([0.0] * 100), Margin(0.05), 0.05, of_the_command).blocks > 50
+    assert length(0.0, 0.05, one_normal_effect) == (-1, 10)
+    assert length(0.0, 0.05, of_the_command)[1] > 50
 
 
 def test_a_block_repeats_the_last_as_often_as_the_cell_says() -> None:
-    pool = [float(number) for number in range(1000)], [1.0] * 1000
-    values = list(islice(drawn([pool], 0.3, random.Random(1)), 4000))
-    assert sum(one == other for one, other in pairwise(values)) / 4000 == pytest.approx(0.3, abs=0.03)
+    blocks = islice(drawn([np.ones(1000)], 0.3, 100, np.random.default_rng(1)), 40)
+    same = [float(np.mean(one == other)) for one, other in pairwise(blocks)]
+    assert sum(same) / len(same) == pytest.approx(0.3, abs=0.03)
 
 
 def test_a_drift_turns_after_each_run_of_blocks() -> None:
-    values = list(islice(drawn([([1.0], [1.0]), ([-1.0], [1.0])], 0.0, random.Random(1)), 1000))
+    blocks = drawn([np.array([0.0, 1.0]), np.array([1.0, 0.0])], 0.0, 1, np.random.default_rng(1))
+    values = [int(block[0]) for block in islice(blocks, 1000)]
     turns = [number for number, (one, other) in enumerate(pairwise(values)) if one != other]
     assert turns[0] < DRIFT_BLOCKS
     assert {other - one for one, other in pairwise(turns)} == {DRIFT_BLOCKS}
@@ -79,3 +114,9 @@ def test_a_drift_turns_after_each_run_of_blocks() -> None:
 def test_the_page_says_what_it_was_made_with() -> None:
     text = verdicts.PAGE.read_text()
     assert all(f"| {cell.name} |" in text for cell in CELLS)
+
+
+def test_rows_of_the_page_are_replaced_by_their_names() -> None:
+    page = "| matches |\n| 2 seats | 1 |\n| 2 seats, ties | 2 |\n\n| 2 seats | 3 |\n"
+    found = verdicts.with_rows(page, ["| 2 seats | new |"])
+    assert found == "| matches |\n| 2 seats | new |\n| 2 seats, ties | 2 |\n\n| 2 seats | 3 |\n"
