@@ -5,7 +5,6 @@ One at a time, as the command computes, the tests of docs/verdicts.md would take
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -15,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from referee.verdict.likelihood import LARGEST, UNSEEN, WEIGHTS, Margin
+from referee.verdict.sequential import Terms
 from referee.verdict.student import limit
 
-BOUND = math.log(0.95 / 0.05)
+BOUND = Terms(Margin(1.0), alpha=0.05, beta=0.05, max_blocks=1).bounds[1]
 """The logarithm of the likelihood ratio at which a test ends, for alpha and beta of 0.05."""
 MAX_BLOCKS = 2_000
 DRIFT_BLOCKS = 50

@@ -12,6 +12,8 @@ from referee.verdict.likelihood import Margin, deviation, interval, log_likeliho
 
 MIN_BLOCKS = 10
 """The minimum number of blocks for a conclusion: the likelihood ratio of fewer says little."""
+STRICTNESS = 0.9
+"""The bounds are Wald's for this share of alpha and beta: a likelihood of estimated distributions errs up to a fifth more often (docs/verdicts.md)."""
 _RARE = 0.05
 """Versions that differ in this share of blocks are not taken for identical, but with probability beta."""
 _MAX_REPEATS = 20
@@ -43,7 +45,8 @@ class Terms:
     @property
     def bounds(self) -> tuple[float, float]:
         """The logarithms of the likelihood ratio at which the test ends with "not better" and "better"."""
-        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+        alpha, beta = STRICTNESS * self.alpha, STRICTNESS * self.beta
+        return math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha)
 
 
 @dataclass(slots=True)

@@ -43,10 +43,10 @@ def terms(margin: Margin = SHARES, *, alpha: float = 0.05, beta: float = 0.05, m
 # --- likelihoods -----------------------------------------------------------------------------------------------
 
 
-def test_the_bounds_are_wald_s() -> None:
+def test_the_bounds_are_wald_s_for_nine_tenths_of_both_errors() -> None:
     low, high = terms(alpha=0.05, beta=0.1).bounds
-    assert (low, high) == pytest.approx((math.log(0.1 / 0.95), math.log(0.9 / 0.05)))
-    assert terms().bounds == pytest.approx((-math.log(19), math.log(19)))
+    assert (low, high) == pytest.approx((math.log(0.09 / 0.955), math.log(0.91 / 0.045)))
+    assert terms().bounds == pytest.approx((-math.log(0.955 / 0.045), math.log(0.955 / 0.045)))
 
 
 @pytest.mark.parametrize("mean", [0.05, 0.2, 0.9])
