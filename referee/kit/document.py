@@ -25,8 +25,8 @@ MAX_KEY_PARTS = 8
 _TOML_TEXTS = re.compile(
     "|".join(
         (
-            r'"""(?:\\.|[^\\])*?"""',
-            r"'{3}.*?'{3}",
+            r'"""(?:\\.|[^\\])*?"{3,5}',  # the last one or two quotes before the closing three are part of the string
+            r"'{3}.*?'{3,5}",
             r'"(?:\\.|[^"\\\n])*"',
             r"'[^'\n]*'",
             r"#[^\n]*",

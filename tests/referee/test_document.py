@@ -90,6 +90,7 @@ def test_what_cannot_be_read_is_always_a_problem(data: dict[str, object]) -> Non
         'a = "\\"b.c.d.e.f.g.h.i.j.k"\nb = "#"',
         'a = """\nb.c.d.e.f.g.h.i.j.k \\""" "\n"""\nb = \'\'\'\nc.d."e.f.g.h.i.j.k\'\'\'',
         "[a.b.c.d]\ne.f.g = 1.5\nh = 1979-05-27T07:32:00.999Z",
+        'a = """b.c.d.e.f.g.h.i.j.k"""""\nb = \'\'\'c.d.e.f.g.h.i.j.k\'\'\'\'\nc = """"""',
         f"{'.'.join('a' * MAX_KEY_PARTS)} = 1",
     ],
 )
@@ -98,7 +99,16 @@ def test_toml_is_read_as_it_is_by_python(text: str) -> None:
 
 
 @pytest.mark.parametrize("part", ["a", "'a'", '"a.b"', " a\t"])
-@pytest.mark.parametrize(("before", "after"), [("", "=1"), ("[", "]"), ("x = { ", "= 1 }"), ("#'\n", "= 1")])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "=1"),
+        ("[", "]"),
+        ("x = { ", "= 1 }"),
+        ("#'\n", "= 1"),
+        *((f"x = {quote * 3}b{quote * closing}\n", "= 1") for quote in "\"'" for closing in (3, 4, 5)),
+    ],
+)
 @pytest.mark.parametrize("count", [MAX_KEY_PARTS + 1, 200_000])
 def test_a_key_of_so_many_parts_that_reading_it_takes_hours_is_refused(
     part: str, before: str, after: str, count: int
