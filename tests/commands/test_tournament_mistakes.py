@@ -348,10 +348,11 @@ def test_records_in_another_folder_leave_its_files_as_they_are(cup: Path, tmp_pa
 def test_a_plan_that_names_any_folder_does_not_have_verify_read_all_of_it(here: Dogana, cup: Path) -> None:
     edit(cup, '"bot.py"', '"/"')
     assert "holds  0 matches; 6 matches are left" in here("tournament", "verify", "cup").stdout
-    edit(cup, 'seat = "/"', 'seat = "one"')
-    plan = TournamentFolder(cup).plan()
-    assert "bot" in bot_hashes(plan, cup.parent, [], BotLimits(size=len(BOT)))
-    assert "bot" not in bot_hashes(plan, cup.parent, [], BotLimits(size=len(BOT) - 1))
+    for before, after in (("/", "one"), ("one", "bot.py")):
+        edit(cup, f'seat = "{before}"', f'seat = "{after}"')
+        plan = TournamentFolder(cup).plan()
+        assert "bot" in bot_hashes(plan, cup.parent, [], BotLimits(size=len(BOT)))
+        assert "bot" not in bot_hashes(plan, cup.parent, [], BotLimits(size=len(BOT) - 1))
 
 
 def test_a_change_to_a_value_that_json_has_not_is_named(here: Dogana, cup: Path) -> None:

@@ -162,16 +162,16 @@ def _files(path: Path, limits: BotLimits | None) -> list[Path]:
     Raises:
         BadBot: if they are beyond the limits.
     """
-    if path.is_file():
-        return [path]
-    found, entries = [], 0
-    for folder, folders, names in os.walk(path):
-        folders[:] = [name for name in folders if name not in _NOT_HASHED]
-        found += [Path(folder, name) for name in names if name not in _NOT_HASHED]
-        entries += len(folders) + len(names)
-        if limits is not None:
-            limits.check_entries(entries)
-    files = sorted(each for each in found if each.is_file())
+    files, entries = [path], 0
+    if not path.is_file():
+        files = []
+        for folder, folders, names in os.walk(path):
+            folders[:] = [name for name in folders if name not in _NOT_HASHED]
+            files += [Path(folder, name) for name in names if name not in _NOT_HASHED]
+            entries += len(folders) + len(names)
+            if limits is not None:
+                limits.check_entries(entries)
+        files = sorted(each for each in files if each.is_file())
     if limits is not None:
         limits.check_size(sum(each.stat().st_size for each in files))
     return files
