@@ -127,9 +127,8 @@ class LadderServer(LadderServicer):
 
     # who asks
 
-    @contextlib.asynccontextmanager
-    async def _caller(self, context: Context) -> AsyncIterator[Caller]:
-        """Yield the caller, and count the request, and the call until it has ended.
+    async def _caller(self, context: Context) -> Caller:
+        """Return the caller, and count the request, and the call until it has ended.
 
         Raises:
             Unauthenticated: if a token is shown that is worth nothing.
@@ -143,8 +142,20 @@ class LadderServer(LadderServicer):
             of_this_call(author=caller.author)
         who = caller.counted_as(address)
         self._limits.requests.take(who)
-        with self._open.one(who):
-            yield caller
+        self._count_open(who)
+        return caller
+
+    def _count_open(self, who: str) -> None:
+        """Count a call until its task ends: even its refusal waits for a caller who does not read, for as long as the connection.
+
+        Raises:
+            TooMuch: if the caller has too many.
+        """
+        place = contextlib.ExitStack()
+        place.enter_context(self._open.one(who))
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 this is a coroutine
+        task.add_done_callback(lambda _: place.close())
 
     @contextlib.asynccontextmanager
     async def _explained(self, context: Context, method: str) -> AsyncIterator[None]:
@@ -180,15 +191,15 @@ class LadderServer(LadderServicer):
             coming = aiter(requests)
             # Read before any refusal: whoever writes into an ended call is told "internal" by gRPC, not why it has ended.
             first = await _first_message(coming)
-            async with self._caller(context) as caller:
-                check_is_author(caller)
-                with self._at_home.place(caller.author):
-                    if first is None or first.WhichOneof("part") != "offer":
-                        raise BadBot("the first message must be an offer")
-                    version, connected = await self._take_offer(caller, first.offer)
-                    client = Client(version, self._limits.calls)
-                    client.tell(pb.OfferAnswer(connected=connected))
-                    await self._serve_client(client, first.offer.matches, coming, context)
+            caller = await self._caller(context)
+            check_is_author(caller)
+            with self._at_home.place(caller.author):
+                if first is None or first.WhichOneof("part") != "offer":
+                    raise BadBot("the first message must be an offer")
+                version, connected = await self._take_offer(caller, first.offer)
+                client = Client(version, self._limits.calls)
+                client.tell(pb.OfferAnswer(connected=connected))
+                await self._serve_client(client, first.offer.matches, coming, context)
 
     async def _take_offer(self, caller: Caller, offer: pb.Offer) -> tuple[Version, pb.Connected]:
         """Register the offered version of a bot; return it, and the answer."""
@@ -264,13 +275,11 @@ class LadderServer(LadderServicer):
 
     async def _watch(self, data: bytes, context: Context) -> None:
         """Hand on what the referee of a match shows to spectators."""
-        async with (
-            self._explained(context, "watch"),
-            self._caller(context) as caller,
-            self._watchers.one(context, caller.counted_as(host_of(context.peer()))),
-        ):
-            address, asked = await self._lookups.run(self._find, data)
-            await hand_on(address, asked, context, self._limits.calls.slow_seconds)
+        async with self._explained(context, "watch"):
+            caller = await self._caller(context)
+            async with self._watchers.one(context, caller.counted_as(host_of(context.peer()))):
+                address, asked = await self._lookups.run(self._find, data)
+                await hand_on(address, asked, context, self._limits.calls.slow_seconds)
 
     def _find(self, data: bytes) -> tuple[str, bytes]:
         """Return the address of the match to watch, and the request for that address.

@@ -44,6 +44,7 @@ from ladder.service.remote import RemoteLadder
 from referee.live.doors.lobby import host_of
 from referee.live.matches.server import Listen
 from tests.ladder.made import be_impatient
+from tests.ladder.noted import Noted, noted
 from tests.ladder.raw import PREFACE, RawClient
 from tests.ladder.real_ladder import told_ladder
 from tests.ladder.test_service import flooding
@@ -53,7 +54,7 @@ from tests.patience import patient, wait_until
 from tests.referee.test_wire import certificate
 from tests.web.served import serving_pages
 
-__all__ = ["flooding"]
+__all__ = ["flooding", "noted"]
 
 WATCH = "/dogana.v1.Referee/Watch"
 
@@ -108,6 +109,22 @@ def test_who_does_not_read_answers_is_given_no_more_of_them(home: Home, flooding
             wait_until(lambda: counts.registry.get_sample_value("dogana_ladder_calls_total", refused) == 1)
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:  # they are gone, and so are their calls
             wait_until(lambda: succeeds(lambda: next(watched(channel)(b"", timeout=patient(60)))))
+
+
+def test_a_call_that_ends_because_nobody_reads_is_open_until_that_is_read(
+    home: Home, flooding: threading.Event, noted: Noted
+) -> None:
+    counts = Metrics(home)
+    limits = Limits(calls=CallLimits(open_of_one=2, slow_seconds=0.1))
+    ended = {"method": "watch", "status": "RESOURCE_EXHAUSTED"}
+    with serving(home, Listen("127.0.0.1:0"), counts, limits=limits) as port, ExitStack() as stack:
+        for count in (1, 2):
+            stack.enter_context(RawClient(f"127.0.0.1:{port}")).call(WATCH, b"")
+            wait_until(lambda: len(noted.events) == count)  # noqa: B023 it is called at once
+        assert all("what was sent was not read" in str(fields["reason"]) for _, fields in noted.events)
+        assert counts.registry.get_sample_value("dogana_ladder_calls_total", ended) is None
+        stack.enter_context(RawClient(f"127.0.0.1:{port}")).call(WATCH, b"")
+        wait_until(lambda: counts.registry.get_sample_value("dogana_ladder_calls_total", ended) == 1)
 
 
 def succeeds(ask: Callable[[], object]) -> bool:
