@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from referee.tournament.course import TournamentCourse, table_order
-from referee.tournament.fixtures import Company, Results
+from referee.tournament.fixtures import Company, PlayedFixture, Results
 from referee.tournament.plan import TournamentPlan
 from referee.tournament.scoring import counted, means
 
@@ -39,9 +40,13 @@ def bracket(plan: TournamentPlan, course: TournamentCourse, results: Results) ->
     rounds = [one for one in course.rounds if not one.is_preliminary]
     fields = [{entrant for each in one.companies for entrant in each.entrants} | {*one.byes} for one in rounds]
     winners = set(course.fallen[-1][0].entrants) if course.fallen else set()  # of the last round, once it is over
+    played = defaultdict[Company, list[PlayedFixture]](list)
+    for match in course.played(results):
+        played[match.fixture.company].append(match)
+    unfinished = {match.company for match in course.fixtures if match.name not in results}
     return [
         [
-            *(_table(plan, course, results, each, going) for each in one.companies),
+            *(_table(plan, each, played[each], going, is_over=each not in unfinished) for each in one.companies),
             *(BracketTable([BracketSeat(plan.names[bye], goes_on=bye in going)], is_played=False) for bye in one.byes),
         ]
         for one, going in zip(rounds, [*fields[1:], winners], strict=True)
@@ -49,10 +54,8 @@ def bracket(plan: TournamentPlan, course: TournamentCourse, results: Results) ->
 
 
 def _table(
-    plan: TournamentPlan, course: TournamentCourse, results: Results, company: Company, going: Collection[int]
+    plan: TournamentPlan, company: Company, played: Sequence[PlayedFixture], going: Collection[int], *, is_over: bool
 ) -> BracketTable:
-    played = [one for one in course.played(results) if one.fixture.company == company]
-    is_over = all(one.name in results for one in course.fixtures if one.company == company)
     points = means(plan.scoring, counted(plan, played))
     groups = table_order(plan, played, company) if is_over else []
     numbers = {entrant: group.numbers for group in groups for entrant in group.entrants}
