@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import msgspec
 
 from ladder.tables.choices import Group
 from ladder.tables.following import SeenAction
+from referee.terminal import visible
 
 
 class Stage(StrEnum):
@@ -95,7 +96,7 @@ class View:
 
     def to_json(self) -> bytes:
         """Return the view as a line of JSON."""
-        return msgspec.json.encode(self)
+        return msgspec.json.encode(replace(self, why_void=visible(self.why_void)))  # the names of files can be no UTF-8
 
     @staticmethod
     def from_json(text: bytes) -> View:

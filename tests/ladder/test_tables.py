@@ -225,3 +225,8 @@ def test_a_view_comes_over_the_pipe_as_it_was() -> None:
     )
     assert View.from_json(view.to_json()) == view
     assert b"\n" not in view.to_json()
+
+
+def test_a_reason_that_names_a_file_with_no_utf_8_name_arrives_with_escapes() -> None:
+    view = View(Stage.VOID, "yunnan", 0, "60+0.5/10", why_void="/home/\udcff/record.jsonl: No space left")
+    assert View.from_json(view.to_json()).why_void == r"/home/\udcff/record.jsonl: No space left"
