@@ -224,6 +224,8 @@ OTHERS = """
 
 Alpha, beta and the mean number of blocks if the new version is better. If it is better by more than the margin, there is no alpha.
 """
+MOST = 0.055
+"""The largest alpha and beta that are meant to occur where blocks do not depend on each other."""
 OTHER_TESTS = 4_000
 """The number of tests of a figure of other likelihood ratios: they show which errors are large."""
 COLUMNS = "| matches | margin (in deviations of a block) | alpha | beta | undecided | blocks: equal, better | matches: better | covers | tests |"
@@ -258,7 +260,8 @@ def row(cell: Cell, equal: Side, better: Side) -> str:
 
 def _share(share: float, tests: int) -> str:
     error = math.sqrt(share * (1 - share) / tests)
-    return f"{'**' if share - 2 * error > 0.055 else ''}{share:.3f}{'**' if share - 2 * error > 0.055 else ''} ± {error:.3f}"
+    mark = "**" if share > MOST else ""
+    return f"{mark}{share:.3f}{mark} ± {error:.3f}"
 
 
 def rule(columns: str) -> str:
@@ -287,7 +290,7 @@ def text_of(rows: Sequence[str], tried: Sequence[str], fewer: int) -> str:
     columns = f"| matches | {' | '.join(ALTERNATIVES)} |"
     return "\n".join(
         [
-            f"{HEAD}At most {MAX_BLOCKS:,} blocks each. Bold: more than 0.055 by two standard errors.\n",
+            f"{HEAD}At most {MAX_BLOCKS:,} blocks each. Bold: more than {MOST}.\n",
             *(COLUMNS, rule(COLUMNS), *rows),
             f"{OTHERS}{fewer:,} tests for each figure.\n",
             *(columns, rule(columns), *tried),
