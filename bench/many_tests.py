@@ -40,7 +40,7 @@ class Tally(NamedTuple):
     values: Floats
     """All differences that a block can have, -1 and 1 among them."""
     counts: Floats
-    """How many blocks of a test, the row, had a difference, the column."""
+    """The number of blocks of a test (row) that had a difference (column)."""
 
 
 Statistic = Callable[[Tally, Margin, Floats], Floats]
@@ -56,7 +56,7 @@ EFFECTS = 6
 
 
 def of_the_command(tally: Tally, margin: Margin, tilts: Floats) -> Floats:
-    """Return what `referee.verdict.likelihood.log_likelihood_ratio` does."""
+    """Return the ratio of `referee.verdict.likelihood.log_likelihood_ratio` for each test."""
     values = _with_extremes(tally)
     size: Floats | float = margin.size
     if margin.in_deviations:
@@ -90,7 +90,7 @@ def one_normal_effect(tally: Tally, margin: Margin, _: Floats) -> Floats:
 
 
 def of_mean(tally: Tally, mean: Floats | float, tilts: Floats) -> Floats:
-    """Return what `referee.verdict.likelihood.of_mean` does; begin with some multipliers, and replace them by those found."""
+    """Return the log-likelihood of `referee.verdict.likelihood.of_mean` for each test; the search begins with `tilts`, and leaves those found there."""
     distances = np.ascontiguousarray(tally.values - np.broadcast_to(mean, len(tally.counts))[:, None])
     tilts[:] = _tilts(distances, tally.counts, tilts)
     found: Floats = -np.einsum("ij,ij->i", tally.counts, np.log1p(tilts[:, None] * distances))
@@ -138,7 +138,7 @@ def _moments(tally: Tally) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What many tests have in common."""
+    """The common terms of many tests."""
 
     parts: Sequence[Pool]
     """The pool of blocks; with a drift two, which take turns."""

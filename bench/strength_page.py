@@ -126,7 +126,7 @@ def interval(blocks: Blocks) -> tuple[float, float]:
 
 
 def trials(blocks: Sequence[Sequence[float]]) -> float:
-    """Return how many independent matches would tell as much about the share of first places as blocks of equal size do.
+    """Return the number of independent matches that would tell as much about the share of first places as blocks of equal size do.
 
     Source: E. L. Korn and B. I. Graubard, "Confidence Intervals for Proportions With Small Expected Number of Positive
     Counts Estimated From Survey Data", Survey Methodology 24 (1998).

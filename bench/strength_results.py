@@ -43,7 +43,7 @@ class Played:
     """Decisions that `search` made among several rows."""
     rollouts: int
     departed: dict[str, list[int]] | None
-    """Where `search` played another row than `greedy`: by the number of the turn, each action's index among the legal ones.
+    """The rows of `search` that differ from those of `greedy`: by the number of the turn, each action's index among the legal ones.
 
     None if the match was played before these rows were noted.
     """
