@@ -91,7 +91,9 @@ def _tables(
     for _ in range(_FURTHER // len(field)):
         if sum(map(cost, best)) < again:
             break
-        other = _improved(chance.sample(range(len(field)), len(field)), seats, cost)
+        # Python promises the same `random()` in all versions, but not the same `sample` or `shuffle`.
+        beginning = sorted(range(len(field)), key=lambda _: chance.random())
+        other = _improved(beginning, seats, cost)
         best = min(best, other, key=lambda tables: sum(map(cost, tables)))
     return [tuple(field[place] for place in sorted(table)) for table in sorted(best, key=sorted)]
 
