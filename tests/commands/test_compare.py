@@ -68,6 +68,12 @@ def test_an_undecided_comparison_does_not_call_versions_level_whose_range_may_sa
     )
 
 
+def test_a_margin_that_the_maximum_cannot_decide_is_named_with_the_blocks_that_it_takes(dogana: Dogana) -> None:
+    ended = dogana("compare", "greedy", GREEDY, *QUICK, "--max", 11, "--margin", 0.01, status=2)
+    assert "versions that differ by the margin take about 210 blocks; only a larger difference shows" in ended.stderr
+    assert "; versions that differ by the margin take about 210 blocks\n" in ended.stdout
+
+
 def test_each_block_is_a_json_object_and_so_is_the_verdict(dogana: Dogana) -> None:
     words = ("compare", "greedy", "random", *QUICK, "--margin", "0.4sd", "--json")
     found, verdict = blocks(dogana(*words, "--workers", 3).stdout)
@@ -282,6 +288,11 @@ def test_a_wrong_value_is_refused_with_the_right_ones(here: Dogana, option: str,
     err = here("compare", "greedy", "random", "--game", "venezia", option, value, status=2).stderr
     assert said in err
     assert option in err
+
+
+def test_a_maximum_in_which_no_test_can_end_is_refused(here: Dogana) -> None:
+    words = ("compare", "greedy", "random", "--game", "venezia", "--alpha", "0.001", "--max", "12")
+    assert "12 blocks are too few for --alpha 0.001 and --beta 0.05, even if" in here(*words, status=2).stderr
 
 
 def test_without_versions_or_a_game_the_command_says_what_it_needs(here: Dogana) -> None:
