@@ -218,6 +218,17 @@ def test_a_folder_has_one_comparison_and_no_series(dogana: Dogana, finished: Pat
     dogana("play", "cargo_noir", "random", "random", "--option", "last_turn=2", "--games", 2, "--record", "series")
     for words in ((*begin, "series"), ("compare", "--resume", "series")):
         assert "series has a series: go on with `dogana play --resume series`" in refused(*words)
+    for name, said in (
+        ("tournament.toml", "has a tournament: go on with `dogana tournament run"),
+        ("ladder.db", "has a ladder: go on with `dogana ladder run --home"),
+    ):
+        other = tmp_path / name.replace(".", "_")
+        other.mkdir()
+        (other / name).touch()
+        for words in ((*begin, other.name), ("compare", "--resume", other.name)):
+            assert f"{other.name} {said} {other.name}`" in refused(*words)
+        refused("play", "cargo_noir", "random", "random", "--games", "2", "--record", other.name, status=1)
+        assert not records(other)
     (tmp_path / "new.py").write_text("from dogana.sdk import play\nplay(lambda decision: 1)\n")
     assert "new.py has changed since the comparison in records began" in refused("compare", "--resume", "records")
 
