@@ -191,7 +191,7 @@ class Report:
         return f"verdict  {said}"
 
     def _is_beyond_maximum(self) -> bool:
-        return self.test.blocks_for_margin > self.plan.max_blocks
+        return self.test.is_close and self.test.blocks_for_margin > self.plan.max_blocks
 
     def _blocks_for_margin(self) -> str:
         return f"versions that differ by the margin take about {_rounded(self.test.blocks_for_margin):,} blocks"

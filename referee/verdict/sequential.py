@@ -139,6 +139,12 @@ class SequentialTest:
         return math.ceil(expected_exit(0.0, self._variance / 2, self._variance, low, high) + 2 / self._size)
 
     @property
+    def is_close(self) -> bool:
+        """True if the difference may be between 0 and the margin, by its 95 % interval."""
+        low, high = self.interval
+        return low <= self._size and high >= 0
+
+    @property
     def _size(self) -> float:
         """The margin in shares of rivals beaten."""
         return self.terms.margin.size * (self.deviation if self.terms.margin.in_deviations else 1)

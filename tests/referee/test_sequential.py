@@ -191,6 +191,12 @@ def test_the_blocks_for_a_margin_are_those_of_the_table_in_the_docs() -> None:
     assert after(differences, terms(Margin(0.02))).blocks_for_margin == pytest.approx(5_100, abs=100)
 
 
+def test_versions_are_close_if_their_difference_may_be_between_0_and_the_margin() -> None:
+    assert after([1.0, -1.0] * 5, terms()).is_close
+    assert not after([-1.0] * 9 + [0.0], terms()).is_close
+    assert not after([1.0] * 9 + [0.0], terms()).is_close
+
+
 def test_the_expected_rest_is_that_of_a_random_walk() -> None:
     assert expected_exit(0.0, 0.0, 0.5, -3.0, 3.0) == pytest.approx(18)
     assert expected_exit(0.0, 0.3, 1e-9, -3.0, 3.0) == pytest.approx(10)
