@@ -11,7 +11,7 @@ from ladder.archive.retention import KEPT, by_retention
 from ladder.commands.options import AsJson
 from ladder.commands.tables import table
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.questions.match import MatchAnswer, MatchRequest
+from ladder.questions.match import MatchAnswer, MatchRequest, first_rated
 from ladder.questions.question import document
 from referee.commands.output import err, out, print_json
 from referee.match.result import Outcome
@@ -106,6 +106,11 @@ def _print_reasons(found: MatchAnswer) -> None:
         out.print(
             f"seat {reason.seat}, {found.bots[reason.seat]}, beat {reason.beaten:.0%} of its rivals {where};"
             f" the ratings before promised {reason.expected:.0%}" + ("" if change is None else f": mu {change:+.2f}"),
+            soft_wrap=True,
+        )
+    if newcomers := [f"{found.bots[seat]} (seat {seat})" for seat in first_rated(found)]:
+        out.print(
+            f"it is the first rated block of {', '.join(newcomers)}, so no ratings before it promised a result",
             soft_wrap=True,
         )
 

@@ -128,6 +128,14 @@ class MatchAnswer(Row):
     """A hash of its play; empty if it does not count."""
 
 
+def first_rated(found: MatchAnswer) -> list[int]:
+    """Return the seats whose bots had no rating before the block of a rated match, so that it has no reasons."""
+    own = next((one for one in found.block if one.match == found.match), None)
+    if own is None or own.event or not own.rated:
+        return []
+    return [seat.seat for seat in own.seats if seat.block_change is None]
+
+
 class MatchRequest(Request[MatchAnswer]):
     """Asks for one match."""
 

@@ -205,6 +205,7 @@ def compare(
                 directory=str(Path.cwd()),
                 conclusion="",
             )
+        _check_can_end(plan)
         _play(context, plan, record, resumes=resume, workers=workers, ray=ray, as_json=as_json)
 
 
@@ -311,6 +312,20 @@ def _read_max(blocks: int) -> int:
     if not MIN_BLOCKS <= blocks <= _MOST_BLOCKS:
         raise typer.BadParameter(f"must be {MIN_BLOCKS} to {_MOST_BLOCKS}", param_hint="'--max'")
     return blocks
+
+
+def _check_can_end(plan: ComparisonPlan) -> None:
+    """Check that the maximum number of blocks is enough for a conclusion.
+
+    Raises:
+        BadParameter: if the test would not end even if one version won every block.
+    """
+    if not plan.terms.can_end:
+        raise typer.BadParameter(
+            f"{plan.max_blocks} blocks are too few for --alpha {plan.alpha:g} and --beta {plan.beta:g}, even if one version wins"
+            " all of them; raise it, or take larger probabilities",
+            param_hint="'--max'",
+        )
 
 
 def _play(

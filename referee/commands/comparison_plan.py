@@ -193,7 +193,7 @@ def _check_is_as_before(plan: ComparisonPlan, folder: Path) -> None:
 
 
 def check_unused(folder: Path) -> None:
-    """Refuse a folder that has a comparison or a series.
+    """Refuse a folder that has a comparison, or another use.
 
     Raises:
         ResumeError: if it has one.

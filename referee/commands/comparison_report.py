@@ -121,6 +121,11 @@ class Report:
             err.print(f"both have played identically in {MIN_BLOCKS} blocks: are they the same?", soft_wrap=True)
         if self.test.conclusion is not None:
             return
+        if self.test.blocks == MIN_BLOCKS and self._is_beyond_maximum():
+            err.print(
+                f"{self._blocks_for_margin()}; only a larger difference shows in the {self.plan.max_blocks:,} of --max",
+                soft_wrap=True,
+            )
         if err.is_terminal:
             bar.update(bar.task_ids[0], description=self.progress())
         elif self.test.blocks >= self._next_line:
@@ -180,9 +185,16 @@ class Report:
                 said = f"undecided: all further matches of {new} and {old} repeat earlier ones; --openings varies them"
             case Conclusion.UNDECIDED:
                 said = f"undecided: the blocks of --max are too few to say whether {new} is better than {old}"
+                said += f"; {self._blocks_for_margin()}" if self._is_beyond_maximum() else ""
             case None:
                 said = f"none yet: more blocks have to say whether {new} is better than {old}"
         return f"verdict  {said}"
+
+    def _is_beyond_maximum(self) -> bool:
+        return self.test.is_close and self.test.blocks_for_margin > self.plan.max_blocks
+
+    def _blocks_for_margin(self) -> str:
+        return f"versions that differ by the margin take about {_rounded(self.test.blocks_for_margin):,} blocks"
 
     def _named(self, word: str) -> str:
         found = self.plan.files.get(word)
@@ -235,6 +247,11 @@ def bar() -> Progress:
 def _difference(test: SequentialTest) -> str:
     low, high = test.interval
     return f"difference {test.mean:+.1%} (95 %: {low:+.1%} to {high:+.1%})"
+
+
+def _rounded(number: int) -> int:
+    """Round an estimate to two digits."""
+    return int(float(f"{number:.1e}"))
 
 
 def _ratio(test: SequentialTest) -> str:

@@ -30,8 +30,17 @@ SERIES = ".series.json"
 """The file with the plan of a series. Its name begins with a dot, so that `FOLDER/*` matches records only."""
 COMPARISON = ".comparison.json"
 """The same for a comparison."""
-_OTHERS = {SERIES: (COMPARISON, "a comparison", "compare"), COMPARISON: (SERIES, "a series", "play")}
-"""For each file the one of the other kind, its content, and the command that goes on with it."""
+TOURNAMENT = "tournament.toml"
+"""The file of a tournament, which people edit."""
+LADDER = "ladder.db"
+"""The database of a ladder."""
+_USES = {
+    SERIES: ("a series", "play", "--resume"),
+    COMPARISON: ("a comparison", "compare", "--resume"),
+    TOURNAMENT: ("a tournament", "tournament", "run"),
+    LADDER: ("a ladder", "ladder", "run", "--home"),
+}
+"""The uses of a folder, by the file that shows each: in words, and the command that goes on with it."""
 MAX_BYTES = 1024 * 1024
 ONE_LINE = 200
 """The maximum length of the reason why a plan is damaged."""
@@ -50,12 +59,12 @@ def read_plan_file(path: Path, kind: type[_Plan]) -> _Plan | None:
         kind: a dataclass with a field for each JSON value.
 
     Raises:
-        ResumeError: if the file cannot be read, or is not a plan, or the folder has one of the other kind.
+        ResumeError: if the file cannot be read, or is not a plan, or the folder has another use.
     """
-    other, content, command = _OTHERS[path.name]
-    if (path.parent / other).exists():
-        going_on = resuming(command, path.parent)
-        raise ResumeError(f"{path.parent} has {content}: go on with `{going_on}`, or use another folder")
+    for name, (content, *command) in _USES.items():
+        if name != path.name and (path.parent / name).exists():
+            going_on = shlex.join(["dogana", *command, _as_argument(path.parent)])
+            raise ResumeError(f"{path.parent} has {content}: go on with `{going_on}`, or use another folder")
     try:
         data = parse_json(read_file(path, MAX_BYTES))
     except FileNotFoundError:
@@ -125,8 +134,11 @@ def is_here(directory: str) -> bool:
 
 def resuming(command: str, folder: Path, *options: object) -> str:
     """Return the shell command that goes on with the plan in a folder."""
-    named = f"./{folder}" if str(folder).startswith("-") else str(folder)
-    return shlex.join(["dogana", command, "--resume", named, *map(str, options)])
+    return shlex.join(["dogana", command, "--resume", _as_argument(folder), *map(str, options)])
+
+
+def _as_argument(folder: Path) -> str:
+    return f"./{folder}" if str(folder).startswith("-") else str(folder)
 
 
 @contextmanager

@@ -10,11 +10,12 @@ from string import Template
 from referee.match.result import Outcome
 from referee.pages.bracket import bracket_picture
 from referee.pages.match import hash_source
+from referee.registry import find
 from referee.tournament.bracket import bracket
 from referee.tournament.course import TournamentCourse
 from referee.tournament.crosstable import crosstable
 from referee.tournament.fixtures import Fixture, Results
-from referee.tournament.plan import Format, TournamentPlan
+from referee.tournament.plan import Format, GameTerms, TournamentPlan
 from referee.tournament.scoring import counted
 from referee.tournament.standings import FinalTable, chance_text, verdict_sentence
 from referee.tournament.wording import points_text, tie_break_text, used_tie_breaks
@@ -34,7 +35,7 @@ def tournament_page(
         linked: the names of the matches that have a page, `matches/NAME.html`.
     """
     style = _part("tournament.css")
-    games = ", ".join(dict.fromkeys(terms.name for terms in plan.games))
+    games = " and ".join(_game_text(terms) for terms in plan.games)
     terms = f"{plan.format.value} of {len(plan.entrants)}, {games}, {plan.seats} at a table, {plan.blocks} blocks, clock {plan.clock}"
     return Template(_part("tournament.html")).substitute(
         title=escape(plan.title or "Tournament"),
@@ -113,12 +114,18 @@ def _matches(plan: TournamentPlan, course: TournamentCourse, results: Results, l
     """Return all known matches with their results, and links to their pages."""
     lines = [
         f"<tr><td>{fixture.company.round}</td><td>{fixture.company.number}</td><td>{fixture.block}</td>"
-        f'<td class="words">{escape(plan.games[fixture.game].label)}</td>'
+        f'<td class="words">{escape(_game_text(plan.games[fixture.game]))}</td>'
         f'<td class="words">{_outcome(plan, fixture, results)}</td><td class="words">{_link(fixture.name, linked)}</td></tr>'
         for fixture in course.fixtures
     ]
     heads = _heads(["Round", "Table", "Block", "Game", "Result", "Page"], {3, 4, 5})
     return f"<table><thead>{heads}</thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _game_text(terms: GameTerms) -> str:
+    """Return the title of a game, with its options: a tournament may have the game twice."""
+    options = ", ".join(f"{name}={value}" for name, value in terms.options.items())
+    return find(terms.name).title + (f" ({options})" if options else "")
 
 
 def _outcome(plan: TournamentPlan, fixture: Fixture, results: Results) -> str:

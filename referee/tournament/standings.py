@@ -134,8 +134,10 @@ def verdict_sentence(plan: TournamentPlan, table: FinalTable) -> str:
         return f"{shared} {'share' if table.is_final else 'would share'} the first place"
     winner = names[first[0].entrant]
     said = f"{winner} wins" if table.is_final else f"{winner} leads after {table.played} of {table.total} matches"
-    decided = ", ".join(f"by {one.value}" for one in list(first[0].numbers)[-1:])
+    decided = "".join(
+        " by drawing lots" if one is TieBreak.LOTS else f" by {one.value}" for one in list(first[0].numbers)[-1:]
+    )
     chance = first[0].best
     of = "the final" if plan.format is Format.KNOCKOUT else "these"
     sure = "" if chance is None else f"; the chance that {winner} is the best of {of} is {chance_text(chance)}"
-    return said + (f" {decided}" if decided else "") + sure
+    return said + decided + sure

@@ -48,6 +48,13 @@ class Terms:
         alpha, beta = STRICTNESS * self.alpha, STRICTNESS * self.beta
         return math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha)
 
+    @property
+    def can_end(self) -> bool:
+        """True if the maximum number of blocks is enough for both conclusions, at least if one version wins all of them."""
+        low, high = self.bounds
+        won, lost = (log_likelihood_ratio({sign: self.max_blocks}, self.margin) for sign in (1.0, -1.0))
+        return won >= high and lost <= low
+
 
 @dataclass(slots=True)
 class SequentialTest:
@@ -120,12 +127,32 @@ class SequentialTest:
     def blocks_left(self) -> int:
         """The expected number of further blocks, if the difference is what it seems to be now."""
         low, high = self.terms.bounds
-        size = self.terms.margin.size * (self.deviation if self.terms.margin.in_deviations else 1)
-        variance = (size / max(self.deviation, size)) ** 2
         drift = self.ratio / max(1, self.different)
-        left = expected_exit(min(max(self.ratio, low), high), drift, variance, low, high)
+        left = expected_exit(min(max(self.ratio, low), high), drift, self._variance, low, high)
         wanted = max(math.ceil(left), MIN_BLOCKS - self.different, 1)
         return min(wanted, self.terms.max_blocks - self.blocks)
+
+    @property
+    def blocks_for_margin(self) -> int:
+        """The expected number of blocks in all, if the versions differ by the margin or not at all (docs/compare.md)."""
+        low, high = self.terms.bounds
+        return math.ceil(expected_exit(0.0, self._variance / 2, self._variance, low, high) + 2 / self._size)
+
+    @property
+    def is_close(self) -> bool:
+        """True if the difference may be between 0 and the margin, by its 95 % interval."""
+        low, high = self.interval
+        return low <= self._size and high >= 0
+
+    @property
+    def _size(self) -> float:
+        """The margin in shares of rivals beaten."""
+        return self.terms.margin.size * (self.deviation if self.terms.margin.in_deviations else 1)
+
+    @property
+    def _variance(self) -> float:
+        """The variance of what a block adds to the ratio."""
+        return (self._size / max(self.deviation, self._size)) ** 2
 
 
 def expected_exit(start: float, drift: float, variance: float, low: float, high: float) -> float:

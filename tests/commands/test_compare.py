@@ -68,6 +68,12 @@ def test_an_undecided_comparison_does_not_call_versions_level_whose_range_may_sa
     )
 
 
+def test_a_margin_that_the_maximum_cannot_decide_is_named_with_the_blocks_that_it_takes(dogana: Dogana) -> None:
+    ended = dogana("compare", "greedy", GREEDY, *QUICK, "--max", 11, "--margin", 0.01, status=2)
+    assert "versions that differ by the margin take about 210 blocks; only a larger difference shows" in ended.stderr
+    assert "; versions that differ by the margin take about 210 blocks\n" in ended.stdout
+
+
 def test_each_block_is_a_json_object_and_so_is_the_verdict(dogana: Dogana) -> None:
     words = ("compare", "greedy", "random", *QUICK, "--margin", "0.4sd", "--json")
     found, verdict = blocks(dogana(*words, "--workers", 3).stdout)
@@ -212,6 +218,17 @@ def test_a_folder_has_one_comparison_and_no_series(dogana: Dogana, finished: Pat
     dogana("play", "cargo_noir", "random", "random", "--option", "last_turn=2", "--games", 2, "--record", "series")
     for words in ((*begin, "series"), ("compare", "--resume", "series")):
         assert "series has a series: go on with `dogana play --resume series`" in refused(*words)
+    for name, said in (
+        ("tournament.toml", "has a tournament: go on with `dogana tournament run"),
+        ("ladder.db", "has a ladder: go on with `dogana ladder run --home"),
+    ):
+        other = tmp_path / name.replace(".", "_")
+        other.mkdir()
+        (other / name).touch()
+        for words in ((*begin, other.name), ("compare", "--resume", other.name)):
+            assert f"{other.name} {said} {other.name}`" in refused(*words)
+        refused("play", "cargo_noir", "random", "random", "--games", "2", "--record", other.name, status=1)
+        assert not records(other)
     (tmp_path / "new.py").write_text("from dogana.sdk import play\nplay(lambda decision: 1)\n")
     assert "new.py has changed since the comparison in records began" in refused("compare", "--resume", "records")
 
@@ -282,6 +299,11 @@ def test_a_wrong_value_is_refused_with_the_right_ones(here: Dogana, option: str,
     err = here("compare", "greedy", "random", "--game", "venezia", option, value, status=2).stderr
     assert said in err
     assert option in err
+
+
+def test_a_maximum_in_which_no_test_can_end_is_refused(here: Dogana) -> None:
+    words = ("compare", "greedy", "random", "--game", "venezia", "--alpha", "0.001", "--max", "12")
+    assert "12 blocks are too few for --alpha 0.001 and --beta 0.05, even if" in here(*words, status=2).stderr
 
 
 def test_without_versions_or_a_game_the_command_says_what_it_needs(here: Dogana) -> None:

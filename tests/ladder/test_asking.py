@@ -176,6 +176,21 @@ def test_two_commands_lead_from_out_in_the_standings_to_the_lost_decision_and_to
     assert "first line" not in log  # only the end of it
 
 
+def test_each_match_has_reasons_for_its_ratings_or_is_in_the_first_rated_block_of_a_bot(
+    shown: Callable[..., str], ask: Ask
+) -> None:
+    kinds = set()
+    for match in ask("matches", "--limit", 1000)["matches"]:
+        found, told = ask("match", match["match"]), shown("match", match["match"])
+        newcomers = [seat for seat in match["seats"] if seat["block_change"] is None]
+        assert bool(found["reasons"]) == ("the ratings before promised" in told) == (not newcomers)
+        for seat in newcomers:
+            assert "it is the first rated block of " in told
+            assert f"{seat['bot']} v{seat['version']} (seat {seat['seat']})" in told
+        kinds.add(bool(newcomers))
+    assert kinds == {True, False}
+
+
 def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana, told: Home, tmp_path: Path) -> None:
     match_id = ask("matches", FAULTY, "--out", "--limit", 1)["matches"][0]["match"]
     found = ask("match", match_id)

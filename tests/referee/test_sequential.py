@@ -171,6 +171,32 @@ def test_a_test_ends_undecided_at_its_maximum() -> None:
     assert (test.conclusion, test.blocks, test.is_repeating) == (Conclusion.UNDECIDED, 40, False)
 
 
+@pytest.mark.parametrize(
+    ("alpha", "beta", "max_blocks", "can_end"),
+    [(0.05, 0.05, MIN_BLOCKS, True), (0.01, 0.05, 11, False), (0.01, 0.05, 12, True), (0.05, 1e-9, 20, False)],
+)
+def test_a_test_can_end_if_its_maximum_of_wins_and_of_losses_reaches_the_bounds(
+    alpha: float, beta: float, max_blocks: int, can_end: bool
+) -> None:
+    terms_ = terms(alpha=alpha, beta=beta, max_blocks=max_blocks)
+    assert terms_.can_end is can_end
+    ends = {after([sign] * max_blocks, terms_).conclusion for sign in (1.0, -1.0)}
+    assert (Conclusion.UNDECIDED not in ends) is can_end
+
+
+def test_the_blocks_for_a_margin_are_those_of_the_table_in_the_docs() -> None:
+    """docs/compare.md, choosing the margin: with a deviation of 0.6, 58 blocks for the margin 0.2, and 4,900 for 0.02."""
+    differences = [0.6, -0.6] * 10
+    assert after(differences, terms(Margin(0.2))).blocks_for_margin == pytest.approx(60, abs=2)
+    assert after(differences, terms(Margin(0.02))).blocks_for_margin == pytest.approx(5_100, abs=100)
+
+
+def test_versions_are_close_if_their_difference_may_be_between_0_and_the_margin() -> None:
+    assert after([1.0, -1.0] * 5, terms()).is_close
+    assert not after([-1.0] * 9 + [0.0], terms()).is_close
+    assert not after([1.0] * 9 + [0.0], terms()).is_close
+
+
 def test_the_expected_rest_is_that_of_a_random_walk() -> None:
     assert expected_exit(0.0, 0.0, 0.5, -3.0, 3.0) == pytest.approx(18)
     assert expected_exit(0.0, 0.3, 1e-9, -3.0, 3.0) == pytest.approx(10)

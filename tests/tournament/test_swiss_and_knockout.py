@@ -139,7 +139,7 @@ def test_in_a_knockout_a_tie_is_broken_to_a_decision() -> None:
     assert [row.place for row in table.rows][:3] == [1, 2, 3]
     assert TieBreak.LOTS in table.rows[0].numbers
     assert verdict_sentence(plan, table).startswith("e")
-    assert " wins by lots" in verdict_sentence(plan, table)
+    assert " wins by drawing lots" in verdict_sentence(plan, table)
 
 
 def test_the_first_of_the_file_begins_against_the_last() -> None:

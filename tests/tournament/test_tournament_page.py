@@ -15,7 +15,7 @@ import pytest
 from referee.match.result import Result
 from referee.pages.tournament import tournament_page
 from referee.tournament.course import course
-from referee.tournament.plan import TieBreak, TournamentPlan
+from referee.tournament.plan import GameTerms, TieBreak, TournamentPlan
 from referee.tournament.standings import chance_text, final_table
 from tests.tournament.played import plan_for, play_out, result_of
 
@@ -67,6 +67,14 @@ def test_the_page_has_table_crosstable_times_and_matches() -> None:
     assert re.findall(r'href="([^"]*)"', text) == [f"matches/{name}.html"]
     assert sum(row[:1] == ["1"] and len(row) == 6 for row in rows) >= 12
     assert "<script" not in text
+
+
+def test_games_have_their_titles_and_options() -> None:
+    games = (GameTerms("cargo_noir", "cargo_noir", {"last_turn": 3}), GameTerms("yunnan", "yunnan", {}))
+    plan = plan_for(2, blocks=1, games=games)
+    text, rows = page_of(plan, {})
+    assert "round-robin of 2, Cargo Noir (last_turn=3) and Yunnan, 2 at a table" in text
+    assert {row[3] for row in rows if row[:2] == ["1", "1"]} >= {"Cargo Noir (last_turn=3)", "Yunnan"}
 
 
 def test_the_table_has_for_each_entrant_the_chance_that_it_is_the_best() -> None:

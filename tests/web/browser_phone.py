@@ -182,3 +182,13 @@ def test_on_the_smallest_phone_the_bars_of_the_standings_are_in_sight(browser: A
     narrow = [box for box in boxes(page, "#standings tbody .bar") if box["right"] > 360]
     context.close()
     assert narrow == []
+
+
+def test_on_a_laptop_the_last_column_of_the_standings_is_in_sight(browser: Any, url: str) -> None:
+    """The status says why a version is not rated."""
+    context = browser.new_context(viewport={"width": 1280, "height": 760})
+    page = context.new_page()
+    page.goto(f"{url}/games/{GAME.name}")
+    hidden = page.locator(".wide").first.evaluate("(wide) => wide.scrollWidth - wide.clientWidth")
+    context.close()
+    assert hidden == 0

@@ -10,7 +10,7 @@ from ladder.http.rendering.sentence import sentence
 from ladder.http.rendering.wording import clock_in_words
 from ladder.http.requests.visit import Page, Visit
 from ladder.operation.errors import Forbidden, NotFound
-from ladder.questions.match import MatchRequest, SeatAccount
+from ladder.questions.match import MatchRequest, SeatAccount, first_rated
 from ladder.questions.matches import MatchesRequest, PlayingRequest
 from referee.terminal import visible
 
@@ -54,6 +54,7 @@ def match(visit: Visit) -> Page:
             "own": own,
             "seats": seats,
             "changes": {} if own is None else {one.seat: one for one in own.seats},
+            "first_rated": first_rated(found),
             "reasons": {one.seat: one for one in found.reasons},
             "named": [named(bot) for bot in found.bots],
             "sentence": sentence(found.seats, found.lead),

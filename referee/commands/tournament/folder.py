@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from referee.commands.plan_file import COMPARISON, SERIES
+from referee.commands.plan_file import COMPARISON, LADDER, SERIES, TOURNAMENT
 from referee.files import check_regular, in_words, make_folder, read_file, write_file, write_private
 from referee.kit.document import parse_json
 from referee.match.result import Result
@@ -20,12 +20,11 @@ from referee.records.claimed import claimed_result
 from referee.sandbox.system import is_alive
 from referee.tournament.plan import MAY_CHANGE, TournamentError, TournamentPlan, facts, read_plan
 
-FILE = "tournament.toml"
 MAX_BYTES = 4 * 1024 * 1024
 _OTHERS = {
     SERIES: "a series of `dogana play`",
     COMPARISON: "a comparison of `dogana compare`",
-    "ladder.db": "a ladder",
+    LADDER: "a ladder",
 }
 """Other uses of a folder, by the file that shows each."""
 _UNFINISHED = re.compile(r"round\d+-table\d+-.+-rotation\d+\.(\d+)(\.[0-9a-f]{8}\.part)?", re.ASCII)
@@ -45,12 +44,12 @@ class TournamentFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()
-        self.file = folder / FILE
+        self.file = folder / TOURNAMENT
         self.records = self.folder / "records"
         self.result = self.folder / "result.json"
         self._fixed = self.folder / ".tournament.json"
         self._lock = self.folder / ".lock"
-        self.own = [self.folder, folder.absolute() / FILE, self.records, self.result, self._fixed, self._lock]
+        self.own = [self.folder, folder.absolute() / TOURNAMENT, self.records, self.result, self._fixed, self._lock]
 
     def plan(self) -> TournamentPlan:
         """Read the plan.
