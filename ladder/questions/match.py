@@ -351,7 +351,7 @@ def log(ladder: Ladder, request: LogRequest) -> LogAnswer:
 
 
 def _match_of_log(ladder: Ladder, what: str) -> str:
-    """Return the id of a match; what is no match and may have been meant as a bot is refused as such."""
+    """Return the id of a match; a word that cannot be one, and may have been meant as a bot, is refused with that hint."""
     try:
         return find_match(ladder, what)
     except NotFound as error:

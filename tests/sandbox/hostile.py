@@ -142,7 +142,7 @@ CALLS = {
     "other_entries": Calls("Makes calls by the entries of other architectures.", "x32 i386"),
     "odd_calls": Calls("Makes calls that hardly anybody makes.", "modify_ldt remap_file_pages map_shadow_stack personality lookup_dcookie file_getattr splice vmsplice get_robust_list"),
 }  # fmt: skip
-"""What the probe tries (`tests/sandbox/probe.py`); the measure is the filter of system calls."""
+"""The attempts of the probe (`tests/sandbox/probe.py`); the measure is the filter of system calls."""
 
 _LIMITED = "limits"
 AGENTS = {

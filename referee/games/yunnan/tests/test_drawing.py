@@ -1,4 +1,4 @@
-"""What the pictures of this game show; `tests/referee/test_drawings.py` has what holds for those of all games."""
+"""The pictures of this game; `tests/referee/test_drawings.py` tests those of all games."""
 
 from __future__ import annotations
 
