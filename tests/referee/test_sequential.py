@@ -185,7 +185,7 @@ def test_a_test_can_end_if_its_maximum_of_wins_and_of_losses_reaches_the_bounds(
 
 
 def test_the_blocks_for_a_margin_are_those_of_the_table_in_the_docs() -> None:
-    """docs/compare.md, choosing the margin: with a deviation of 0.6, 58 blocks for the margin 0.2, and 4,900 for 0.02."""
+    """docs/compare.md, choosing the margin: with a deviation of 0.6, 60 blocks for the margin 0.2, and 5,000 for 0.02."""
     differences = [0.6, -0.6] * 10
     assert after(differences, terms(Margin(0.2))).blocks_for_margin == pytest.approx(60, abs=2)
     assert after(differences, terms(Margin(0.02))).blocks_for_margin == pytest.approx(5_100, abs=100)
