@@ -8,8 +8,9 @@ from fractions import Fraction
 import pytest
 
 from referee.match.result import Result
+from referee.tournament.certainty import certainty
 from referee.tournament.course import course
-from referee.tournament.fixtures import Fixture
+from referee.tournament.fixtures import Fixture, PlayedFixture, company, fixtures
 from referee.tournament.plan import FaultRule, Format, Scoring, TieBreak, TournamentPlan
 from referee.tournament.scoring import match_points
 from referee.tournament.standings import FinalTable, chance_text, final_table, verdict_sentence
@@ -196,6 +197,22 @@ def test_few_blocks_prove_little_even_if_one_wins_them_all() -> None:
     assert 0.9 < few.best < 0.96 < 0.99 < many.best
     assert few.interval is not None
     assert few.interval[0] < 0.7
+
+
+def test_a_block_counts_the_same_however_many_there_are_of_its_luck() -> None:
+    """Both have 9 of 18 points in every resample, so only the further block says who is the best of it."""
+    six, three = plan_for(2, blocks=6), plan_for(2, blocks=3)
+    played = [
+        PlayedFixture(one, result_of([1 + (one.rotation and entrant) for entrant in one.seats]))
+        for one in fixtures(six, [company(1, 1, (0, 1))])
+    ]
+    played += [
+        PlayedFixture(one, result_of([1 - entrant for entrant in one.seats]))
+        for one in fixtures(three, [company(2, 1, (0, 1))])
+    ]
+    found = certainty(six, played, (0, 1))
+    assert found is not None
+    assert found.best[0] == pytest.approx(0.5, abs=0.06)
 
 
 def test_a_single_block_says_nothing_about_luck() -> None:
