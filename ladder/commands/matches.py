@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Annotated
 
 import typer
@@ -70,11 +71,20 @@ def matches(
         widths={"finished (UTC)": 16},
     )
     for match in found.matches:
-        what = [(match.match, moment(match.finished_at)), (match.game, match.terms)]
-        for line, seat in enumerate(sorted(match.seats, key=lambda seat: (seat.rank, seat.seat))):
-            first = what[line] if line < len(what) else ("", "")
-            how = "" if seat.outcome == Outcome.PLAYED.value else f"out: {seat.outcome}"
-            listed.add_row(*first, str(seat.rank), f"{seat.bot} v{seat.version}", str(seat.score), how)
+        about = [(match.match, moment(match.finished_at)), (match.game, match.terms)]
+        if not match.rated:
+            about.append(("not rated", "played before"))
+        seats = [
+            (
+                str(seat.rank),
+                f"{seat.bot} v{seat.version}",
+                str(seat.score),
+                "" if seat.outcome == Outcome.PLAYED.value else f"out: {seat.outcome}",
+            )
+            for seat in sorted(match.seats, key=lambda seat: (seat.rank, seat.seat))
+        ]
+        for left, right in zip_longest(about, seats, fillvalue=()):
+            listed.add_row(*(left or ("", "")), *right)
         listed.add_row()
     out.print(listed)
     if found.before is not None:

@@ -37,6 +37,7 @@ from ladder.play.running import count
 from ladder.questions.bots import ShowRequest
 from ladder.questions.caller import ANYBODY, ORGANISER, Caller
 from ladder.questions.desk import Desk
+from ladder.questions.matches import MatchesRequest
 from referee.match.result import Fault, Outcome
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
@@ -44,7 +45,7 @@ from tests.commands.conftest import dogana as dogana_process
 from tests.commands.test_hostile_text import check
 from tests.ladder.archived import change_record, damage, put_logs, record_file, record_of, remove_record
 from tests.ladder.in_process import dogana
-from tests.ladder.made import CONDITION, GAME, next_matches, result_of
+from tests.ladder.made import CONDITION, GAME, ladder, next_matches, result_of
 from tests.ladder.real_ladder import FAULTY, LONG, LOUD, play_really, told_ladder
 from tests.patience import patient
 
@@ -207,6 +208,17 @@ def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana
     for line in lost["observation"]:
         assert f"  {line}\n" in replayed
     assert f"seat {lost['seat']} is to act: {', '.join(lost['legal'])}\n" in replayed
+
+
+def test_the_table_of_matches_marks_those_that_are_not_rated(shown: Callable[..., str], tmp_path: Path) -> None:
+    with ladder(tmp_path, bots=2) as store:
+        for number in range(8):
+            for match in next_matches(store, number):
+                count(store, match, result_of(match, [1, 2], digest=str(min(number, 2))), "hash")
+    listed = Desk(Home(tmp_path)).ask(MatchesRequest(limit=1000)).matches
+    printed = shown("matches", "--limit", 1000, home=Home(tmp_path))
+    marks = re.findall(r"not rated\s+played before", printed)
+    assert 0 < len(marks) == sum(not match.rated for match in listed) < len(listed)
 
 
 def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, told: Home, tmp_path: Path) -> None:
