@@ -24,7 +24,7 @@ ACTION_CARDS = tuple(card for card in Card if card.name.startswith("K"))
 """The cards that every seat has."""
 ACHIEVEMENTS = tuple(card for card in Card if card not in ACTION_CARDS)
 """All possible achievement cards."""
-FEWEST_VILLAGES = 5
+FEWEST_VILLAGES = 5  # five seats, each in an empty village (S8)
 _FIRST_MARKET: Final = int(Location.M1)
 _LAST_MARKET: Final = int(Location.M4)
 LEVELS = ("A", "B1", "B2")
@@ -230,6 +230,7 @@ def read_board(document: Document) -> ValparaisoBoard:
 
 def _move_costs(prices: Document, key: str) -> tuple[int, ...]:
     costs = prices.integers(key, 0, _MOST, 3)
+    # `moving` pays the differences between these totals: none may be below 0.
     if costs != sorted(costs) or costs[0]:
         prices.note(key, "must ascend from 0: it is the total for one, two and three steps (V4.4)")
     return tuple(costs)
@@ -241,6 +242,7 @@ def _side(document: Document) -> Side:
     names, places = [""] * len(Location), [(0, 0)] * len(Location)
     spaces: list[tuple[int, ...]] = [()] * len(Location)
     for location, entry in entries.items():
+        # No name means below that this side lacks the location.
         names[location] = entry.text("name") or "?"
         places[location] = entry.drawing_place()
         if location is not Location.V:
@@ -276,6 +278,7 @@ def _side(document: Document) -> Side:
         document.note("column", "must have a letter: a market has tiles")
     if len(side.row) > MAX_ROW:
         document.note("row", f"must not have more than {MAX_ROW} spaces")
+    # Every tile must be dealt (I1).
     letters = side.column * len(side.markets) + side.reserve
     if any(letters.count(letter) != 5 for letter in "abcde") or len(letters) != len(Tile):
         document.note(
@@ -293,6 +296,7 @@ def _ways(document: Document, key: str, known: set[Location]) -> list[tuple[Loca
     found = []
     for text in document.texts(key):
         words = text.split("-")
+        # Unknown words drop out here, so the lengths differ below.
         way = tuple(_LOCATIONS[word] for word in words if _LOCATIONS.get(word) in known)
         if len(way) < 2 or len(set(way)) != len(words) or (key == "roads" and len(way) != 2):
             document.note(key, f"has {text[:40]!r}, which must join different locations, such as v-z1")
@@ -365,6 +369,7 @@ def _action_cards(document: Document) -> dict[Card, CardType]:
     for name, card in by_name(ACTION_CARDS).items():
         entry = document.table(name)
         alternatives = tuple(entry.choice(colour, _EFFECTS) for colour in names_of(Colour))
+        # So a card always has a legal use, even without pesos (V3.3).
         if any(effect not in PURE_GAINS for effect in alternatives):
             entry.note("", "must have gains as alternatives, such as take_silver: an action card always has an effect")
         found[card] = CardType(entry.choice("main", _EFFECTS), alternatives, 0, 2)
@@ -379,6 +384,7 @@ def _achievements(document: Document) -> dict[Card, CardType]:
             alternative = entry.choice("alt", _EFFECTS, None)
             found[card] = CardType(
                 entry.choice("main", _EFFECTS),
+                # The same for all colours; only those of action cards differ (section 1.5).
                 (alternative,) * len(Colour),
                 entry.integer("vp", 0, _MOST),
                 entry.integer("seats", 2, 5, 2),

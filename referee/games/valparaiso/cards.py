@@ -68,6 +68,7 @@ def sites(table: Table) -> list[tuple[Location, int]]:
     seat = table.seat
     if not table.houses_left[seat]:
         return []
+    # In Valparaíso only the next space of the row can be built on (V4.5), which is always number 0.
     found = [(_V, 0)] if table.merchants[seat][_V] and len(table.row) < len(table.side.row) else []
     for village in table.side.villages:
         if table.merchants[seat][village]:
@@ -135,6 +136,7 @@ def acquisitions(table: Table, money: int) -> list[tuple[Slot, PayTo]]:
 
 def _compensations(table: Table, sector: Sector) -> tuple[PayTo, ...]:
     """Return the possible targets of the compensation for a card of level B; the seat chooses among several (V4.9b)."""
+    # A card of level A counts here even in the same sector, which never receives anything (R36).
     level_a = {other: level_a_cards(table, other) for other in OUTER}
     if not any(level_a.values()):
         return (PayTo.NONE,)
@@ -155,6 +157,7 @@ def acquire(table: Table, slot: Slot, pay_to: PayTo) -> None:
     sector = OUTER.index(table.ship[seat])
     card = Card(table.slots[slot])
     table.hold[seat][board.sector_goods[sector]] -= board.overseas_goods
+    # The sector's pesos go with a card of level A only (R38).
     if level_of(card) == "A":
         table.money[seat] += table.sea_money[sector]
         table.sea_money[sector] = 0
@@ -163,6 +166,7 @@ def acquire(table: Table, slot: Slot, pay_to: PayTo) -> None:
         if pay_to is not PayTo.SUPPLY:
             table.sea_money[pay_to - PayTo.OW] += board.compensation
     table.owned[seat] = tuple(sorted((*table.owned[seat], card)))
+    # Last, because the compensation is for the cards before the refill (R39).
     table.slots[slot] = table.deck[0] if table.deck else NONE
     table.deck = table.deck[1:]
 
@@ -246,6 +250,7 @@ def begin(table: Table, effect: Effect) -> None:
     if action.phase is None:
         holdings.exchange(table, table.seat, pay, gain)
     else:
+        # The others pay with their decision, which may offer a choice of goods.
         if effect in _PAID_FIRST:
             holdings.exchange(table, table.seat, pay, Amount())
         table.phase = action.phase

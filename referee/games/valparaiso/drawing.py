@@ -62,6 +62,8 @@ def draw(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene:
         group(_SIDE, _TOP, (_standing if over else _turn)(board, side, seen, scene, MAP_HEIGHT - reserve - 8)),
         group(_SIDE, _TOP + MAP_HEIGHT - reserve, _reserve(board, seen, reserve)),
     ]
+    # The legend takes the cell after the last panel: 2 + 1 in a row of three, 3 + 1 in two rows of two, 4 or 5 + 1 in
+    # two of three.
     columns, high = 2 if len(seats) == 3 else 3, 300.0 if len(seats) == 2 else 234.0
     wide = (_WIDTH - 2 * _MARGIN + 8) / columns - 8
     cells = [(_MARGIN + (wide + 8) * (at % columns), _PANELS + (high + 8) * (at // columns)) for at in range(6)]
@@ -123,6 +125,7 @@ def _turn(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene
         parts.append(text(12, y, line, 15, bold=True))
         y += 19
     lines = [line for note in notes(board, side, seen) for line in wrapped(note, SMALLEST, room)]
+    # The order stands at the bottom; notes that do not fit above it are left out.
     order = height - 36 * len(seen.seats) - 24
     for line in lines[: int((order - y - 14) // 17)]:
         parts.append(text(12, y + 4, line, SMALLEST, FADED, fit=room))

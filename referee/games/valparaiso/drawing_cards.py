@@ -41,6 +41,7 @@ _LEVELS = {"A": BRASS, "B1": STEEL, "B2": "#c48ae0"}
 def achievement(width: float, height: float, card: Card, board: ValparaisoBoard) -> str:
     """Draw an achievement card at the sea: its name, points and main action, with its alternative in brief below."""
     kind = board.cards[card]
+    # An achievement card has one alternative for all colours.
     other, room = kind.alternatives[0], width - 12
     parts = [
         box(0, 0, width, height, PARCHMENT, DARK, 1, 5),
@@ -49,7 +50,7 @@ def achievement(width: float, height: float, card: Card, board: ValparaisoBoard)
         points(width - 22, 12, kind.vp),
     ]
     lines = wrapped(name_of(board, kind.main, brief=False), SMALLEST, room)
-    if len(lines) > 2:
+    if len(lines) > 2:  # a third one would cross the line above the alternative
         lines = wrapped(name_of(board, kind.main, brief=True), SMALLEST, room)
     for row, line in enumerate(lines):
         parts.append(text(9, 36 + 15.5 * row, line, SMALLEST, DARK, fit=room))

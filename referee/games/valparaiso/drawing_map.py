@@ -83,6 +83,7 @@ def _sea(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObs
     """Draw the outer sectors from west to east, the harbour below them, and the pile and the scrapped cards."""
     coast = f"M0 8q0-8 8-8h{MAP_WIDTH - 16}q8 0 8 8v{_COAST - 12}"
     wave = MAP_WIDTH / 28
+    # Seven times four waves of this width make the whole coast.
     for step in range(7):
         coast += f"q-{number(wave)} {14 if step % 2 else -10}-{number(2 * wave)} 0t-{number(2 * wave)} 0"
     crests = ((276, 192), (308, 200))
@@ -165,9 +166,11 @@ def _ships(seen: ValparaisoObservation, was: ValparaisoObservation, sector: Sect
 def _ways(side: Side, places: Places) -> str:
     """Draw the rivers, and above them the roads."""
     parts = []
+    # A pair may be on two rivers, and is drawn once.
     for one, other in sorted({tuple(sorted(pair)) for river in side.rivers for pair in pairwise(river)}):
         (x, y), (to_x, to_y) = places[one], places[other]
         east, south = to_x - x, to_y - y
+        # Bent, because a road may join the same two places.
         bend = f"q{east / 2 + south * 0.32:.0f} {south / 2 - east * 0.32:.0f} {east:.0f} {south:.0f}"
         parts.append(path(f"M{x:.0f} {y:.0f}{bend}", stroke=RIVER, thick=9, stroke_linecap="round", opacity=0.8))
     for one, other in sorted({tuple(sorted(road)) for road in side.roads}):
@@ -320,7 +323,7 @@ def _moved(seen: ValparaisoObservation, was: ValparaisoObservation, places: Plac
     for has, had in zip(seen.seats, was.seats, strict=True):
         left = [where for where in places if has.merchants[where] < had.merchants[where]]
         come = [where for where in places if has.merchants[where] > had.merchants[where]]
-        if len(left) == len(come) == 1:
+        if len(left) == len(come) == 1:  # not one that was hired or placed: it comes from no location
             (x, y), (to_x, to_y) = places[left[0]], places[come[0]]
             away, there = (share_within(size_of(where), to_x - x, to_y - y) for where in (left[0], come[0]))
             east, south = to_x - x, to_y - y

@@ -51,6 +51,7 @@ def panel(
     remarks += ["was first"] * (seat == seen.first_finisher) + ["to act"] * active + [ordinal(has.rank)] * over
     roomy = height > 250
     columns = 8 if not roomy else 3 if width < 450 else 4
+    # The height that is left over, shared by the gaps and the taller rows.
     gap = min(30, max(0, height - 205 - 25 * -(-8 // columns)) / 6)
     rim = owner.rim if active else BRASS if winner else LINE
     parts = [
@@ -121,6 +122,7 @@ def _plan(board: ValparaisoBoard, seen: ValparaisoObservation, seat: Seat, width
         sign = text(width / 2, height / 2 + 5, words, 15, INK if done else FADED, "middle")
         return frame + sign + (_tick(width - 30, height / 2) if done else "")
     cards, mayor = _known_plan(seen, seat)
+    # As `planning.slots`, from an observation.
     open_slots = board.open_slots + (board.houses - has.houses_left >= board.slot_houses)
     slots = []
     for at, price in enumerate(board.surcharges[: board.open_slots + 1]):

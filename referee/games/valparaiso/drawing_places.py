@@ -17,6 +17,7 @@ def size_of(location: Location) -> tuple[float, float]:
 
 def share_within(size: tuple[float, float], east: float, south: float) -> float:
     """Return the share of a line from the centre of a box that lies inside the box."""
+    # A road may run straight to the north or the west: nothing is divided by less than 1.
     return min(size[0] / 2 / max(abs(east), 1), size[1] / 2 / max(abs(south), 1), 0.5)
 
 
@@ -48,6 +49,7 @@ def _are_apart(places: dict[Location, tuple[float, float]]) -> bool:
 def _in_berths(wanted: dict[Location, tuple[float, float]]) -> dict[Location, tuple[float, float]]:
     """Place Valparaíso in the middle and the others on a grid, for boards whose locations are too close together."""
     rows = (320, 492, 668)
+    # Valparaíso is wider than a column, so the first row has berths at both ends only: twelve for ten villages at most.
     berths = [(100 + 198 * column, row) for row in rows for column in range(5) if row > rows[0] or column % 4 == 0]
     villages = [location for location in wanted if location is not Location.V]
     found = nearest_berths([wanted[village] for village in villages], berths)

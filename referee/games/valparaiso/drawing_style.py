@@ -198,6 +198,7 @@ class Symbol(NamedTuple):
 
 
 def _word(words: str, fill: str = INK) -> Symbol:
+    # Bold letters are wider by 1.13, as in `svg.text`.
     return Symbol(width_of(words) * SMALLEST * 1.13 + 1, lambda x, y: figure(x, y + 4.9, words, SMALLEST, fill))
 
 
@@ -221,7 +222,7 @@ def in_a_row(symbols: Sequence[Symbol], x: float, y: float, room: float) -> str:
     return "".join(parts)
 
 
-_SHOWN = 5
+_SHOWN = 5  # as many as a column of the printed board has
 _CHOICES = {"same": "2 same", "different": "2 diff."}
 
 

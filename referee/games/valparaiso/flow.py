@@ -38,6 +38,7 @@ def end_turn(table: Table) -> None:
     table.begun = False
     order = table.turn_order()
     place = order.index(table.seat) + 1
+    # The seat itself is the last of these: if no other seat has a card left, it goes on alone.
     _next_turn(table, order[place:] + order[:place])
 
 
@@ -53,9 +54,12 @@ def _next_turn(table: Table, seats: list[Seat]) -> None:
 
 def _end_use(table: Table) -> None:
     table.plans = [NO_PLAN] * table.setup.seats
+    # Only built spaces have an owner; the zip leaves out the others.
     for seat, space in zip(table.row, table.side.row, strict=False):  # V6.1
         holdings.exchange(table, seat, Amount(), space.revenue, source=Source.REVENUE)
+    # Equal numbers: the later builder is first (R33).
     residents = sorted(set(table.row), key=lambda seat: (table.row.count(seat), _last_built(table, seat)), reverse=True)
+    # With one resident the second prize is not paid (R33).
     for seat, pesos in zip(residents, table.board.city_bonus, strict=False):  # V6.2
         table.money[seat] += pesos
     _begin_scrap(table, table.turn_order())
@@ -72,6 +76,7 @@ def _begin_scrap(table: Table, seats: list[Seat]) -> None:
         if table.owned[seat]:
             table.seat, table.phase = seat, Phase.SCRAP
             return
+    # The check comes after all seats have scrapped: points of scrapped cards may end the match (R35).
     if scoring.match_ends(table):  # V6.4
         table.phase = Phase.OVER
     else:
@@ -114,6 +119,7 @@ def end_return(table: Table) -> None:
 
 
 def _begin_round(table: Table) -> None:
+    # Only now the order changes: merchants return in the old one (R32).
     if table.row and table.row[-1] != table.start_seat:  # V6.6
         table.start_seat = table.row[-1]
     else:

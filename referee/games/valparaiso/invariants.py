@@ -73,6 +73,7 @@ def _place_problems(table: Table) -> list[str]:
 
 def _seat_problems(table: Table, seat: Seat) -> list[str]:
     found = []
+    # The merchant in front of a seat is neither on the board nor in the reserve (S2).
     merchants = sum(table.merchants[seat]) + table.merchants_reserve[seat]
     total = table.board.merchants_of(table.setup.seats) - _is_in_front(table, seat)
     if merchants != total:
@@ -241,7 +242,9 @@ def _action_problems(table: Table) -> list[str]:
     """Return the reasons why the action in progress cannot have come to this point, given a table sound otherwise."""
     found = []
     phase, effect = table.phase, table.effect
+    # In TRADE the villages are checked elsewhere, and the price of TRADE_PAY5 has been paid.
     opened = effect is not None and cards.ACTIONS[effect].phase is phase and phase is not Phase.TRADE
+    # The surcharge has been paid, so it is 0 here; and an action that has begun need not be possible a second time.
     if effect is not None and opened and not table.begun and not cards.is_executable(table, effect, 0):
         found.append(f"the action {effect.name.lower()} cannot be carried out (V3.2)")
     if phase is Phase.EXCHANGE:

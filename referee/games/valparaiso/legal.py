@@ -60,6 +60,7 @@ def can_give(table: Table, *goods: Good) -> bool:
 
 def setup_goods(table: Table) -> list[Action]:
     """Return the sets of first goods that no seat has taken (S6)."""
+    # A seat that has not chosen yet has no goods, which is equal to no set of three.
     taken = [tuple(goods) for goods in table.warehouse]
     return [
         goods
@@ -103,7 +104,9 @@ def _can_use(table: Table, card: Card, mode: Mode, surcharge: int) -> bool:
         return False
     effect = cards.effect_of(table, table.seat, card, mode)
     if effect is not None:
+        # A pure gain is always possible (V3.3), so nothing else is checked for it.
         return (mode is _ALT and effect in PURE_GAINS) or cards.is_executable(table, effect, surcharge)
+    # A pure gain takes the place of `none`, because it is never worse (V3.3).
     return mode is _NONE and cards.effect_of(table, table.seat, card, _ALT) not in PURE_GAINS
 
 
@@ -168,6 +171,7 @@ def _legal_river(table: Table) -> list[Action]:
         for end in moving.river_ends(table, start, table.money[table.seat])
     ]
     found += _done_if_begun(table)
+    # Without a toll there is nothing to pay, so nothing is sold (V1.3).
     return found + _sales(table) if table.setup.options["river_toll"] else found
 
 
@@ -191,6 +195,7 @@ def _legal_build_or_hire(table: Table) -> list[Action]:
 def _legal_trade(table: Table) -> list[Action]:
     found: list[Action] = []
     for village in table.villages:
+        # At a choice tile `trade` only pays the fee, 0 times; its goods are taken one pair after another (V4.7c).
         times = [0] if trading.tile(table, village).choose else range(1, trading.most(table, village) + 1)
         found += [
             act.TRADES[village][number] for number in times if trading.trade_problem(table, village, number) is None
@@ -207,6 +212,7 @@ def choices(choose: str) -> list[tuple[Good, Good]]:
 def _legal_exchange(table: Table) -> list[Action]:
     found: list[Action] = []
     tile = trading.tile(table, Location(table.village))
+    # The list is never empty (I10): `trade` needs the pesos for a first exchange, and after that the seat may stop.
     if holdings.can_pay(table, table.seat, tile.pay):
         found += [act.TAKES[pair] for pair in choices(tile.choose)]
     if table.begun:
@@ -302,9 +308,11 @@ def default_action(table: Table, seat: Seat) -> Action:
     if table.phase is _PLAN:
         return act.CLOSE if planning.is_timed(table) else act.COMMIT
     if table.phase is Phase.USE:
+        # Slot #1 and the mayor's cost no surcharge, and a card has a pure gain or `none` (V3.3), so one of these is legal.
         uses = act.USES[1] if table.plans[seat].cards else act.MAYOR_USES
         return next(uses[mode] for mode in (_NONE, _ALT, Mode.MAIN) if uses[mode] in legal)
     if table.phase is Phase.TRADE:
+        # The first of the list may be a trade.
         return act.SKIPS[table.villages[0]]
     if table.phase is Phase.RETURN and act.DONE not in legal:
         return act.RECALLS[_last_unsheltered(table, seat)]
@@ -313,6 +321,7 @@ def default_action(table: Table, seat: Seat) -> Action:
 
 def _last_unsheltered(table: Table, seat: Seat) -> Location:
     merchants = table.merchants[seat]
+    # Locations are in alphabetical order, as section 5 wants for this default.
     return max(
         village for village in table.side.villages if merchants[village] and not flow.shelters(table, seat, village)
     )

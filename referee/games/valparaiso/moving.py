@@ -28,6 +28,7 @@ def _is_counted(table: Table, seat: Seat, end: Location) -> bool:
 
 def _can_step(table: Table, path: tuple[Location, ...], steps: int, end: Location, money: int) -> bool:
     """Return whether a merchant of the seat on turn can step onto a neighbouring location; see `step_problem`."""
+    # The checks of `step_problem`, without its sentences: every list of steps calls this.
     if end in path:
         return False
     price = 0
@@ -42,6 +43,7 @@ def _price(table: Table, steps: int) -> int:
     """Return the price of the next counted step after a number of steps."""
     board = table.board
     costs = board.move_plus_costs if table.effect is _MOVE_PLUS else board.move_costs
+    # The board has the totals for one, two and three steps; a merchant pays step by step (R17).
     return costs[steps] - (costs[steps - 1] if steps else 0)
 
 
@@ -66,6 +68,7 @@ def step_problem(
     if end in path:
         return f"the merchant has been in {end.name}", "V4.4"
     price = len(_tolls(table, seat, end)) * table.board.toll
+    # A step onto an own customs house is possible even after three counted ones (R18).
     if _is_counted(table, seat, end):
         if steps >= len(table.board.move_costs):
             return "a merchant makes at most three counted steps", "V4.4"
@@ -103,6 +106,7 @@ def can_move(table: Table, money: int) -> bool:
 
 def begin_move(table: Table) -> None:
     """Allow every merchant one move."""
+    # Numbers suffice, because merchants of a seat at one location are interchangeable.
     table.unmoved = tuple(table.merchants[table.seat])
 
 
@@ -152,6 +156,7 @@ def can_use_river(table: Table, money: int) -> bool:
 
 def begin_river(table: Table) -> None:
     """Allow one relocation to each merchant that is now on a river."""
+    # A merchant that comes to a river later may not go on from there (V4.10).
     table.unmoved = at_rivers(table, table.merchants[table.seat])
 
 

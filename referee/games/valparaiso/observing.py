@@ -35,7 +35,7 @@ def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
         table.round,
         table.last_round,
         phase,
-        None if phase is Phase.PLAN or phase is Phase.OVER else table.seat,
+        None if phase is Phase.PLAN or phase is Phase.OVER else table.seat,  # the table's seat means nothing then
         table.start_seat,
         tuple([_seat_view(table, seat, rank) for seat, rank in enumerate(scoring.ranks(table))]),
         tuple([MarketView(tiles) for tiles in table.markets]),
@@ -45,6 +45,7 @@ def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
         table.scrapped,
         tuple(table.sea_money),
         table.row,
+        # Sorted, because the dictionary remembers the order of building, which a position does not tell.
         tuple([HouseView(village, space, seat) for (village, space), seat in sorted(table.houses.items())]),
         None if table.first_finisher == NONE else table.first_finisher,
         None if viewer is None or not is_secret(phase) else _plan_view(table, viewer),
@@ -61,6 +62,7 @@ def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
 
 
 def _seat_view(table: Table, seat: Seat, rank: int) -> SeatView:
+    # The viewer's own plan has a place of its own (`plan`), so this holds for its own seat, too.
     plan = NO_PLAN if is_secret(table.phase) else table.plans[seat]
     points, rest = scoring.final(table, seat)
     return SeatView(
@@ -132,6 +134,7 @@ def restore(table: Table, seen: ValparaisoObservation) -> None:
 
 
 def _plan(table: Table, seat: Seat, view: PlanView) -> Plan:
+    # An observation has the goods left by the plan, the table those that it sells.
     stores = zip(table.stores(seat), (view.warehouse, view.hold), strict=True)
     sold = [tuple(before - after for before, after in zip(goods, left, strict=True)) for goods, left in stores]
     return Plan(view.cards, view.mayor, (sold[0], sold[1]))

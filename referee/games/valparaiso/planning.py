@@ -24,6 +24,7 @@ def timer(table: Table) -> int:
 
 def slots(table: Table, seat: Seat) -> int:
     """Return the number of slots that the seat can fill (V2.2)."""
+    # Houses are not built during planning, so this is the number at its start (R9).
     board = table.board
     return board.open_slots + (board.houses - table.houses_left[seat] >= board.slot_houses)
 
@@ -90,6 +91,7 @@ def play(table: Table, seat: Seat, action: Action) -> None:
         table.plans[seat] = plan._replace(sold=(tuple(sold[0]), tuple(sold[1])))
     elif isinstance(action, act.Commit):
         table.committed[seat] = True
+        # Only `commit` declares; `close`, which the referee plays, never makes a first finisher (V2.8).
         if is_timed(table) and table.first_finisher == NONE:
             table.first_finisher = seat
     elif isinstance(action, act.Close) and is_timed(table):
@@ -108,6 +110,7 @@ def _check_unplanned(table: Table, seat: Seat, number: Card) -> Card:
 def reveal(table: Table) -> None:
     """Turn all plans up, and settle their sales and payments (V2.6)."""
     for seat, plan in enumerate(table.plans):
+        # The pesos come first, because they are computed from the sales, which the new plan lacks.
         table.money[seat] = table.money_in_plan(seat)
         for goods, sold in zip(table.stores(seat), plan.sold, strict=True):
             for good, number in enumerate(sold):
@@ -119,6 +122,7 @@ def reveal(table: Table) -> None:
 
 def actions_of(plan: Plan) -> list[Action]:
     """Return choices that make a plan: sales, then the mayor's card, then the slots."""
+    # Sales are legal only until a card is in the mayor's slot, and while a card is unplanned (V1.3), so they come first.
     found: list[Action] = [
         act.SALES[store][good] for store in Store for good in Good for _ in range(plan.sold[store][good])
     ]
@@ -131,6 +135,7 @@ def can_be_made(table: Table, seat: Seat, plan: Plan) -> bool:
     """Return whether a plan can be made, choice by choice."""
     again = table.clone()
     again.plans[seat] = NO_PLAN
+    # The legality of a choice depends on those before it.
     for action in actions_of(plan):
         if action not in legal(again, seat):
             return False

@@ -114,6 +114,7 @@ def read(table: Table, document: Document) -> None:
     table.phase = document.choice("phase", _PHASES)
     table.start_seat = document.integer("start_seat", 0, seats - 1, 0)
     if table.phase in (Phase.PLAN, Phase.OVER):
+        # The seat means nothing in these phases, but a table has one.
         table.seat = table.start_seat
         if document.has("seat"):
             document.note("seat", f"is for nobody in the phase {table.phase.name}; leave it out")
@@ -159,6 +160,7 @@ def read(table: Table, document: Document) -> None:
         table.unmoved = tuple(document.counts("unmoved", _LOCATIONS, 10))
     table.path = tuple(document.choices("path", _LOCATIONS, ()))
     table.steps = document.integer("steps", 0, 3, 0)
+    # In the order of the markets, as `trading.begin` has them.
     table.villages = tuple(sorted(document.choices("villages", _LOCATIONS, ())))
     table.village = int(document.choice("village", _LOCATIONS, NONE))
     table.left = document.integer("left", 0, _MOST, 0)
@@ -197,6 +199,7 @@ def _read_cards(table: Table, document: Document) -> None:
         table.slots = [int(slots.choice(name, _ACHIEVEMENTS, NONE)) for name in _SLOTS]
     table.scrapped = tuple(document.choices("scrapped", _ACHIEVEMENTS, ()))
     placed = {*table.slots, *table.scrapped, *(card for owned in table.owned for card in owned)}
+    # The order within a level is then that of section 1.8: nothing is drawn when a position is read.
     pile = [card for level in LEVELS for card in board.achievements(seats, level) if card not in placed]
     table.deck = tuple(document.choices("deck", _ACHIEVEMENTS, pile))
 

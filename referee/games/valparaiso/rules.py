@@ -40,6 +40,7 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
         raise IllegalAction("the match is over", "V7.1")
     if not legal.is_to_act(table, seat):
         raise IllegalAction(f"seat {seat} is not to act", "V2.4" if table.phase is _PLAN else "V3.1")
+    # A sale can be a choice of a plan or part of a turn, so the phase decides which function plays it.
     if table.phase is _PLAN:
         planning.play(table, seat, action)
         flow.after_plan(table)
@@ -81,6 +82,7 @@ def _next_in_setup(table: Table, then: Phase) -> None:
     """Continue counter-clockwise, from the last seat to the start player."""
     if table.seat == table.start_seat:
         table.phase = then
+    # After the start player this is the last seat again, which begins the next phase, too (S8).
     table.seat = (table.seat - 1) % table.setup.seats
 
 
@@ -116,6 +118,7 @@ def _use(table: Table, card: Card, mode: Mode, surcharge: int) -> None:
     seat = table.seat
     plan = table.plans[seat]
     effect = cards.effect_of(table, seat, card, mode)
+    # The surcharge comes first (V3.2): the action begins with the pesos that are left.
     table.money[seat] -= surcharge
     if plan.mayor is card:  # V3.4
         table.plans[seat] = plan._replace(mayor=None)
@@ -123,7 +126,7 @@ def _use(table: Table, card: Card, mode: Mode, surcharge: int) -> None:
         table.plans[seat] = plan._replace(cards=tuple(other for other in plan.cards if other is not card))
     if effect is not None:
         cards.begin(table, effect)
-    if table.phase is _USE:
+    if table.phase is _USE:  # the action had no decision, and is over
         flow.end_turn(table)
 
 
@@ -135,6 +138,7 @@ def _play_transfer(table: Table, action: act.Transfer) -> None:
     if problem:
         raise IllegalAction(problem, "V4.1")
     warehouse, hold = table.stores(seat)
+    # A hold that was full earns nothing (V4.1): a good sold before leaves room, and earns the point again (R15).
     was_full = table.hold_was_full or table.hold_is_full(seat)
     for good, new in enumerate(contents):
         warehouse[good] += hold[good] - new
@@ -161,6 +165,7 @@ def _play_start(table: Table, action: act.Start) -> None:
     _check_phase(table, _MOVE, "V4.4")
     start, end = named(Location, action.start), named(Location, action.end)
     _check(moving.step_problem(table, (start,), 0, end, table.money[table.seat]))
+    # This may refuse, too, so it precedes every change.
     moving.take_from_unmoved(table, start)
     table.path, table.steps = (start,), 0
     table.phase = _STEP
@@ -187,6 +192,7 @@ def _play_stop(table: Table, action: act.Stop) -> None:
 
 
 def _end_if_all_moved(table: Table) -> None:
+    # A merchant has just moved, so the action may end early (R11); it ends by itself when all have moved (R53).
     table.begun = any(table.unmoved)
     if not table.begun:
         flow.end_turn(table)
@@ -218,6 +224,7 @@ def _play_build(table: Table, action: act.Build) -> None:
     if table.phase is not Phase.BUILD_OR_HIRE:
         _check_phase(table, Phase.BUILD, "V4.5")
     location = _check_site(table, action.location, action.space)
+    # The pesos were checked when the card was used, and nothing can be spent or sold since.
     if table.phase is Phase.BUILD:
         table.money[table.seat] -= table.board.house_price
     cards.build(table, location, action.space)
@@ -236,6 +243,7 @@ def _play_build_for_good(table: Table, action: act.BuildForGood) -> None:
     location, good = _check_site(table, action.location, action.space), named(Good, action.good)
     if not legal.can_give(table, good):
         raise IllegalAction(f"there is no {good.name.lower()} in the warehouse", "V4.5")
+    # The good was checked above: after the house is built, the payment cannot be refused.
     cards.build(table, location, action.space)
     _exchange_and_end(table, holdings.goods_of(good), Amount(), "V4.5")
 
@@ -262,6 +270,7 @@ def _play_trade(table: Table, action: act.Trade) -> None:
     tile = trading.tile(table, village)
     trading.pay_fee(table, village)
     if tile.choose:
+        # `trade` has paid the fee only; each `take` pays for itself (V4.7c).
         table.village, table.left = int(village), trading.most(table, village)
         table.begun = False
         table.phase = _EXCHANGE
@@ -277,6 +286,7 @@ def _play_skip(table: Table, action: act.Skip) -> None:
 
 def _resolve(table: Table, village: Location) -> None:
     trading.resolve(table, village)
+    # An exchange has its own phase, and leads back to the other villages.
     table.phase = Phase.TRADE
     if not table.villages:
         flow.end_turn(table)
@@ -394,6 +404,7 @@ def _play_recall(table: Table, action: act.Recall) -> None:
         flow.end_return(table)
 
 
+# Everywhere else a payment is a single step, so that selling just before the card is used comes to the same (R12).
 _SELLING = frozenset((Phase.USE, Phase.MOVE, Phase.STEP, Phase.TRADE, Phase.EXCHANGE, Phase.BUY))
 
 

@@ -50,6 +50,7 @@ def _pile(table: Table, draw: Stream) -> tuple[Card, ...]:
 def _plan(table: Table, seat: Seat, draw: Stream) -> None:
     """Plan at random, and stop after a random choice."""
     while True:
+        # Whether the seat has committed is known, and stays as observed; only the cards are drawn.
         legal = [action for action in planning.legal(table, seat) if action is not COMMIT and action is not CLOSE]
         choice = draw.below(len(legal) + 1)
         if choice == len(legal):

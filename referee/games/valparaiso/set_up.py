@@ -24,6 +24,7 @@ def set_up(table: Table, chance: Chance) -> None:
     table.colours = _colours(table, chance)  # S2
     for seat in range(seats):
         table.merchants[seat][Location.V] = 1
+        # One stands in Valparaíso, and one waits in front of its owner until S8.
         table.merchants_reserve[seat] = board.merchants_of(seats) - MERCHANTS_ON_BOARD
         table.houses_left[seat] = board.houses
         table.money[seat] = board.start_money  # S7
@@ -36,13 +37,14 @@ def set_up(table: Table, chance: Chance) -> None:
     table.deck = tuple(pile[len(Slot) :])
     start = options["start_player"]
     table.start_seat = chance.stream("start_player").below(seats) if start == "random" else cast("int", start)  # S5
-    table.seat = (table.start_seat - 1) % seats
+    table.seat = (table.start_seat - 1) % seats  # the last seat of the round begins (S6)
 
 
 def _colours(table: Table, chance: Chance) -> tuple[Colour, ...]:
     wanted = str(table.setup.options["colours"])
     if wanted != "random":
         return tuple(Colour[word.upper()] for word in wanted.split("+"))
+    # All five are shuffled for fewer seats, too: any colour can be missing (S2).
     order = chance.stream("colours").permutation(len(Colour))
     return tuple(Colour(number) for number in order[: table.setup.seats])
 
@@ -54,6 +56,7 @@ def _deal_tiles(table: Table, chance: Chance) -> None:
     for letter in "abcde":
         order = chance.stream(f"tiles_{letter}").permutation(_TILES_OF_A_LETTER)
         dealt[letter] = iter([Tile[f"T{letter.upper()}{number + 1}"] for number in order])
+    # One letter after another, and within it one market after another; the reserve takes the rest from the same iterators.
     columns = [[next(dealt[letter]) for _ in side.markets] for letter in side.column]
     table.markets = [tuple(column[market] for column in columns) for market in range(len(side.markets))]
     table.reserve = tuple(next(dealt[letter]) for letter in side.reserve)

@@ -242,6 +242,7 @@ class Table(State):
 
     @override
     def clone(self) -> Self:
+        # Goods and merchants change in place, so each list is copied; plans, tallies and columns are tuples, and shared.
         new = type(self)(self.setup)
         new.board = self.board
         new.side = self.side
