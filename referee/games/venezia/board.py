@@ -87,7 +87,7 @@ def read_board(document: Document) -> VeneziaBoard:
         from_cemetery=scoring.integer("from_cemetery", 0, MAX_PIGEONS),
         rounds=end.integer("rounds", 1, 50),
         win_points=end.integer("points", 1, 100_000),
-        win_districts=end.integer("districts", 4, 7),
+        win_districts=end.integer("districts", 4, 7),  # at least 4 of 7: only one seat can win by them (R27)
         place_names=tuple(entry.text("name") for entry in entries),
         place_places=tuple(entry.drawing_place() for entry in entries),
         cemetery_name=cemetery.text("name"),

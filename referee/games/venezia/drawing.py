@@ -83,6 +83,7 @@ def draw(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *, 
         drawn = panel(board, seen, was, seat, name, wide, high)
         parts.append(group(PIAZZA + (wide + 8) * (seat % 2), _PANELS + (high + 8) * (seat // 2), drawn))
     height = float(TOP + BODY + MARGIN)
+    # With two seats, the room of the other two panels is free.
     if len(seats) == 2:
         parts.append(group(PIAZZA, _PANELS + high + 8, _legend(seen, _RIGHT - PIAZZA, high)))
     else:
@@ -134,6 +135,7 @@ def _turn(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None) ->
     for line in wrapped(doing(board, seen), 17, room):
         parts.append(text(12, y + 4, line, 15, bold=True, fit=room))
         y += 19
+    # The order stands at the bottom; notes that do not fit above it are left out.
     order = PIAZZA_HEIGHT - 30 * len(seats) - 18
     lines = [line for note in notes(board, seen) for line in wrapped(note, SMALLEST, room)]
     for line in lines[: max(0, int((order - y - 14) // 17))]:
@@ -170,6 +172,7 @@ def _standing(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None
         ]
         y += 66
     if max(majorities_of(seen)) >= board.win_districts:
+        # The last note says how the match was won.
         for line in wrapped(notes(board, seen)[-1], SMALLEST, room):
             parts.append(text(12, y + 8, line, SMALLEST, FADED, fit=room))
             y += 17

@@ -165,6 +165,7 @@ def _plan(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, y: float, w
     columns = 1 + -(-max(3, board.district_cards, len(has.piles)) // 3)
     step, row, parts = (width + 5) / columns, min((height + 3) / 3, 30), []
     for at, card in enumerate(cards):
+        # The first and the action card stand alone in their column, so the districts begin in the next.
         column, line = (0, at) if at < 2 else divmod(at + 1, 3)
         parts.append(group(14 + step * column, y + row * line, plan_card(seat, step - 5, row - 3, card)))
     return "".join(parts)

@@ -55,6 +55,7 @@ def pieces_of(seats: int) -> str:
             + path("M-10-12h24l-5 8l5 8h-24z", fill, DARK, paint_order="stroke")
             + figure(-1, 1, seat, 14, DARK)
         )
+    # Grey pigeons belong to no seat: they have neither number nor home nor majority.
     for kind in ("pigeon", "house", "flag"):
         del drawn[f"ve-{kind}-grey"]
     drawn["ve-square"] = box(0, 0, SQUARE, SQUARE, "none", "none", 0, 0)
@@ -203,5 +204,5 @@ def halved(name: str, width: int) -> list[str]:
     spaces = [at for at, letter in enumerate(words) if letter == " "]
     if len(words) <= width or not spaces:
         return [words]
-    at = min(spaces, key=lambda at: max(at, len(words) - at))
+    at = min(spaces, key=lambda at: max(at, len(words) - at))  # the longer half decides
     return [words[:at], words[at + 1 :]]

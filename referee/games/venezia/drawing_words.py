@@ -100,7 +100,7 @@ def notes(board: VeneziaBoard, seen: VeneziaObservation) -> list[str]:
         notes.append(f"Action cards still to be executed, in this order: seat {', '.join(map(str, seen.waiting))}")
     untouched = [
         f"{count} in {place_name(board, place)}"
-        for place, count in zip(Place, seen.grey_untouched, strict=False)
+        for place, count in zip(Place, seen.grey_untouched, strict=False)  # empty but for the phase GREY
         if count
     ]
     if untouched:
@@ -165,7 +165,7 @@ def happened(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene) -> Str
         return Strip(scene.step, scene.steps, scene.bots, None, "The match begins", ())
     what = "completes its plan" if scene.action is None else _done(board, before, seen, scene.seat, scene.action)
     gained = gains(breakdown(board, before), breakdown(board, seen))
-    if gained:
+    if gained:  # points come from the scoring of a round only (Z10.1)
         what += f"; round {before.round} is scored"
     if seen.round > before.round:
         what += f"; round {seen.round} begins"

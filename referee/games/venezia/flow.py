@@ -39,14 +39,15 @@ def after_plan(table: Table, chance: Chance) -> None:
 def _turn_first_cards(table: Table, seats: list[Seat], chance: Chance) -> None:
     for seat in seats:
         table.seat = seat
-        if table.first_count[seat]:
+        if table.first_count[seat]:  # otherwise there is nothing to decide
             if table.plans[seat].first is _PIAZZA:
                 table.phase = Phase.PLACE
                 return
-            if table.piles[seat]:
+            if table.piles[seat]:  # a Feint without district cards has no target (Z3.2)
                 table.phase, table.slot = Phase.FEINT, 0
                 return
         _take_first_card_back(table)
+    # All first cards are down before the first tourist comes (Z4.1).
     piazza.spin(table, chance)
     _begin_moves(table, table.turn_order())
 
@@ -74,6 +75,7 @@ def _after(table: Table) -> list[Seat]:
 
 def _begin_moves(table: Table, seats: list[Seat]) -> None:
     for seat in seats:
+        # Seats before this one may have captured some of them.
         own = piazza.pigeons_of(table, seat)
         if own:  # Z6.4
             table.seat = seat
@@ -98,6 +100,7 @@ def end_moves(table: Table) -> None:
 
 
 def _turn_action_cards(table: Table) -> None:
+    # By the scores before this round's scoring (R35).
     chosen = executors(table)
     family = chosen.pop(ActionCard.FAM, NONE)
     executing = set(chosen.values())
@@ -107,7 +110,7 @@ def _turn_action_cards(table: Table) -> None:
         if any(table.nest):
             table.seat, table.phase = family, Phase.FAMILY
             return
-        _finish_card(table)
+        _finish_card(table)  # with all nests empty it is spent without a choice (R46)
     begin_reinforcements(table, table.turn_order())
 
 
@@ -119,7 +122,7 @@ def executors(table: Table) -> dict[ActionCard, Seat]:
         if players:
             lowest = min(table.score[seat] for seat in players)
             lowest_players = [seat for seat in players if table.score[seat] == lowest]
-            if len(lowest_players) == 1:
+            if len(lowest_players) == 1:  # a shared lowest score: nobody executes the card (Z7.1)
                 found[card] = lowest_players[0]
     return found
 
@@ -128,6 +131,7 @@ def _finish_card(table: Table) -> None:
     seat, *rest = table.waiting
     card = table.plans[seat].action
     assert card is not None  # noqa: S101 only seats with a card wait
+    # Cards count from 1, after `ActionCard.NONE`.
     table.discard[seat][card - 1] = table.round  # Z7.5
     table.waiting = tuple(rest)
     table.card_place, table.card_count = NONE, 0
@@ -165,7 +169,7 @@ def _go_on_with_cards(table: Table) -> None:
         table.seat = table.waiting[0]
         if _begin_card(table):
             return
-        _finish_card(table)
+        _finish_card(table)  # a card without effect is spent, too (R17)
     _turn_district_cards(table)
 
 
@@ -192,7 +196,7 @@ def _begin_card(table: Table) -> bool:
         return True
     if card is ActionCard.WEI:
         if table.board.grey_operations:
-            table.grey_untouched = table.grey[:]
+            table.grey_untouched = table.grey[:]  # a copy: `grey` changes with each operation
             table.phase = Phase.GREY
             return True
         table.grey_owner = seat
@@ -213,6 +217,7 @@ def open_to_vatican_and_feud(table: Table) -> tuple[Place, ...]:
 def next_fehde(table: Table) -> bool:
     """Move on to the next district with an opposing pigeon (Z8.2); return whether there is one."""
     for place in open_to_vatican_and_feud(table):
+        # Before the first district, `card_place` is NONE, which is below all places.
         if place > table.card_place and has_opponents(table, place):
             table.card_place = int(place)
             table.phase = Phase.FEHDE
@@ -230,6 +235,7 @@ def _turn_district_cards(table: Table) -> None:
             table.piles[seat][slot] = 0
     scoring.score_districts(table)
     if scoring.ends_after_scoring(table):  # Z10.2
+        # Recovery, San Michele and cleaning cannot change the ranking (R29).
         table.phase = Phase.OVER
         return
     seat = scoring.majority_in(table, Place.SGM)
@@ -255,6 +261,7 @@ def begin_michele(table: Table) -> None:
 
 def end_round(table: Table) -> None:
     """Clean up, and begin the next round (Z11)."""
+    # All places are counted before the first is emptied: several may have the most (R37).
     totals = [sum(pigeons) + greys for pigeons, greys in zip(table.loc, table.grey, strict=True)]
     most = max(totals)
     for place, total in enumerate(totals):

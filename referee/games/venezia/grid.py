@@ -55,7 +55,7 @@ class Grid:
         if not (0 <= row < _ROWS and 0 <= column < COLUMNS):
             return -1
         reached = row * COLUMNS + column
-        return -1 if reached == blocked else reached
+        return -1 if reached == blocked else reached  # blocked: no step leads there, and no jump over it
 
     def danger(self, hunters: Iterable[int]) -> int:
         """Return the danger zone of these hunters (Z4.4)."""

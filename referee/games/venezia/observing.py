@@ -74,6 +74,7 @@ def _seat_view(table: Table, seat: Seat, rank: int) -> SeatView:
         table.reserve[seat],
         table.nest[seat],
         table.cemetery[seat],
+        # The card that lies face down is among them: the others know the hand, but not which card it is.
         tuple(table.hand(seat)),
         tuple(table.discard[seat]),
         plan.step is _COMMITTED,
@@ -126,6 +127,7 @@ def restore(table: Table, seen: VeneziaObservation) -> None:
     table.grey_owner = NONE if seen.grey_owner is None else seen.grey_owner
     for majority in seen.majorities:
         table.majority[majority.place] = majority.seat
+    # Observations count slots from 1, with 0 for none.
     table.slot = max(0, seen.slot - 1)
     table.unmoved = frozenset([int(square) for square in seen.unmoved])
     table.chain = tuple([int(square) for square in seen.chain])

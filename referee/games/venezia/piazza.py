@@ -18,8 +18,9 @@ def spin(table: Table, chance: Chance) -> None:
     hunters: list[int] = []
     for _ in range(_number(options["hunters"])):
         hunters.append(_spin_one(table, chance, "hunter", tourists + hunters))
+    # Sorted, because the order of the spins means nothing: equal squares make equal states.
     table.tourists, table.hunters = tuple(sorted(tourists)), tuple(sorted(hunters))
-    table.danger = table.grid.danger(hunters)
+    table.danger = table.grid.danger(hunters)  # after all hunters stand (Z4.4)
     for square in table.grid.usable:
         if table.danger >> square & 1:
             bury(table, square)  # Z4.4
@@ -66,6 +67,7 @@ def can_jump(table: Table, over: int, end: int) -> bool:
     return (
         piazza[end] == NONE
         and not danger >> end & 1
+        # A hunter is neither, and no jump of the grid leads over the Campanile (R10).
         and (piazza[over] != NONE or over in table.tourists)
         and (not danger >> over & 1 or bool(table.setup.options["jump_over_danger"]))
         and end not in table.chain
@@ -99,7 +101,7 @@ def births(table: Table, seat: Seat) -> int:
         same, adjacent = tourists >> square & 1, (tourists & around[square]).bit_count()
         if table.setup.options["births_rule"] == "per_tourist":
             total += same * board.born_same + adjacent * board.born_adjacent
-        elif same:
+        elif same:  # a pigeon breeds once: the better one counts (R15)
             total += board.born_same
         elif adjacent:
             total += board.born_adjacent

@@ -23,12 +23,14 @@ _PLACES: Final = tuple(Place)
 
 def room_on_piazza(table: Table, seat: Seat) -> int:
     """Return the number of pigeons that the seat may lay on the card Piazza (Z2.5)."""
+    # Pigeons stay on the Piazza between rounds (R6).
     return min(table.reserve[seat], table.board.piazza_limit - table.on_piazza(seat))
 
 
 def limits(table: Table, seat: Seat) -> tuple[int, int]:
     """Return the minimum and maximum number of pigeons for the next card of a plan (Z2.5)."""
     plan = table.plans[seat]
+    # The first card gets its pigeons first. A card Piazza without a pigeon cannot be played (R5).
     if not plan.counts and plan.first is _PIAZZA:
         return 1, room_on_piazza(table, seat)
     return 0, table.left_to_lay(seat)
@@ -75,6 +77,7 @@ def play(table: Table, seat: Seat, action: Action) -> None:
         if place in plan.chosen:
             raise IllegalAction(f"{place.name} is chosen already", "Z2.4")
         places = (*plan.chosen, place)
+        # After the last possible card nobody is asked whether to go on (Z2.4).
         full = len(places) == table.board.district_cards
         plan = Plan(_COUNT if full else _DISTRICTS, plan.first, plan.action, places, plan.counts)
     elif isinstance(action, act.Done):
@@ -86,7 +89,7 @@ def play(table: Table, seat: Seat, action: Action) -> None:
         if not low <= action.pigeons <= high:
             raise IllegalAction(f"{low} to {high} pigeons can be laid on this card, not {action.pigeons}", "Z2.5")
         counts = (*plan.counts, action.pigeons)
-        made = len(counts) > len(plan.chosen)
+        made = len(counts) > len(plan.chosen)  # one count for the first card, one for each place
         plan = Plan(_COMMITTED if made else _COUNT, plan.first, plan.action, plan.chosen, counts)
     else:
         raise IllegalAction("this is not possible while plans are made", "Z2.1")
@@ -102,11 +105,12 @@ def reveal(table: Table, chance: Chance) -> None:
     """Lay the pigeons on the cards, with the district cards in a random order (Z2.7 to Z2.9)."""
     for seat, plan in enumerate(table.plans):
         cards = len(plan.chosen)
+        # A stream for each seat: the draw of one must not depend on the cards of another (Z2.10).
         order = chance.stream(f"slots{seat}").permutation(cards) if cards >= 2 else range(cards)
         table.plans[seat] = plan._replace(slots=tuple(plan.chosen[place] for place in order))
         table.piles[seat] = [plan.counts[1 + place] for place in order]
         table.first_count[seat] = plan.counts[0]
-        table.reserve[seat] -= sum(plan.counts)
+        table.reserve[seat] -= sum(plan.counts)  # only now: an earlier change would give a plan away (R7)
 
 
 def actions_of(plan: Plan, max_places: int) -> list[Action]:
@@ -117,7 +121,7 @@ def actions_of(plan: Plan, max_places: int) -> list[Action]:
     if plan.action is not None:
         choices.append(act.PLANNED_CARDS[plan.action])
     choices += [act.PLANNED_DISTRICTS[place] for place in plan.chosen]
-    if plan.step >= _COUNT and len(plan.chosen) < max_places:
+    if plan.step >= _COUNT and len(plan.chosen) < max_places:  # the plan was not full, so it was ended by choice
         choices.append(act.DONE)
     choices += [act.Count(pigeons) for pigeons in plan.counts]
     return choices

@@ -110,6 +110,7 @@ def _made_plan_problems(table: Table, seat: int) -> list[str]:
         found.append(
             f"a plan has up to {board.district_cards} places, and a count for the first card and each place (Z2.5)"
         )
+    # A card executed in this round was in the hand when it was planned.
     hand = [card for card, when in zip(CARDS, table.discard[seat], strict=True) if when in (0, table.round)]
     if plan.action and plan.action not in hand:
         found.append(f"{plan.action.name} is not in the hand (Z2.3)")
@@ -182,12 +183,13 @@ def _score_problems(table: Table) -> list[str]:
     found: list[str] = []
     board = table.board
     step = gcd(board.majority_points, board.enemy_home_points)
+    # This round has been scored only in the phases after the cards.
     scorings = table.round - (table.phase not in _AFTER_CARDS)
     for seat, score in enumerate(table.score):
         enemies = sum(home in DISTRICTS for other, home in enumerate(table.home) if other != seat)
         best = max(board.majority_points, board.enemy_home_points)
         most = scorings * (best * enemies + board.majority_points * (len(DISTRICTS) - enemies))
-        if score % step if step else score:
+        if score % step if step else score:  # a corrected board may give no points at all
             found.append(f"I7: the score of seat {seat}, {score}, is not a multiple of {step}")
         if sum(table.earned[seat]) > score:
             found.append(

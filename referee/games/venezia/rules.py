@@ -136,6 +136,7 @@ def _legal_greys(table: Table) -> list[Action]:
     places = flow.open_to_vatican_and_feud(table)
     found: list[Action] = [act.GREY_ADDS[place] for place in places] if table.grey_side else []
     for start in places:
+        # Greys that this execution has added or moved are not among these, so each is touched once (Z8.8).
         if table.grey_untouched[start]:
             found += [act.GREY_MOVES[start][end] for end in places if end is not start]
     return found
@@ -192,6 +193,7 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
         raise IllegalAction("the match is over", "Z12.1")
     if not is_to_act(table, seat):
         raise IllegalAction(f"seat {seat} is not to act", "Z2.6" if table.phase is _PLAN else "Z0.1")
+    # `done` ends a step of a plan and several phases, so the phase decides which function plays it.
     if table.phase is _PLAN:
         planning.play(table, seat, action)
         flow.after_plan(table, chance)
@@ -232,7 +234,7 @@ def _play_feint(table: Table, action: act.Feint, chance: Chance) -> None:
     table.piles[seat][table.slot] += action.pigeons
     table.first_count[seat] -= action.pigeons
     table.slot += 1
-    if not table.first_count[seat] or table.slot == len(table.piles[seat]):
+    if not table.first_count[seat] or table.slot == len(table.piles[seat]):  # what is left goes back (Z3.2)
         flow.end_first_card(table, chance)
 
 
@@ -293,8 +295,9 @@ def _play_jump(table: Table, action: act.Jump, chance: Chance) -> None:
             f"{start.name} to {end.name} does not jump over one pigeon or tourist to a free square", "Z5.3"
         )
     _move_pigeon(table, start, end)
+    # The start belongs to the chain: the pigeon may not land there, either (Z5.4).
     table.chain = (*(table.chain or (int(start),)), int(end))
-    if piazza.jumps_from(table, end):
+    if piazza.jumps_from(table, end):  # without squares of the chain, which is complete by now
         table.phase = _CHAIN
     else:  # Z5.4
         _end_chain(table)
@@ -320,6 +323,7 @@ def _district(place: int, rule: str) -> Place:
 def _play_family(table: Table, action: act.Family, chance: Chance) -> None:
     _check_phase(table, Phase.FAMILY, "Z8.1")
     district = _district(action.district, "Z8.1")
+    # All nests go there, also those of opponents.
     table.loc[district] = [own + nest for own, nest in zip(table.loc[district], table.nest, strict=True)]
     table.nest = [0] * table.setup.seats
     flow.end_family(table)
@@ -368,6 +372,7 @@ def _play_takeover(table: Table, action: act.Takeover, chance: Chance) -> None:
             table.reserve[other] += count
             pigeons[other] = 0
     table.card_place = int(district)
+    # Own pigeons may be too few for all that have left; those on cards are not in the reserve (R18).
     table.card_count = min(removed, table.reserve[seat] + table.nest[seat])
     low, high = _from_reserve_limits(table)
     if low < high:
@@ -397,6 +402,7 @@ def _play_poison(table: Table, action: act.Poison, chance: Chance) -> None:
         raise IllegalAction(f"there is no pigeon on {square.name}", "Z8.4")
     piazza.bury(table, square)
     table.card_count += 1
+    # On an empty Piazza there is nothing left to choose.
     if table.card_count == table.board.poisoned or all(owner == NONE for owner in table.piazza):
         flow.end_card(table)
 
@@ -450,7 +456,7 @@ def _play_grey_move(table: Table, action: act.GreyMove, chance: Chance) -> None:
 def _end_grey_operation(table: Table) -> None:
     table.card_count += 1
     if table.card_count == table.board.grey_operations:
-        table.grey_owner = table.seat
+        table.grey_owner = table.seat  # only now: the greys are added or moved first (Z8.8)
         flow.end_card(table)
 
 
@@ -460,7 +466,7 @@ def _play_recover(table: Table, action: act.Recover, chance: Chance) -> None:
     if card is not ActionCard.NONE:
         if card not in flow.recoverable(table, table.seat):
             raise IllegalAction(f"{card.name} was not executed in an earlier round", "Z10.3")
-        table.discard[table.seat][CARDS.index(card)] = 0
+        table.discard[table.seat][CARDS.index(card)] = 0  # 0: it is in the hand again
     flow.begin_michele(table)
 
 
@@ -508,6 +514,7 @@ def default_action(table: Table, seat: Seat) -> Action:
     """Return the action for a seat that is out of the match or out of time: column D of section 5."""
     legal = legal_actions(table, seat)
     if table.phase is _PLAN:
+        # The first in any other step: the Feint, no card, the fewest pigeons.
         return act.DONE if act.DONE in legal else legal[0]
     if table.phase is Phase.FAMILY:
         home = table.home[seat]
@@ -517,6 +524,7 @@ def default_action(table: Table, seat: Seat) -> Action:
         return (others or legal)[0]
     if table.phase in _DEFAULT_IS_FIRST:
         return legal[0]
+    # The last in all others: `done`, `stop`, `skip`, no card, or the largest number.
     return legal[-1]
 
 

@@ -30,12 +30,15 @@ def draw_plans(
         if seat == seen.viewer or seen.phase is Phase.HOME:
             continue
         if seen.phase is not Phase.PLAN:
+            # Once the district cards are face up, there is nothing to guess.
             liked = () if policy is None or not has.piles or has.pile_places else _liked(table, seat, policy, chance)
             table.plans[seat] = _fitting(table, seat, has, liked, draw)
         elif policy is None:
             _plan_on(table, seat, has.committed, draw)
+        # Without a plan, a seat that has not committed plans in the rollout.
         elif has.committed:
             _play_row(table, seat, policy.row(table, seat, chance))
+            # The row of the policy may be too short, or end early at an action that is not legal here.
             _plan_on(table, seat, committed=True, draw=draw)
 
 
@@ -73,7 +76,7 @@ def _plan_on(table: Table, seat: Seat, committed: bool, draw: Stream) -> None:
         planning.play(table, seat, legal[draw.below(len(legal))])
         if not committed and table.plans[seat].step is Step.COMMITTED:
             table.plans[seat] = before
-            return
+            return  # the seat has not committed, so its plan cannot be complete
 
 
 def _fitting(table: Table, seat: Seat, has: SeatView, liked: tuple[Place, ...], draw: Stream) -> Plan:
@@ -83,6 +86,7 @@ def _fitting(table: Table, seat: Seat, has: SeatView, liked: tuple[Place, ...], 
     """
     first = has.first
     if first is None:
+        # A card Piazza has a pigeon, and not more than there is room for (R5, R6).
         could_be_piazza = 1 <= has.first_count <= table.board.piazza_limit - table.on_piazza(seat)
         first = FirstCard(draw.below(2)) if could_be_piazza else FirstCard.FEINT
     action = has.action

@@ -21,7 +21,7 @@ def majority_in(table: Table, place: int) -> Seat:
         return NONE
     pigeons = table.loc[place]
     if table.grey_owner != NONE and table.grey[place]:
-        pigeons = pigeons[:]
+        pigeons = pigeons[:]  # the greys stay grey: they count in the scoring only (R22)
         pigeons[table.grey_owner] += table.grey[place]
     return majority(pigeons)
 
@@ -61,6 +61,7 @@ def ends_after_scoring(table: Table) -> bool:
 
 def ranks(table: Table) -> list[int]:
     """Rank the seats: a winner by majorities first, then by points; equal points share a place (section 6)."""
+    # Majorities of earlier rounds win nothing by themselves: with `fixed4` the match may have gone on.
     first = dominator(table) if table.phase is Phase.OVER else NONE
     results = [(seat == first, points) for seat, points in enumerate(table.score)]
     return [1 + sum([other > own for other in results]) for own in results]

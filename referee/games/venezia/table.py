@@ -157,6 +157,7 @@ class Table(State):
 
     @override
     def clone(self) -> Self:
+        # Numbers change in place, so their lists are copied; plans and tallies are tuples, and shared.
         new = type(self)(self.setup)
         new.board = self.board
         new.grid = self.grid
