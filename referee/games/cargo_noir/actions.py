@@ -164,6 +164,7 @@ SENDS = tuple(Send(dest) for dest in Destination)
 
 def stakes(low: int, high: int) -> list[Stake]:
     """Return the stakes from `low` to `high` coins."""
+    # With an unlimited bank a stack may be higher than all coins of the game (C7.2).
     while len(STAKES) <= high:
         STAKES.append(Stake(len(STAKES)))
     return STAKES[low : high + 1]

@@ -85,6 +85,7 @@ def read_board(document: Document) -> CargoNoirBoard:
     different = _set_values(smuggling, "different")
     same = _set_values(smuggling, "same")
 
+    # A set that is both then counts as equal goods, without a comparison (C4.3).
     if any(one < other for one, other in zip(same, different, strict=True)):
         smuggling.note("same", "must never be lower than different for as many tokens (C4.3)")
 
@@ -163,7 +164,7 @@ def read_board(document: Document) -> CargoNoirBoard:
     )
     for seats in range(2, 6):
         needed = board.black_market_spaces + sum(board.spaces[port] for port in board.open_ports(seats))
-        if needed > 9 * tokens_per_kind + seats:
+        if needed > 9 * tokens_per_kind + seats:  # nine kinds, and a wild for each seat (S2)
             document.note(
                 "", f"needs {needed} tokens on the table with {seats} players, but has {9 * tokens_per_kind + seats}"
             )

@@ -85,6 +85,7 @@ def restore(table: Table, seen: CargoNoirObservation) -> None:
         table.cards[seat] = list(has.cards)
         table.casino[seat] = has.casino
         table.black_market[seat] = has.black_market
+    # An unlimited bank may have made coins (C7.2).
     table.coins_total = seen.bank + sum(table.safe) + sum(map(sum, table.stacks))
     table.todo_casino = seen.todo_casino
     table.todo_market = seen.todo_market

@@ -158,6 +158,7 @@ def _legal_in_phase_1(table: Table) -> list[Action]:
                 swaps = act.BM_SWAPS[give]
                 legal += [swaps[take] for take in shown if take != give]
     if table.todo_ports:
+        # The list has all collects, then all raises, and so on, each by port (section 5).
         collects: list[Action] = []
         raises: list[Action] = []
         withdraws: list[Action] = []
@@ -228,7 +229,7 @@ def _legal_in_phase_3(table: Table) -> list[Action]:
     for port in table.open_ports:
         row = table.stacks[port]
         if not row[table.seat] and port not in table.banned_ports and safe >= _lowest_stake(table, row):
-            legal.append(act.SENDS[port + 2])
+            legal.append(act.SENDS[port + 2])  # destinations begin with the two places of Macao
     return legal
 
 
@@ -403,6 +404,7 @@ def _play_stake(table: Table, action: act.Stake, chance: Chance) -> None:
         rule = "C3.4" if pending.purpose is Purpose.RAISE else "C6.3"
         raise IllegalAction(f"the stack must have {pending.min} to {pending.max} coins", rule)
     seat, port = table.seat, pending.port
+    # Only the difference: a raise keeps the coins that lie there.
     table.safe[seat] -= action.coins - table.stacks[port][seat]
     table.stacks[port][seat] = action.coins
     table.pending_stake = None
@@ -488,6 +490,7 @@ def _play_buy(table: Table, action: act.Buy, chance: Chance) -> None:
         coins = f" and {table.safe[seat]} coins" if table.is_final_turn() else ""
         rule = "C4.8" if table.is_final_turn() else "C4.5"
         raise IllegalAction(f"{name} costs {cost}; there is credit of {table.credit}{coins}", rule)
+    # Credit is used first, because it is lost at the end of the phase (C4.5, R14).
     shortage = max(0, cost - table.credit)
     table.credit -= cost - shortage
     table.safe[seat] -= shortage  # C4.8
@@ -536,6 +539,7 @@ def _play_send(table: Table, action: act.Send, chance: Chance) -> None:
                 f"a ship to {name} needs a stack of at least {low}; the safe has {table.safe[seat]}", "C6.3"
             )
         table.pending_stake = PendingStake(Purpose.SEND, Port(port), low, table.safe[seat])
+        # The ship leaves home with its stake.
         table.phase = STAKE
         return
     table.ships_home -= 1

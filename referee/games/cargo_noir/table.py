@@ -123,6 +123,7 @@ class Table(State):
 
     @override
     def clone(self) -> Self:
+        # Numbers change in place, so their lists are copied; sets and tuples are shared.
         new = type(self)(self.setup)
         new.board = self.board
         new.open_ports = self.open_ports

@@ -145,6 +145,7 @@ def bids(values: tuple[int, ...]) -> tuple[tuple[tuple[Bid, ...], ...], ...]:
 
 def converts(income: int) -> list[Convert]:
     """Return the conversions of 0 to `income` points."""
+    # An income has no limit (R24).
     while len(_CONVERTS) <= income:
         _CONVERTS.append(Convert(len(_CONVERTS)))
     return _CONVERTS[: income + 1]

@@ -118,9 +118,10 @@ def read_board(document: Document) -> YunnanBoard:
         joined = table.choices("ends", _PROVINCES)
         if len(joined) != 2:
             table.note("ends", "must name two provinces")
+            # Reading goes on, so that all mistakes are noted at once; it needs two provinces.
             joined = [Province.YUN, Province.QAM]
         near, far = min(joined), max(joined)
-        if near not in OUTER or far - near < 2:
+        if near not in OUTER or far - near < 2:  # neighbours have the road already (1.2)
             table.note("ends", "must join two provinces that are not neighbours on the road, and not Pu'er")
         ends.append((near, far))
         site_places.append(table.drawing_place())

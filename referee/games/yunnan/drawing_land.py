@@ -78,6 +78,7 @@ def _land(
     over = []
     for (near, far), (x, y) in zip(bridge_sites, sites, strict=True):
         (from_x, from_y), (to_x, to_y) = centres[near], centres[far]
+        # The middle of the curve is the site: of a quadratic curve, it is half the bend and a quarter of each end.
         bend = (2 * x - (from_x + to_x) / 2, 2 * y - (from_y + to_y) / 2)
         over.append(Way(centres[near], bend, centres[far]))
     land = Land(centres, sites, road, tuple(over), "")
@@ -166,6 +167,7 @@ def _cell(seeds: list[_Seed], own: _Seed) -> list[_Side]:
         if other is own:
             continue
         east, south = other.x - own.x, other.y - own.y
+        # A point belongs to `own` if east * x + south * y is at most this: it lies before the perpendicular bisector.
         limit = (other.x**2 + other.y**2 - own.x**2 - own.y**2) / 2
         kept: list[_Side] = []
         leaving = -1
@@ -246,7 +248,7 @@ def _drawn(land: Land, bridge_sites: tuple[tuple[Province, Province], ...]) -> s
                 outline.append(_moved(*end))
                 continue
             outline += _winding(start, end)
-            if seed.province < beyond:
+            if seed.province < beyond:  # each border once, from one side
                 line = f"M{_lines([_moved(*start), *_winding(start, end)])}"
                 if (Province(seed.province), Province(beyond)) in bridged:
                     gorges += line

@@ -92,6 +92,7 @@ def restore(table: Table, seen: YunnanObservation) -> None:
     table.phase = seen.phase
     table.auction_order = [int(colour) for colour in seen.auction_order]
     table.travel_order = [int(colour) for colour in seen.travel_order]
+    # When the match is over, the last colour has just converted.
     table.acting_colour = table.travel_order[-1] if seen.acting_colour is None else int(seen.acting_colour)
     table.passed = _bits(seen.passed)
     table.banked = _bits(seen.banked)

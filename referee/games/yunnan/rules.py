@@ -34,7 +34,7 @@ def set_up(table: Table, chance: Chance) -> None:
         table.auction_order = _alternating(chance)
     else:
         table.auction_order = chance.stream("order").permutation(table.colours)  # Y1.2
-    table.travel_order = table.auction_order[::-1]
+    table.travel_order = table.auction_order[::-1]  # as in every auction (section 2)
     table.acting_colour = table.auction_order[0]
     for place, colour in enumerate(table.auction_order):
         table.money[colour] = board.start_money[place]  # Y1.3
@@ -69,6 +69,7 @@ def sources(table: Table, colour: int) -> list[int]:
     """Return the possible origins of a Merchant, as numbers of `Place` (Y2.2)."""
     if table.reserve[colour]:
         return [Place.RESERVE]
+    # Never from the market of Pu'er.
     return [province for province, count in enumerate(table.merchants[colour]) if count and province]
 
 
@@ -106,6 +107,7 @@ def open_spaces(table: Table, colour: int, building: int, most: int) -> list[int
     for space, value in enumerate(values):
         if value > most:
             break
+        # NOBODY is below all colours, so a maximum of NOBODY means that all spaces from here on are empty.
         if row[space] == NOBODY and (space >= small or max(row[space:]) == NOBODY):  # Y2.3 d, e
             found.append(space)
     return found
@@ -155,10 +157,10 @@ def _legal_in_travel(table: Table) -> list[Action]:
         for start, count in enumerate(table.unmoved):
             if count:
                 row, moves = distances[start], act.MOVES[start]
-                legal += [moves[end] for end in range(horse + 1) if 0 < row[end] <= left]
+                legal += [moves[end] for end in range(horse + 1) if 0 < row[end] <= left]  # 0: the start itself
     in_reserve = table.struct_reserve[colour]
     if in_reserve[POST]:
-        legal += act.BUILD_POSTS[: horse + 1]
+        legal += act.BUILD_POSTS[: horse + 1]  # also in Pu'er, where it earns nothing (R29)
     if in_reserve[BRIDGE]:
         own = table.bridges[colour]
         needs = table.routes.site_needs
@@ -260,7 +262,7 @@ def _play_bid(table: Table, action: act.Bid) -> None:
         if outbid != NOBODY:
             row[lower] = NOBODY
             table.reserve[outbid] += 1
-            table.passed &= ~(1 << outbid)
+            table.passed &= ~(1 << outbid)  # it is in the auction again
     turns.next_in_auction(table)
 
 
@@ -342,7 +344,7 @@ def _play_move(table: Table, action: act.Move) -> None:
     table.unmoved[start] -= 1
     table.merchants[colour][start] -= 1
     table.merchants[colour][end] += 1
-    if end is not Province.PUE and turns.victims(table, end):  # Y5.5
+    if end is not Province.PUE and turns.victims(table, end):  # Y5.5, R15
         table.pending_displace = end
         table.phase = DISPLACE
 
@@ -393,7 +395,7 @@ def _play_displace(table: Table, action: act.Displace) -> None:
             "Y5.5",
         )
     table.merchants[victim][province] -= 1
-    table.merchants[victim][province - 1] += 1
+    table.merchants[victim][province - 1] += 1  # the next one on the road towards Pu'er, whatever bridges there are
     _end_displacement(table)
 
 

@@ -52,7 +52,7 @@ def tea(table: Table) -> list[int]:
     total = [0] * len(table.gifts)
     for colour in range(table.colours):
         posts = table.posts[colour]
-        connected = table.reach(colour).connected if any(posts) else 0
+        connected = table.reach(colour).connected if any(posts) else 0  # Merchants count without a route, too (Y6.1)
         for province, count in enumerate(table.merchants[colour]):
             total[province] += count * board.merchant_value[province]
             if connected >> province & 1:
@@ -83,7 +83,7 @@ def ranks(table: Table) -> list[int]:
 
 def ranks_of(table: Table, points: Sequence[int]) -> list[int]:
     """Rank the seats as `ranks` does, given their scores."""
-    results = [[score, 0, -table.colours] for score in points]
+    results = [[score, 0, -table.colours] for score in points]  # below all places on the track
     for colour, seat in enumerate(table.owner):
         results[seat][1] += table.influence[colour]  # R34
         results[seat][2] = max(results[seat][2], -table.travel_order.index(colour))

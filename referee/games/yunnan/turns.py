@@ -13,6 +13,7 @@ def next_in_auction(table: Table) -> None:
     """Move on to the next colour that has not passed, or end the auction (Y2.9)."""
     order = table.auction_order
     place = order.index(table.acting_colour)
+    # The colour itself is the last of these: it may be the only one that has not passed (Y2.9).
     for colour in order[place + 1 :] + order[: place + 1]:
         if not table.passed >> colour & 1:
             table.acting_colour = colour
@@ -40,7 +41,7 @@ def _pay_from_bank(table: Table) -> None:
     total = sum(table.committed())  # Y3.1
     paid = [0] * len(Space)
     for space, payment in enumerate(table.board.bank_payment(total)):
-        colour = table.bank[space]
+        colour = table.bank[space]  # a lone colour on the right still gets the right payment (Y3.2)
         if colour != NOBODY:
             table.money[colour] += payment  # Y3.2
             table.reserve[colour] += 1  # Y3.3
@@ -64,6 +65,7 @@ def _resolve_buildings(table: Table, colours: list[int]) -> None:
         buildings = [building for building, row in enumerate(table.bids) if colour in row]
         if not buildings:
             continue
+        # Before the Merchants are taken back, because the sum is that of the bids.
         _pay(table, colour, table.committed()[colour])
         table.reserve[colour] += take_bids(table, colour)  # Y4.1
         for building in buildings:  # Y4.2
@@ -77,6 +79,7 @@ def _resolve_buildings(table: Table, colours: list[int]) -> None:
             elif building == Building.DRAGON:
                 table.influence[colour] += 1
             else:
+                # All later colours wait, with their bids, until this one has chosen (Y4.6).
                 table.acting_colour = colour
                 table.phase = Phase.YARD
                 return
@@ -85,7 +88,7 @@ def _resolve_buildings(table: Table, colours: list[int]) -> None:
 
 
 def _pay(table: Table, colour: int, price: int) -> None:
-    paid = min(price, table.money[colour])
+    paid = min(price, table.money[colour])  # in the base game no bid exceeds the money (Y2.3f)
     table.money[colour] -= paid
     debt = (price - paid) * table.board.debt(table.turn)  # Y13.3; 0 in the base game
     table.vp[table.owner[colour]] -= debt
@@ -99,7 +102,7 @@ def _begin_travel_turn(table: Table, colour: int) -> None:
     table.phase = Phase.TRAVEL
     table.acting_colour = colour
     table.passes_left = table.passes[colour]  # Y5.2
-    table.unmoved = table.merchants[colour][:]
+    table.unmoved = table.merchants[colour][:]  # a copy: those that arrive have journeyed
 
 
 def victims(table: Table, province: int) -> list[int]:
@@ -116,6 +119,7 @@ def victims(table: Table, province: int) -> list[int]:
 def end_travel_turn(table: Table) -> None:
     """Send unconnected Merchants to Pu'er (Y5.10), and move on to the next colour or to the end of the travel phase."""
     colour = table.acting_colour
+    # Before anybody leaves: the check is for all Merchants at once (Y5.10).
     connected = table.reach(colour).connected
     merchants = table.merchants[colour]
     for province in OUTER:
@@ -128,6 +132,7 @@ def end_travel_turn(table: Table) -> None:
         return
     table.passes_left = 0
     table.unmoved = [0] * len(Province)
+    # In this order: the banned Merchant gets no gift (Y7.2), and earns in Pu'er.
     _send_inspector(table)
     _give_gifts(table)
     _note_incomes(table)
