@@ -80,11 +80,13 @@ def go_on_compiled(page: Path | None, load: float) -> None:
         page: the file for the table.
         load: the load before the compilation.
     """
-    if rules_are_compiled() or rules.compile_copy():
+    if rules_are_compiled() or rules.compile_copy():  # the latter returns the problem if they cannot be compiled
         return
+    # The compilation has raised the load, so the older figure goes along.
     again = [*sys.argv[1:], "--load", str(load)]
     if page is not None:
         again += ["--page", str(page.absolute())]
+    # `-m` imports from the working folder, which is the copy now.
     os.chdir(rules.COPY)
     os.execv(sys.executable, [sys.executable, "-m", "bench", *again])  # noqa: S606
 
@@ -115,6 +117,7 @@ def main() -> None:
     console.print(report.summary())
     minutes = (time.monotonic() - began) / 60
     day, loads = f"{datetime.now(UTC):%Y-%m-%d}", (arguments.load, os.getloadavg()[0])
+    # Some steps, or a single round, never replace the page of a whole measurement.
     if target := arguments.page or (None if arguments.step or arguments.quick else PAGE):
         seen = Circumstances(day, commit_here(), machine(), rules_are_compiled(), *loads, minutes)
         target.write_text(page(report, seen))

@@ -24,7 +24,7 @@ def play_random() -> None:
     def choose(decision: Decision) -> int:
         if not moments:
             moments.append(time.monotonic())
-        moments.append(0.0)
+        moments.append(0.0)  # only their number counts
         return int(chance.random() * decision.action_count)
 
     play(choose, on_end=lambda match, over: print("moments", moments[0], time.monotonic(), len(moments) - 1))
@@ -32,7 +32,7 @@ def play_random() -> None:
 
 def play_greedy() -> None:
     """Play as the house bot `greedy`; print the times of the first question and of the end."""
-    from house_bots.greedy import GreedyBot
+    from house_bots.greedy import GreedyBot  # imported here: the other agents start without the rules
     from house_bots.process import play_as
 
     begin = 0.0
@@ -43,6 +43,7 @@ def play_greedy() -> None:
         begin = begin or time.monotonic()
         return whole(bot, decision)
 
+    # `play_as` makes the bot itself, so its class is changed.
     GreedyBot.choose = choose  # type: ignore[assignment, method-assign]
     play_as("greedy")
     print("moments", begin, time.monotonic())
@@ -63,12 +64,12 @@ def play_on_the_brink(margin_seconds: float) -> None:
 
 async def echo(size: int) -> None:
     """Answer every message with this number of bytes."""
-    import grpc
+    import grpc  # imported here: only this agent needs gRPC
 
     answer = b"x" * size
     async with grpc.aio.insecure_channel(os.environ["DOGANA_ADDRESS"]) as channel:
         call: Any = channel.stream_stream("/bench.Echo/Play")()
-        await call.write(b"ready")
+        await call.write(b"ready")  # opens the stream: the other side waits for it before it starts its clock
         while isinstance(await call.read(), bytes):
             await call.write(answer)
 

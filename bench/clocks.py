@@ -75,11 +75,12 @@ def compare(logs: Mapping[int, str], lines: Sequence[Mapping[str, Any]]) -> list
     found = []
     for seat, log in logs.items():
         ended = [line for line in lines if line.get("seat") == seat and "ms" in line]
+        # Decisions are numbered by seat, so the n-th line of a seat in the record is its decision n.
         printed = {int(words[1]): words for words in map(str.split, log.splitlines()) if words[:1] == ["took"]}
         for number, line in enumerate(ended, start=1):
             if number in printed:
                 own, budget = float(printed[number][2]), float(printed[number][3])
-                if own <= budget:
+                if own <= budget:  # otherwise it was late by its own clock, too
                     found.append(Decided(own, line["ms"] / 1000, line.get("by") != "agent"))
     return found
 

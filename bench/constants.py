@@ -81,6 +81,7 @@ def play(game: str, seed: int) -> Match:
         if draw.random() < AT_RANDOM[bots[seat]]:
             row: Sequence[Action] = [draw.choice(state.legal_actions(seat))]
         else:
+            # The policy gets a chance of its own, so the draws of the match are those of the rules alone.
             row = policy.row(state, seat, FastChance(0))
         play_row(state, seat, row, chance)
     return Match(tuple(bots), tuple(state.ranks()))
@@ -104,9 +105,10 @@ def losses(matches: Sequence[Match], constants: Constants) -> list[float]:
 
 def _pairs(ratings: Sequence[Rating], ranks: Sequence[int], beta: float) -> Iterator[float]:
     for (one, rank), (other, others) in combinations(zip(ratings, ranks, strict=True), 2):
+        # The difference of two performances: each has the variance beta squared, and its rating is uncertain by sigma.
         ahead = NormalDist(0, math.sqrt(2 * beta**2 + one.sigma**2 + other.sigma**2)).cdf(one.mu - other.mu)
-        ahead = min(max(ahead, 1e-6), 1 - 1e-6)
-        share = (rank < others) + (rank == others) / 2
+        ahead = min(max(ahead, 1e-6), 1 - 1e-6)  # the logarithm stays finite
+        share = (rank < others) + (rank == others) / 2  # a tie is half of each result
         yield -share * math.log(ahead) - (1 - share) * math.log(1 - ahead)
 
 

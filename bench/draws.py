@@ -48,6 +48,7 @@ class Luck(Generic[Position]):
         """
         others = [self._value(again(FastChance(self._random.getrandbits(40)))) for _ in range(ALTERNATIVES)]
         for seat, (points, *alternatives) in enumerate(zip(self._value(after), *others, strict=True)):
+            # The draw and its alternatives have the same distribution, so the mean of this is 0, whatever the value.
             self.points[seat] += points - mean(alternatives)
 
 
@@ -63,6 +64,7 @@ def without_luck(results: Sequence[float], luck: Sequence[float]) -> list[float]
     found = []
     for result, lucky in zip(results, luck, strict=True):
         others = (total - result) / (count - 1)
+        # Sums over all other results, from the totals: to add them up for each result would take quadratic time.
         covered = products - result * lucky - others * (lucky_total - lucky)
         rest = squares - lucky * lucky
         found.append(result - lucky * (covered / rest if rest > 0 else 0.0))

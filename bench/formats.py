@@ -76,6 +76,7 @@ def winners(cell: Cell, way: Way, blocks: int, seed: int) -> tuple[float, int]:
     draw = random.Random(f"formats {cell} {seed}")
     strengths = [draw.gauss(0, STRENGTH) for _ in range(cell.entrants)]
     if way.is_seeded:
+        # A knockout seeds its entrants in the order of the file.
         strengths.sort(key=lambda strength: -strength - draw.gauss(0, RATING_ERROR))
     terms = plan(cell, way, blocks, seed)
     results: dict[str, Result] = {}
@@ -88,6 +89,7 @@ def winners(cell: Cell, way: Way, blocks: int, seed: int) -> tuple[float, int]:
 
 def result(fixture: Fixture, strengths: Sequence[float], draw: random.Random) -> Result:
     """Draw the result of a match."""
+    # All matches of a block have the same seed, so a seat has the same luck in all of them.
     luck = random.Random(fixture.seed)
     scores = [strengths[entrant] + luck.gauss(0, LUCK) + draw.gauss(0, NOISE) for entrant in fixture.seats]
     return Result(
@@ -108,6 +110,7 @@ def shares(cell: Cell, budget: int, tournaments: int) -> list[tuple[float, float
     """
     found = []
     for way in WAYS:
+        # One tournament with a block tells how many matches a block takes.
         _, once = winners(cell, way, 1, 0)
         blocks = max(1, round(budget / once))
         ended = [winners(cell, way, blocks, seed) for seed in range(tournaments)]
@@ -122,6 +125,7 @@ def budget_of(cell: Cell) -> int:
 
 def half_interval(share: float, count: int) -> float:
     """Return half of the 95 % interval of a share: Agresti and Coull, 1998, which is not 0 for a share of 1."""
+    # Two results of either kind are added: z squared is nearly 4.
     near = (share * count + 2) / (count + 4)
     return 1.96 * math.sqrt(near * (1 - near) / (count + 4))
 

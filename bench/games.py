@@ -87,6 +87,7 @@ def measure(game_name: str, seats: int, matches: int) -> Figures:
     wins: dict[str, float] = {}
     for seed in range(matches):
         result = _play(game, [VariedGreedy] * seats, seed)
+        # By digest: a match that repeats another one is no further evidence.
         firsts[result.digest] = _shares(result)
         place = seed % seats
         result = _play(game, [VariedGreedy if seat == place else RandomBot for seat in range(seats)], seed)

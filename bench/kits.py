@@ -94,10 +94,12 @@ def environment(home: Path | None = None) -> dict[str, str]:
     if home is not None:
         own |= {
             "HOME": str(home),
+            # Rust's compilers stay where they are: they are no download of a kit.
             "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
             "CARGO_TARGET_DIR": str(home / "target"),
             "MAVEN_OPTS": f"-Duser.home={home}",  # Java does not ask HOME
         }
+        # Each of these would lead past HOME to earlier downloads.
         for name in ("CARGO_HOME", "GOPATH", "GOCACHE", "GOMODCACHE", "XDG_CACHE_HOME"):
             own.pop(name, None)
     return own
@@ -220,7 +222,7 @@ async def _play(folder: Path) -> tuple[float, float, int, int]:
             assert await talk.hear(WAIT_SECONDS), talk.process.log.text()
             answered.append(time.monotonic())
             trips.append(answered[-1] - sent)
-        text = Path(f"/proc/{talk.process.agent}/status").read_text()
+        text = Path(f"/proc/{talk.process.agent}/status").read_text()  # as long as it lives
         status = {line.partition(":")[0]: line.partition(":")[2] for line in text.splitlines()}
         await talk.say(OVER)
         assert await talk.exit(WAIT_SECONDS) == "exited with status 0", talk.process.log.text()

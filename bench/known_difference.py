@@ -35,6 +35,7 @@ _FIRST_SEED = 1_000_000
 def match(setup: Setup, game: str, seed: int, seating: Seating, noise: Sequence[float]) -> Result:
     """Play a match; the version in each place acts at random with its probability."""
     greedy = house_bots()["greedy"](find(game), setup, "", 0)
+    # By version, not by seat: a version has the same dice in both matches of a block.
     draws = [random.Random(f"{seed} {place}") for place in seating]
     chance, rows = LiveChance(seed), []
     state = find(game).start(setup, chance)
@@ -53,6 +54,7 @@ def match(setup: Setup, game: str, seed: int, seating: Seating, noise: Sequence[
         SeatResult(seat, "", rank, points, Outcome.PLAYED, 0, 0.0, 0.0, 0.0, "")
         for seat, (rank, points) in enumerate(played)
     )
+    # The rows stand in place of a digest: equal play, equal rows.
     return Result(seats, len(rows), " ".join(rows), seed)
 
 
@@ -89,6 +91,7 @@ def lines(game: str, pool: int, tests: int, workers: int) -> Iterator[str]:
         margin, deviation = fmean(differences), pstdev(differences)
         yield f"{game}, 2 seats: difference {margin:.3f} ± {deviation / math.sqrt(pool):.3f}, sd of a block {deviation:.2f}"
         for noise, wrong in ((MORE, Conclusion.BETTER), (LESS, Conclusion.NOT_BETTER)):
+            # The two pairs have different seeds, so their figures are independent.
             numbers = range(tests) if noise == MORE else range(tests, 2 * tests)
             ended = processes.map(compared, [game] * tests, numbers, [noise] * tests, [margin] * tests)
             yield f"{noise[0]:.0%} against {noise[1]:.0%} random actions: {rows(list(ended), wrong)}"

@@ -60,7 +60,7 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
         return [Rating(chance.gauss(25, 6), 1 + chance.random()) for _ in ratings]
 
     with closing(sqlite3.connect(path, isolation_level=None)) as connection, patch.object(rating, "update", drawn):
-        connection.execute("pragma synchronous = off")
+        connection.execute("pragma synchronous = off")  # a ladder that a crash spoils is made again
         connection.execute("pragma cache_size = -1000000")  # else a million matches take hours
         connection.execute("begin")
         _add_blocks(connection, condition, matches, versions, chance)

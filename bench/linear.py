@@ -92,6 +92,7 @@ def write_values(game: str, features: Sequence[str], made_by: str, fits: Mapping
         f"features = {json.dumps(features)}",
     ]
     for seats, rows in fits.items():
+        # The sum of (target - prediction) squared, multiplied out: the sums suffice, and no position is stored.
         lines += ["", f"[seats{seats}]"]
         lines += [f"{row} = {json.dumps(weights)} # R2 {share:.2f}" for row, (weights, share) in rows.items()]
     (FOLDER / f"{game}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -102,6 +103,7 @@ def solve(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[flo
     size = len(right)
     rows = [[*row, side] for row, side in zip(matrix, right, strict=True)]
     for pivot in range(size):
+        # Without exchanging rows: a positive definite matrix never has a 0 here.
         rows[pivot] = [number / rows[pivot][pivot] for number in rows[pivot]]
         for row in range(size):
             if row != pivot:

@@ -72,6 +72,7 @@ def _first(places: Sequence[int]) -> list[float]:
 
 def _beaten(places: Sequence[int]) -> list[float]:
     rivals = len(places) - 1
+    # The sum has the bot itself as half a rival, which is taken off again.
     return [
         sum((other > place) + (other == place) / 2 for other in places) / rivals - 1 / (2 * rivals) for place in places
     ]
@@ -100,6 +101,7 @@ def blocks_needed(z: float) -> float:
 def verdict(blocks: Sequence[Block]) -> tuple[Estimate, Estimate]:
     """Return z of a block, and the blocks needed to tell the first two bots apart."""
     [z] = bootstrap([[number] for number in differences(outcomes(blocks).beaten)], z_of)
+    # The larger z is, the fewer blocks are needed: so the ends change places.
     return z, Estimate(blocks_needed(z.value), blocks_needed(z.high), blocks_needed(z.low))
 
 
@@ -281,9 +283,10 @@ def play_blocks(pool: Executor, cells: Sequence[Cell], count: int) -> None:
     have = {cell: {block.seed for block in blocks} for cell, blocks in stored().items()}
     wanted = [(cell, seed) for cell in cells for seed in range(1, count + 1) if seed not in have.get(cell, ())]
     with RESULTS.open("a") as lines:
+        # An empty list cannot be turned into columns.
         for (cell, _), block in zip(wanted, pool.map(play, *zip(*wanted, strict=True)) if wanted else (), strict=True):
             lines.write(written(cell, block))
-            lines.flush()
+            lines.flush()  # a run that is stopped loses only the blocks that are being played
 
 
 def play_repeats(pool: Executor, cells: Sequence[Cell]) -> None:

@@ -100,7 +100,9 @@ def _match(cell: Cell, seed: int, rotation: int) -> _Match:
         if dice[bot].random() < AT_RANDOM[bot]:
             row: Sequence[Action] = [dice[bot].choice(state.legal_actions(seat))]
         else:
+            # The policy gets a chance of its own, so the draws of the match are those of the rules alone.
             row = policy.row(state, seat, FastChance(0))
+        # As `play_row` does, but action by action, because the luck of each is measured.
         for number, action in enumerate(row):
             if number and action not in state.legal_actions(seat):
                 break
@@ -128,7 +130,7 @@ def _apply(state: State, seat: int, action: Action, chance: LiveChance, luck: Lu
         found.apply(seat, action, other)
         return found
 
-    if len(chance.draws) > drawn:
+    if len(chance.draws) > drawn:  # an action that draws nothing has no luck
         luck.add(state, again)
 
 
@@ -141,6 +143,7 @@ def ends(cell: Cell, openings: int) -> list[str]:
         chance = LiveChance(seed)
         state = opened(game, setup, seed, chance, openings)
         rollout(state, POLICIES[cell.game](setup), chance)
+        # 32 bits: among 40 matches, different ones hardly ever have the same.
         found.append(hashlib.sha256(json.dumps(state.to_json(), sort_keys=True).encode()).hexdigest()[:8])
     return found
 

@@ -63,6 +63,7 @@ def of_the_command(tally: Tally, margin: Margin, tilts: Floats) -> Floats:
         _, variance = _moments(values)
         size = margin.size * np.sqrt(variance)
     size = np.broadcast_to(size, len(tally.counts))
+    # A margin may exceed the largest effect; the effects stay in order then.
     largest = np.maximum(size, LARGEST)
     better = (size, np.sqrt(size * largest), largest)
     effects = (*better, *(size - effect for effect in better))
@@ -99,6 +100,7 @@ def of_mean(tally: Tally, mean: Floats | float, tilts: Floats) -> Floats:
 
 def _tilts(distances: Floats, counts: Floats, start: Floats) -> Floats:
     """Find the multipliers by Newton's method within brackets, all at the same time."""
+    # Between these, 1 + tilt * distance is positive for every value. Values are sorted, and reach from -1 to 1.
     low, high = -1 / distances[:, -1], -1 / distances[:, 0]
     tilts = np.where((low < start) & (start < high), start, 0.0)
     for _ in range(_MAX_STEPS):
@@ -106,9 +108,11 @@ def _tilts(distances: Floats, counts: Floats, start: Floats) -> Floats:
         terms += 1
         np.divide(distances, terms, out=terms)
         excess = np.einsum("ij,ij->i", counts, terms)
+        # The excess falls with the tilt, so its sign tells on which side the solution is.
         low, high = np.where(excess > 0, tilts, low), np.where(excess > 0, high, tilts)
         step = excess / np.einsum("ij,ij,ij->i", counts, terms, terms)
         before, wanted = tilts, tilts + step
+        # Newton's step, or half the way to the end of the bracket that it would pass.
         tilts = np.where(wanted <= low, (before + low) / 2, np.where(wanted >= high, (before + high) / 2, wanted))
         if np.abs(tilts - before).max() < _PRECISION:
             break
@@ -122,6 +126,7 @@ def _log_of_mixture(logs: Sequence[Floats]) -> Floats:
 
 
 def _with_extremes(tally: Tally) -> Tally:
+    # As in `referee.verdict.likelihood`: either extreme may still come.
     return Tally(tally.values, tally.counts + UNSEEN * (np.abs(tally.values) == 1))
 
 
@@ -165,6 +170,7 @@ class Ended(NamedTuple):
 def simulated(kind: Kind, tests: int, seed: str) -> Ended:
     """Simulate tests; the same seed gives the same."""
     draw = np.random.default_rng(list(seed.encode()))
+    # Both extremes belong to the values, even if no block had them (`_with_extremes`).
     values = np.array(sorted({-1.0, 1.0}.union(*(values for values, _ in kind.parts))))
     weights = [_weights(pool, values) for pool in kind.parts]
     batches = [min(_BATCH, tests - first) for first in range(0, tests, _BATCH)]
@@ -197,6 +203,7 @@ def _batch(kind: Kind, values: Floats, blocks: Iterator[Integers], tests: int) -
     """Draw blocks until all tests have ended."""
     ended = Ended(np.zeros(tests, np.int64), np.full(tests, MAX_BLOCKS), np.zeros(tests, np.bool_))
     running, counts, tilts = np.arange(tests), np.zeros((tests, len(values))), np.zeros((EFFECTS, tests))
+    # A random number for each value: tests with the same counts have the same sum, and others hardly ever do.
     hashes = np.random.default_rng(0).integers(2**62, size=len(values))
     for number, block in zip(range(1, MAX_BLOCKS + 1), blocks, strict=False):
         counts[np.arange(len(running)), block[running]] += 1
@@ -220,6 +227,7 @@ def _batch(kind: Kind, values: Floats, blocks: Iterator[Integers], tests: int) -
 
 def covers(tally: Tally, truth: float) -> Booleans:
     """Return whether `referee.verdict.likelihood.interval` contains the truth."""
+    # Student's t in place of the normal limit, squared and halved: the difference in log-likelihood that an interval allows.
     lacks = np.array([limit(int(number) - 1) ** 2 / 2 for number in tally.counts.sum(axis=1)])
     found: Booleans = -of_mean(_with_extremes(tally), truth, np.zeros(len(lacks))) < lacks
     return found

@@ -99,11 +99,12 @@ def add_row(report: Report, what: str, figures: Sequence[float], unit: str, aim:
 
 def compare(homes: Sequence[tuple[Home, int]], rounds: int, blocks: int) -> Iterator[tuple[str, list[float]]]:
     """Yield the median seconds of each question, and of each step of a run, on each ladder."""
-    for what in questions(0):
+    for what in questions(0):  # for their names only
         asks = [partial(questions(size)[what], Desk(home)) for home, size in homes]
         took = [[_timed(ask) for ask in asks] for _ in range(rounds)]
         yield what, [median(times) for times in zip(*took, strict=True)]
     stores = [Store(home.database, create=False) for home, _ in homes]
+    # The steps of all ladders are measured in turn, because each round is drawn from all.
     steps = list(zip(*(measure(store, blocks) for store in stores), strict=True))
     for step in steps[0][0]:
         yield step, [median(one[step] for one in times) for times in zip(*steps, strict=True)]

@@ -78,6 +78,7 @@ def add_rows(report: Report) -> None:
         bare, ours = stack.enter_context(served(["-c", BARE])), stack.enter_context(served(web))
         for page in PAGES:
             seconds(ours, [page])  # from now on it is there
+            # It goes on from round to round, so no address comes twice.
             anew = (f"{page}?n={number}" for number in count())
             for kind, addresses in (("again", repeat(page)), ("made anew", anew)):
                 rounds = [

@@ -90,8 +90,10 @@ class Course(NamedTuple):
 
 def play(setting: Setting, seed: int) -> Course:
     """Let a ladder play; return the final estimates of both ratings for the bots with a match."""
+    # Separate generators, also for the rule: what one of them draws does not move the others.
     world, noise = random.Random(seed), random.Random(seed + 1)
     cast = [Bot(number, world.gauss(MU, setting.strength)) for number in range(setting.bots)]
+    # In a block of k seats each bot plays k matches, so a block is worth k squared.
     blocks = round(setting.bots * setting.matches_each * len(setting.sizes) / sum(seats**2 for seats in setting.sizes))
     stays = [_stay(setting, bot.number, blocks, world) for bot in cast]
     field = Field(cast, random.Random(seed + 2), setting.sizes)
@@ -122,6 +124,7 @@ def _block(table: Sequence[Bot], field: Field, setting: Setting, noise: random.R
         field.met[bot.number][other.number] += 1
     field.changed |= {bot.number for bot in table}
     alike = {bot.number: setting.alike[bot.number % len(setting.alike)] for bot in table}
+    # The part for the block and the part for the match have the variance of NOISE together.
     form = {bot.number: noise.gauss(bot.strength, NOISE * sqrt(alike[bot.number])) for bot in table}
     for bot in table:
         bot.blocks += 1
@@ -154,6 +157,7 @@ def _fitted(cast: Sequence[Bot], matches: Sequence[CountedMatch]) -> list[Range]
 
 
 def _shift(ranges: Sequence[Range]) -> float:
+    # Only differences of ratings mean something.
     """Return the mean of truth less estimate, weighted by the blocks of each bot."""
     return fmean((one.strength - one.estimate for one in ranges), [one.blocks for one in ranges])
 

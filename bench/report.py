@@ -162,4 +162,5 @@ def page(report: Report, seen: Circumstances) -> str:
 
 
 def _line(cells: Sequence[str]) -> list[str]:
+    # A pipe would end the cell, a line break the row.
     return ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"]

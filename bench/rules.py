@@ -76,6 +76,7 @@ def looking_ahead(game: Game, seconds: float = SECONDS) -> dict[str, float]:
 
 
 def _each_second(work: Callable[[], object], seconds: float) -> float:
+    # A thousand calls for one look at the clock: it would count beside a clone, which takes some microseconds.
     def thousand() -> int:
         for _ in range(1000):
             work()
@@ -208,6 +209,7 @@ def _add_row(
     if beside[0] not in rounds[0][what]:
         report.absent(title, f"{ours}, but beside nothing: {NO_SPIEL}", aim)
         return
+    # The ratio of each round first: both were measured in the same moments.
     usual = [median(one[what][peer] for peer in beside) for one in rounds]
     ratio = median(one[what][game] / other for one, other in zip(rounds, usual, strict=True))
     name = beside[0] if len(beside) == 1 else f"the median of {len(beside)} games"

@@ -105,6 +105,7 @@ class Ladder:
 
     def run(self, way: Way, matches: int) -> Ran:
         """Play at least a number of matches."""
+        # Every run begins with the same ladder, so that all play as many tables of each size.
         shutil.rmtree(self._home, ignore_errors=True)
         shutil.copytree(self._qualified, self._home)
         before = self.counted()

@@ -79,6 +79,7 @@ class Field:
 
     def rate(self, bot: Bot, rating: Rating) -> None:
         """Give a bot a new rating."""
+        # The list stays sorted: the old place goes before the new one comes.
         del self._by_mu[bisect_left(self._by_mu, (bot.rating.mu, bot.number))]
         bot.rating = rating
         insort(self._by_mu, (bot.rating.mu, bot.number))
@@ -90,6 +91,7 @@ class Field:
     def nearest(self, bot: Bot, count: int) -> list[int]:
         """Return the numbers of the bots nearest in mu, half of them above and half below."""
         place = bisect_left(self._by_mu, (bot.rating.mu, bot.number))
+        # Near an end, the missing ones come from the other side.
         start = max(0, min(place - count // 2, len(self._by_mu) - count - 1))
         return [number for _, number in self._by_mu[start : start + count + 1] if number != bot.number]
 
@@ -111,6 +113,7 @@ def ours(field: Field) -> Iterator[list[int]]:
                 Candidate(
                     version=number,
                     author=f"author{number}",
+                    # The queue knows these bots as they were.
                     rating=bot.rating,
                     blocks=bot.blocks,
                     last_block=bot.last_block,
@@ -159,6 +162,7 @@ class Course:
 
     def matches_to(self, aim: float) -> float:
         """Return the matches per bot until a correlation was reached for good; infinity if it never was."""
+        # From the end: the correlation must stay above the aim from there on.
         for (x0, y0), (x1, y1) in zip(self.correlations[-2::-1], self.correlations[:0:-1], strict=True):
             if y1 < aim:
                 break
@@ -177,6 +181,7 @@ def play(rule: str, seed: int, bots: int = BOTS, matches_each: int = MATCHES_EAC
         matches_each: the matches of a bot, on average.
     """
     world, noise = random.Random(seed), random.Random(seed + 1)
+    # In a block of k seats each bot plays k matches, so a block is worth k squared.
     blocks = round(bots * matches_each * len(SEATS) / sum(seats**2 for seats in SEATS))
     cast = [Bot(number, world.gauss(MU, STRENGTH)) for number in range(bots)]
     field = Field(cast, random.Random(seed + 2))
@@ -190,6 +195,7 @@ def play(rule: str, seed: int, bots: int = BOTS, matches_each: int = MATCHES_EAC
         if block % max(1, blocks // POINTS) == 0:
             correlations.append((seats / bots, _rank_correlation(cast)))
     matches = [bot.matches for bot in cast]
+    # A wait that is not over yet counts, too.
     longest_wait = max(max(bot.longest_wait, blocks - bot.last_block) for bot in cast) / bots
     return Course(correlations, _coverage(cast), max(matches) / max(1, min(matches)), longest_wait)
 
@@ -206,7 +212,7 @@ def _play_block(table: Sequence[Bot], field: Field, noise: random.Random) -> Non
     for _ in table:
         performance = [noise.gauss(bot.strength, NOISE) for bot in table]
         order = sorted(performance, reverse=True)
-        ranks = [1 + order.index(one) for one in performance]
+        ranks = [1 + order.index(one) for one in performance]  # performances are real numbers: no two are equal
         for bot, rating in zip(table, update([bot.rating for bot in table], ranks), strict=True):
             field.rate(bot, rating)
             bot.matches += 1
@@ -221,6 +227,7 @@ def _places(values: Sequence[float]) -> list[int]:
 
 
 def _rank_correlation(bots: Sequence[Bot]) -> float:
+    # Spearman's correlation is that of the places.
     return correlation(_places([bot.rating.mu for bot in bots]), _places([bot.strength for bot in bots]))
 
 

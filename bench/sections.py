@@ -26,6 +26,7 @@ def fill(page: Path, command: str, parts: Mapping[str, str]) -> None:
     text = page.read_text(encoding="utf-8")
     for name, written in parts.items():
         begin, end = marks(command, name)
+        # Unpacking fails unless the mark is there exactly once.
         before, rest = text.split(begin)
         text = f"{before}{begin}\n{written}\n{end}{rest.split(end)[1]}"
     page.write_text(text, encoding="utf-8")

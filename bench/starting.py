@@ -52,6 +52,7 @@ async def one_question(sandbox: Sandbox | None, argv: Sequence[str], folder: Pat
         assert await talk.hear(kits.WAIT_SECONDS), talk.process.log.text()
         answered = time.perf_counter()
         await talk.say(kits.OVER)
+        # The processor time of children counts once they have ended, and been waited for.
         await talk.process.stop(GRACE_SECONDS)
     return Cost(answered - began, cpu_of_children() - before)
 

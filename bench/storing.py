@@ -67,6 +67,7 @@ def store(matches: int = MATCHES) -> Stored:
         ):
             for progress in run_locked(home, opened, plan):
                 assert progress.remark.level < logging.ERROR, progress.remark.text
+        # The blocks on the disk, of 512 bytes each whatever the file system's are, and not the lengths of the files.
         disk = sum(file.lstat().st_blocks * 512 for file in home.folder.rglob("*"))
     counted = elsewhere.matches
     return Stored(elsewhere.counting / counted, elsewhere.sent / counted, disk / counted)

@@ -63,6 +63,7 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
             break
         actor = state.seats_to_act()[0]
         question = _Question(state.observation(actor), state.legal_actions(actor))
+        # In every decision, also those of `search`: it is noted where that departs.
         row = greedys = _answer(greedy, question)
         if actor == seat:
             row = _answer(search, question)
@@ -234,6 +235,7 @@ def verify(matches: Sequence[Played]) -> int:
 def play_missing(cells: Sequence[Cell], blocks: int, workers: int, results: Path = RESULTS) -> None:
     """Play the missing blocks of all cells in turn, and store each complete block."""
     have = blocks_of(kept(results))
+    # Seed by seed, so that all cells have about as many blocks when this is stopped.
     wanted = [(cell, seed) for seed in range(1, blocks + 1) for cell in cells if seed not in have.get(cell, ())]
     with ProcessPoolExecutor(workers) as pool, results.open("a") as file:
         for block in pool.map(play_block, *zip(*wanted, strict=True)) if wanted else ():

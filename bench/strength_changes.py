@@ -94,6 +94,7 @@ class _Unpaired(RolloutPolicy):
 
     @override
     def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
+        # Each rollout has its own object, so another one means the next rollout.
         if chance is not self._chance:
             self._chance = chance
             for _ in range(next(self._rollouts)):

@@ -58,6 +58,7 @@ def effects(sums: Sums) -> list[Effect]:
     size = len(sums.sides)
     found = solve(sums.products, sums.sides)
     noise = max(0.0, sums.squares - sum(map(float.__mul__, found, sums.sides))) / sums.count
+    # The diagonal of the inverse, column by column: the variance of each coefficient, in units of the noise.
     units = [solve(sums.products, [float(row == place) for row in range(size)])[place] for place in range(size)]
     half = size // 2
     return [Effect(found[at], found[half + at], sqrt(noise * units[at])) for at in range(half)]

@@ -50,6 +50,7 @@ def fit(setup: Setup, matches: int, seed: int) -> dict[str, Fit]:
                 (held if number % HELD_OUT == 0 else fitted)[left].add(inputs, target)
     found = {}
     for left, row in enumerate(ROWS, 1):
+        # Rounded as they are written, so that the share is that of the written weights.
         weights = [round(weight, 4) for weight in fitted[left].weights([RIDGE] * len(FEATURES))]
         found[row] = weights, held[left].explained(weights)
     return found

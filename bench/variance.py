@@ -115,6 +115,7 @@ def shares_of(blocks: Sequence[Block]) -> Shares:
 def sums_of(rows: Sequence[Sequence[float]]) -> Sums:
     """Return the sums of some rows of a table."""
     *cells, squares, seat_squares, bot_squares = [sum(column) for column in zip(*rows, strict=True)]
+    # A block has as many rotations as bots.
     return Sums(len(rows), round(len(cells) ** 0.5), cells, squares, seat_squares, bot_squares)
 
 
@@ -122,6 +123,7 @@ def bootstrap(
     rows: Sequence[Sequence[float]], statistics: Callable[[Sequence[Sequence[float]]], Sequence[float]]
 ) -> list[Estimate]:
     """Return statistics of the rows of blocks, each with its interval over resamples of the blocks."""
+    # Seeded, so that the page repeats itself.
     draw = random.Random(len(rows))
     found = [statistics(draw.choices(rows, k=len(rows))) for _ in range(RESAMPLES)]
     cut = round(TAIL * RESAMPLES)

@@ -112,10 +112,10 @@ CELLS = [
 
 def block_difference(cell: Cell, gap: float, faults: Sequence[float], draw: random.Random) -> float:
     """Play a block; return the difference between the versions, as `referee.verdict.block.score` does."""
-    seatings = seatings_in_a_field(cell.seats) if cell.in_field else seatings_at_one_table(cell.seats)
+    # Drawn once: all matches of a block have the luck of its seed.
     luck = [draw.gauss(0, cell.luck) for _ in range(cell.seats)]
     scores: tuple[list[float], list[float]] = ([], [])
-    for seating in seatings:
+    for seating in _seatings(cell):
         performances = [
             _performance(cell, gap if place == NEW else 0.0, luck[seat], draw) for seat, place in enumerate(seating)
         ]
@@ -123,10 +123,16 @@ def block_difference(cell: Cell, gap: float, faults: Sequence[float], draw: rand
         for place in (NEW, OLD):
             if place in seating:
                 scores[place].append(beaten(performances, seating, place, lost))
+    # Rounded, because sums in another order differ in the last bits, and equal differences are one value of the pool.
     return round(fmean(scores[NEW]) - fmean(scores[OLD]), 12)
 
 
+def _seatings(cell: Cell) -> list[Seating]:
+    return seatings_in_a_field(cell.seats) if cell.in_field else seatings_at_one_table(cell.seats)
+
+
 def _performance(cell: Cell, strength: float, luck: float, draw: random.Random) -> float:
+    # Both have the mean 0 and the deviation 1.
     noise = NOISE * (draw.expovariate(1) - 1 if cell.is_skewed else draw.gauss(0, 1))
     performance = strength + luck + noise
     return performance // cell.step if cell.step else performance
@@ -146,6 +152,7 @@ def pools(cell: Cell, *, better: bool) -> list[Pool]:
     """Return the pools of a cell's blocks: one, or with a drift two, for its ups and downs."""
     if cell.values:
         return [([value for value, *_ in cell.values], [weights[better] for _, *weights in cell.values])]
+    # Equal versions lose their seats equally often: as often as the old one.
     gap, faults = (cell.gap, cell.faults) if better else (0.0, (cell.faults[OLD],) * 2)
     draw = random.Random(f"pool {cell.name} {better}")
     ups = Counter(block_difference(cell, gap + cell.drift, faults, draw) for _ in range(POOL))
@@ -249,8 +256,7 @@ TRIED = [
 
 def row(cell: Cell, equal: Side, better: Side) -> str:
     """Return a row of the table."""
-    field = 2 if cell.in_field or cell.seats > 2 else 1
-    size = field * cell.seats if cell.seats > 2 else 2
+    size = len(_seatings(cell))
     return (
         f"| {cell.name} | {equal.margin:.3f} ({equal.margin / better.deviation:.2f}) | {_share(equal.better, equal.tests)}"
         f" | {_share(better.not_better, better.tests)} | {max(equal.undecided, better.undecided):.1%}"

@@ -119,7 +119,7 @@ def _mean_question(record: Path) -> int:
     played: list[Played] = []
     for step in replay:
         legal = before.legal_actions(step.seat)
-        if len(legal) > 1:
+        if len(legal) > 1:  # others are not asked
             decision = Decision(1000, step.seat, before, legal, clock, 0.0, played=played[-6:])
             sizes.append(len(wire.decide(codec(replay.plan.game), decision, labels=False, now=0.0)))
         played.append(Played(step.seat, step.action))
@@ -142,7 +142,7 @@ async def _echo(question: int, rounds: int) -> tuple[float, float]:
 
     async def handle(_: object, context: Any) -> None:
         data = b"x" * question
-        await context.read()
+        await context.read()  # the agent is there, so its start is left out
         start, cpu = time.perf_counter(), time.process_time()
         for _round in range(rounds):
             await context.write(data)
@@ -180,6 +180,7 @@ def compare(chosen: Sequence[Game], rounds: int = ROUNDS) -> list[Compared]:
     tables = [(game, seats) for game in chosen for seats in (game.seat_counts[0], game.seat_counts[-1])]
     pairs: list[list[tuple[Asking, Asking]]] = [[] for _ in tables]
     with tempfile.TemporaryDirectory() as name:
+        # The bare stream before a match has the sizes of the match in the round before: these are for the first round.
         last = [play(*table, 0, Path(name))[1] for table in tables]
         for seed in range(1, rounds + 1):
             for at, table in enumerate(tables):
