@@ -201,6 +201,7 @@ def plan_deal(worths: Worths, table: Table, goods: Goods, credit: int) -> Deal:
         credit: the value that it has handed in and not spent.
     """
     turns = table.last_turn - table.turn
+    # Goods are worth nothing after the final turn (C8.1), so all are sold.
     if not turns:
         lots = worths.sets.split(goods)
         for lot in lots:

@@ -14,6 +14,7 @@ MAX_SALES = 100
 
 Goods = tuple[int, ...]
 """The number of tokens of each kind, as in observations."""
+# There are nine kinds, and a wild for each of at most five seats, so no digit overflows.
 Hand = int
 """A holding, whichever kinds its piles are: decimal digit n counts the piles of n tokens, digit 0 the wilds."""
 

@@ -56,6 +56,7 @@ def best_swap(worth: Worth, goods: list[int], shown: list[int]) -> tuple[float, 
         for take in range(10):
             if give == take or not shown[take]:
                 continue
+            # Swaps between piles of the same sizes lead to the same hand.
             alike = 4 * (1000 * goods[give] + goods[take]) + 2 * (give == 9) + (take == 9)
             if alike in tried:
                 continue
@@ -75,7 +76,7 @@ def _change(goods: list[int], kind: int, by: int) -> int:
 
 def draw_gain(worth: Worth, goods: list[int], table: Table) -> float:
     """Return the average worth of a token drawn from the bag (C5.1)."""
-    bag = table.bag if any(table.bag) else table.discard
+    bag = table.bag if any(table.bag) else table.discard  # the next draw mixes the discard pile in (C5.1)
     hand, tokens, total = hand_of(goods), 0, 0.0
     for kind in range(10):
         count = bag[kind]
@@ -136,7 +137,7 @@ class PortPlan:
                 slack = min(coins - stake, MAX_SLACK)
                 gain = self._gains[place]
                 odds = BID_ODDS + BID_GAIN * gain + BID_SLACK * slack - BID_STAKE * stake - BID_CROWD * rivals
-                chance /= 1 + math.exp(min(odds, 50.0))
+                chance /= 1 + math.exp(min(odds, 50.0))  # 50: the exponential stays finite
         self._chances[stake] = chance
         return chance
 
@@ -255,6 +256,7 @@ def denials(worths: Worths, table: Table) -> list[Denial]:
     found: list[Denial] = []
     sets, seat, seats = worths.sets, table.seat, table.setup.seats
     mine = score(table, seat) + table.safe[seat] + sets.value_of_all(hand_of(table.goods[seat]))
+    # Only seats that play later in this turn can still collect.
     for step in range(1, (table.first_seat - seat - 1) % seats + 1):
         found += _denials_to(worths, table, (seat + step) % seats, mine)
     return sorted(found, key=_net_cost)

@@ -173,6 +173,7 @@ class Shopping:
         worths, bundles = self.worths, self._bundles
         for card, cost, worth in offers:
             copy = 1 << 3 * card
+            # From the largest credit down, so that each copy is bought once.
             for credit in range(most, cost - 1, -1):
                 better = worths[credit - cost] + worth
                 if better > worths[credit]:

@@ -89,6 +89,8 @@ def search(
             start = node.table
             if extra:
                 if node.least < board.mayor_price:
+                    # The mayor is paid when the plan is made (V2.3), before the cards are used: the pesos must never be
+                    # missing on the way.
                     continue
                 start = start.clone()
                 start.money[seat] -= board.mayor_price
@@ -99,6 +101,8 @@ def search(
                 check()
                 used, paid = node.used | 1 << place, start
                 if place < slotted:
+                    # The surcharge is for the place that the card has by then: used cards leave a gap, and others move up
+                    # (R13).
                     behind += 1
                     if board.surcharges[behind - 1]:
                         if start.money[seat] < board.surcharges[behind - 1]:
@@ -114,6 +118,7 @@ def search(
                                 [view.contest[action.village] for action in row if isinstance(action, act.Trade)], 0.0
                             )
                         points = worth(view, end, free, can_trade, can_ship) - risk
+                        # Equal states need no second look: the best way to each is enough.
                         stores = (*end.warehouse[seat], *end.hold[seat], *end.merchants[seat], *end.markets)
                         key = (
                             end.money[seat],

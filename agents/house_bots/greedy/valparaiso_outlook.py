@@ -80,6 +80,7 @@ class View:
         merchants = [0] * len(Location)
         traders = [0] * len(Location)
         for other in others:
+            # Before the cards are used, plans are secret: any rival may trade.
             trades = phase < _USE or may_trade(table, other)
             for at, number in enumerate(table.merchants[other]):
                 merchants[at] += number
@@ -92,6 +93,7 @@ class View:
         self.river_tolls = self.tolls if setup.options["river_toll"] else [0] * len(Location)
         self.contest = [estimates.contest * number for number in traders]
         self.shelter = setup.options["return_rule"] == "shelter"
+        # Without this round.
         self.left = max(0.0, min((board.end_vp - max(table.vp)) / estimates.pace - 1, table.last_round - table.round))
         self.rival = max([scoring.final(table, other)[0] for other in others])
         self.counted: dict[object, list[int]] = {}
@@ -289,6 +291,7 @@ def spreads(view: View, table: Table, worths: dict[Location, float]) -> list[Spr
                 after: dict[tuple[int, ...], tuple[int, tuple[tuple[Location, ...], ...]]] = {}
                 for at, (cost, moved) in found.items():
                     for end, more, way in options:
+                        # Outside of markets, a second merchant in a place adds nothing: one is enough to build (V4.5).
                         if not way or is_market(end) or not at[end]:
                             new = (*at[:end], at[end] + 1, *at[end + 1 :])
                             if new not in after or cost + more < after[new][0]:
@@ -444,7 +447,7 @@ def stay(view: View, table: Table) -> list[int]:
                     kept[village] = merchants[village] if points > 0 else 0
                 elif points > most:
                     best, most = village, points
-        kept[best] += best > 0
+        kept[best] += best > 0  # 0 is Valparaíso: nobody stays outside
         kept[0] = sum(merchants) - sum(kept)
         view.stays[key] = kept
     return view.stays[key]

@@ -212,6 +212,7 @@ def piazza_row(view: View, plan: Plan) -> Row:
         value += view.reserve_value(passed)
     value += LATE_BIRTH
     supply, gain = float(table.supply[seat]), 0.0
+    # Pigeons that are there already take theirs from the supply first.
     supply -= min(supply, BORN * there * rounds)
     row = Row(0, 0.0)
     for more in range(min(table.reserve[seat], view.board.piazza_limit - there)):

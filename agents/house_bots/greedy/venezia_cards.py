@@ -72,6 +72,7 @@ def rated_cards(view: View, laid: Sequence[int], spare: int) -> list[tuple[float
         odds = 1.0
         for rival in rivals:
             if card in rival:
+                # A rival is assumed to play any card of its hand, or none, with the same chance.
                 odds *= 1 - 1 / (1 + len(rival))
         found.append((odds * promised(view, card, looks, spare), card))
     return found

@@ -107,6 +107,7 @@ class Outlook:
             for size in self.sizes[seat]:
                 ends.add(self.counts[seat] + size)
         row, mine, now = Row(0, 0.0), self.counts[self.seat], self.worth()
+        # More than one pigeon beyond the largest possible pile of a rival gains nothing.
         for more in range(1, min(most, max(ends) + 1 - mine) + 1):
             if more == 1 or mine + more in ends or mine + more - 1 in ends:
                 row.add(more, self.worth_with(self.seat, more) - now + liking)
@@ -253,7 +254,7 @@ def rounds_left(table: Table) -> int:
     missing = table.board.win_points - max(table.score)
     if table.setup.options["end_rule"] == "fixed4":
         return left
-    return max(0, min(left, -(-missing // POINTS_A_ROUND) - 1))
+    return max(0, min(left, -(-missing // POINTS_A_ROUND) - 1))  # rounded up, without this round
 
 
 class Shares:
@@ -271,6 +272,7 @@ class Shares:
     def add(self, row: Row, price: float, cost: int) -> None:
         """Lay pigeons on one more card as well, which counts as `cost` cards if it gets any."""
         counts, nets = _useful(row, price)
+        # Of all ways to the same cards and pigeons, only the best is kept.
         place_of = [-1] * ((self.cards + 1) * (self.pigeons + 1))
         used, laid, totals = self.used, self.laid, self.totals
         self.used, self.laid, self.totals = [], [], []

@@ -158,8 +158,10 @@ class Mover:
         now, here = self._captured(), self._standing(start)
         parents = [NONE] * _SQUARES
         for end in self._ends(start, parents):
+            # Even if all rivals were captured, it would not be better.
             if self._values[end] - here + self._hunted * len(self._rivals) <= self._best:
                 continue
+            # Captures and threats can change only beside a rival.
             near = self._beside[end] or self._beside[start]
             gain = self._values[end] - here
             if near:
@@ -201,6 +203,7 @@ class Mover:
             squares.append(self._parents[squares[-1]])
         squares.reverse()
         way: list[Action] = [act.jump(squares[at], squares[at + 1]) for at in range(len(squares) - 1)]
+        # With a further jump in reach, the chain does not end by itself (Z5.4).
         for over, further in self._grid.jumps[end]:
             if further not in squares and self._can_jump(start, over, further):
                 return [*way, act.STOP]

@@ -73,6 +73,7 @@ class GreedyPolicy(RolloutPolicy):
     def _errors(self, table: Table) -> list[float]:
         number = self._drawn + (table.turn * table.colours + table.acting_colour) * len(table.bids)
         found: list[float] = []
+        # A hash instead of draws: an error depends on the turn, the colour and the building only, whatever was played before.
         for building in range(len(table.bids)):
             mixed = (number + building) * 0x9E3779B1 & 0xFFFFFFFF
             mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
@@ -162,6 +163,7 @@ class Auction:
         """The free space of the bank."""
         self.bank = NONE
         """The points that the bank gains beyond all bids that it excludes; NONE if it is closed."""
+        # With bids of its own it stays away: the bank takes all its Merchants out of the buildings (Y2.6).
         if not view.committed[view.colour] and NOBODY in table.bank:
             self.space = table.bank.index(NOBODY)
             payment = view.board.bank_payment(expected_total(view))[self.space]

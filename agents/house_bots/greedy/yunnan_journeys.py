@@ -152,6 +152,7 @@ class Ways:
 
     def spreads(self, own: Own) -> list[int]:
         """Return all ways to distribute Merchants with the border passes, those with the fewest passes first."""
+        # Packed with room for each: passes have 8 bits, the Horse 3, bridges 4, and the Merchants all that are left.
         key = ((own.unmoved << 4 | own.bridges) << 3 | own.horse) << 8 | own.passes
         found = self._spreads.get(key)
         if found is None:
@@ -162,7 +163,7 @@ class Ways:
 
     def _spread(self, own: Own) -> list[int]:
         found, border, known = [own.unmoved], [own.unmoved], {own.unmoved}
-        for _ in range(own.passes):
+        for _ in range(own.passes):  # each pass takes one Merchant over one border
             reached = []
             for before in border:
                 for start, end in self._borders(own):

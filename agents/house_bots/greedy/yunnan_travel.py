@@ -136,7 +136,7 @@ def matched(starts: int, ends: int, distances: list[list[int]], passes: int) -> 
     for at, start in enumerate(before):
         needed += distances[start][after[at]]
     if needed > passes:
-        after = _search(before, after, distances, passes) or before
+        after = _search(before, after, distances, passes) or before  # without a way to match them, everybody stays
     return [(start, after[at]) for at, start in enumerate(before)]
 
 

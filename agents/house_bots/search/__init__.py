@@ -113,6 +113,7 @@ class SearchBot(HouseBot):
         self._decisions += 1
         if len(decision.actions) == 1:
             return 0
+        # Processor time is the budget; the other clock tells whether the answer would be late.
         cpu, wall = time.process_time(), self._clock()
         limit = min(decision.budget * BUDGET_SHARE, decision.bank * BANK_SHARE)
 
@@ -125,6 +126,7 @@ class SearchBot(HouseBot):
         def is_late() -> bool:
             return self._clock() - wall >= limit
 
+        # A changed recipe hands the candidates on to the game's own one, which looks at this clock.
         self._own.is_late = is_late if self._rollouts is None else never
         self.last = Search(self._game, self._recipe, decision.observation, self._seat, self._seed())
         return self.last.run(share_spent, is_late if self._rollouts is None else None)

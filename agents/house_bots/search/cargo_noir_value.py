@@ -31,6 +31,7 @@ def features(worths: Worths, table: Table, seat: Seat) -> list[float]:
         if stack and stack == max(table.stacks[port]):
             gain = worth.of(hand_with(goods, table.port_goods[port])) - now
             chance = 1.0
+            # The seat on turn collects before anybody can outbid it.
             if seat != table.seat and turns:
                 chance = PortPlan(worths, table, seat, port).chance_to_stay(stack)
             expected += chance * gain

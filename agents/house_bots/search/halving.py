@@ -81,6 +81,7 @@ class Search:
         alive = list(range(len(self.rows)))
         rounds = max(1, math.ceil(math.log2(max(2, len(alive)))))
         for number in range(rounds):
+            # Every round has the same share of the budget, so candidates that stay longer get more samples.
             goal = (number + 1) / rounds
             done = 0
             while len(alive) > 1 and (done < FIRST_SAMPLES or share_spent(self.rollouts) < goal):
@@ -92,6 +93,7 @@ class Search:
 
     def _compare(self, alive: Sequence[int], share_spent: Callable[[int], float]) -> bool:
         """Play each remaining candidate in one more sample; return whether further samples can add information."""
+        # The first candidate always stays, so it has all samples.
         number = len(self.differences[0])
         world = self._sampled(number) if number and self._recipe.has_secrets else self._world
         results: list[float] = []
@@ -123,6 +125,7 @@ class Search:
     def _played(self, state: State, row: Sequence[Action], chance: FastChance) -> tuple[bool, float]:
         """Play a row and a rollout; return whether the match is over, and the seat's points beyond its rivals'."""
         stages = self._recipe.stages(state)
+        # Read before the row is played, which may end the stage.
         until = TO_THE_END if stages >= TO_THE_END else state.stage() + stages + self._deeper
         play_row(state, self._seat, row, chance)
         rollout(state, self._policy, chance, until)
@@ -152,6 +155,7 @@ class Search:
         """Return the best row; a candidate replaces the first if it is better by the margin."""
         best = max(alive, key=lambda index: (self._mean(index), -index))
         mean, found = self._mean(best), self.differences[best]
+        # At least two samples: one has no variance.
         if best == 0 or mean <= 0 or len(found) < self._recipe.min_samples:
             return self.rows[0]
         variance = math.fsum((one - mean) ** 2 for one in found) / (len(found) - 1)
@@ -160,5 +164,6 @@ class Search:
 
 def _share_beaten(ranks: Sequence[int], seat: Seat) -> float:
     """Return the share of rivals that a seat is ahead of, ties half."""
+    # 0.5: the seat itself, as a tie.
     beaten = math.fsum((rank > ranks[seat]) + (rank == ranks[seat]) / 2 for rank in ranks) - 0.5
     return beaten / (len(ranks) - 1)

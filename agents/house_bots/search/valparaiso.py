@@ -72,7 +72,7 @@ class ValparaisoRecipe(Recipe):
 
     def _view(self, state: State, seat: Seat, legal: Sequence[Action]) -> View:
         """Return greedy's data for a decision of a seat."""
-        return View(cast("Table", state).clone(), seat, legal)
+        return View(cast("Table", state).clone(), seat, legal)  # a copy: the view changes its table
 
 
 def add(rows: list[Sequence[Action]], found: Sequence[Sequence[Action]], most: int) -> None:

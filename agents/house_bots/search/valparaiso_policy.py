@@ -70,7 +70,7 @@ class ValparaisoPolicy(RolloutPolicy):
 
     def _doubted(self, state: State, chance: Chance) -> list[Estimates]:
         """Return each seat's estimates in a rollout, drawn at its first decision."""
-        if chance is not self._chance:
+        if chance is not self._chance:  # each rollout has its own object
             self._chance = chance
             stream = chance.stream("policy")
             self._drawn = [drawn(self._factors, self._doubt, stream) for _ in range(state.setup.seats)]
@@ -99,6 +99,7 @@ def use_next(view: View) -> list[Action]:
     for mode in _MODES:
         effect = deck.effect_of(table, seat, card, mode)
         ends = [] if effect is None else variants(view, table, effect)
+        # Not using a card is legal only without a pure gain (V3.3).
         if mode is Mode.NONE and deck.effect_of(table, seat, card, Mode.ALT) not in PURE_GAINS:
             ends = [(table, ())]
         for end, choices in ends:

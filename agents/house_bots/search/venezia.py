@@ -60,6 +60,7 @@ def plans(
         if isinstance(row[at], act.Card):
             cards = [act.PLANNED_CARDS[0], *[act.PLANNED_CARDS[card] for card in table.hand(seat)]]
             found += [[*row[:at], card, *row[at + 1 :]] for card in cards]
+    # Seeded, so that the same decision has the same candidates.
     draw = FastChance(table.round).stream("likings")
     for _ in range(PLANS):
         if is_late():
