@@ -201,7 +201,6 @@ def play(rule: str, seed: int, bots: int = BOTS, matches_each: int = MATCHES_EAC
 
 
 def _play_block(table: Sequence[Bot], field: Field, noise: random.Random) -> None:
-    """Play all rotations of a block, and rate them."""
     for bot, other in permutations(table, 2):
         field.met[bot.number][other.number] += 1
     for bot in table:

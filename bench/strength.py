@@ -154,7 +154,6 @@ def opened(game: Game, setup: Setup, seed: int, chance: Chance, openings: int) -
 
 
 def _answer(bot: HouseBot, question: _Question) -> list[Action]:
-    """Return the actions that a bot plays."""
     row = bot.choose(question)
     return [question.actions[row]] if isinstance(row, int) else list(row)
 

@@ -93,7 +93,7 @@ class View:
         self.river_tolls = self.tolls if setup.options["river_toll"] else [0] * len(Location)
         self.contest = [estimates.contest * number for number in traders]
         self.shelter = setup.options["return_rule"] == "shelter"
-        # Without this round.
+        # The rounds after this one, if the leading seat keeps the pace.
         self.left = max(0.0, min((board.end_vp - max(table.vp)) / estimates.pace - 1, table.last_round - table.round))
         self.rival = max([scoring.final(table, other)[0] for other in others])
         self.counted: dict[object, list[int]] = {}

@@ -154,7 +154,6 @@ def _rate_raptors(view: View, looks: Sequence[Outlook], use: Use) -> None:
 
 
 def _rate_purges(view: View, looks: Sequence[Outlook], use: Use) -> None:
-    """Rate a purge of each colour from each district."""
     for place in DISTRICTS:
         here = view.table.loc[place]
         for seat in range(view.seats):

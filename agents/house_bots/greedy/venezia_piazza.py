@@ -194,7 +194,6 @@ class Mover:
         return over in self._tourists or (self._owner[over] != NONE and over != start)
 
     def _way(self) -> list[Action]:
-        """Return the walk or the jumps to the best end."""
         start, end = self._start, self._end
         if self._parents[end] == NONE or (self._walks and end in self._grid.neighbours[start]):
             return [act.walk(start, end)]

@@ -71,7 +71,6 @@ class ValparaisoRecipe(Recipe):
         return [worth(view, view.table, view.board.open_slots, True, True) for view in views]
 
     def _view(self, state: State, seat: Seat, legal: Sequence[Action]) -> View:
-        """Return greedy's data for a decision of a seat."""
         return View(cast("Table", state).clone(), seat, legal)  # a copy: the view changes its table
 
 

@@ -115,7 +115,6 @@ def _header(seen: CargoNoirObservation) -> str:
 
 
 def _turn(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | None, was: CargoNoirObservation) -> str:
-    """Draw the seat on turn, and its phase."""
     seat, pending, has = seen.seat, seen.pending_stake, seen.seats[seen.seat]
     sending = seen.phase is Phase.P3 or (pending is not None and pending.purpose is Purpose.SEND)
     now = 2 if sending else 1 if seen.phase in (Phase.P2, Phase.P2_DIFF, Phase.P2_DISCARD) else 0
@@ -173,7 +172,6 @@ def _standing(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | 
 
 
 def _offer(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObservation) -> str:
-    """Draw the victory cards that can be bought."""
     powers = {
         Card.CARGO_SHIP: "+1 ship",
         Card.WAREHOUSE: f"+{board.warehouse_storage} storage",

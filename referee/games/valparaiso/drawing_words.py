@@ -318,7 +318,6 @@ def _done(
 
 
 def _used(board: ValparaisoBoard, what: str, card: Card | None, colour: Colour, mode: Mode) -> str:
-    """Describe the use of a card."""
     if card is None:
         return f"uses {what}"
     kind = board.cards[card]

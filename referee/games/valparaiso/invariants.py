@@ -158,7 +158,6 @@ def _setup_problems(table: Table) -> list[str]:
 
 
 def _phase_problems(table: Table) -> list[str]:
-    """Return the entries that do not fit the phase."""
     found = []
     phase, seat = table.phase, table.seat
     timed = planning.is_timed(table)

@@ -149,7 +149,6 @@ def _play_transfer(table: Table, action: act.Transfer) -> None:
 
 
 def _exchange_and_end(table: Table, pay: Amount, gain: Amount, rule: str, times: int = 1) -> None:
-    """Pay and gain, and end the turn."""
     if not holdings.can_pay(table, table.seat, pay, times):
         raise IllegalAction("the warehouse has too few goods for that, or the seat too few pesos", rule)
     holdings.exchange(table, table.seat, pay, gain, times)

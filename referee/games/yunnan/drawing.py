@@ -185,7 +185,6 @@ def _decision(board: YunnanBoard, seen: YunnanObservation) -> str:
 
 
 def _buildings(board: YunnanBoard, seen: YunnanObservation, was: YunnanObservation) -> str:
-    """Draw the spaces of each building with their bids."""
     parts = [_free_spaces(board.bid_spaces, board.small_spaces)]
     for bid in seen.bids:
         where = (212 + 37 * board.bid_spaces.index(bid.value), 42 + 58 * bid.building)

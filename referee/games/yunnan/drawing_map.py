@@ -134,7 +134,6 @@ def _route(board: YunnanBoard, seen: YunnanObservation, reach: Reach) -> str:
 
 
 def _site(seen: YunnanObservation, site: Site, was: YunnanObservation, x: float, y: float) -> str:
-    """Draw a bridge site with its name and the bridges there."""
     owners = [colour for colour, has in zip(Colour, seen.colours, strict=False) if site in has.bridges]
     across = min(max(len(owners), 1), 3)
     parts = [
@@ -158,7 +157,6 @@ def _inspected(seen: YunnanObservation) -> bool:
 def _province(
     board: YunnanBoard, seen: YunnanObservation, province: Province, reach: Reach | None, was: YunnanObservation
 ) -> str:
-    """Draw the pieces in a province, and special facts about it."""
     parts = []
     if seen.pending_displace is province:
         parts.append(_sign(merchant(None), "displace?", LAMP))
