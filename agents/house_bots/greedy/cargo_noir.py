@@ -71,7 +71,7 @@ def plan(worths: Worths, table: Table) -> list[Action]:
     if phase is _P2_DIFF:
         return _finish_set(worths, table)
     if phase is _P2_DISCARD:
-        return _discard(worths, table)
+        return _discard(table)
     if phase is _P3:
         return _send_ships(worths, table)
     coins = pending_stake(worths, table)
@@ -288,7 +288,7 @@ def _last_cards(worths: Worths, table: Table, credit: int) -> list[int]:
     return shopping.cards(chosen)
 
 
-def _discard(worths: Worths, table: Table) -> list[Action]:
+def _discard(table: Table) -> list[Action]:
     """Discard goods so that the best store remains (C4.9)."""
     goods = tuple(table.goods[table.seat])
     kept = _after_discards(table, goods)

@@ -163,7 +163,7 @@ def happened(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene) -> Str
     before = scene.before
     if scene.seat is None or not isinstance(before, VeneziaObservation):
         return Strip(scene.step, scene.steps, scene.bots, None, "The match begins", ())
-    what = "completes its plan" if scene.action is None else _done(board, before, seen, scene.seat, scene.action)
+    what = "completes its plan" if scene.action is None else _done(board, before, seen, scene.action)
     gained = gains(breakdown(board, before), breakdown(board, seen))
     if gained:  # points come from the scoring of a round only (Z10.1)
         what += f"; round {before.round} is scored"
@@ -174,7 +174,7 @@ def happened(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene) -> Str
     return Strip(scene.step, scene.steps, scene.bots, scene.seat, what, gained)
 
 
-def _done(board: VeneziaBoard, before: VeneziaObservation, seen: VeneziaObservation, seat: Seat, action: Action) -> str:
+def _done(board: VeneziaBoard, before: VeneziaObservation, seen: VeneziaObservation, action: Action) -> str:
     """Describe an action: `walks from D5 to D6`."""
     here = "there" if before.card_place is None else f"in {place_name(board, before.card_place)}"
     match action:
