@@ -91,7 +91,7 @@ class Ladder:
             while process.poll() is None:
                 yield time.monotonic(), self.counted()
                 time.sleep(_POLL_SECONDS)
-            if process.returncode:
+            if process.returncode:  # the output is read only if the run has failed
                 said.seek(0)
                 raise RuntimeError(said.read())
         yield time.monotonic(), self.counted()
@@ -123,6 +123,7 @@ def steady_rate(seen: list[tuple[float, int]], workers: int) -> float:
     """
     last = seen[-1][1] - workers
     begin, first = next((moment, count) for moment, count in seen if count >= workers)
+    # From then on some workers have nothing to play.
     end, after = next((moment, count) for moment, count in seen if count >= last)
     return (after - first) / (end - begin)
 

@@ -65,6 +65,7 @@ def row_of(cell: Cell, blocks: Blocks) -> str:
     """Return a row of the table."""
     gains = differences(blocks)
     noted = [match for block in blocks.values() for match in block if match.departed is not None]
+    # Of the matches with noted rows: the oldest have none.
     departs = sum(len(match.departed or ()) for match in noted) / max(1, sum(match.decisions for match in noted))
     first = share_of(blocks)
     low, high = interval(blocks)
@@ -139,6 +140,7 @@ def trials(blocks: Sequence[Sequence[float]]) -> float:
     if not spread:
         return matches
     share = mean(shares)
+    # Korn and Graubard's correction: t with the degrees of freedom of independent matches, to that of the blocks.
     few = (limit(matches - 1) / limit(count - 1)) ** 2
     return min(matches, max(count, few * share * (1 - share) * count / spread))
 

@@ -150,6 +150,7 @@ def _answer_bids(worths: Worths, table: Table) -> list[Action]:
     if table.last_turn > table.turn:
         deal = plan_deal(worths, table, tuple(table.goods[seat]), table.credit)
         bought = deal.cards.count(Card.CARGO_SHIP)
+        # As if all outbid ships were at home with their coins: a ship whose port is chosen again raises there.
         free = [port for port in table.open_ports if port in outbid or is_free(table, port)]
         coins = table.safe[seat]
         for port in outbid:

@@ -117,7 +117,7 @@ class Sets:
             if size:
                 lots.append(self.different_set(kinds[:size], used))
             else:
-                lots.append(self._same_set(left, kinds[-1] if kinds else _WILD, True))
+                lots.append(self._same_set(left, kinds[-1] if kinds else _WILD, True))  # the largest pile
             left = without(left, lots[-1])
         return lots
 
@@ -198,7 +198,7 @@ class Sets:
                     found[rest] = (value + lot.value, (*sold, lot))
                 elif value + lot.value > found[rest][0]:
                     found[rest] = (value + lot.value, (*sold, lot))
-            if len(found) > MAX_SALES:
+            if len(found) > MAX_SALES:  # approximate: the sets of one hand may exceed it
                 break
         return found
 

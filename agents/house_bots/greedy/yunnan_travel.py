@@ -57,7 +57,7 @@ class Journeys:
         table, now = self.view.table, self.merchants[victim]
         after = now[:]
         after[province] -= 1
-        after[province - 1] += 1
+        after[province - 1] += 1  # a displaced Merchant goes one province back (Y5.5)
         lost = earned(table, victim, now) - earned(table, victim, after)
         return lost + LEADING * scoring.scores(table)[table.owner[victim]]
 
@@ -80,6 +80,7 @@ def travel(view: View) -> list[Action]:
     own = Own(unmoved, fixed, posts, table.bridges[colour], table.horse[colour], table.passes_left)
     scale = scale_of(view, table.influence[colour], view.turns)
     journeys = Journeys(view)
+    # The journeys are planned with these structures: a Bridge shortens them, and a Post connects.
     own = build(view, own, scale, journeys.plan)
     distances = view.ways.distances[own.bridges]
     chosen = view.ways.best_spread(own, scale)
@@ -162,6 +163,7 @@ def _search(before: list[int], after: list[int], distances: list[list[int]], pas
 
 def swap(journeys: Journeys, stay: list[int], left: int) -> None:
     """Plan to swap Merchants of neighbouring provinces as long as that displaces somebody (section 10, E11)."""
+    # The two Merchants change places, so the distribution stays the best one.
     for far in range(len(Province) - 1, 0, -1):
         near = far - 1
         while left >= 2 and stay[near] and stay[far] and (journeys.targets(near) or journeys.targets(far)):

@@ -57,6 +57,7 @@ class CargoNoirRecipe(Recipe):
         own = plan(self._worths, table)
         rows: list[list[Action]] = [own]
         if table.phase is _P1:
+            # These must be played at some time (C2.1), and their coins and goods help with the rest: nothing to compare.
             if not isinstance(own[0], act.Casino | act.Collect | act.Wait):
                 rows += trades(self._worths, table) if table.todo_market else answers(table)
         elif table.phase is _P2:
@@ -111,7 +112,7 @@ def fleets(worths: Worths, table: Table) -> list[list[Action]]:
     fleet = plan_ships(worths, table, table.goods[seat], table.safe[seat], table.ships_home, free)
     coins = table.safe[seat]
     for port in fleet.stakes:
-        coins -= fleet.stakes[port]
+        coins -= fleet.stakes[port]  # what the fleet leaves in the safe
     rows: list[list[Action]] = []
     for port in fleet.stakes:
         rows += _with_another_stake(table, fleet, port, coins)
@@ -120,7 +121,7 @@ def fleets(worths: Worths, table: Table) -> list[list[Action]]:
         if place in fleet.macao:
             others = fleet.macao[:]
             others.remove(place)
-            rows.append(row_of_fleet(fleet.stakes, [*others, 1 - place]))
+            rows.append(row_of_fleet(fleet.stakes, [*others, 1 - place]))  # the other place of Macao
             for port in free:
                 stake = 0 if port in fleet.stakes else stake_in(worths, table, port, coins)[1]
                 if stake:

@@ -103,6 +103,7 @@ def _ships(seen: CargoNoirObservation, was: CargoNoirObservation, seat: Seat, ro
     for place, (words, count) in enumerate(now.items()):
         x, y = 84 + step * (place % 2), 80 + 20 * (place // 2)
         parts.append(text(x, y, short(count), 15, INK if count else FADED, bold=True, fit=20))
+        # Beside the number: a figure of this size is about 9.5 wide.
         parts.append(text(x + 4 + 9.5 * len(short(count)), y, words, SMALLEST, FADED, fit=step - 15))
         if count != then[words]:
             parts.append(brackets(x - 4, y - 15, min(step, 84), 20))
@@ -118,7 +119,7 @@ def _where(seen: CargoNoirObservation, seat: Seat) -> dict[str, int]:
 def _storage(goods: int, storage: int, room: float, value: int) -> str:
     """Draw a bar of the goods that fit into the storage, with the excess in the alarm colour."""
     width = room - 180
-    scale = width / max(goods, storage, 1)
+    scale = width / max(goods, storage, 1)  # all goods, also those that do not fit, are in the bar
     stored, spare = min(goods, storage), max(0, goods - storage)
     parts = [
         text(12, 125, f"goods {short(goods)}/{short(storage)}", SMALLEST, ALARM if spare else INK, fit=90),
@@ -140,7 +141,7 @@ def _goods(has: SeatView, had: SeatView, room: float, columns: int, *, is_own: b
             parts.append(
                 box(x - 3, y - 13, min(step - 2, 44), 26, "none", "none", 0, 4, data_spot=spot_of("good", kind))
             )
-        parts.append(token(x + 11, y, kind, 22, 1 if has.goods[kind] else 0.35))
+        parts.append(token(x + 11, y, kind, 22, 1 if has.goods[kind] else 0.35))  # faint if it was just handed in
         parts.append(text(x + 25, y + 5, short(has.goods[kind]), 14.5, bold=True, fit=step - 26))
         if has.goods[kind] != had.goods[kind]:
             parts.append(brackets(x - 3, y - 13, min(step - 2, 44), 26))

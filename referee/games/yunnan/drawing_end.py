@@ -68,12 +68,14 @@ def final_table(
         parts.append(text(x, 68, ordinal(ranks[seat]), 17, BRASS if ranks[seat] == 1 else INK, "middle", bold=True))
         parts.append(group(x, 92, mark))
         parts.append(name_text(x - room / 2, 126, words, SMALLEST, room))
+    # Sources of which nobody has any points take no row.
     scored = [at for at in range(len(points[0])) if any(of_seat[at].points for of_seat in points)]
     rows = [(points[0][at].source, [of_seat[at].points for of_seat in points], INK) for at in scored]
     rows.append(("total", [sum(part.points for part in of_seat) for of_seat in points], BRASS))
     ties = [(name, list(values), FADED) for name, values in decided_by[1:]]
     decided = what_decided(ranks, decided_by)
     verdict = textwrap.wrap(f"{decided[0].upper()}{decided[1:]}", 42)
+    # The rows share the height between the heads of the columns and the verdict.
     step = min(36, (height - 170 - 20 * len(verdict)) / (len(rows) + len(ties) + 1))
     parts.append(path(f"M14 {160 + step * (len(scored) - 0.72):.1f}H{width - 14}", stroke=LINE, thick=1.5))
     parts.append(text(14, 160 + step * len(rows), "what breaks ties:", 15, DIM))
