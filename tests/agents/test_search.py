@@ -110,6 +110,19 @@ def test_a_row_that_was_played_in_too_few_samples_does_not_replace_the_first() -
     assert few.run(lambda done: done / 400) == few.rows[0] != best
 
 
+@pytest.mark.parametrize("min_samples", [0, 1])
+def test_one_sample_is_too_few_for_a_margin_whatever_the_recipe_says(min_samples: int) -> None:
+    setup = SEALED.setup(2, {}, shipped_board(SEALED))
+    recipe = Plain(setup, Uniform())
+    recipe.min_samples = min_samples
+    for seed in range(5):
+        observation = SEALED.start(setup, FastChance(seed=1)).observation(0)
+        search = Search(SEALED, recipe, observation, 0, seed)
+        once = len(search.rows)
+        assert search.run(lambda done, once=once: float(done >= once)) == search.rows[0]  # type: ignore[misc]
+        assert search.rollouts == once
+
+
 def test_the_worse_half_of_the_rows_is_dropped_and_the_first_stays() -> None:
     search = searched(5, 400)
     samples = [len(found) for found in search.differences]

@@ -155,8 +155,8 @@ class Search:
         """Return the best row; a candidate replaces the first if it is better by the margin."""
         best = max(alive, key=lambda index: (self._mean(index), -index))
         mean, found = self._mean(best), self.differences[best]
-        # At least two samples: one has no variance.
-        if best == 0 or mean <= 0 or len(found) < self._recipe.min_samples:
+        # At least two samples, whatever the recipe says: one has no variance.
+        if best == 0 or mean <= 0 or len(found) < max(2, self._recipe.min_samples):
             return self.rows[0]
         variance = math.fsum((one - mean) ** 2 for one in found) / (len(found) - 1)
         return self.rows[best] if mean > self._recipe.margin * math.sqrt(variance / len(found)) else self.rows[0]
