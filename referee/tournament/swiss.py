@@ -48,7 +48,8 @@ def tables_and_byes(
         entrant for (entrant, _), _ in sorted(zip(points, lots, strict=True), key=lambda one: (-one[0][1], one[1]))
     ]
     count = len(order) % seats
-    out = sorted(order, key=lambda entrant: byes.get(entrant, 0))[:count]
+    # The sort is stable: of those with equally few byes, the last in the order come first.
+    out = sorted(reversed(order), key=lambda entrant: byes.get(entrant, 0))[:count]
     field = tuple(entrant for entrant in order if entrant not in out)
     known = tuple(sorted((pair, times) for pair, times in met.items()))
     return (_pairs(field, known) if seats == 2 else _tables(field, seats, known)), out

@@ -85,6 +85,15 @@ def test_byes_go_round_from_the_last_and_count_as_the_mean_of_a_table() -> None:
     assert row.points == Fraction(wins + 1, 10)  # two rotations a table; a bye is half a table
 
 
+@pytest.mark.parametrize(
+    ("seats", "byes", "out"),
+    [(2, {}, {6}), (2, {6: 1}, {5}), (2, dict.fromkeys(range(7), 1), {6}), (4, {}, {4, 5, 6}), (5, {6: 1}, {4, 5})],
+)
+def test_the_last_of_those_with_the_fewest_byes_have_a_bye(seats: int, byes: dict[int, int], out: set[int]) -> None:
+    points = [(entrant, Fraction(7 - entrant)) for entrant in range(7)]
+    assert set(tables_and_byes(1, 2, seats, points, {}, byes)[1]) == out
+
+
 def test_a_round_begins_when_the_round_before_it_is_over() -> None:
     plan = plan_for(8, form="swiss", rounds=3, blocks=2)
     first = course(plan, {})
