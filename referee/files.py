@@ -49,6 +49,7 @@ def check_free(path: Path, *, force: bool, is_folder: bool = False) -> None:
         if not (is_folder or path.parent.is_dir()):
             raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path)) from None
         return
+    # A link that leads nowhere is looked at itself, and counts as something.
     if stat.S_ISLNK(found.st_mode) and path.exists():
         found = path.stat()
     if stat.S_ISDIR(found.st_mode):
@@ -66,7 +67,7 @@ def check_free(path: Path, *, force: bool, is_folder: bool = False) -> None:
 def unused(path: Path) -> Path:
     """Return an unused path: `path`, or the same with a number before its extension."""
     number, free = 1, path
-    while os.path.lexists(free):
+    while os.path.lexists(free):  # `exists` is false for a link that leads nowhere
         number += 1
         free = path.with_name(f"{path.stem}-{number}{path.suffix}")
     return free
@@ -103,6 +104,7 @@ def in_words(error: Exception) -> str:
     if error.filename is None:
         return error.strerror
     said = error.strerror
+    # Errors raised here have a text of their own, which stays.
     if error.errno is not None and said == os.strerror(error.errno):
         said = _SENTENCES.get(error.errno, said)
     return f"{error.filename}: {said}"
@@ -116,7 +118,7 @@ def read_file(path: Path, max_bytes: int) -> bytes:
     """
     check_regular(path)
     with path.open("rb") as file:
-        data = file.read(max_bytes + 1)
+        data = file.read(max_bytes + 1)  # one more: a longer file, or one that grows, is noticed without being read
     if len(data) > max_bytes:
         raise OSError(errno.EFBIG, f"has more than {max_bytes} bytes", str(path))
     return data
@@ -134,6 +136,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         OSError: if anything fails, with the name; an earlier file of that name stays as it was.
     """
+    # `replace` would put the file in the place of a link, not of the file that it leads to.
     final = Path(os.path.realpath(path))
     part = unfinished(final)
     try:
@@ -187,6 +190,7 @@ def write_private(path: Path, data: bytes) -> None:
     try:
         with open_private(part) as file:
             write_all(file, data)
+            # The content before the name: after a power failure the name never stands for half a file.
             os.fsync(file.fileno())
         part.replace(path)
         sync_folder(path.parent)

@@ -527,6 +527,7 @@ class Game(ABC):
                 chosen[name] = known[name].parse(value)
             except ValueError as error:
                 problems.append(str(error))
+        # It may rely on options that are valid one by one.
         if not problems:
             problems += self.check_options(seats, chosen)
         document = Document(board_data, "board")

@@ -70,7 +70,7 @@ def play_row(state: State, seat: Seat, row: Sequence[Action], chance: Chance) ->
         try:
             state.apply(seat, action, chance)
         except IllegalAction:
-            if not played:
+            if not played:  # or `rollout` would call the policy for ever
                 raise
             break
         played += 1

@@ -26,6 +26,7 @@ def visible(text: str, limit: int | None = None) -> str:
         text: any text, lone surrogates included.
         limit: the maximum number of characters of `text`; a longer text is cut and ends with dots.
     """
+    # Before anything is escaped: the work must not grow with a stranger's text.
     if limit is not None and len(text) > limit:
         text = text[: limit - 3] + "..."
     if not text.isprintable():
@@ -88,6 +89,7 @@ class Remarks(io.TextIOBase):
             and self._put(f"... {self._dropped} bytes were not shown: nobody read them ...\n".encode()) == 0
         ):
             self._dropped = 0
+        # Nothing gets out before the line that says how much is missing.
         self._dropped += len(data) if self._dropped else self._put(data)
         return len(text)
 

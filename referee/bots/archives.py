@@ -66,10 +66,12 @@ def entries_of_tar(path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | No
         BadBot: if a header is too long.
         tarfile.TarError, ValueError, OverflowError, EOFError, RecursionError: if the archive is damaged.
     """
+    # "r:" and no other mode: tarfile would unpack compressed data by itself, without a limit.
     with Bounded(path, MAX_TAR_HEADER) as file, tarfile.open(fileobj=file, mode="r:") as archive:
         allowed, headers = MAX_TAR_HEADER, MAX_TAR_HEADERS
         for entry in archive:
             headers -= allowed - file.left
+            # From here the content is read; what the header has used up is gone from `headers`.
             file.left = entry.size
             yield entry, archive.extractfile(entry) if entry.isfile() else None
             # tarfile would keep the extensions of headers, and copy the global ones each time.
@@ -126,6 +128,7 @@ def gunzip(path: Path, target: Path, most: int) -> None:
             data = inflate.unconsumed_tail or source.read(PIECE)
             if not data:
                 raise EOFError("it ends too early")
+            # At most a piece at a time, however much a few bytes unpack to.
             content = inflate.decompress(data, PIECE)
             left -= len(content)
             if left < 0:

@@ -124,6 +124,7 @@ def take_in(
     """
     check_path(path)
     private_folder(versions)
+    # Below `versions`, since a rename must not lead to another file system.
     scratch = Path(tempfile.mkdtemp(dir=versions, prefix=f"{TAKING_IN}{os.getpid()}-"))
     try:
         folder = scratch / "bot"
@@ -150,7 +151,7 @@ def take_in(
             raise DiskFull(f"{path} cannot be taken in: {error.strerror}; make room and send it again") from error
         raise BadBot(f"{path} cannot be taken in: {error.strerror}") from error
     finally:
-        make_writable(scratch)
+        make_writable(scratch)  # or the files that are read-only by now could not be removed
         shutil.rmtree(scratch, ignore_errors=True)
 
 
@@ -183,6 +184,7 @@ def hash_of(folder: Path) -> str:
             mark = "x" if mode & stat.S_IXUSR else "-"
             with path.open("rb") as file:
                 content = hashlib.file_digest(file, "sha256").hexdigest()
+            # No name has a NUL in it, and none that was taken in a line break: no two folders give the same text.
             whole.update(f"{name}\0{mark}\0{content}\n".encode(errors="surrogateescape"))
         elif stat.S_ISLNK(mode):
             whole.update(f"{name}\0l\0{path.readlink()}\n".encode(errors="surrogateescape"))
@@ -257,6 +259,7 @@ class _Copier:
             self._write(path.name, source, executable=os.access(path, os.X_OK))
 
     def _copy_folder(self, path: Path) -> None:
+        # All checks first: a folder that is too large is refused before a byte of it is copied.
         modes = {file: file.lstat() for file in _everything_below(path, self._limits)}
         for file, status in modes.items():
             if stat.S_IFMT(status.st_mode) not in (stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR):
@@ -285,12 +288,13 @@ class _Copier:
                         raise BadBot(f"{path} is compressed in an unusual way; pack it with deflate")
                     if "\0" in entry.orig_filename:  # zipfile would cut the name there
                         raise BadBot(f"a file's name, {entry.orig_filename!r}, has characters that cannot be printed")
-                    mode = entry.external_attr >> 16
+                    mode = entry.external_attr >> 16  # the upper half is the mode of Unix
                     with opened(entry) as source:
                         if stat.S_ISLNK(mode):
                             self._link(entry.filename, os.fsdecode(source.read(MAX_LINK_BYTES + 1)))
                         else:
                             self._write(entry.filename, source, executable=bool(mode & stat.S_IXUSR))
+        # zipfile raises RuntimeError for encryption, and NotImplementedError for methods that it does not know.
         except (*_DAMAGED, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
             raise BadBot(f"{path} is a damaged or encrypted archive: {error}") from error
 
@@ -309,13 +313,14 @@ class _Copier:
                 elif not (entry.isfile() or entry.isdir()):
                     raise BadBot(f"{path} has a device or pipe, {entry.name}; these are not taken in")
                 elif source is not None:
-                    self._limits.check_size(self._bytes + entry.size)
+                    self._limits.check_size(self._bytes + entry.size)  # before a byte is written
                     self._write(entry.name, source, executable=bool(entry.mode & stat.S_IXUSR))
         except (*_DAMAGED, tarfile.TarError, OverflowError, RecursionError) as error:
             raise BadBot(f"{path} is a damaged archive: {error}") from error
 
     def _write(self, name: str, source: IO[bytes], *, executable: bool) -> None:
         target = self._place(name)
+        # "x" neither follows a link nor writes over a file.
         with target.open("xb") as file:
             while data := source.read(PIECE):
                 self._bytes += len(data)
@@ -327,6 +332,7 @@ class _Copier:
         known = self._folder.joinpath(*_parts(earlier))
         if not known.is_file() or known.is_symlink() or self._through_a_link(_parts(earlier)):
             raise BadBot(f"{name!r} is to be the same file as {earlier!r}, which is no earlier file of the archive")
+        # A copy, not a link: its bytes count, and each file has a mode of its own.
         with _open_regular(known) as source:
             self._write(name, source, executable=os.access(known, os.X_OK))
 
@@ -334,6 +340,7 @@ class _Copier:
         """Make a link that stays in the folder, or leads to a usual program."""
         place = self._place(name)
         parts = PurePosixPath(target).parts
+        # As many names up as lead to the link would leave the folder; a `..` further on could follow another link.
         ups = sum(part == ".." for part in parts)
         stays = not target.startswith("/") and ".." not in parts[ups:] and ups < len(_parts(name))
         is_program = len(parts) > 1 and str(PurePosixPath(target).parent) in USUAL_FOLDERS and ups == 0
@@ -350,6 +357,7 @@ class _Copier:
         self._files += 1
         self._limits.check_files(self._files)
         target = self._folder.joinpath(*parts)
+        # A name below a link would be written elsewhere. `lexists`, as a link may lead to a file that is still to come.
         if os.path.lexists(target) or self._through_a_link(parts):
             raise BadBot(f"two files are called {name!r}")
         target.parent.mkdir(parents=True, exist_ok=True)

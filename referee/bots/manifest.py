@@ -119,7 +119,7 @@ def read_manifest(path: Path, folder: Path, programs: str, program: str = "") ->
         except ValueError as error:
             raise BadManifest(f"{path}: {MANIFEST} is not TOML: {error}") from error
     document = Document(data, MANIFEST)
-    document.text("name", "")
+    document.text("name", "")  # an entry that authors may have, and nobody reads: `finish` would refuse it as unknown
     run = document.texts("run", [])
     names = document.texts("games", list(games()))
     language = document.text("language", "")
@@ -169,6 +169,7 @@ def _default_run(path: Path, folder: Path, program: str) -> list[str]:
     runs_by_itself = os.access(file, os.X_OK) and _first_line(file) is not None
     if runs_by_itself or file.suffix not in RUNNERS:
         return [f"./{name}"]
+    # An interpreter would take a name with a dash for an option.
     return [*RUNNERS[file.suffix], f"./{name}" if name.startswith("-") else name]
 
 
@@ -251,12 +252,14 @@ def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str
             f"{inside} has no #! line, and is no program for Linux; begin it with a line such as #!/usr/bin/env python3"
         )
         return _write_instead(problem, instead)
+    # Linux would look for an interpreter whose name ends with the carriage return.
     if line.endswith("\r"):
         return f"{inside} has the line ends of Windows, with which its #! line names no program; convert them"
     words = line.split()
     if not words:
         return ""  # a compiled program
     wanted = words[0]
+    # `env` finds the program by PATH, after its own options and assignments.
     if PurePosixPath(wanted).name == "env":
         wanted = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
     if (wanted in words[1:] or str(PurePosixPath(wanted).parent) in programs.split(":")) and shutil.which(

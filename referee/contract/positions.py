@@ -66,6 +66,7 @@ def _documents_of_a_match(game: Game, setup: Setup, chooser: random.Random) -> l
         seat = chooser.choice(state.seats_to_act())
         state.apply(seat, chooser.choice(state.legal_actions(seat)), chance)
         documents.append(state.to_json())
+    # Through text, as from a file: lists that can be changed, none shared between two documents.
     return [json.loads(json.dumps(document)) for document in documents]
 
 
@@ -84,6 +85,7 @@ def _is_played(game: Game, setup: Setup, data: JsonObject, chooser: random.Rando
             return True
         seat = chooser.choice(state.seats_to_act())
         legal = state.legal_actions(seat)
+        # The default must be legal even where no match leads.
         state.apply(seat, chooser.choice([*legal, state.default_action(seat)]), chance)
         if problems := state.problems():
             raise ValueError(f"play leads to: {problems[0]}")
@@ -147,6 +149,7 @@ def _exchange(chooser: random.Random, spots: list[Spot], other: JsonObject) -> N
     container, key, path = chooser.choice(spots)
     kin = [spot for spot in spots if type(spot[0][spot[1]]) is type(container[key])]
     target, target_key, target_path = chooser.choice(kin)
+    # Of an entry inside the other one, the path begins with that of the other.
     shared = min(len(path), len(target_path))
     if path[:shared] != target_path[:shared]:
         container[key], target[target_key] = target[target_key], container[key]

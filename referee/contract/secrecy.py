@@ -37,6 +37,7 @@ def overhear(
 
 class _Tap:
     def __init__(self, game: Game, setup: Setup, state: State, planner: Seat, seed: int) -> None:
+        # Time stands still below, so no two messages differ by a clock alone.
         control = TimeControl(60, 0, 10)
         position = state.to_json()  # the match begins there, so without random decisions
         self._plan = MatchPlan(game, setup, "overheard", seed, ["bot"] * setup.seats, control, position)

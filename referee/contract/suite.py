@@ -193,7 +193,7 @@ class _Examination:
         for action in self.random.sample(near, min(len(near), 12)):
             for name in action.__dataclass_fields__:  # type: ignore[attr-defined]
                 value = getattr(action, name)
-                if isinstance(value, bool) or not isinstance(value, int):
+                if isinstance(value, bool) or not isinstance(value, int):  # to Python, True is an int
                     continue
                 steps: list[int] = [value - 1, value + 1, value + 100, -1]
                 if isinstance(value, IntEnum):
@@ -210,10 +210,12 @@ class _Examination:
             self.check(5, theirs == ours, f"a clone has another {field}")
             self.check(5, not _shares(ours, theirs), f"a clone shares its {field}")
         self.check(5, _same(copy, state), "a clone differs")
+        # A container that both share shows only when one of them is played on.
         self.play_on(copy, 40)
         self.check(5, _text(state) == before, "playing on with a clone changes the original")
 
     def check_position(self, state: State) -> None:
+        # Through text, as in a file: tuples become lists.
         data = json.loads(json.dumps(state.to_json()))
         document = Document(data, "state")
         again = self.game.read_state(self.setup, document)
@@ -284,6 +286,7 @@ class _Examination:
         chance, their_chance = LiveChance(1), LiveChance(1)
         self.apply(ours, viewer, action, chance)
         self.apply(theirs, viewer, action, their_chance)
+        # Otherwise the rules may reveal something: by a draw, as the seat has finished, or as it was the last one.
         if chance.draws or their_chance.draws or viewer not in ours.seats_to_act() or len(state.seats_to_act()) == 1:
             return
         same = ours.observation(viewer) == theirs.observation(viewer)
@@ -308,7 +311,9 @@ class _Examination:
             one, two = state.clone(), state.clone()
             self.apply(one, planner, action, LiveChance(2))
             self.apply(two, other, answer, LiveChance(2))
+            # An action that ends the turn of the other seat has no other order.
             if other in one.seats_to_act() and planner in two.seats_to_act():
+                # New chance for each action: its draws are the same whichever comes first.
                 self.apply(one, other, answer, LiveChance(2))
                 self.apply(two, planner, action, LiveChance(2))
                 self.check(

@@ -68,8 +68,10 @@ class LiveStream:
             if not self._words:
                 block = hashlib.sha256(self._key + self._block.to_bytes(8, "big")).digest()
                 self._block += 1
+                # Backwards, for `pop`.
                 self._words = [int.from_bytes(block[at : at + 8], "big") for at in (24, 16, 8, 0)]
             word = self._words.pop()
+            # The words above would make small results more probable.
             if word < (1 << 64) - (1 << 64) % n:
                 return word % n
 
@@ -155,6 +157,7 @@ class GivenStream:
     def below(self, n: int) -> int:
         """Draw an integer from 0 to n - 1."""
         index = self._index(n)
+        # The live stream draws along each time, or it would fall out of step.
         self._compare(index, None if self._live is None else self._live.below(n))
         return index
 
@@ -205,7 +208,7 @@ class FastChance:
 
     def below(self, n: int) -> int:
         """Draw an integer from 0 to n - 1."""
-        return int(self._draw() * n)
+        return int(self._draw() * n)  # of 53 random bits: the bias is n / 2^53
 
     def pick(self, weights: Sequence[int]) -> int:
         """Draw an index with a probability in proportion to its weight."""

@@ -25,6 +25,7 @@ MAX_KEY_PARTS = 8
 _TOML_TEXTS = re.compile(
     "|".join(
         (
+            # Three quotes before one, which would read their beginning as an empty string.
             r'"""(?:\\.|[^\\])*?"{3,5}',  # the last one or two quotes before the closing three are part of the string
             r"'{3}.*?'{3,5}",
             r'"(?:\\.|[^"\\\n])*"',
@@ -36,6 +37,7 @@ _TOML_TEXTS = re.compile(
     re.DOTALL,
 )
 """The strings and comments of TOML; one that is not closed goes on to the end."""
+# Possessive, so that the search takes no longer than the text is long.
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}")
 
 
@@ -73,6 +75,7 @@ def parse_toml(text: str) -> dict[str, Any]:
         ValueError: if it is anything else, is nested too deeply, or has a key of more than `MAX_KEY_PARTS` parts: the time that
             `tomllib` needs grows with the square of their number, up to hours for a file of a few megabytes.
     """
+    # A string may be a part of a key, so it becomes a bare one.
     if found := _LONG_KEY.search(_TOML_TEXTS.sub(lambda found: "" if found[0].startswith("#") else "_", text)):
         raise ValueError(f"the key {found[0][:40]}... has more than {MAX_KEY_PARTS} parts")
     try:
@@ -188,8 +191,9 @@ class Document:
                 value = low
             values.append(value)
         if length is not None and len(values) != length:
-            if isinstance(self._data.get(key), list):
+            if isinstance(self._data.get(key), list):  # otherwise `_list` has noted it
                 self.note(key, f"must have {length} entries, not {len(values)}")
+            # A reader may index the list without a look at its length.
             values = (values + [low] * length)[:length]
         return values
 
@@ -233,6 +237,7 @@ class Document:
         """Read a table inside this one; return an empty one if the entry is missing or something else."""
         value = self._get(key, REQUIRED)
         if isinstance(value, _Required):
+            # With problems of its own, which nobody reads: one line says that the table is missing.
             return Document({}, self._place(key), [])
         inner = Document(value, self._place(key), self.problems)
         self._tables.append(inner)
@@ -249,6 +254,7 @@ class Document:
         found = self.tables(key)
         if len(found) != owners:
             self.note(key, f"must have {owners} entries, one for each {owner}, not {len(found)}")
+        # As above: the wrong number is noted once.
         return (found + [Document({}, key, []) for _ in range(owners)])[:owners]
 
     def board_table(self, key: str) -> Document:

@@ -98,6 +98,7 @@ class Strip(NamedTuple):
 def strip_height(width: float, said: Strip) -> float:
     """Return the height of the strip in a picture of this width. It grows if the gains need more than one line."""
     lines = max(1, len(_lines(width, said)))
+    # 4.8 units (`strip`) with one line of gains, and 1.7 for each further line, as `strip` steps.
     return round(width * (0.057 + 0.02 * (lines - 1)), 1)
 
 
@@ -139,6 +140,7 @@ def _lines(width: float, said: Strip) -> list[list[tuple[int, str]]]:
         for seat in sorted({gain.seat for gain in said.gained})
     ]
     widest = max([width_of(words) * 1.13 * 1.15 * unit + 4 * unit for _, words in scored], default=0)
+    # A mark and its gaps take 4 units; 13.5 are left of the lines and at the right edge, as in `strip`.
     columns = max(1, min(len(scored), int((width - 13.5 * unit) / max(widest, 1))))
     return [scored[at : at + columns] for at in range(0, len(scored), columns)]
 
@@ -225,7 +227,7 @@ def end_table(
     verdict = what_decided(ranks, criteria)
     step = height / (len(lines) + 5.2)
     size = min(step * 0.72, width / 30)
-    words = width * (0.34 if len(order) < 4 else 0.29)
+    words = width * (0.34 if len(order) < 4 else 0.29)  # the column of names; with more seats it leaves them more room
     column = (width - words - size) / len(order)
     middles = [words + column * (place + 0.5) for place in range(len(order))]
     parts = [text(size, step * 1.5, "Final standing", size * 1.15, BRASS, serif=True, bold=True, fit=words - size)]
@@ -326,4 +328,4 @@ def arrow(x1: float, y1: float, x2: float, y2: float, gap: float = 0) -> str:
     d = f"M{number(x1)} {number(y1)}L{number(x2)} {number(y2)}" + "".join(
         f"l{east} {south}M{number(x2)} {number(y2)}" for east, south in wings
     )
-    return path(d, "none", LAMP, 3, stroke_linecap="round", stroke_dasharray="7 6") if length else ""
+    return path(d, "none", LAMP, 3, stroke_linecap="round", stroke_dasharray="7 6")

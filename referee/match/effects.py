@@ -151,6 +151,7 @@ class Decision:
         self.put_at = now
         self.asked_at = now
         self.is_sent = False
+        # Before the bank is read, since it adds the increment, which the seat is to see.
         self.budget = clock.ask()
         self.bank = clock.bank
         self.previous = previous
@@ -170,6 +171,7 @@ class Decision:
     @property
     def ends_with_window(self) -> bool:
         """True if the window closes before or together with the seat's own time."""
+        # If both end together, the window counts: its end costs no strike.
         return self.window is not None and self.window_deadline <= self.asked_at + self.budget
 
     @property

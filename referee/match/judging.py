@@ -49,6 +49,7 @@ def judge(state: State, seat: Seat, legal: Sequence[Action], choice: Answer) -> 
         return Refused(Refusal.ILLEGAL, "", message)
     if not choice:
         return Refused(Refusal.MALFORMED, "", "the answer names no action")
+    # Only the first can be judged yet: whether a later one is legal depends on those before it.
     if choice[0] in legal:
         return list(choice)
     reason, rule = why_illegal(state, seat, choice[0])
@@ -58,6 +59,7 @@ def judge(state: State, seat: Seat, legal: Sequence[Action], choice: Answer) -> 
 def why_illegal(state: State, seat: Seat, action: Action) -> tuple[str, str]:
     """Return the reason why an action is not legal, and the number of the rule."""
     try:
+        # Only `apply` knows the reason. On a clone, in case the rules accept the action after all.
         state.clone().apply(seat, action, LiveChance(0))
     except IllegalAction as error:
         return error.reason, error.rule

@@ -40,14 +40,12 @@ An answer is treated by the first line that applies:
   it names no action, or an action of another game       Reject MALFORMED, a strike
   its (first) action is not legal                        Reject ILLEGAL, a strike
   otherwise                                              played; then its further actions while the seat stays to act
-  and
-                                                         each is legal; the rest is dropped without a strike
+                                                         and each is legal; the rest is dropped without a strike
 
 At a deadline, the machine plays the rules' default (`clock`) for the expired decision. If that decision was a step of a
 larger one (`State.part_of`), defaults complete that larger decision and nothing else. The seat gets a strike, unless a
 shared window closed. A seat that is away (its connection is lost) at its deadline is out. At the last strike a seat is
-out.
-An out seat stays out: its decisions are played by `default_action`, and it ranks behind all others, first out last.
+out. An out seat stays out: its decisions are played by `default_action`, and it ranks behind all others, first out last.
 """
 
 from __future__ import annotations
@@ -185,6 +183,7 @@ class MatchMachine:
         referee's.
         """
         decision = self._seats[seat].open
+        # A question is handed over again to a seat that comes back, but its time has begun.
         if decision is not None and decision.number == number and not decision.is_sent:
             decision.is_sent = True
             decision.asked_at = min(now, decision.put_at + MAX_SENDING_SECONDS)
@@ -194,6 +193,7 @@ class MatchMachine:
         for player in self._seats:
             decision = player.open
             if decision is not None:
+                # A delay that began before the question was put is not part of this decision.
                 decision.lag = min(decision.lag + seconds, now - decision.put_at)
 
     def choose(self, seat: Seat, number: int, choice: Answer, now: float, waited: float = 0.0) -> list[Effect]:
@@ -211,9 +211,12 @@ class MatchMachine:
             return self._take_effects()
         player = self._seats[seat]
         arrived = now - waited
+        # The answer may be read before the tick that would have closed the decision.
         if player.open is not None and player.open.number == number and arrived > self._end(player.open):
             self._expire(player.open)
             self._go_on()
+        # Not the one above any more, if that expired: the seat may have its next decision by now, and the answer is
+        # stale.
         decision = player.open
         if self.result is None and (decision is None or decision.number != number):
             asked = f"; decision {decision.number} is open" if decision is not None else ""
@@ -232,6 +235,7 @@ class MatchMachine:
             late = [player.open for player in self._seats if player.open and self._end(player.open) < read_until]
             if not late:
                 break
+            # One at a time, the earliest first: its default may withdraw the others, or change what they are about.
             decision = min(late, key=lambda decision: (decision.deadline, decision.seat))
             if decision.ends_with_window:
                 for player in self._seats:  # together: the default of one seat must not depend on that of the next
@@ -302,6 +306,7 @@ class MatchMachine:
         seat = decision.seat
         player = self._seats[seat]
         self._apply(seat, actions[0], Decider.AGENT, self._close(decision, arrived, self._now))
+        # The time was charged with the first action: the further ones of an answer take none.
         rest = actions[1:]
         while rest:
             self._settle(seat, rest)
@@ -327,7 +332,9 @@ class MatchMachine:
         """
         player = self._seats[decision.seat]
         player.open = None
+        # `waited` is an upper bound, so `arrived` may be before the question.
         charged, wall = max(0.0, arrived - decision.asked_at), now - decision.put_at
+        # At least what was given back, so that `wall - lag <= charged` holds (`Timing`).
         lag = max(min(decision.lag, wall), wall - charged)
         # The charge is rounded as in the record, to the microsecond, so that the bank can be recomputed from the
         # record.
@@ -346,6 +353,7 @@ class MatchMachine:
         self._effects.append(
             AppendLine({"type": "strike", "seat": seat, "reason": "illegal", "detail": message, "rule": rule})
         )
+        # The decision stays open, and its clock runs on: another answer may follow.
         self._effects.append(self._reject(seat, decision.number, refused.refusal, rule, message))
         if player.strikes >= STRIKES_ALLOWED:
             self._put_out(seat, Fault(Outcome.ILLEGAL, message + (f" ({rule})" if rule else "")))
@@ -362,6 +370,7 @@ class MatchMachine:
         """Close a decision whose deadline has passed, and play the default of the rules."""
         seat = decision.seat
         deadline = decision.deadline
+        # As of the deadline, however late the referee notices it: nobody is charged for that.
         timing = self._close(decision, deadline, deadline)
         if decision.ends_with_window:
             self._effects.append(Withdraw(seat, decision.number, Withdrawal.WINDOW))
@@ -384,6 +393,7 @@ class MatchMachine:
         if player.strikes >= STRIKES_ALLOWED:
             self._put_out(seat, Fault(Outcome.TIMEOUT, detail), timing)
             return
+        # Before the default, after which the seat may be asked for its next plan: that one has all its time.
         whole = self.state.part_of(seat)
         self._apply(seat, self.state.default_action(seat), Decider.CLOCK, timing)
         while whole and seat in self.state.seats_to_act() and self.state.part_of(seat) == whole:
@@ -411,6 +421,8 @@ class MatchMachine:
                 self._finish()
                 return
             self._look_at_window()
+            # Without its decision, a seat may have one action left, which is played unasked and may overtake others
+            # again.
             overtaken = self._withdraw_overtaken()
         seats = self.state.seats_to_act()
         asked = [self._ask(seat) for seat in seats if self._seats[seat].open is None]
@@ -421,6 +433,7 @@ class MatchMachine:
 
     def _look_at_window(self) -> None:
         window = self.state.window()
+        # The name tells windows apart: while one stays open, so does its deadline.
         if window is not None and (self._window is None or window.name != self._window.name):
             self._window_deadline = self._now + window.seconds
         self._window = window
@@ -436,6 +449,7 @@ class MatchMachine:
             decision = player.open
             if decision is None:
                 continue
+            # An answer may be an index, so the list has to be the one that the seat has.
             if seat in seats and self.state.legal_actions(seat) == decision.actions:
                 if decision.window != self._window:
                     decision.window, decision.window_deadline = self._window, self._window_deadline
@@ -457,6 +471,7 @@ class MatchMachine:
         Forced actions that an answer names are removed from `rest`, the remaining actions of the seat `answering`.
         """
         while True:
+            # From the first seat again after each action, since it may change who is to act.
             for seat in self.state.seats_to_act():
                 player = self._seats[seat]
                 if player.fault is not None:
@@ -489,11 +504,14 @@ class MatchMachine:
             window=self._window,
             window_deadline=self._window_deadline,
         )
+        # A new list: the decision has the old one.
         player.played, player.dropped = [], ""
         player.open = decision
         return decision
 
     def _apply(self, seat: Seat, action: Action, by: Decider, timing: Timing | None = None) -> None:
+        # Asked before the action, as the contract has it (sentence 13): afterwards the seat may be elsewhere in its
+        # turn.
         public = self.state.is_public(seat, action)
         self._legal.clear()
         self.state.apply(seat, action, self._chance)
@@ -528,6 +546,7 @@ class MatchMachine:
     def _finish(self) -> None:
         for player in self._seats:
             if player.open is not None:
+                # The others ended the match while it was thinking; its time counts.
                 self._withdraw(player.open)
         ranks = self._final_ranks()
         scores = self.state.scores()
@@ -558,6 +577,7 @@ class MatchMachine:
         return final_ranks(self.state.ranks(), [player.out_order if player.fault else None for player in self._seats])
 
     def _take_draws(self) -> list[tuple[str, Draw]]:
+        # Copied and cleared, not replaced: the streams of the chance hold the list itself.
         draws = self._chance.draws[:]
         if draws:
             self._chance.draws.clear()

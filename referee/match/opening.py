@@ -21,6 +21,7 @@ def draw_opening(state: State, chance: Chance) -> tuple[Seat, Action]:
         chance: the chance of the match.
     """
     seats = state.seats_to_act()
+    # Of its own, so that the draws of the rules are those of a match without an opening.
     stream = chance.stream(STREAM)
     seat = seats[stream.below(len(seats))]
     legal = state.legal_actions(seat)

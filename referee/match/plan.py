@@ -46,10 +46,12 @@ class MatchPlan:
 
 def match_id_for(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None = None) -> str:
     """Derive a match's id from its terms and seed, not its players: bots that draw from it repeat their choices."""
+    # Sorted: the order in which options were given is not part of the terms.
     text = repr((game.name, setup.seats, sorted(setup.options.items()), setup.board_data, seed, position))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+# Made once: `json.dumps` makes an encoder for each call with arguments.
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
@@ -89,6 +91,7 @@ class MatchDigest:
 
     def note_action(self, seat: Seat, action: Action) -> None:
         """Add an action."""
+        # The line break keeps two labels from reading as one.
         self._seats[seat].update(label(action).encode() + b"\n")
 
     def note_draws(self, draws: Sequence[tuple[str, Draw]]) -> None:
@@ -101,5 +104,6 @@ class MatchDigest:
         whole = hashlib.sha256(self._head)
         for seat in self._seats:
             whole.update(seat.digest())
+        # Canonical, so that the order in which streams were first drawn from does not matter.
         whole.update(canonical([self._streams, list(ranks), list(scores)]))
         return whole.hexdigest()

@@ -90,6 +90,7 @@ def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[i
     Returns:
         The seats that played to the end in the order of the rules, then the others, first out last.
     """
+    # Negative, so that the last to go out is the first of those who are out.
     keys = [(0, rank) if out is None else (1, -out) for rank, out in zip(ranks, out_order, strict=True)]
     return [1 + sum(other < key for other in keys) for key in keys]
 

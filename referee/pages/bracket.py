@@ -35,6 +35,7 @@ class _PlacedTable:
 def bracket_picture(rounds: Sequence[Sequence[BracketTable]]) -> str:
     """Draw the tables of a knockout; at least one round has a table."""
     columns = [[_PlacedTable(table) for table in tables] for tables in rounds]
+    # From the final backwards: a round follows the order of the next one.
     for column, after in zip(columns[-2::-1], columns[:0:-1], strict=True):
         _put_beside(column, after)
     bottom = _stack(columns)
@@ -87,6 +88,7 @@ def _lines(one: _PlacedTable, after: Sequence[_PlacedTable], right: float) -> li
     half = _ACROSS / 2
     return [
         path(
+            # Both control points are half the way across, so the curve leaves and arrives level.
             f"M{right:g} {height:g}c{half:g} 0 {half:g} {ends[name] - height:g} {_ACROSS:g} {ends[name] - height:g}",
             "none",
             DIM,

@@ -91,6 +91,7 @@ def _reels(
             if ends or at == steps:
                 yield number, reel(pictures, before)
                 before, pictures = pictures[-1][0], []
+        # The next reel begins with a splice of this picture, which another worker may be drawing.
         elif ends and number + 1 in wanted:
             before = shown[0].draw()
 
@@ -117,7 +118,7 @@ def _drawn_by_workers(
                 process.start()
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            theirs.close()
+            theirs.close()  # or the pipe would stay open when the worker dies, and never end
             pipes.append(ours)
             processes.append(process)
         while pipes:
@@ -125,6 +126,7 @@ def _drawn_by_workers(
                 assert isinstance(pipe, Connection)  # noqa: S101 for mypy
                 try:
                     sent = pipe.recv()
+                # A worker that ends well says so by None first.
                 except (EOFError, OSError):
                     raise FilmError("a process that drew pictures was killed; try again") from None
                 if sent is None:
@@ -132,9 +134,11 @@ def _drawn_by_workers(
                 elif isinstance(sent[1], Reel):
                     yield sent
                 else:
+                    # Made here: an error with several arguments does not survive the pipe.
                     raise RecordError(path, *sent)
     finally:
         for process in processes:
+            # Also when the caller has stopped reading: nobody wants the rest.
             process.kill()
             process.join()
 

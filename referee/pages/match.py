@@ -77,6 +77,7 @@ def make_page(
     reel = film(path, find_game, story.replay.last_hash, len(story.seats), len(story.logs), progress, workers)
     *_, last = pictures_of(reel, None)
     html = _html(story, reel, last, "")
+    # The pictures of the seats are drawn by then; whether they are too many shows only when all are compressed.
     if len(html.encode()) > max_bytes and story.logs:
         story.logs = []
         html = _html(story, Reel(reel.tokens, reel.public, []), last, _TOO_LONG)
@@ -87,6 +88,7 @@ def make_page(
 
 def _html(story: Story, reel: Reel, last: str, remark: str) -> str:
     picture, looks = shorten(last)
+    # The hash in the policy is that of the whole text between the tags, line breaks included.
     script = "\n".join(["", *_code("decode.js"), *_code("match.js"), ""])
     style = _part("match.css") + looks
     plan = story.replay.plan

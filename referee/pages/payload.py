@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+# Before each opening tag, between a tag and a closing one, and after each sentence.
 _TOKEN = re.compile(r"(?=<(?!/))|(?<=>)(?=</)|(?<=\. )")
 _NEAR = 128
 """The number of tokens of either picture in which to search for the place where both continue alike."""
@@ -59,6 +60,7 @@ def splice(before: Sequence[int], after: Sequence[int]) -> Splice:
 
 def _difference(before: Sequence[int], after: Sequence[int], at: int, to: int) -> tuple[int, int]:
     """Return the numbers of tokens to drop and to insert until both continue alike; all the rest if that is too far away."""
+    # By the tokens dropped and inserted together: the shortest splice first.
     for both in range(1, 2 * _NEAR):
         for drop in range(max(0, both - _NEAR), min(both, _NEAR) + 1):
             old, new = at + drop, to + both - drop
@@ -147,7 +149,9 @@ def pictures_of(reel: Reel, seat: int | None) -> Iterator[str]:
 
 def written(data: dict[str, Any]) -> str:
     """Encode a payload as base64 of compressed JSON. Equal data gives equal text."""
+    # The characters themselves: gzip packs them better than their escapes.
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+    # Without the time, which gzip would put into its head.
     return base64.b64encode(gzip.compress(plain, 9, mtime=0)).decode()
 
 

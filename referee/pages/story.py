@@ -98,6 +98,7 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
         for step in replay:
             for viewer, log in zip(shown, (story.log, *story.logs), strict=True):
                 before, known = viewer.seen, viewer.follow(step)
+                # The scene stays at the last step of which the viewer has learnt.
                 told = "; ".join(viewer.tell()) if viewer.scene.step == step.n else ""
                 texts = [label(step.action) if known else "", told, *changes(before, viewer.seen)]
                 log.append([visible(text) for text in texts])
@@ -122,6 +123,7 @@ def moment(story: Story) -> str:
     outs = [(trouble.after, trouble.seat) for trouble in story.replay.troubles if trouble.is_out]
     places = list(story.places)
     if story.result is not None:
+        # Seats that went out rank last in the result, whatever the rules said of their places.
         places.append((len(story.seats), [seat.rank for seat in story.result.seats]))
     step, seat = (*outs, lead_lost(places) or (len(story.seats), None))[0]
     return place_on_page(step, seat if story.logs else None)
@@ -130,6 +132,7 @@ def moment(story: Story) -> str:
 def columns(story: Story) -> dict[str, Any]:
     """Return the story for the payload of a page."""
     plan, result = story.replay.plan, story.result
+    # Sorted, since gzip packs neighbours alike better.
     texts = sorted({text for log in (story.log, *story.logs) for entry in log for text in entry if text})
     place = {text: number for number, text in enumerate(texts)} | {"": -1}
     log, *logs = ([[place[text] for text in entry] for entry in log] for log in (story.log, *story.logs))
@@ -158,6 +161,7 @@ def columns(story: Story) -> dict[str, Any]:
         "by": "".join(story.by),
         "texts": texts,
         "log": log,
+        # Where a seat learns no more than everybody, a 0 stands for the spectators' entry.
         "logs": [[0 if own == public else own for own, public in zip(seat, log, strict=True)] for seat in logs],
         "final": None if result is None else [[seat.rank, seat.score] for seat in result.seats],
         "broken": story.broken,

@@ -78,6 +78,7 @@ def _final(plan: TournamentPlan, table: FinalTable) -> str:
 
 
 def _cross(plan: TournamentPlan, course: TournamentCourse, results: Results, table: FinalTable) -> str:
+    # In the order of the table, so that better entrants stand left and above.
     cross = crosstable(counted(plan, course.played(results)), [row.entrant for row in table.rows])
     heads = ["", "Entrant", *(str(place) for place in range(1, len(cross.order) + 1))]
     rows = [

@@ -49,6 +49,7 @@ def bracket(plan: TournamentPlan, course: TournamentCourse, results: Results) ->
             *(_table(plan, each, played[each], going, is_over=each not in unfinished) for each in one.companies),
             *(BracketTable([BracketSeat(plan.names[bye], goes_on=bye in going)], is_played=False) for bye in one.byes),
         ]
+        # Whoever sits in the next round, or has a bye there, has gone on from this one.
         for one, going in zip(rounds, [*fields[1:], winners], strict=True)
     ]
 
@@ -57,6 +58,7 @@ def _table(
     plan: TournamentPlan, company: Company, played: Sequence[PlayedFixture], going: Collection[int], *, is_over: bool
 ) -> BracketTable:
     points = means(plan.scoring, counted(plan, played))
+    # Before its last match, a table has not decided anything.
     groups = table_order(plan, played, company) if is_over else []
     numbers = {entrant: group.numbers for group in groups for entrant in group.entrants}
     return BracketTable(

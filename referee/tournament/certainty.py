@@ -59,6 +59,7 @@ def certainty(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: S
     for _ in range(RESAMPLES):
         means = _resample(strata, blocks_of, ends, chance)
         first = max(means.values(), default=0.0)
+        # Sums of floats: equal means may differ in their last bits.
         leaders = [entrant for entrant, mean in means.items() if mean >= first - 1e-9]
         for entrant in leaders:
             best[entrant] += 1 / len(leaders) / RESAMPLES
@@ -80,6 +81,7 @@ def _strata(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: set
     strata = [list(of_luck.values()) for of_luck in blocks.values() if len(of_luck) >= MIN_BLOCKS]
     few = [shares for of_luck in blocks.values() if len(of_luck) < MIN_BLOCKS for shares in of_luck.values()]
     if len(few) == 1 and strata:
+        # A block cannot be drawn from by itself: `_resample` would divide by 0.
         strata[0] = strata[0] + few
         return strata
     return [*strata, few] if len(few) > 1 else strata
@@ -101,13 +103,15 @@ def _resample(
     counts: dict[int, float] = {}
     for blocks in strata:
         size = len(blocks)
+        # Rao and Wu: one block fewer is drawn than there are, and they stand for all.
         weight = size / (size - 1)
         for _ in range(size - 1):
+            # Python promises the same `random()` in all versions, but not the same `randrange` or `choice`.
             for entrant, (points, matches) in blocks[int(chance.random() * size)].items():
                 totals[entrant] = totals.get(entrant, 0.0) + weight * points
                 counts[entrant] = counts.get(entrant, 0.0) + weight * matches
     order = sorted((chance.random(), entrant) for entrant in counts)
-    further = -math.log(1 - chance.random())
+    further = -math.log(1 - chance.random())  # exponential; `random()` is never 1
     means = {}
     for place, (_, entrant) in enumerate(order):
         points = ends[0] + (ends[1] - ends[0]) * place / max(1, len(order) - 1)

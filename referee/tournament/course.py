@@ -92,6 +92,7 @@ def swiss_points(plan: TournamentPlan, rounds: Sequence[TournamentRound], result
         here.update(dict.fromkeys(one.byes, table_points(plan.scoring, plan.seats)))
         for entrant, points in here.items():
             totals[entrant] += points
+            # By rounds, not by matches: a bye has no matches, and weighs as much as a table.
             counts[entrant] += 1
     return {entrant: total / counts[entrant] for entrant, total in totals.items() if counts[entrant]}
 
@@ -104,6 +105,7 @@ def _swiss(plan: TournamentPlan, results: Results) -> TournamentCourse:
         struck = struck_out(plan, TournamentCourse(rounds).played(results))
         points = swiss_points(plan, rounds, results)
         field = [(entrant, points.get(entrant, Fraction(0))) for entrant in plan.competitors if entrant not in struck]
+        # Too many were struck out: the tournament ends with fewer rounds.
         if len(field) < plan.seats:
             break
         number = len(rounds) + 1
@@ -142,10 +144,12 @@ def _knockout(plan: TournamentPlan, results: Results) -> TournamentCourse:
         places = range(plan.advance, max(map(len, orders)))
         fallen.append(
             [
+                # Tables may differ by an entrant, so not each has a group at every place: hence the slice.
                 FallenGroup([one for order in orders for group in order[at : at + 1] for one in group.entrants])
                 for at in places
             ]
         )
+        # Still in the order of the seeding, by which the next tables are dealt.
         left = [entrant for entrant in left if entrant in going or entrant in byes]
 
 
@@ -209,6 +213,7 @@ def _round_robin(plan: TournamentPlan) -> list[Company]:
     An entrant that has joined meets all before it, at later tables, so that no earlier match changes.
     """
     beginners = plan.beginners
+    # By lot: in a near design some meet more often, and the order of the file must not decide who.
     place = LiveChance(plan.seed).stream("places in the design").permutation(len(beginners))
     tables = [[place[point] for point in block] for block in _design(plan)]
     tables += [[other, one] for one in range(len(beginners), len(plan.entrants)) for other in range(one)]

@@ -76,9 +76,11 @@ def exact_design(points: int, size: int) -> Blocks | None:
 def near_design(points: int, size: int) -> Blocks:
     """Return a design in which every two of `points` meet at least once, nearly equally often; the even one if it is no larger."""
     exact = exact_design(points, size)
+    # A base block of k has k (k - 1) differences, and each of the n - 1 must come up for all to meet.
     fewest = math.ceil((points - 1) / (size * (size - 1)))
     blocks: Blocks = []
     for count in range(fewest, fewest + _MORE):
+        # A base block has as many translations as there are points.
         if exact is not None and len(exact) <= count * points:
             return exact
         blocks = develop(points, points, _even_base(points, size, count))
@@ -120,6 +122,7 @@ def _even_base(points: int, size: int, count: int) -> Blocks:
             _count_difference(counts, one - other, 1)
     steps = _STEPS * count
     for step in range(steps):
+        # Only `random()` is the same in all versions of Python, and `verify` must find the same design again.
         block = base[int(chance.random() * count)]
         place, point = int(chance.random() * size), int(chance.random() * points)
         if point in block:
@@ -127,6 +130,7 @@ def _even_base(points: int, size: int, count: int) -> Blocks:
         others, before = block[:place] + block[place + 1 :], block[place]
         change = sum(_count_difference(counts, before - other, -1) for other in others)
         change += sum(_count_difference(counts, point - other, 1) for other in others)
+        # Annealing: the temperature falls to 1 / `_COOLING` in equal steps of its inverse.
         if change <= 0 or chance.random() < math.exp(-change * _COOLING * step / steps):
             block[place] = point
         else:
@@ -139,7 +143,8 @@ def _even_base(points: int, size: int, count: int) -> Blocks:
 def _count_difference(counts: list[int], difference: int, by: int) -> int:
     """Count a difference and its opposite; return the change of the sum of all squares."""
     change = 0
+    # For an even n, n / 2 is its own opposite, and comes up twice.
     for place in (difference % len(counts), -difference % len(counts)):
-        change += 2 * by * counts[place] + 1
+        change += 2 * by * counts[place] + 1  # (c + by)² - c², as by is 1 or -1
         counts[place] += by
     return change

@@ -61,6 +61,7 @@ class PlayedFixture:
 def company(round_number: int, number: int, entrants: Sequence[int], luck: str = "") -> Company:
     """Return a company whose luck is its own unless another is given."""
     own = luck or f"round {round_number} table {number}"
+    # Sorted, so that the same entrants compare equal however they were dealt.
     return Company(round_number, number, tuple(sorted(entrants)), own, tuple(entrants))
 
 
@@ -78,6 +79,7 @@ def fixtures(plan: TournamentPlan, companies: Sequence[Company]) -> list[Fixture
 def _block(plan: TournamentPlan, one: Company, game: int, block: int) -> list[Fixture]:
     """Return the matches of a block: one seed, in every rotation of an order that is drawn anew for each block."""
     label = plan.games[game].label
+    # By the luck, not by the table: the challengers of a gauntlet get the same seats and neighbours.
     drawn = LiveChance(plan.seed).stream(f"order, {one.luck}, block {block}").permutation(len(one.order))
     order = [one.order[place] for place in drawn]
     return [

@@ -263,6 +263,7 @@ def facts(plan: TournamentPlan) -> dict[str, Any]:
 def _check_keys(document: Document, known: Collection[str]) -> None:
     for key in document.keys():  # noqa: SIM118 it is no mapping
         if key not in known:
+            # A stranger's key may be as long as the file, and the search for a near word takes longer with its length.
             said = key[:MAX_NAME]
             document.note("", f"has no entry {said!r}{did_you_mean(said, known)}; its entries are: {', '.join(known)}")
 
@@ -308,11 +309,12 @@ def _clock(document: Document) -> TimeControl:
         return TimeControl.parse(document.text("clock"))
     except ValueError as error:
         document.note("clock", f"cannot be read: {error}")
-        return TimeControl(60, 0, 60)
+        return TimeControl(60, 0, 60)  # a stand-in, as those of `Document`: one reading finds all problems
 
 
 def _number(document: Document, key: str, low: float, high: float) -> float | None:
     value = document.raw(key, None)
+    # `type`, since `True` is an `int` to Python; a NaN compares false.
     if value is None or (type(value) in (int, float) and low <= value <= high):  # type: ignore[operator]
         return value  # type: ignore[return-value]
     document.note(key, f"must be a number from {low:g} to {high:g}")
@@ -366,7 +368,7 @@ def _least_matches(plan: TournamentPlan) -> int:
     tables; in a knockout, those of its first round, and of the rounds before it.
     """
     entrants, seats = len(plan.entrants), plan.seats
-    pairs_met_once = -(-entrants * (entrants - 1) // (seats * (seats - 1)))
+    pairs_met_once = -(-entrants * (entrants - 1) // (seats * (seats - 1)))  # rounded up
     swiss = plan.rounds * (entrants // seats)
     match plan.format:
         case Format.ROUND_ROBIN:

@@ -24,6 +24,7 @@ def struck_out(plan: TournamentPlan, played: Sequence[PlayedFixture]) -> set[int
     if plan.faults is not FaultRule.STRIKE_OUT:
         return set()
     out = {one.fixture.seats[seat.seat] for one in played for seat in one.result.seats if is_out(seat)}
+    # Without the hosts: one that fails would take the matches of all challengers with it.
     return out & set(plan.competitors)
 
 
@@ -47,6 +48,7 @@ def match_points(scoring: Scoring, result: Result) -> list[Fraction]:
         winners = sum(seat.rank == 1 for seat in seats)
         points = [Fraction(seat.rank == 1, winners) for seat in seats]
     else:
+        # Less a half, since a seat ties with itself.
         points = [sum((_beaten(seat, other) for other in seats), Fraction(-1, 2)) / (len(seats) - 1) for seat in seats]
     return [Fraction(0) if is_out(seat) else each for seat, each in zip(seats, points, strict=True)]
 
@@ -88,6 +90,7 @@ def break_tie(
         tied: the entrants with the same points and the same numbers of earlier tie-breaks.
     """
     if kind is TieBreak.LOTS:
+        # One drawing for the whole tournament: two entrants who tie at several tables have the same order each time.
         lots = LiveChance(plan.seed).stream("lots").permutation(len(plan.entrants))
         return {entrant: Fraction(lots[entrant] + 1) for entrant in tied}
     noted = {entrant: list[Fraction]() for entrant in tied}
@@ -96,6 +99,7 @@ def break_tie(
             entrant = one.fixture.seats[seat.seat]
             if entrant in noted:
                 noted[entrant].extend(_VALUES[kind](one, seat, points, tied))
+    # 0 without a value, as for entrants who have never met.
     return {entrant: sum(each, Fraction(0)) / max(1, len(each)) for entrant, each in noted.items()}
 
 

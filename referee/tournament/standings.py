@@ -70,7 +70,7 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
                     entrant=entrant,
                     place=place,
                     matches=sum(entrant in one.fixture.seats for one in valid),
-                    points=points.get(entrant, Fraction(0)),
+                    points=points.get(entrant, Fraction(0)),  # perhaps no match of it counts
                     interval=None if sure is None or knockout else sure.intervals.get(entrant),
                     best=None if sure is None else sure.best.get(entrant),
                     outs=_outs(played, entrant),
@@ -100,6 +100,7 @@ def _certainty_of_final(
 ) -> Certainty | None:
     """Return the certainty of the final of a knockout; None before it."""
     last = course.rounds[-1]
+    # One table and a bye is a round with another one after it.
     if last.is_preliminary or len(last.companies) > 1 or last.byes:
         return None
     here = [one for one in valid if one.fixture.company.round == last.number]

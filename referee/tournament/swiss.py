@@ -51,6 +51,7 @@ def tables_and_byes(
     # The sort is stable: of those with equally few byes, the last in the order come first.
     out = sorted(reversed(order), key=lambda entrant: byes.get(entrant, 0))[:count]
     field = tuple(entrant for entrant in order if entrant not in out)
+    # The cache needs something that can be hashed.
     known = tuple(sorted((pair, times) for pair, times in met.items()))
     return (_pairs(field, known) if seats == 2 else _tables(field, seats, known)), out
 
@@ -65,6 +66,7 @@ def _pairs(field: tuple[int, ...], known: tuple[tuple[tuple[int, int], int], ...
     graph = networkx.Graph()
     for one, other in combinations(range(len(field)), 2):
         cost = again * met.get(_pair(field[one], field[other]), 0) + (other - one) ** 2
+        # networkx knows a matching of the largest weight; with the largest number of pairs, that is the smallest cost.
         graph.add_edge(one, other, weight=-cost)
     matching = networkx.max_weight_matching(graph, maxcardinality=True)
     return [(field[one], field[other]) for one, other in sorted(map(sorted, matching))]

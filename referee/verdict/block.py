@@ -56,11 +56,13 @@ def score(results: Sequence[Result], seatings: Sequence[Seating]) -> BlockScore:
     """Return the score of a block from the results of its matches."""
     played = list(zip(results, seatings, strict=True))
     new, old = (
+        # In a field, each seating has one of the two versions.
         fmean(beaten(result, seating.index(place)) for result, seating in played if place in seating)
         for place in (NEW, OLD)
     )
     key = tuple(result.digest for result in results)
     half = len(key) // 2
+    # The second half has the seatings of the first with the versions exchanged: alike, if they play alike.
     return BlockScore(new, old, key, key[:half] == key[half:])
 
 

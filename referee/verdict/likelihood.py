@@ -25,7 +25,7 @@ WEIGHTS = (0.9, 0.05, 0.05)
 """The weights of the effects of a hypothesis, the smallest first."""
 _MAX_STEPS = 100
 _PRECISION = 1e-8
-_HALVINGS = 20
+_HALVINGS = 20  # 2 / 2^20: an end of an interval to six decimals
 Counts = Mapping[float, float]
 """The number of blocks by their difference."""
 
@@ -80,6 +80,7 @@ def _edge(values: Counts, inside: float, outside: float, lack: float) -> float:
     """Return the mean between a likely and an unlikely one whose likelihood lacks `lack`."""
     for _ in range(_HALVINGS):
         middle = (inside + outside) / 2
+        # `middle` never is -1 or 1, where `_tilt` would divide by 0.
         if -of_mean(values, middle) < lack:
             inside = middle
         else:
@@ -108,6 +109,7 @@ def weighted_ratio(log_likelihood: Callable[[float], float], size: float) -> flo
 def _log_of_mixture(logs: Sequence[float]) -> float:
     """Return the logarithm of the weighted mean of likelihoods."""
     largest = max(logs)
+    # The largest is taken out of the sum: `exp` of a log-likelihood alone may be 0, which has no logarithm.
     return largest + math.log(sum(weight * math.exp(log - largest) for weight, log in zip(WEIGHTS, logs, strict=True)))
 
 
@@ -126,6 +128,7 @@ def _tilt(terms: Sequence[tuple[float, float]]) -> float:
     Args:
         terms: distances, of both signs, with their counts.
     """
+    # Beyond these, a probability would be negative.
     low = -1 / max(distance for distance, _ in terms)
     high = -1 / min(distance for distance, _ in terms)
     tilt = 0.0
@@ -140,6 +143,7 @@ def _tilt(terms: Sequence[tuple[float, float]]) -> float:
         else:
             high = tilt
         before, tilt = tilt, tilt + excess / slope
+        # Newton's step may leave the bracket; its middle comes closer in any case.
         if not low < tilt < high:
             tilt = (low + high) / 2
         if abs(tilt - before) < _PRECISION:

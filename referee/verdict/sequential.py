@@ -86,6 +86,7 @@ class SequentialTest:
             self._keys.add(block.key)
             self._repeats = 0
             self.different += 1
+            # Equal shares, added up in another order, differ in their last bits.
             self._counts[round(block.difference, _DIGITS)] += 1
             self.ratio = log_likelihood_ratio(self._counts, self.terms.margin)
         self.conclusion = self._concluded()
@@ -95,10 +96,12 @@ class SequentialTest:
         low, high = self.terms.bounds
         if self.different >= MIN_BLOCKS and self.ratio >= high:
             return Conclusion.BETTER
+        # By chance, versions that differ in a share p of blocks are alike in n of them with probability (1 - p)^n.
         if self.is_alike and (self.is_repeating or self.different * math.log1p(-_RARE) <= low):
             return Conclusion.IDENTICAL
         if self.different >= MIN_BLOCKS and self.ratio <= low:
             return Conclusion.IDENTICAL if self.is_alike else Conclusion.NOT_BETTER
+        # Last: enough evidence decides, even if nothing new is expected.
         if self.is_repeating:
             return Conclusion.UNDECIDED
         return Conclusion.UNDECIDED if self.blocks >= self.terms.max_blocks else None
@@ -128,6 +131,7 @@ class SequentialTest:
         """The expected number of further blocks, if the difference is what it seems to be now."""
         low, high = self.terms.bounds
         drift = self.ratio / max(1, self.different)
+        # Beyond a bound, the walk is over, and only waits for `MIN_BLOCKS`.
         left = expected_exit(min(max(self.ratio, low), high), drift, self._variance, low, high)
         wanted = max(math.ceil(left), MIN_BLOCKS - self.different, 1)
         return min(wanted, self.terms.max_blocks - self.blocks)
@@ -167,9 +171,11 @@ def expected_exit(start: float, drift: float, variance: float, low: float, high:
         low: the lower end of the interval.
         high: the upper end of the interval.
     """
+    # The limit for drift 0, where the formula below divides 0 by 0.
     if abs(drift) * (high - low) < 1e-6 * variance:
         return (high - start) * (start - low) / variance
     if drift < 0:
+        # Mirrored, so that `expm1` only gets negative numbers and cannot overflow.
         return expected_exit(-start, -drift, variance, -high, -low)
     rate = 2 * drift / variance
     to_high = math.expm1(-rate * (start - low)) / math.expm1(-rate * (high - low))

@@ -14,6 +14,7 @@ def limit(degrees: int) -> float:
     """Return Student's t for an interval of 95 % to two decimals, from the table or by the expansion of Cornish and Fisher."""
     if degrees <= len(_T):
         return _T[degrees - 1]
+    # Abramowitz and Stegun, 26.7.5.
     return _Z + (_Z**3 + _Z) / (4 * degrees) + (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / (96 * degrees**2)
 
 
