@@ -210,6 +210,7 @@ def unfit(seed: int, commitments: Mapping[str, str]) -> str:
         seed: the seed of the block.
         commitments: the commitment of each match, by match id.
     """
+    # With a bot at home, which remembers, each match of a block has a seed of its own.
     own = {match_id: rotation_seed(seed, number) for number, match_id in enumerate(commitments)}
     if commitments == {match_id: commitment(match_id, seed) for match_id, seed in own.items()}:
         return ""
@@ -236,6 +237,7 @@ def parsed(data: bytes, kinds: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _check_form(found: Any, form: dict[str, type], what: str) -> None:
+    # `type`, since to Python True is an integer.
     if not isinstance(found, dict) or {key: type(value) for key, value in found.items()} != form:
         wanted = ", ".join(f"{key} ({_JSON[value]})" for key, value in form.items())
         raise Wrong(f"does not have what belongs to {what}: {wanted}")
@@ -248,6 +250,7 @@ def _time(text: str) -> datetime:
         Wrong: if the text is not a time in UTC.
     """
     try:
+        # `fromisoformat` alone takes many other forms, and other zones.
         if _TIME.fullmatch(text):
             return datetime.fromisoformat(text)
     except ValueError:  # such as the thirtieth of February
@@ -339,6 +342,7 @@ class Book:
     def _note_time(self, number: int, text: str) -> None:
         """Read the time of an entry, and note it if an earlier entry has a later time."""
         at = _time(text)
+        # No reason to refuse the log: somebody may have set the clock right.
         if at < self._latest:
             seconds = (self._latest - at).total_seconds()
             self.found.earlier.append(f"entry {number}, at {text}, is {seconds:,.3f} s earlier than one before it")
@@ -359,6 +363,7 @@ class Book:
         if handed_over:
             old = self._keys[-1][0] if self._keys else key
             text = handover_text(old, key)
+            # The first key has none before it that could have signed it: `old` is then the key itself.
             if old == key or not is_signature(entry["signature"]) or not old.has_signed(text, entry["signature"]):
                 raise Wrong("the key before it has not signed it")
         self._keys.append((key, handed_over))
@@ -377,6 +382,7 @@ class Book:
         self._versions.add(label)
 
     def _check_known(self, versions: Iterable[object]) -> None:
+        # The type first: JSON may have lists here, which cannot be looked up in a set.
         strangers = [label for label in versions if not isinstance(label, str) or label not in self._versions]
         if strangers:
             raise Wrong(f"it has {strangers[0]!r}, which was never taken in")
@@ -433,6 +439,7 @@ class Book:
                 raise Wrong(f"match {match['match']} is scheduled twice, or not with the seats of its block")
             self._block_of[match["match"]] = entry["block"]
             commitments[match["match"]] = match["seed_commitment"]
+            # Blocks that are over are forgotten, but a wanted match must not get a second entry after its block.
             if match["match"] in self.found.standings:
                 raise Wrong(f"match {match['match']} is scheduled a second time")
             if match["match"] in self._wanted:
@@ -487,6 +494,7 @@ class Book:
 
     def _tournament_over(self, entry: dict[str, Any]) -> None:
         event = self._open_tournament(entry)
+        # `_blocks` has those whose seed is not revealed.
         if open_blocks := event.blocks & self._blocks.keys():
             raise Wrong(f"event {entry['tournament']} ends while block {min(open_blocks)} is not over")
         if commitment(entry["tournament"], entry["seed"]) != event.announcement["seed_commitment"]:
@@ -515,6 +523,7 @@ class Book:
         stayed = [
             rank for rank, outcome in zip(ranks, entry["outcomes"], strict=True) if outcome == Outcome.PLAYED.value
         ]
+        # They have the places from 1 on, ties included, so none of them is behind their number.
         if stayed and max(stayed) > len(stayed):
             raise Wrong(f"match {entry['match']} ranks a seat that was out before one that played to the end")
         for name, types in _BY_SEAT.items():
@@ -550,6 +559,7 @@ class Book:
             raise Wrong("is no seed")
         if match_id := unfit(entry["seed"], block.commitments):
             raise Wrong(f"is not the seed that entry {block.entry} committed to for match {match_id}")
+        # Memory grows with open blocks only.
         for match_id in block.commitments:
             del self._block_of[match_id]
         del self._blocks[entry["block"]]
@@ -569,6 +579,7 @@ class Book:
             raise Wrong(f"ladder {last.fingerprint}, whose log it claims to be, has not signed it")
         chain: list[PublicKey] = []
         for key, handed_over in self._keys:
+            # A key that the one before has not signed begins anew, as after a loss: trust does not pass over it.
             if chain and handed_over:
                 chain.append(key)
             else:

@@ -84,7 +84,7 @@ class Reader:
         self.number += 1
         try:
             self._last_hash = check_link(self._last_hash, line)
-            entry = parsed(body(line), tuple(ENTRIES)[:-1])
+            entry = parsed(body(line), tuple(ENTRIES)[:-1])  # all but the checkpoint, which has no hash of its own
             self._book.take(self.number, entry)
         except (Wrong, ChainBroken) as error:
             raise AuditError(self._name, self.number, str(error)) from error
@@ -160,6 +160,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         with path.open("rb") as file:
             number = 0
+            # A bound: a file without line breaks must not fill the memory.
             while line := file.readline(MAX_LINE_BYTES + 1):
                 number += 1
                 if len(line) > MAX_LINE_BYTES:

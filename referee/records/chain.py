@@ -30,7 +30,7 @@ def link(previous: str, data: Mapping[str, Any]) -> tuple[bytes, str]:
 def link_body(previous: str, data: bytes) -> tuple[bytes, str]:
     """Return the same for an object that is already JSON; `body` extracts that from a line."""
     own_hash = _hash(previous, data)
-    return b'%s,"hash":"%s"}' % (data[:-1], own_hash.encode()), own_hash
+    return b'%s,"hash":"%s"}' % (data[:-1], own_hash.encode()), own_hash  # without the closing brace
 
 
 def check_link(previous: str, line: bytes) -> str:
@@ -39,6 +39,7 @@ def check_link(previous: str, line: bytes) -> str:
     Raises:
         ChainBroken: if it does not.
     """
+    # Only the end is searched, however long the line is.
     tail = _TAIL.search(line, max(0, len(line) - _TAIL_BYTES))
     if tail is None:
         raise ChainBroken("does not end with its hash: the line is damaged, or this is another kind of file")

@@ -22,6 +22,7 @@ def claimed_result(path: Path) -> Result:
     """
     lines = unpacked(path, read_bytes(path)).rstrip(b"\n").split(b"\n")
     try:
+        # Found by their first bytes, as the writer writes them, so that few lines are parsed.
         outs = [parse_json(line) for line in lines if line.startswith(b'{"type":"out",')]
         header = Document(parse_json(lines[0]), "header")
         last = [parse_json(line) for line in lines[-_LAST_LINES:]]
@@ -38,8 +39,10 @@ def claimed_result(path: Path) -> Result:
     result = Result(seats, document.integer("decisions", 0, 2**31), document.text("digest"), None)
     if document.problems:
         raise RecordError(path, len(lines), document.problems[0])
+    # `zip` has dropped what one of the two lists has more.
     if [seat.seat for seat in seats] != list(range(len(header.texts("bots")))):
         raise RecordError(path, len(lines), "has not one result for each seat, in their order")
+    # `match_points` divides the win by their number.
     if min((seat.rank for seat in seats), default=0) != 1:
         raise RecordError(path, len(lines), "has no first place in its result")
     return result

@@ -38,6 +38,7 @@ def read_plan(data: Mapping[str, Any], seed: int | None, find_game: Callable[[st
         document.note("", "has options, a board or a position that is no JSON object")
     if len(bots) != seats:
         document.note("bots", f"has {len(bots)} names for {seats} seats")
+    # Before anything is looked up: the game would check values of the wrong type.
     if document.problems:
         raise Unsound("; ".join(document.problems))
     assert isinstance(options, dict)  # noqa: S101 noted above if not

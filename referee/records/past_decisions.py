@@ -148,6 +148,7 @@ class _Again:
 
     def play(self) -> list[PastDecision]:
         """Play the whole match; return the seat's decisions."""
+        # The machine takes them with the start, not as events: they went out before the first question.
         absent: dict[Seat, Fault] = {}
         for line in self._lines:
             if line.data["type"] != "out" or line.data["reason"] != Outcome.START.value:
@@ -162,6 +163,7 @@ class _Again:
                 self._take(self._event(line))
             except ChanceError as error:
                 raise self._fail(line) from error
+            # The event has not led to its own line, and the next turn of the loop would repeat it.
             if self._at < len(self._lines) and self._lines[self._at] is line:
                 raise self._fail(line)
         return self._asked
@@ -173,18 +175,22 @@ class _Again:
         data = line.data
         kind, seat = data["type"], data["seat"]
         decision = self._open.get(seat)
+        # It ended no decision: a crash, or the last strike for an illegal action.
         if kind == "out" and "ms" not in data:
             self._set_times()
             fault = Fault(Outcome(data["reason"]), str(data.get("detail", "")))
             return self._match.fault(seat, fault, self._now)
         if decision is None or (kind != "strike" and "ms" not in data):
             raise self._fail(line)
+        # The line with the times of the open decision, this one or a later one: a strike comes before it.
         closing = self._closings[seat][0] if self._closings[seat] else None
         if closing is not None:
+            # Never backwards: the times of lines are rounded, and those of two seats overlap.
             self._now = max(self._now, self._put_at[seat] + closing["wall_ms"] / 1000)
         self._set_times()
         if kind == "action" and data["by"] == Decider.AGENT.value:
             return self._match.choose(seat, decision.number, self._answer(seat), self._now)
+        # The record has no refused answer. An unreadable one gets the same strike, with the recorded reason.
         if kind == "strike" and data["reason"] == "illegal":
             return self._match.choose(seat, decision.number, Unreadable(str(data.get("detail", ""))), self._now)
         if closing is None:
@@ -202,6 +208,7 @@ class _Again:
         """
         answer: list[ReplayStep] = []
         for line in self._lines[self._at :]:
+            # Times end a decision, so from there on it is another answer.
             if line.data["type"] != "action" or ("ms" in line.data and answer):
                 break
             step = self._steps[line.data["n"] - 1]
@@ -227,7 +234,9 @@ class _Again:
             self._set_end(other, _PAST)
             other.window_deadline = _PAST
         if len(closed) == len(sharing):
+            # No other decision ends as early as `_PAST`, so the tick closes these alone.
             return self._match.tick(self._now, _PAST + 1)
+        # A tick would close the window for all; an answer closes only the decision for which it is too late.
         return self._match.choose(decision.seat, decision.number, 0, self._now)
 
     def _set_times(self) -> None:
@@ -235,10 +244,12 @@ class _Again:
         current = self._current
         if current is not None and self._seat in self._open:
             decision = self._open[self._seat]
+            # From the time when it was put: `_set_end` has changed the decision's own.
             left = decision.window_deadline - self._put_at[self._seat]
             current.limit = decision.budget if decision.window is None else min(decision.budget, max(0.0, left))
         for decision in self._open.values():
             self._set_end(decision, self._now)
+            # The record says that it was still open.
             decision.window_deadline = max(decision.window_deadline, self._now)
 
     def _set_end(self, decision: Decision, end: float) -> None:
@@ -273,6 +284,7 @@ class _Again:
                     self._open.pop(seat, None)
                     if seat == self._seat and self._current is not None:
                         self._current.ending, self._current.fault = DecisionEnd.OUT, fault
+        # An answer that closes a decision has no effect of its own.
         for seat in [seat for seat in self._open if not self._match.is_deciding(seat)]:
             del self._open[seat]
         if self._seat not in self._open:
@@ -304,7 +316,7 @@ class _Again:
     def _begin(self, decision: Decision) -> None:
         _ = decision.observation  # before the state goes on
         self._current = PastDecision(
-            copy.copy(decision),
+            copy.copy(decision),  # the times of the decision itself change
             self._match.state.clone(),
             self._played,
             self._match.strikes(self._seat),

@@ -64,6 +64,7 @@ def read_position(path: Path, find_game: Callable[[str], Game]) -> Position:
         raise PositionError(path, error.problems) from error
     except UnknownGame as error:
         raise PositionError(path, [str(error)]) from error
+    # This raises nothing, so all problems are reported together.
     state = game.read_state(setup, state_table)
     document.finish()
     problems = document.problems + state.problems()

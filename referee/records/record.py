@@ -122,6 +122,7 @@ class RecordWriter:
     def finish(self) -> str:
         """Give the complete file its name; return the hash of its last line, which identifies the whole record."""
         try:
+            # The content is on the disk before the name, and the name before anybody relies on the record.
             self._close(sync=True)
             self._part.rename(self.path)
             sync_folder(self.path.parent)
@@ -182,7 +183,7 @@ class RecordLines(Sequence[RecordLine]):
         if isinstance(at, slice):
             return [self[number] for number in range(len(self))[at]]
         whole, own_hash = self._lines[at]
-        number = at % len(self) + 1
+        number = at % len(self) + 1  # `at` may be negative, as in `lines[-1]`
         return RecordLine(number, _parsed(self._path, number, body(whole)), own_hash)
 
     def whole(self) -> list[bytes]:
@@ -251,6 +252,7 @@ def unzipped(path: Path, data: bytes, max_bytes: int, like: Dictionary | None = 
     """
     frame = zstd.ZstdDecompressor(like)
     try:
+        # One byte more than allowed: enough to refuse a bomb without unpacking it.
         lines = frame.decompress(data, max_length=max_bytes + 1)
     except zstd.ZstdError as error:
         raise RecordError(path, 0, f"is damaged: {error}") from error
@@ -264,9 +266,10 @@ def unzipped(path: Path, data: bytes, max_bytes: int, like: Dictionary | None = 
 def _lines_of(path: Path, data: bytes) -> RecordLines:
     if not data:
         raise RecordError(path, 0, "is empty")
+    # Before `split`, which would make an object of each line.
     if data.count(b"\n") > MAX_LINES:
         raise RecordError(path, MAX_LINES + 1, f"comes after {MAX_LINES} lines; no record has more")
-    *whole, rest = data.split(b"\n")
+    *whole, rest = data.split(b"\n")  # a complete record ends with a line break, so nothing is left
     lines: list[tuple[bytes, str]] = []
     previous = FIRST_HASH
     for number, raw in enumerate(whole, start=1):
@@ -302,6 +305,7 @@ def sealed(
     if last.hash != record_hash:
         raise RecordError(path, 0, "is not the record that was written (its last hash is another one)")
     last_hash = last.hash
+    # A record whose end reveals the seed has this line already.
     if last.data.get("type") != "seed":
         line, last_hash = link(last_hash, seed_line(seed))
         data += line + b"\n"

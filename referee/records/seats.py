@@ -69,9 +69,11 @@ class Seats:
         is_out = record.out_order is not None
         if record.strikes >= STRIKES_ALLOWED and not is_out:
             raise Unsound(f"seat {seat} plays on, but had its {STRIKES_ALLOWED}rd strike")
+        # After a time-out the machine plays defaults until the larger decision is complete.
         must_be_clock = record.timed_out or record.completing
         if must_be_clock and by is not Decider.CLOCK:
             raise Unsound(f"the time of seat {seat} ran out, but {by.value} decided")
+        # When a window closes, seats get defaults without a strike.
         if by is Decider.CLOCK and not must_be_clock and state.window() is None:
             raise Unsound(f"clock decided, but the time of seat {seat} had not run out")
         if is_out != (by is Decider.DEFAULT):
@@ -80,6 +82,7 @@ class Seats:
             default = state.default_action(seat)
             if action != default:
                 raise Unsound(f"the default is {label(default)}, not {label(action)}")
+        # A single legal action is always played unasked, even if an answer names it.
         elif (len(state.legal_actions(seat)) == 1) != (by is Decider.FORCED):
             raise Unsound(f"{by.value} decided, which does not fit the number of legal actions")
 
@@ -96,6 +99,7 @@ class Seats:
             if _is_timed(data):
                 raise Unsound(f"{by.value} decided without asking, so there are no times")
             return 0.0
+        # A further action of an answer, or of the default at the close of a window.
         if self._answering == (seat, by) and not _is_timed(data):
             return 0.0
         self._answering = (seat, by)
@@ -163,6 +167,7 @@ class Seats:
         by_strikes = outcome in (Outcome.ILLEGAL, Outcome.TIMEOUT)
         if by_strikes and (record.strikes != STRIKES_ALLOWED or record.last_strike != outcome.value):
             raise Unsound(f"out for {outcome.value}, but that was not the {STRIKES_ALLOWED}rd strike")
+        # A lost connection ends a decision only at its deadline: before that, the seat may come back.
         if outcome is Outcome.TIMEOUT or (outcome is Outcome.DISCONNECT and _is_timed(data)):
             _charge(record, data, expired=True)
         elif _is_timed(data):
@@ -205,6 +210,7 @@ def _charge(record: SeatRecord, data: Mapping[str, Any], *, expired: bool) -> fl
     if charged is None or wall is None or lag is None:
         raise Unsound(f"ends a decision, so it needs the milliseconds: {', '.join(TIMES)}")
     budget = record.clock.ask()
+    # As in the machine: an expired decision is charged its budget, and an empty bank has no grace period.
     transit = TRANSIT_SECONDS if budget > 0 and not expired else 0.0
     if charged > budget + transit + _ROUNDING:
         raise Unsound(f"{charged * 1000:.0f} ms were charged, more than the clock allows")
@@ -220,6 +226,7 @@ def _charge(record: SeatRecord, data: Mapping[str, Any], *, expired: bool) -> fl
 
 
 def _seconds(milliseconds: Any) -> float | None:
+    # The upper bound excludes infinity, as which Python reads 1e999.
     if type(milliseconds) in (int, float) and 0 <= milliseconds < _MOST:
         return float(milliseconds / 1000)
     return None

@@ -129,6 +129,7 @@ class Replay:
         revealed = last.data.get("seed") if seed is None else seed
         self._seed = revealed if type(revealed) is int and 0 <= revealed < 1 << 63 else None
         self._chance = ReplayChance(None if self._seed is None else LiveChance(self._seed))
+        # After the seed at the end, which has to fit the commitment in the header.
         self.plan = self._read_header(find_game)
         self._digest = MatchDigest(self.plan)
         self._seats = Seats(self.plan.control, self.plan.setup.seats)
@@ -150,6 +151,7 @@ class Replay:
                 yield self._read_action(line)
             else:
                 self._read_event(line)
+        # Seats may still have been thinking when others ended the match.
         while self._at < len(self.lines) and self.lines[self._at].data.get("type") == "withdrawn":
             line = self._take("withdrawn")
             self._check_entries(line)
@@ -175,6 +177,7 @@ class Replay:
 
     def _check_entries(self, line: RecordLine) -> None:
         kind = line.data.get("type")
+        # Of an unknown kind, anything: the caller has a better reason to refuse it.
         unknown = line.data.keys() - _ENTRIES.get(str(kind), line.data.keys()) - {"type"}
         if unknown:
             raise self._fail(line, f"has entries that no line of type {kind} has: {', '.join(sorted(unknown))[:60]}")
@@ -196,6 +199,7 @@ class Replay:
         if line.data.get("type") != "header":
             raise self._fail(line, "a record begins with a line of type header")
         self.dogana = str(line.data.get("dogana"))
+        # First, since lines of another format may have other entries.
         if type(line.data.get("format")) is not int or line.data["format"] not in READABLE:
             raise OtherFormat(
                 self.path,
@@ -254,7 +258,9 @@ class Replay:
             seconds = self._seats.charge_action(data, seat, by)
         except Unsound as error:
             raise self._fail(line, str(error)) from error
+        # By the state before the action, which may complete it.
         larger = self._seats.larger_decision(self.state, seat)
+        # Before the opening is drawn: its draws are among those of the line.
         draws = self._give_draws(line)
         try:
             if opens and draw_opening(self.state, self._chance) != (seat, action):
@@ -299,11 +305,13 @@ class Replay:
         if line.data.get("type") != "result":
             raise self._fail(line, "the match is over, but this is not the result")
         self.result_hash = line.hash
+        # Only of a match that said in its header that its end would not reveal the seed.
         may_end = self._at == len(self.lines) and not self.plan.reveals_seed
         if self._seed is None and not may_end:
             raise self._fail(self._take("seed"), "the last line of a record reveals the seed")
         result = self._result(None if may_end else self._seed)
         expected = closing_lines(result, state_digest(self.state))
+        # As text: to Python 1, 1.0 and True are equal.
         if canonical(line.data) != canonical(expected[0]):
             wrong = [key for key, value in expected[0].items() if canonical(line.data.get(key)) != canonical(value)]
             wrong = wrong or ["its entries"]

@@ -36,6 +36,7 @@ class Viewpoint:
     def follow(self, step: ReplayStep) -> bool:
         """Follow the last step; return True if the viewer learns its action at once."""
         known = step.seat == self._viewer or self._before.is_public(step.seat, step.action)
+        # A copy, as the replay changes its state: the next action is judged by the state before it.
         self._before = self._record.state.clone()
         seen = self._record.state.observation(self._viewer)
         if known or seen != self.seen:

@@ -49,7 +49,7 @@ def tables_and_byes(
     ]
     count = len(order) % seats
     # The sort is stable: of those with equally few byes, the last in the order come first.
-    out = sorted(reversed(order), key=lambda entrant: byes.get(entrant, 0))[:count]
+    out = sorted(order[::-1], key=lambda entrant: byes.get(entrant, 0))[:count]
     field = tuple(entrant for entrant in order if entrant not in out)
     # The cache needs something that can be hashed.
     known = tuple(sorted((pair, times) for pair, times in met.items()))
