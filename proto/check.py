@@ -305,6 +305,7 @@ def page(files: FileDescriptorSet, name: str) -> str:
     ]
     [file] = [file for file in files.file if file.name == name]
     lines += [f"## `{file.package}`", ""]
+    # 2 is the number of `package` in a file's descriptor: the comment above it opens the page.
     opening = [location for location in file.source_code_info.location if list(location.path) == [2]]
     if opening and opening[0].leading_comments:
         lines += [_prose(opening[0].leading_comments), ""]
@@ -348,6 +349,7 @@ def _method(method: Any) -> str:
 def main(folder: Path = PROTO, released: Path = RELEASED) -> None:
     """Run the action on the command line (see the module's text) on the messages in `folder`, released as in `released`."""
     if sys.argv[1:] == ["--write"]:
+        # First, since the pages are written from the comments as they are formatted.
         buf("format", folder, "--write")
         present = load(folder)
         for name, made in PAGES.items():

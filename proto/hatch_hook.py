@@ -29,6 +29,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         if self.target_name != "wheel":
             return
         root = Path(self.root)
+        # An isolated build has neither the checkout nor this folder on its path.
         sys.path.insert(0, str(root / "proto"))
         from generate import generate
 
@@ -43,6 +44,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         """Put compiled rules and house bots into the wheel, beside their sources; warn in one line if they cannot be compiled."""
         self._copy = Path(tempfile.mkdtemp(prefix="dogana-rules-"))
         for folder in ("referee", "agents/house_bots"):
+            # A copy, so that nothing compiled is ever beside an edited source.
             shutil.copytree(root / folder, self._copy / folder, ignore=shutil.ignore_patterns("*.so", "tests"))
         command = [sys.executable, str(root / "proto" / "compile_rules.py"), str(self._copy)]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -54,6 +56,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         for module in self._copy.rglob("*.so"):
             name = str(module.relative_to(self._copy)).removeprefix("agents/")
             build_data["force_include"][str(module)] = name
+        # The wheel is for this system and this Python from here on, and its name has to say so.
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
 

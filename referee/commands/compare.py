@@ -193,6 +193,7 @@ def compare(
                 files=fingerprints([new, old, *filled]),
                 games=_read_games(game),
                 options=read_options(with_openings(option or [], openings)),
+                # With their numbers, so that --resume plays on the same boards after an update of Dogana.
                 boards={name: dict(shipped_board(find(name))) for name in game},
                 is_field=field,
                 clock=str(read_clock(clock or DEFAULT_CLOCK)),
@@ -214,9 +215,11 @@ def _status_of_errors() -> Iterator[None]:
     """End with a status of its own if the versions cannot be compared: 1 is an answer here."""
     try:
         yield
+    # The reader of the output has gone, which says nothing about the versions.
     except BrokenPipeError:
         raise
     except (DoganaError, OSError) as error:
+        # Without a name it is no file of the user's, but a bug, which needs its traceback.
         if isinstance(error, OSError) and error.filename is None:
             raise
         err.print(f"dogana: {' '.join(in_words(error).split())}", soft_wrap=True)
@@ -232,6 +235,7 @@ def _folder_to_resume(context: typer.Context, new: str | None, record: Path | No
     if new is None and record is None:
         raise ComparisonError("--resume needs the folder of a comparison: `dogana compare --resume FOLDER`")
     folder = target(new or "") if record is None else record
+    # The parser is asked which options were typed: a value alone does not show it, as with --seed 0.
     allowed = {"new" if record is None else "record", "resume", "max_blocks", "workers", "ray", "as_json"}
     given = [
         parameter.opts[0] if parameter.param_type_name == "option" else str(parameter.name).upper()
@@ -284,7 +288,7 @@ def _read_margin(text: str) -> Margin:
     try:
         size = float(text.removesuffix(_DEVIATIONS))
     except ValueError:
-        size = math.nan
+        size = math.nan  # neither above 0 nor below 1
     if not 0 < size < 1:
         raise typer.BadParameter("must be more than 0 and less than 1, such as 0.05 or 0.3sd", param_hint="'--margin'")
     return Margin(size, in_deviations)
@@ -350,6 +354,7 @@ def _play(
     with in_folder(folder, plan, resumes=resumes, options=[*again, *(["--json"] if as_json else [])]):
         _play_blocks(report, play_matches(series, plan, workers, ray))
         if folder is not None:
+            # Before the lock is gone: another command must not begin in between.
             write_conclusion(folder, plan, report.test.conclusion)
     raise typer.Exit(UNDECIDED if report.test.conclusion is None else _STATUSES[report.test.conclusion])
 
@@ -368,6 +373,7 @@ def _players(context: typer.Context, plan: ComparisonPlan, ray: str | None) -> l
         for name in plan.games
         for word in dict.fromkeys(plan.words)
     }
+    # Each word was read for every game, which checks that the bot plays it; the players of a word are alike.
     return [players[word, plan.games[0]] for word in plan.words]
 
 
@@ -386,4 +392,5 @@ def _play_blocks(report: Report, played: Generator[FinishedMatch, None, None]) -
                 if report.test.conclusion is not None:
                     break
     finally:
+        # Even after Ctrl-C: the blocks so far are worth their lines.
         report.print_end()

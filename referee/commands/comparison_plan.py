@@ -111,6 +111,7 @@ class ComparisonPlan(BotTerms):
         game = find(name)
         known = {option.name for option in game.options}
         elsewhere = {option.name for other in self.games for option in find(other).options}
+        # An option that no game has stays, so that `setup` refuses it.
         chosen = {key: value for key, value in self.options.items() if key in known or key not in elsewhere}
         setup = game.setup(self.seats, chosen, self.boards[name])
         return Setting(name, dict(setup.options), setup.board_data, None, self.seatings)
@@ -119,6 +120,7 @@ class ComparisonPlan(BotTerms):
 def fingerprint(word: str) -> str:
     """Return the SHA-256 of the files of a bot, in hexadecimal; empty for a house bot or a command."""
     path = Path(word)
+    # A house bot first, as for a seat: a file of that name is another bot.
     if is_house_bot(word) or word.startswith(COMMAND) or not path.exists():
         return ""
     if path.is_dir():
@@ -158,6 +160,7 @@ def read_comparison(folder: Path) -> ComparisonPlan:
     plan = read_plan_file(folder / COMPARISON, ComparisonPlan)
     if plan is None:
         raise ResumeError(f"cannot resume: {folder} has no comparison; give NEW, OLD and --game to begin one")
+    # People can edit the file.
     sound = (
         0 <= plan.seed <= 2**62
         and plan.games
@@ -226,6 +229,7 @@ def in_folder(folder: Path | None, plan: ComparisonPlan, *, resumes: bool, optio
             sweep(folder, plan.games)
         else:
             check_unused(folder)
+        # Without the verdict, which may not hold if the comparison goes on.
         with keeping(folder / COMPARISON, replace(plan, conclusion=""), resuming("compare", folder, *options)):
             yield
 

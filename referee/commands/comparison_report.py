@@ -45,6 +45,7 @@ class Report:
         """Take the matches of the next block."""
         lost = [seat for match in matches for seat in self._lost_seats(match)]
         scores, first = [], 0
+        # The matches of a block come game by game, each in all seatings.
         for setting in self.series.settings:
             results = [match.result for match in matches[first : first + len(setting.seatings)]]
             scores.append(score(results, setting.seatings))
@@ -70,6 +71,7 @@ class Report:
                 game = match.plan.game.name
                 found.append({"game": game, "bot": word, "seat": seat.seat, "reason": reason})
                 err.print(f"{word} lost its seat {seat.seat} in {match.name} ({reason})", soft_wrap=True)
+                # Only the first time: a bot that fails in each match says the same each time.
                 if known.total() == 1:
                     _print_last_words(match.logs.get(seat.seat, ""))
         return found
@@ -121,6 +123,7 @@ class Report:
             err.print(f"both have played identically in {MIN_BLOCKS} blocks: are they the same?", soft_wrap=True)
         if self.test.conclusion is not None:
             return
+        # Once, as soon as the deviation of a block is known well enough.
         if self.test.blocks == MIN_BLOCKS and self._is_beyond_maximum():
             err.print(
                 f"{self._blocks_for_margin()}; only a larger difference shows in the {self.plan.max_blocks:,} of --max",

@@ -79,13 +79,13 @@ def write_kit(kit: str, folder: Path) -> int:
         for source, name in _files(kit):
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            with (
-                source.open("rb") as reading,
-                file.open("xb") as writing,
-            ):  # x: another command may write at this moment
+            # x: another command may write at this moment.
+            with source.open("rb") as reading, file.open("xb") as writing:
                 written.append(file)
                 shutil.copyfileobj(reading, writing)
+            # Executable where the source is; what else may be done is up to the umask.
             file.chmod(file.stat().st_mode | source.stat().st_mode & 0o111)
+    # Ctrl-C, too: half a kit would keep the command from trying again.
     except BaseException as error:
         for file in written:
             file.unlink(missing_ok=True)

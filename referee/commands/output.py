@@ -42,6 +42,7 @@ class _VisibleConsole(Console):
 SEAT_OUT = 3
 """The exit status of `dogana play` if a seat was put out in a match; docs/writing_a_bot.md lists all statuses."""
 
+# Into a pipe or a file, Rich would print 80 columns.
 out = _VisibleConsole(width=None if sys.stdout.isatty() else 120)
 """For results."""
 err = _VisibleConsole(file=Remarks(styled=True))
@@ -65,7 +66,7 @@ def frame(*parts: str | Text | Table) -> RenderableType:
 def print_json(value: Any) -> None:
     """Print one JSON value on a line of its own, in ASCII."""
     sys.stdout.write(json.dumps(value).replace("\x7f", "\\u007f") + "\n")  # the one control that JSON leaves as it is
-    sys.stdout.flush()
+    sys.stdout.flush()  # a program may read along, and a pipe is buffered
 
 
 def target(text: str) -> Path:

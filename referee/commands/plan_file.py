@@ -62,6 +62,7 @@ def read_plan_file(path: Path, kind: type[_Plan]) -> _Plan | None:
         ResumeError: if the file cannot be read, or is not a plan, or the folder has another use.
     """
     for name, (content, *command) in _USES.items():
+        # Records of two kinds in one folder would be taken for each other's.
         if name != path.name and (path.parent / name).exists():
             going_on = shlex.join(["dogana", *command, _as_argument(path.parent)])
             raise ResumeError(f"{path.parent} has {content}: go on with `{going_on}`, or use another folder")
@@ -77,6 +78,7 @@ def read_plan_file(path: Path, kind: type[_Plan]) -> _Plan | None:
         raise ResumeError(damaged(path, f"is not JSON: {error}")) from error
     if not isinstance(data, dict):
         raise ResumeError(damaged(path, "is not a JSON object"))
+    # `convert` would pass over unknown entries.
     if unknown := data.keys() ^ get_type_hints(kind).keys():
         raise ResumeError(damaged(path, f"has other entries than a plan: {', '.join(sorted(unknown))}"))
     try:
@@ -110,6 +112,7 @@ def keeping(path: Path, plan: BotTerms, going_on: str, *, is_guess: bool = False
         with remarking_interrupts(f"to go on: {going_on}"):
             yield
     except DoganaError:
+        # Otherwise a mistake, such as a bot that does not start, would leave a plan that blocks the folder.
         if is_guess or not any(path.parent.glob("*.jsonl")):
             path.unlink(missing_ok=True)
         raise
@@ -151,6 +154,7 @@ def alone_in(folder: Path) -> Iterator[None]:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         try:
+            # The kernel drops the lock with its process, even after a kill: there are no leftovers to clear.
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ResumeError(
@@ -165,6 +169,7 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 def sweep(folder: Path, games: Sequence[str]) -> None:
     """Remove the unfinished records of killed processes."""
+    # Only names that a series gives: a user may keep other files in the folder.
     of_games = "|".join(map(re.escape, games))
     name = re.compile(rf"(?:{of_games})-[0-9a-f]{{16}}(-seating\d+)?\.(\d+)(\.[0-9a-f]{{8}}\.part)?", re.ASCII)
     for path in folder.iterdir():

@@ -167,6 +167,7 @@ def play(
         terms=BotTerms(wait, isolate, memory, tasks, cpus, no_pondering, [*map(str, runtime)] if runtime else None),
         logs=logs,
     )
+    # With --resume alone, the first argument is the folder.
     if resume and record is None and game is not None and not typed.seats:
         record, typed = target(game), replace(typed, game=None)
     plan = _continued(typed, record) if resume else begin(typed)
@@ -190,6 +191,7 @@ def play(
         check_travels(players, isolate=plan.isolate)
     if force and (record is None or plan.count > 1):
         raise PlayError("--force is for the file of --record; records in a folder get names of their own")
+    # Before the match, or its record would have no place at its end.
     _prepare_records(record, several=plan.count > 1, force=force)
     if plan.logs is not None:
         make_folder(Path(plan.logs))
@@ -199,6 +201,7 @@ def play(
     reached = None
     if is_remote or listen is not None:
         reached = Listen("127.0.0.1:0" if listen is None else listen, *read_tls(tls_cert, tls_key))
+    # Before the first bot starts: processes that bots detach become ours.
     adopt_orphans()
     with remarking_interrupts(f"the match was interrupted: it has no result{' and no record' if record else ''}"):
         match = asyncio.run(_play_one(series, reached, record, watched=watch, invites=listen is not None))
@@ -266,6 +269,7 @@ async def _play_one(
     """
     plan = series.plan(0)
     name = series.name(0, plan)
+    # Unsaved until the match is over: two commands may play into one folder at a time.
     path = target / unsaved(name, os.getpid()) if target is not None and target.is_dir() else target
     async with RefereeServer(listen) as server, screen_beside(server, plan) if watched else nullcontext():
         address = "" if listen is None else _address(listen, server.remote_port)
@@ -322,6 +326,7 @@ def _print_series(
                     print_json(_as_json(match))
                 progress.advance(bar)
     finally:
+        # After Ctrl-C or an error: the matches so far are worth their table.
         if 0 < tally.count < series.count:
             err.print(
                 f"{tally.count} of {series.count} matches were played, from seed {series.first_seed}", soft_wrap=True
@@ -345,6 +350,7 @@ def _prepare_records(target: Path | None, *, several: bool, force: bool) -> None
     if several:
         make_folder(target)
     elif not target.is_dir():
+        # First: a pipe or a device would be free to be written, but a record takes its name by a rename.
         check_regular(target)
         check_free(target, force=force)
 

@@ -108,8 +108,10 @@ def _show_position(
         raise ReplayError(f"{file} has only {record.actions_in_all} actions, not {at}")
     game, setup, state = record.plan.game, record.plan.setup, record.state
     shown = Viewpoint(record, viewer)
+    # The iteration would verify the first step, and change the state.
     for step in record if at else ():
         shown.follow(step)
+        # The steps after it are not verified: nothing of them is shown.
         if step.n == at:
             break
     if svg is not None:

@@ -79,6 +79,7 @@ def chosen(game: str, lines: Sequence[str], number: str) -> list[str]:
         below = re.compile(rf"{re.escape(found)}(\.\d+)?[a-z]?")
         inside = [span for name, span in places.items() if below.fullmatch(name)]
         first, end = places[found]
+        # Subordinate rules may stand elsewhere in the document, or overlap with the section.
         shown = set(range(first, end)).union(*(range(*span) for span in inside))
         return _without_blank_end([lines[at] for at in sorted(shown)])
     inside = [span for name, span in places.items() if name.lower().startswith(f"{wanted.lower()}.")]
@@ -95,6 +96,7 @@ def places_of(lines: Sequence[str]) -> dict[str, tuple[int, int]]:
     places: dict[str, tuple[int, int]] = {}
     in_code = False
     for at, line in enumerate(lines):
+        # A line such as `# a comment` in a block of code is no heading.
         in_code ^= line.lstrip().startswith(_FENCE)
         if in_code:
             continue
@@ -102,6 +104,7 @@ def places_of(lines: Sequence[str]) -> dict[str, tuple[int, int]]:
         if heading is not None and heading[2] is not None:
             places.setdefault(heading[2], (at, _end_of_section(lines, at, len(heading[1]))))
         elif rule is not None:
+            # The first place counts: a later line may begin by citing the number.
             places.setdefault(rule[1], (at, _end_of_rule(lines, at)))
     return places
 
@@ -124,6 +127,7 @@ def _end_of_rule(lines: Sequence[str], first: int) -> int:
         line = lines[at]
         if not line.strip():
             rest = next((other for other in lines[at:] if other.strip()), "")
+            # An item goes on after a blank line if the next one is indented further.
             if not is_item or _indent(rest) <= indent:
                 return at
         elif _RULE.match(line) or _HEADING.match(line) or (is_item and _indent(line) <= indent):

@@ -56,6 +56,7 @@ def read_seat(
     bots = house_bots()
     if word == REMOTE:
         return Remote(wait or REMOTE_JOIN_SECONDS)
+    # Before files: a house bot's name means the house bot wherever the command is run.
     if is_house_bot(word):
         player = house_player(word, wait or JOIN_SECONDS)
         if not bots[word.partition(":")[0]].plays(game):
@@ -96,6 +97,7 @@ def read_bot(
     if word.startswith(COMMAND):
         return Command(_argv(word), dict(os.environ), None, seconds, sandbox)
     path = _path(word)
+    # In a box a bot has only the files that it would have on a ladder.
     if sandbox is not None or (path.is_file() and is_archive(path)):
         folder, found = hold(taken_in(path, runtimes))
     else:
@@ -124,6 +126,7 @@ def read_travelling(word: str, game: Game, wait: float | None) -> Command:
         )
     if game.name not in found.games:
         raise SeatError(f"{word} does not play {game.name}; its bot.toml names: {', '.join(found.games)}")
+    # No environment, and a relative folder: those of this machine mean nothing on another one.
     return Command(found.run, {}, folder.resolve().relative_to(here.resolve()), seconds)
 
 
@@ -139,6 +142,7 @@ def _argv(word: str) -> list[str]:
         raise SeatError(f"seat {word!r} cannot be read as a command: {error}") from error
     if not argv:
         raise SeatError(f"seat {COMMAND!r} needs a command, such as {COMMAND}'python mybot.py'")
+    # A name without a slash is looked up in PATH, not in the current folder.
     if "/" not in argv[0] and Path(argv[0]).is_file() and shutil.which(argv[0]) is None:
         raise SeatError(f"seat {word!r}: {argv[0]} is a file and no program; give it without {COMMAND}, as {argv[0]}")
     return argv

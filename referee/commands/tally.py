@@ -40,6 +40,7 @@ class SeriesStatistics:
         """Count a match whose seats were rotated by `turn`; shared first places share the win."""
         self.with_outs += any(seat.outcome is not Outcome.PLAYED for seat in result.seats)
         winners = sum(seat.rank == 1 for seat in result.seats)
+        # Back from seats to places on the command line.
         players = [(seat.seat + turn) % len(self._names) for seat in result.seats]
         played = _Played((result.digest, *(self._names[player] for player in players)))
         for player, seat in sorted(zip(players, result.seats, strict=True), key=lambda pair: pair[0]):
@@ -83,6 +84,7 @@ class SeriesStatistics:
     def _different_blocks(self) -> list[list[_Played]]:
         """Return the blocks with different play, in order; an incomplete block only if it is the first."""
         found: dict[tuple[tuple[str, ...], ...], list[_Played]] = {}
+        # A block that is cut off has some bots in better seats than others.
         for first in range(0, max(1, len(self._matches) - self._block + 1), self._block):
             block = self._matches[first : first + self._block]
             found.setdefault(tuple(played.key for played in block), block)
@@ -116,6 +118,7 @@ def share(values: Sequence[float]) -> str:
     count, centre = len(values), fmean(values)
     if count < 2:
         return f"{centre:.1%} (-)"
+    # E. B. Wilson, Probable inference, JASA 22, 1927.
     weight = _Z**2 / count
     middle = (centre + weight / 2) / (1 + weight)
     spread = math.sqrt(weight * (centre * (1 - centre) + weight / 4)) / (1 + weight)

@@ -155,6 +155,7 @@ def _not_in_log(replay: Replay, book: ValidLog) -> str:
         return f"match {plan.match_id} was never scheduled by the log"
     if not standing.counted:
         return f"match {plan.match_id}, scheduled by entry {standing.scheduled} of the log, has no result there"
+    # The hash of the result, which sealing does not change; or that of the seed, if the end of the match revealed it.
     if standing.result["record"] not in (replay.result_hash, replay.last_hash):
         return f"entry {standing.counted} of the log has another record of match {plan.match_id}"
     other = [what for what, value in _planned(plan).items() if not _same(value, standing.plan[what])]

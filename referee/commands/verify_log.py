@@ -46,6 +46,7 @@ def verify_log(
         found = check(file, trusted)
         added = None
         if previous is not None:
+            # By its own key, which may be an earlier one: the comparison ties it to the log that is trusted.
             check(previous, None)
             added = compare(previous, file)
     except AuditError as error:

@@ -104,8 +104,10 @@ async def _follow(
     async with _channel(address, credentials) as channel:
         call = RefereeStub(channel).Watch(pb.WatchRequest(match_id=match))
         try:
+            # The referee sends them as soon as it has the match: below, only its beginning is waited for.
             await call.initial_metadata()
             first = asyncio.ensure_future(call.read())
+            # `wait`, unlike `wait_for`, does not cancel the read.
             if not (await asyncio.wait([first], timeout=_PATIENCE_SECONDS))[0] and not names:
                 err.print(f"waiting for the match at {address} to begin", soft_wrap=True)
             message = _message(await first, address)
@@ -212,6 +214,7 @@ def _result(over: pb.GameOver) -> Table:
         "rank", "seat", "score", "outcome", title=f"the match is over; {seed}digest {visible(over.digest, 64)}"
     )
     for seat in sorted(over.seats, key=lambda seat: (seat.rank, seat.seat)):
+        # A newer referee may have other outcomes.
         known = pb.SeatResult.Outcome.DESCRIPTOR.values_by_number.get(seat.outcome)
         outcome = "unknown" if known is None else known.name.removeprefix("OUTCOME_").lower()
         table.add_row(str(seat.rank), str(seat.seat), str(seat.score), outcome)
@@ -227,8 +230,10 @@ async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator
 
     The context begins when the screen is ready, and ends when it has shown the end of the match.
     """
+    # -P: no module of the current folder takes the place of ours.
     program = [sys.executable, "-P", "-m", __name__, server.local_address, plan.match_id, *plan.bots]
     process = await asyncio.create_subprocess_exec(*program, stdout=sys.stdout.fileno())
+    # Or `kill_adopted` would take it for a process that an agent has left behind.
     orphans.own_started(process.pid)
     ended = asyncio.ensure_future(process.wait())
     ready = asyncio.ensure_future(server.showing(plan).watched.wait())
@@ -249,9 +254,8 @@ async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator
 
 def _show_beside(address: str, match: str, *names: str) -> None:
     """Show a match for the process that plays it, which itself reports why there is no result."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for that process: the stream then ends, and with it this one
+    # Ctrl-C is for that process: the stream then ends, and with it this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
     try:
         asyncio.run(_follow(address, match, None, names))

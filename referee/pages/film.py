@@ -111,9 +111,8 @@ def _drawn_by_workers(
             process = context.Process(
                 target=_work, args=(theirs, path, find_game, record_hash, steps, seats, wanted), daemon=True
             )
-            mask = signal.pthread_sigmask(
-                signal.SIG_BLOCK, {signal.SIGINT}
-            )  # Ctrl-C is for this process; workers inherit the mask
+            # Ctrl-C is for this process; workers inherit the mask.
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 process.start()
             finally:

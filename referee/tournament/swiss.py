@@ -48,8 +48,8 @@ def tables_and_byes(
         entrant for (entrant, _), _ in sorted(zip(points, lots, strict=True), key=lambda one: (-one[0][1], one[1]))
     ]
     count = len(order) % seats
-    # The sort is stable: of those with equally few byes, the last in the order come first.
-    out = sorted(order[::-1], key=lambda entrant: byes.get(entrant, 0))[:count]
+    # The sort is stable, so those with the fewest byes are at its end, still in their order.
+    out = sorted(order, key=lambda entrant: -byes.get(entrant, 0))[len(order) - count :]
     field = tuple(entrant for entrant in order if entrant not in out)
     # The cache needs something that can be hashed.
     known = tuple(sorted((pair, times) for pair, times in met.items()))

@@ -46,6 +46,7 @@ def add(
     """
     place = TournamentFolder(folder)
     place.plan()  # without it, there is no folder to lock
+    # The file is read again under the lock: another `add` may have written it meanwhile.
     with place.changing(), ExitStack() as stack:
         if place.result.exists():
             raise TournamentError(
@@ -57,6 +58,7 @@ def add(
         text = (
             f"{place.text().rstrip()}\n\n{written_entrants([_seen_from(directory, word) for word in entrants], more)}"
         )
+        # The new text is read and its bots are tried before it replaces the file.
         plan = read_plan(text, str(place.file))
         with players(place, plan, directory):  # each bot is there, and plays the games
             check_versions(plan, bot_hashes(plan, directory, place.own))
@@ -73,6 +75,7 @@ def _has_begun(place: TournamentFolder, stack: ExitStack) -> bool:
     if place.recorded():
         return True
     with suppress(TournamentError):
+        # Keeps a run from beginning until the file is written: its first match would fix the old entrants.
         stack.enter_context(place.alone())
         return False
     return True

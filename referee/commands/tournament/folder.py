@@ -152,6 +152,7 @@ class TournamentFolder:
                     f" another tournament (only comments and {free} may change; `dogana tournament add` adds entrants)"
                 )
         for name, now in hashes.items():
+            # A newcomer is not among those of the first match.
             if fixed["bots"].get(name, now) != now:
                 raise TournamentError(
                     f"the files of {name} have changed since the first match; put them back, or begin another tournament"
@@ -202,6 +203,7 @@ class TournamentFolder:
             TournamentError: if another process runs it; the text says which.
         """
         check_regular(self._lock)
+        # "a": the line of the process that has the lock must stay until it is ours.
         with open(self._lock, "ab", buffering=0, opener=_open_no_link) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -220,6 +222,7 @@ class TournamentFolder:
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
         """Keep other processes from changing the entrants or writing the final table; wait for one that does."""
+        # Another lock than that of `alone`, which a run holds to its end: entrants may join meanwhile.
         descriptor = os.open(self.folder, os.O_RDONLY)
         try:
             with contextlib.suppress(OSError):  # a file system without locks
@@ -239,6 +242,7 @@ class TournamentFolder:
         try:
             check_regular(self._lock)
             with self._lock.open() as file:
+                # Shared, so that two commands that look do not take each other for a run.
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True

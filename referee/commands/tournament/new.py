@@ -174,6 +174,7 @@ def new(
         ),
     }
     text = _FILE.format(**{key: value if key in _TABLES else _toml(value) for key, value in values.items()})
+    # Through the reader of all plans: what is written can be run, or is refused in the same words.
     plan = read_plan(text, str(place.file))
     with players(place, plan, Path.cwd()):  # each bot is there, and plays the games
         check_versions(plan, bot_hashes(plan, Path.cwd(), place.own))
@@ -219,7 +220,7 @@ directory = {directory}  # where paths and commands are, seen from this file
 
 def _toml(value: Value) -> str:
     """Write a value as TOML: strings, numbers and lists of strings are written as in JSON."""
-    return json.dumps(value).replace("\x7f", "\\u007f")
+    return json.dumps(value).replace("\x7f", "\\u007f")  # JSON leaves DEL as it is, and TOML forbids it
 
 
 def _of_format(
@@ -238,7 +239,7 @@ def _of_format(
         raise TournamentError("--qualify needs rounds before a knockout: add --preliminary swiss or round-robin")
     if rounds is not None and not is_swiss:
         raise TournamentError("--rounds is for --format swiss and --preliminary swiss")
-    usual = (entrants - 1).bit_length() + 2
+    usual = (entrants - 1).bit_length() + 2  # as many as a knockout of two needs, and two more
     counted = _entry("rounds", rounds or usual, "how many rounds the Swiss part has", is_set=is_swiss)
     balance = _entry("balance", "near", "fewer tables of a round robin, with pairs that meet more often than others")
     if form is not Format.KNOCKOUT:
@@ -285,7 +286,7 @@ def named(word: str) -> tuple[str, str]:
     """
     name, is_named, seat = word.partition("=")
     if is_house_bot(word) or word.startswith(COMMAND):
-        name, seat = word, word
+        name, seat = word, word  # options of a house bot and words of a command may have a "="
     elif _is_there(word) or not is_named or not (_NAMED.fullmatch(name) or _is_seat(seat)):
         name, seat = Path(os.path.abspath(word)).stem if word else "", word  # noqa: PTH100 a link keeps its name
     if not is_name(name):

@@ -56,6 +56,7 @@ def page(
         for name in progress.track(names, description="matches"):
             _draw(place.records / f"{name}.jsonl", pages / "matches" / f"{name}.html")
     text = tournament_page(plan, known, results, final_table(plan, known, results), set(names))
+    # Last, since it links to the pages of the matches.
     write_file(pages / "index.html", text)
     out.print(f"{pages / 'index.html'}: {len(names)} matches", soft_wrap=True)
 
@@ -66,6 +67,7 @@ def _draw(record: Path, drawn: Path) -> None:
     Raises:
         TournamentError: if the record does not hold.
     """
+    # A page has the hash of its record, so a page of another record is drawn again.
     if drawn.exists() and read_lines(record)[-1].hash in drawn.read_text(encoding="utf-8", errors="replace"):
         return
     made = make_page(record, find, lambda done, of: None)

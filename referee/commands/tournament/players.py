@@ -45,6 +45,7 @@ def players(
     """
     with ExitStack() as stack:
         _check_games(place, plan)
+        # Commands, and paths in them, are meant from there.
         stack.enter_context(chdir(directory))
         sandbox = None
         if plan.isolation.isolate and ray is None:
@@ -68,6 +69,7 @@ def _check_games(place: TournamentFolder, plan: TournamentPlan) -> None:
         for terms in plan.games:
             game = find(terms.name)
             known = [option.name for option in game.options]
+            # Here rather than in `setup`, which knows no nearest name.
             if unknown := [key for key in terms.options if key not in known]:
                 nearest = did_you_mean(unknown[0], known)
                 raise TournamentError(
@@ -166,6 +168,7 @@ def _files(path: Path, limits: BotLimits | None) -> list[Path]:
     if not path.is_file():
         files = []
         for folder, folders, names in os.walk(path):
+            # In place: `os.walk` goes into the folders that are left in its list.
             folders[:] = [name for name in folders if name not in _NOT_HASHED]
             files += [Path(folder, name) for name in names if name not in _NOT_HASHED]
             entries += len(folders) + len(names)
@@ -180,6 +183,7 @@ def _files(path: Path, limits: BotLimits | None) -> list[Path]:
 def _hash(path: Path, files: Sequence[Path], without: Sequence[Path]) -> str:
     """Hash the names and contents of a bot's files; for a single file its content alone."""
     whole = hashlib.sha256()
+    # If the bot itself is in one of them, as in the folder of the tournament, that one leaves nothing out.
     left_out = [one for one in map(Path.resolve, without) if not path.resolve().is_relative_to(one)]
     for file in files:
         if not any(map(file.resolve().is_relative_to, left_out)):

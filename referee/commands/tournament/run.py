@@ -59,6 +59,7 @@ def run(
         if removed := place.removed():
             raise TournamentError(f"{removed[0]}, or remove {place.result} to play it again")
         is_over = False
+        # Once more for each time that somebody has joined in the meantime.
         while not is_over:
             plan = place.plan()
             try:
@@ -101,6 +102,7 @@ def _play(
     as_json: bool,
 ) -> dict[str, Result]:
     """Play round after round; return the results of all matches."""
+    # From nothing: earlier records are verified as they come, and not taken at their word.
     results: dict[str, Result] = {}
     while (found := course(plan, results).next_round(results)) is not None:
         known = course(plan, results).fixtures

@@ -46,6 +46,7 @@ def show(
     known = course(plan, results)
     table = final_table(plan, known, results)
     if as_json:
+        # Without results there are no hashes to look up; that entry is left out below.
         document = result_document(plan, known, {}, table, {})
         del document["records"]
         print_json(

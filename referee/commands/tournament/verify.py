@@ -85,6 +85,7 @@ def _check_records(
     hashes: dict[str, str] = {}
     there = {path.stem: path for path in place.recorded()}
     tried: set[str] = set()
+    # Each pass knows the matches of one more round.
     while new := [one for one in course(plan, results).fixtures if one.name in there and one.name not in tried]:
         for fixture in new:
             tried.add(fixture.name)

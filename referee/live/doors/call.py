@@ -304,6 +304,7 @@ class Http2Call:
             connection.transport.write(begin + frame(DATA, 0, self.number, part))
         if self._trailers is not None and not self.is_over:
             block = (NO_TABLE if self._has_begun else BEGIN) + self._trailers
+            # Closed before the write: if that ends the connection, a call that is over must not be cancelled.
             last = frame(HEADERS, END_HEADERS | END_STREAM, self.number, block) + self._stop_frame()
             self._close()
             connection.transport.write(last)

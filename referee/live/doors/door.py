@@ -67,6 +67,7 @@ class Doorkeeper:
                 grpc.StatusCode.UNAUTHENTICATED,
                 "the token is unknown or was used up; a started agent finds a fresh one in DOGANA_TOKEN",
             )
+        # Before the call is served: nobody else may join with the token meanwhile.
         if not seat.may_come_back:
             self.remove(seat)
         await seat.serve(call, join)

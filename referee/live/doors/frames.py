@@ -64,6 +64,7 @@ def field(name: bytes, value: bytes) -> bytes:
 def _string(text: bytes) -> bytes:
     """Return a string literal without Huffman coding (RFC 7541, 5.2)."""
     size = len(text)
+    # A length has seven bits in its first byte, and seven more in each further one (RFC 7541, 5.1).
     if size < 127:
         return bytes((size,)) + text
     head, size = [127], size - 127

@@ -198,12 +198,14 @@ class Http2Connection:
         while self._is_greeted and len(data) - at >= HEAD.size and not self._is_over:
             high, low, kind, flags, number = HEAD.unpack_from(data, at)
             size = high << 8 | low
+            # No larger size was announced, so none may come (RFC 9113, 4.2).
             if size > FRAME_BYTES:
                 raise Broken(FRAME_SIZE_ERROR, f"a frame of {size} bytes")
             begin = at + HEAD.size
             if len(data) - begin < size:
                 break
             at = begin + size
+            # The highest bit of the stream's number is reserved, and ignored.
             self._take(kind, flags, number & MOST, data[begin:at])
         if at == 0:
             self.spend()  # a piece of a frame
@@ -237,6 +239,7 @@ class Http2Connection:
             self.spend()
 
     def _take_data(self, flags: int, number: int, payload: bytes) -> None:
+        # With its padding, which counts against the window (RFC 9113, 6.9.1).
         self._room -= len(payload)
         if self._room < 0:
             raise Broken(FLOW_CONTROL_ERROR, "more was sent than there is room for")
@@ -276,6 +279,8 @@ class Http2Connection:
             self._wanted = CONTINUATION
             return
         self._wanted = None
+        # Charged before the work. Headers are unpacked even if nobody wants them: the table of later ones depends on
+        # it.
         self.spend(1 + len(self._block) // HEADERS_COST_BYTES)
         fields = self._unpacked(bytes(self._block))
         flags, number = self._block_frame
@@ -380,6 +385,7 @@ class Http2Connection:
             if value > MOST:
                 raise Broken(FLOW_CONTROL_ERROR, f"a window of {value} bytes")
             for call in list(self._calls.values()):
+                # Open calls, too, whose windows may become negative (RFC 9113, 6.9.2).
                 call.make_window(value - self._first_window)
             self._first_window = value
         elif name == MAX_FRAME_SIZE:

@@ -150,6 +150,7 @@ class Listener:
         self._left -= frames
         if self._left < 0:
             now = self._loop.time()
+            # A new period begins only when the allowance of the old one is spent, so no timer is needed.
             if now < self._left_since + ALLOWANCE_SECONDS:
                 return False
             self._left, self._left_since = self._allowance, now
@@ -282,6 +283,7 @@ class _Wire:
 
     def _look_whether_idle(self) -> None:
         is_idle = not self.connection.has_calls
+        # At two looks in a row, or a connection that has just been made would go.
         if is_idle and self._was_idle:
             self.connection.end(NO_ERROR, "no call")
             return

@@ -62,6 +62,7 @@ class Lobby:
             await asyncio.wait([reading], timeout=self._join_seconds)
         finally:
             self._leave(peer, reading)
+            # Before the cancel below, which would look the same.
             crowded_out = reading.cancelled()
             reading.cancel()
         if crowded_out:
@@ -79,7 +80,7 @@ class Lobby:
             if self.waiting < self._max_waiting:
                 return
             peer = max(self._waiting, key=lambda one: len(self._waiting[one]))
-        longest = next(iter(self._waiting[peer]))
+        longest = next(iter(self._waiting[peer]))  # a dictionary has its entries in the order of their arrival
         self._leave(peer, longest)
         longest.cancel()
 
@@ -135,5 +136,6 @@ class CallLimit:
             yield
         finally:
             self._taken[caller] -= 1
+            # Callers are strangers: their names must not fill the memory.
             if not self._taken[caller]:
                 del self._taken[caller]

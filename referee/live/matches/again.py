@@ -101,6 +101,7 @@ async def ask_again(
             if answer.fault is not None:
                 break
         else:
+            # Before the result is sent: the stream ends with it, and that is no loss then.
             if not questions.done.done():
                 questions.done.set_result(result)
             if decisions[-1].fault is None:
@@ -170,6 +171,7 @@ class _Questions:
         if actions:
             seconds = self._heard_at - self._sent_at
             is_late = seconds > limit + (TRANSIT_SECONDS if asked.question.budget > 0 else 0.0)
+        # Its output up to here belongs to this question.
         self._process.read_on()
         log, self._process.log = self._process.log.text(), AgentLog()
         left = self._compare(asked, actions, refused)
@@ -177,7 +179,7 @@ class _Questions:
         return Reaction(actions, refused, seconds, is_late, self._fault, log, is_same, is_same and bool(left))
 
     def _question(self, asked: PastDecision) -> Decision:
-        question = copy.copy(asked.question)
+        question = copy.copy(asked.question)  # its times and its `dropped` are those of now
         question.dropped, self._dropped = self._dropped, ""
         if not self._with_clock:
             question.bank = question.budget = LONG_SECONDS

@@ -58,6 +58,7 @@ def pack(folder: Path, without: Sequence[Path] = (), max_entries: int = MAX_ENTR
                     )
                 if info.islnk():  # the second name of a file
                     info.type, info.linkname, info.size = tarfile.REGTYPE, "", path.stat().st_size
+                # No owners and times: equal files are to have one hash, by which other machines know the archive.
                 info.mode = 0o755 if info.isdir() or info.mode & stat.S_IXUSR else 0o644
                 info.uid = info.gid = info.mtime = 0
                 info.uname = info.gname = ""

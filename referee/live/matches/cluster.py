@@ -271,6 +271,7 @@ class Crew(Generic[T]):
         """
         self._ray = _ray()
         self._head = str(self._ray.get_runtime_context().gcs_address)
+        # No retries by Ray: they would hide the failing machine, and the number of losses of a match.
         self._make = self._ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(slot)
         self._arguments = arguments
         self._most = most
@@ -401,6 +402,7 @@ class Crew(Generic[T]):
             self.refuse(machine, visible(answer.reason))
         elif job is not None:
             actor.job = None
+            # Only now, so that its match was not lost: `note_lag` and `refuse` spare busy slots.
             if machine.refused or self._of(machine) > machine.most:
                 self._drop(actor)
             yield Done(job.what, answer, machine)
@@ -426,9 +428,8 @@ class Crew(Generic[T]):
         """Remove a slot that has died or is silent; its job is played again, or given back."""
         machine, job = actor.machine, actor.job
         self._drop(actor)
-        for idle in [
-            idle for idle in self._idle() if idle.machine is machine
-        ]:  # it may have died with its machine, too
+        # Idle ones on the machine, too: it may be the machine that has died.
+        for idle in [idle for idle in self._idle() if idle.machine is machine]:
             self._drop(idle)
         if not actor.begun:
             machine.failures += 1
@@ -488,6 +489,7 @@ class Crew(Generic[T]):
             if not free:
                 return
             machine = min(free, key=self._of)
+            # Not "soft": Ray would place the slot again on a machine that has just refused it.
             place = NodeAffinitySchedulingStrategy(node_id=machine.node, soft=False)
             handle = self._make.options(scheduling_strategy=place).remote(*self._arguments)
             self._actors.append(_Actor(machine, handle, handle.begin.remote()))

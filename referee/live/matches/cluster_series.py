@@ -88,6 +88,7 @@ class SeriesSlot:
             return Unfit(f"cannot write {error.filename}: {error.strerror}")
         except DoganaError as error:
             return Unfit(str(error))
+        # Earlier records are on the machine of the command, which does not send their matches.
         self._series = replace(self._series, resumes=False)
         forget_main()
         return losses
@@ -156,9 +157,8 @@ def play_on_cluster(
 
     def jobs() -> Iterator[Job[int] | None]:
         for number in range(series.count):
-            while (
-                number and not yielded and 0 not in ends
-            ):  # if the bots of the first match do not start, the series ends
+            # Nothing before the end of the first match: if its bots do not start, the series ends.
+            while number and not yielded and 0 not in ends:
                 yield None
             plan = series.plan(number)
             if (path := recorded_at(series, series.name(number, plan))) is not None:

@@ -183,6 +183,7 @@ class MatchDriver:
         heard = self._heard.get(seat)
         if self._lateness is not None and heard is not None:
             now = self._lateness.sample()
+            # The answer may have been read before the delayed beat: the delay belongs to the decision that it closes.
             self._lateness.notice(now.at)
             waited = self._lateness.waited(now, heard)
         self._handle(lambda now: self._match.choose(seat, number, choice, now, waited))
@@ -225,6 +226,7 @@ class MatchDriver:
             return
         error = MatchVoid(f"{reason}; {hint}" if hint else reason)
         error.__cause__ = cause
+        # Before connections end: a seat whose match is over reports no loss.
         self.done.set_exception(error)
         self.stop()
         for connection in self._connections.values():
@@ -252,9 +254,12 @@ class MatchDriver:
             return
         try:
             self._carry_out(event(self._loop.time()))
+            # In a loop: each answer leads to the next question, and a match of house bots alone would overflow the
+            # stack.
             while self._house_asks and not self.done.done():
                 self._ask_house(self._house_asks.popleft())
             for connection in self._connections.values():
+                # After the house bots have thought: an agent's time begins when its question is flushed.
                 connection.flush()
             self._set_timer()
         except Exception as error:  # a fault of ours, whatever it is, must not look like an agent's
@@ -344,7 +349,7 @@ class MatchDriver:
         self.done.set_result(result)
 
     def _tell(self, happened: Happened) -> None:
-        for watcher in self._watchers[:]:
+        for watcher in self._watchers[:]:  # a watcher may leave when it gets the news
             watcher(happened)
 
     # time
@@ -357,6 +362,7 @@ class MatchDriver:
         if self._timer is None or deadline < self._timer.when():
             if self._timer is not None:
                 self._timer.cancel()
+            # A moment later: `tick` closes the decisions that ended before the time, not at it.
             self._timer = self._loop.call_at(deadline + 0.001, self._read_on)
 
     def _read_on(self) -> None:

@@ -221,11 +221,13 @@ async def play_match(
             raise MatchVoid("; ".join(table.starved))
         if table.faults and all_must_start:
             raise StartFailed({**table.faults, **table.last_words})
+        # Not before all seats are filled: a match that cannot begin leaves no file.
         writer = None if record is None else RecordWriter(record)
         driver = MatchDriver(plan, chance, state, house, {**table.seats, **here}, writer, position_file)
         for number, player in here.items():
             player.begin(driver, number)
         result = await _drive(driver, table, showing)
+        # The record is safe before agents get their time to end.
         record_hash = "" if writer is None else writer.finish()
         writer = None
         await asyncio.gather(*(process.stop(GRACE_SECONDS) for process in table.processes.values()))
@@ -278,6 +280,7 @@ async def _fill_seats(
 
 async def _wait_for_remote(table: AgentSeats, place: AgentSeat, player: Remote) -> None:
     try:
+        # Shielded: at the end of the time, `wait_for` cancels its argument.
         await asyncio.wait_for(asyncio.shield(place.joined), player.join_seconds)
     except TimeoutError:
         table.faults[place.seat] = Fault(Outcome.START, f"did not join within {player.join_seconds:g} s")
@@ -314,6 +317,7 @@ async def start_agent(table: AgentSeats, place: AgentSeat, player: Command) -> N
     """
     door = SeatDoor()
     table.doors.append(door)
+    # Before the process starts: it may connect at once.
     door.open(place)
     try:
         process = await start_process(player, door.socket, place.token)

@@ -239,6 +239,7 @@ def play_series(series: MatchSource, workers: int) -> Generator[FinishedMatch, N
                         raise SeriesError(
                             f"match {number + 1} of {series.count} cannot be played: its worker {end}, {MAX_DEATHS} times"
                         )
+                    # Before all others: no later match is yielded before it.
                     waiting.appendleft(number)
                     continue
                 idle.append(worker)
@@ -255,6 +256,7 @@ def play_series(series: MatchSource, workers: int) -> Generator[FinishedMatch, N
                 yielded += 1
     finally:
         for worker in [*idle, *busy]:
+            # All of them first, so that their times to end run together.
             worker.process.terminate()
         for worker in [*idle, *busy]:
             worker.stop()
@@ -276,6 +278,7 @@ class SeriesWorker:
         self.process: SpawnProcess = context.Process(target=_work, args=(theirs, series), daemon=True)
         with undisturbed():
             self.process.start()
+        # Only the worker has this end now, so its death is the end of the pipe.
         theirs.close()
         self.number = -1
 
@@ -288,6 +291,7 @@ class SeriesWorker:
     def end(self) -> SeriesEnd | str:
         """Return its report of the match, or the cause of its death before that."""
         with contextlib.suppress(EOFError, OSError):
+            # A report may lie in the pipe of a worker that has died since.
             if self.pipe.poll():
                 end: SeriesEnd = self.pipe.recv()
                 return end
@@ -379,6 +383,7 @@ async def _play(series: MatchSource, number: int, server: RefereeServer) -> Seri
 def recorded_at(series: MatchSource, name: str) -> Path | None:
     """Return the record of an earlier match of a resumed series by its name; None if it has not been played."""
     path = None if series.records is None or not series.resumes else series.records / f"{name}.jsonl"
+    # An empty file only holds a name for a moment (`keep`).
     return path if path is not None and path.exists() and path.stat().st_size else None
 
 
@@ -434,6 +439,7 @@ def keep(written: Path, name: str) -> Path:
     while True:
         path = written.with_name(f"{name}{'' if number == 1 else f'-{number}'}.jsonl")
         try:
+            # Of several processes, only one can make the file; the record then takes its place.
             path.touch(exist_ok=False)
         except FileExistsError:
             number += 1

@@ -118,7 +118,7 @@ class RefereeServer:
             PortInUse: if the port cannot be used.
         """
         allow_files()
-        sweep()
+        sweep()  # sockets of referees that were killed
         self._folder = SocketFolder()
         server = self._server = grpc.aio.server(
             interceptors=[self._calls],

@@ -109,6 +109,7 @@ class Codec:
         """Serialise an action list: the concatenated bytes of its entries, each from a cache."""
         entries = self._entries
         try:
+            # Nearly always all are known, and a lookup without a default is the fastest.
             return b"".join([entries[action] for action in actions])
         except KeyError:
             return b"".join([entries.get(action) or self._entry(action) for action in actions])
@@ -181,6 +182,7 @@ def _writer(cls: type, message: Any, without: Sequence[str] = ()) -> Callable[[A
     names = tuple(hints)
     if not names:
         return lambda value: message()
+    # `attrgetter` returns a tuple only for several names.
     if len(names) == 1:
         get_one = attrgetter(names[0])
         get: Callable[[Any], tuple[Any, ...]] = lambda value: (get_one(value),)  # noqa: E731
@@ -207,7 +209,7 @@ def _value_writer(hint: Any, field: Any) -> Callable[[Any], Any] | None:
         inner = _value_writer(typing.get_args(hint)[0], field)
         return None if inner is None else lambda values: [inner(value) for value in values]
     if isinstance(hint, enum.EnumMeta):
-        return lambda value: value + 1
+        return lambda value: value + 1  # 0 is "unspecified" in every enum of the protocol
     if _is_message(hint):
         return _writer(typing.cast("type", hint), GetMessageClass(field.message_type))
     return None

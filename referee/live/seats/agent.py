@@ -174,6 +174,7 @@ class AgentSeat:
             return  # it gets the decision when it comes back
         if self.no_pondering is not None:
             self.no_pondering.wake()
+        # A seat that comes back sees the time that is left; for a new question, time has not begun.
         now = asyncio.get_running_loop().time() if decision.is_sent else decision.asked_at
         data = wire.decide(driver.codec, decision, self._stream.labels, now)
         self._stream.send(data, lambda: self._sent(driver, decision))
@@ -236,6 +237,7 @@ class AgentSeat:
 
     async def serve(self, call: Call, join: pb.Join) -> None:
         """Serve the stream of an agent with the right token, to its end."""
+        # The newest stream counts: an agent may be back before the referee knows that the old one is dead.
         self._end(grpc.StatusCode.ABORTED, "replaced by a newer stream with the same token")
         stream = self._stream = _Stream(call, self._receive, labels=join.labels)
         driver = self._driver
@@ -249,7 +251,7 @@ class AgentSeat:
         try:
             await stream.serve()
         finally:
-            if self._stream is stream:
+            if self._stream is stream:  # or a newer stream has replaced it
                 self._stream = None
                 self._stream_ended()
 
@@ -270,6 +272,7 @@ class AgentSeat:
 
     def _judge(self, data: bytes) -> None:
         driver = self._driver
+        # Before it is parsed, so that the limit bounds the work, too.
         self._allowance -= 1
         if self._allowance < 0:
             self.break_off("it sends more messages than it is asked for")
@@ -333,6 +336,7 @@ class _Stream:
             self._outbox.clear()  # the agent is gone; the listener finds out
         while self._outbox and self._call.is_free:
             data, at_handover = self._outbox.popleft()
+            # Before the send: no answer may come before its time runs.
             if at_handover is not None:
                 at_handover()
             self._call.send(data)

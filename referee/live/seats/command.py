@@ -97,6 +97,7 @@ class AgentProcess:
         self.log = AgentLog()
         self.box = box
         self._process = process
+        # By its name, not as a bound method: `dogana replay --bot` begins a new log at each question.
         self._output = Output(output, lambda data: self.log.add(data))
 
     @property
@@ -163,6 +164,8 @@ class AgentProcess:
                 stderr=asyncio.subprocess.STDOUT,
                 env=dict(environment),
                 cwd=folder,
+                # Ctrl-C in the terminal is for this process, not for agents; on macOS the session tells whose a process
+                # is.
                 start_new_session=True,
                 pass_fds=() if box is None else (box.reports,),
             )
@@ -173,6 +176,7 @@ class AgentProcess:
             os.close(ours)
             raise CannotStart(f"{words[0]!r} cannot be started: {error}") from error
         finally:
+            # Only the agent's processes have this end now: with the last of them the output is at its end.
             os.close(theirs)
         orphans.own_started(process.pid)
         return AgentProcess(process, ours, box)
@@ -202,12 +206,13 @@ class AgentProcess:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._process.wait(), grace)
         assert self._process.stdin is not None  # noqa: S101 it is a pipe
-        self._process.stdin.close()
+        self._process.stdin.close()  # by this the supervisor knows that it must end all of them
         try:
             await asyncio.wait_for(self._process.wait(), _SUPERVISOR_SECONDS)
         except TimeoutError:
             orphans.kill_below(self._process.pid)
             await self._process.wait()
+        # Its id may be used again from here on.
         orphans.own_ended(self._process.pid)
         orphans.kill_adopted()
         await self._output.finish()

@@ -92,13 +92,14 @@ class Lateness:
             return ThreadTimes(now, time.process_time() + self._was_late + max(0.0, now - self._due))
         used = 0
         for file in self._files:
+            # At offset 0 the kernel writes the present numbers each time: the file stays open.
             running, waiting, _ = os.pread(file, 100, 0).split()
             used += int(running) + int(waiting)
         return ThreadTimes(self._loop.time(), used / 1e9)
 
     def waited(self, now: ThreadTimes, since: ThreadTimes) -> float:
         """Return the maximum time that a message read at `now` can have waited, in seconds, if it arrived after `since`."""
-        since = max(since, self._idle)
+        since = max(since, self._idle)  # the later of the two: tuples compare by `at` first
         return max(0.0, min(now.at - since.at, now.used - since.used))
 
     def notice(self, now: float) -> None:

@@ -69,6 +69,7 @@ def kill_adopted() -> None:
 
 def kill_children(spared: Container[int | None]) -> None:
     """Kill all children of this process, with the processes below them, except registered and spared ones."""
+    # Again, since the children of a killed process become ours.
     while orphans := _orphans(spared):
         for orphan in orphans:
             kill_below(orphan)

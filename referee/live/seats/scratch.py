@@ -66,6 +66,7 @@ def _hold(folder: Path) -> int | None:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
+    # Another process may have removed the folder before the lock, and a third one made it again.
     fcntl.flock(lock, fcntl.LOCK_SH)
     with suppress(FileNotFoundError):
         if os.path.samestat(os.fstat(lock), folder.stat()):
