@@ -331,10 +331,8 @@ def _field(field: FieldDescriptorProto) -> str:
     kind = (
         field.type_name.rpartition(".")[2] or FieldDescriptorProto.Type.Name(field.type).removeprefix("TYPE_").lower()
     )
-    if field.type_name.endswith("OptionsEntry"):
+    if field.type_name.endswith("OptionsEntry"):  # protoc names the entry type of a map after its field
         return f"map<string, string> {field.name} = {field.number}"
-    if field.type_name.endswith("FaultsEntry"):
-        return f"map<string, uint32> {field.name} = {field.number}"
     repeated = "repeated " if field.label == FieldDescriptorProto.LABEL_REPEATED else ""
     optional = "optional " if field.proto3_optional else ""
     return f"{repeated}{optional}{kind} {field.name} = {field.number}"
