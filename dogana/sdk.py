@@ -290,7 +290,6 @@ def _play(
 
 
 def _answer_all(choose: Callable[[Decision], Choice], match: MatchInfo, stream: _Stream) -> pb.GameOver:
-    """Answer decisions until the match is over."""
     decision: Decision | None = None
     answer = None
     while True:

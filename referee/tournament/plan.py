@@ -269,7 +269,6 @@ def _check_keys(document: Document, known: Collection[str]) -> None:
 
 
 def _tables(document: Document, key: str) -> list[Document]:
-    """Read a list of tables."""
     if isinstance(document.raw(key, []), Mapping):
         document.note(key, f"is a single table: write [[{key}]] above each of its tables")
         return []

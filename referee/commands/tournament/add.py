@@ -90,7 +90,6 @@ def _seen_from(directory: Path, word: str) -> tuple[str, str]:
 
 
 def _print_new_tables(before: TournamentPlan, plan: TournamentPlan) -> None:
-    """Print the tables that have come in."""
     known = {one.number for one in course(before, {}).rounds[0].companies}
     for one in course(plan, {}).rounds[0].companies:
         if one.number not in known:

@@ -144,7 +144,6 @@ def _tell(document: dict[str, Any], text: str, *, as_json: bool) -> None:
 
 
 def _tell_match(found: TournamentRound, match: FinishedMatch, *, as_json: bool) -> None:
-    """Print one line for a match."""
     seats = sorted(match.result.seats, key=lambda seat: (seat.rank, seat.seat))
     places = ", ".join(
         f"{seat.rank} {seat.bot}" + ("" if seat.outcome is Outcome.PLAYED else f" (out: {seat.outcome.value})")

@@ -212,7 +212,6 @@ class Http2Connection:
         self._unread = b"" if self._is_over else data[at:]
 
     def _take(self, kind: int, flags: int, number: int, payload: bytes) -> None:
-        """Handle a frame."""
         if self._wanted is not None and kind != self._wanted:
             raise Broken(PROTOCOL_ERROR, f"frame {kind} where frame {self._wanted} must come")
         if kind == DATA:
@@ -294,7 +293,6 @@ class Http2Connection:
                 call.reset(PROTOCOL_ERROR)
 
     def _unpacked(self, block: bytes) -> list[tuple[bytes, bytes]]:
-        """Decode a block of headers."""
         if len(block) - len(block.lstrip(_TABLE_SIZE_UPDATES)) > MAX_TABLE_SIZE_UPDATES:
             raise Broken(COMPRESSION_ERROR, "headers that change the size of their table again and again")
         try:

@@ -393,7 +393,6 @@ class Crew(Generic[T]):
                 yield from self._tick(actor)
 
     def _take(self, actor: _Actor[T], answer: object) -> Iterator[Done[T]]:
-        """Handle the answer of a slot."""
         machine, job, actor.waits = actor.machine, actor.job, None
         if isinstance(answer, Unfit):
             actor.job = None
