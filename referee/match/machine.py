@@ -215,8 +215,7 @@ class MatchMachine:
         if player.open is not None and player.open.number == number and arrived > self._end(player.open):
             self._expire(player.open)
             self._go_on()
-        # Not the one above any more, if that expired: the seat may have its next decision by now, and the answer is
-        # stale.
+        # If it expired above, the seat may have its next decision by now, and the answer is stale.
         decision = player.open
         if self.result is None and (decision is None or decision.number != number):
             asked = f"; decision {decision.number} is open" if decision is not None else ""
@@ -306,8 +305,7 @@ class MatchMachine:
         seat = decision.seat
         player = self._seats[seat]
         self._apply(seat, actions[0], Decider.AGENT, self._close(decision, arrived, self._now))
-        # The time was charged with the first action: the further ones of an answer take none.
-        rest = actions[1:]
+        rest = actions[1:]  # they take no time: the first was charged for all
         while rest:
             self._settle(seat, rest)
             if not rest:
@@ -353,7 +351,6 @@ class MatchMachine:
         self._effects.append(
             AppendLine({"type": "strike", "seat": seat, "reason": "illegal", "detail": message, "rule": rule})
         )
-        # The decision stays open, and its clock runs on: another answer may follow.
         self._effects.append(self._reject(seat, decision.number, refused.refusal, rule, message))
         if player.strikes >= STRIKES_ALLOWED:
             self._put_out(seat, Fault(Outcome.ILLEGAL, message + (f" ({rule})" if rule else "")))
@@ -421,8 +418,7 @@ class MatchMachine:
                 self._finish()
                 return
             self._look_at_window()
-            # Without its decision, a seat may have one action left, which is played unasked and may overtake others
-            # again.
+            # A seat without its decision may have one action left, which is played unasked and overtakes others again.
             overtaken = self._withdraw_overtaken()
         seats = self.state.seats_to_act()
         asked = [self._ask(seat) for seat in seats if self._seats[seat].open is None]
@@ -504,15 +500,12 @@ class MatchMachine:
             window=self._window,
             window_deadline=self._window_deadline,
         )
-        # A new list: the decision has the old one.
-        player.played, player.dropped = [], ""
+        player.played, player.dropped = [], ""  # a new list: the decision has the old one
         player.open = decision
         return decision
 
     def _apply(self, seat: Seat, action: Action, by: Decider, timing: Timing | None = None) -> None:
-        # Asked before the action, as the contract has it (sentence 13): afterwards the seat may be elsewhere in its
-        # turn.
-        public = self.state.is_public(seat, action)
+        public = self.state.is_public(seat, action)  # before the action: sentence 13 of the contract
         self._legal.clear()
         self.state.apply(seat, action, self._chance)
         draws = self._take_draws()
@@ -546,8 +539,7 @@ class MatchMachine:
     def _finish(self) -> None:
         for player in self._seats:
             if player.open is not None:
-                # The others ended the match while it was thinking; its time counts.
-                self._withdraw(player.open)
+                self._withdraw(player.open)  # others have ended the match; its time counts
         ranks = self._final_ranks()
         scores = self.state.scores()
         digest = self._digest.close(ranks, scores)

@@ -559,8 +559,7 @@ class Book:
             raise Wrong("is no seed")
         if match_id := unfit(entry["seed"], block.commitments):
             raise Wrong(f"is not the seed that entry {block.entry} committed to for match {match_id}")
-        # Memory grows with open blocks only.
-        for match_id in block.commitments:
+        for match_id in block.commitments:  # memory grows with open blocks only
             del self._block_of[match_id]
         del self._blocks[entry["block"]]
         self.found.seeds += 1

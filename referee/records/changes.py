@@ -88,8 +88,6 @@ def _marks(cls: type) -> dict[str, CountedBy | None]:
 
 
 def _is_empty(value: Any) -> bool:
-    if isinstance(value, enum.Enum):
-        return False
     return value is None or value == "" or value == () or (_is_list(value) and not any(value))
 
 

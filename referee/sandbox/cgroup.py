@@ -96,6 +96,8 @@ class Groups:
             if kind == "cgroup2" and "" in own:
                 here = folder / own[""].lstrip("/")
                 _settle(here)
+                # A group of version 2 with processes has no limited groups below it, so the nearest one above that may
+                # have them.
                 for above in (here, *here.parents):
                     for name in _enabled(above):
                         found.setdefault(name, Hierarchy(above, 2))
@@ -217,6 +219,7 @@ def _settings(parts: Mapping[str, Hierarchy], limits: ResourceLimits) -> Iterato
     if memory := parts.get("memory"):
         if memory.version == 1:
             yield memory.folder / "memory.limit_in_bytes", limits.memory_bytes
+            # Version 1 limits memory and swap together, version 2 swap by itself.
             yield memory.folder / "memory.memsw.limit_in_bytes", limits.memory_bytes
         else:
             yield memory.folder / "memory.max", limits.memory_bytes
@@ -244,6 +247,7 @@ def _own_groups(text: str) -> dict[str, str]:
 def _mounts(text: str) -> Iterator[tuple[str, str, list[str]]]:
     for line in text.splitlines():
         _, mount, kind, options, *_ = line.split()
+        # The kernel writes a space in a path as \040 (proc(5)).
         yield mount.replace("\\040", " "), kind, options.split(",")
 
 
@@ -284,6 +288,7 @@ def _can_make(parent: Path) -> bool:
     except OSError:
         return False
     try:
+        # Moving a process needs write access to the group above both places, too (cgroup-v2.rst of the kernel).
         return os.access(folder / "cgroup.procs", os.W_OK) and os.access(parent / "cgroup.procs", os.W_OK)
     finally:
         folder.rmdir()
@@ -304,6 +309,7 @@ def _remove(folder: Path, *, forgets: bool = True) -> None:
         if (folder / name).exists():
             (folder / name).write_text(_GO_ON[version])  # in version 1, frozen processes do not die
     while True:
+        # Read again each time: a process may have forked between the list and its kill.
         living = (folder / "cgroup.procs").read_text().split()
         for pid in living:
             with contextlib.suppress(ProcessLookupError):

@@ -113,6 +113,7 @@ def inspect(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> tuple[Sand
     measures.append(Measure("bubblewrap", True, bubblewrap))
     sandbox = Sandbox(limits, found, groups, bpf(ALLOW), bubblewrap)
     try:
+        # -I -S: the probe depends on nothing that is installed, or set in the environment.
         ran = run(sandbox, [sys.executable, "-I", "-S", str(_PROBE)], Path(__file__).parent)
     except CannotIsolate as error:
         what, _, mend = str(error).partition("; ")
@@ -264,7 +265,7 @@ def why_no_box(said: str, switches: Path = Path("/proc/sys")) -> tuple[str, tupl
         return "user namespaces are forbidden: allow them, as root", ("sysctl kernel.unprivileged_userns_clone=1",)
     if _switched(switches / "user/max_user_namespaces", "0"):
         return "user namespaces are forbidden: allow them, as root", ("sysctl user.max_user_namespaces=10000",)
-    if "nknown option" in said:
+    if "nknown option" in said:  # with a large or a small u
         return "this bubblewrap is too old: 0.8.0 or newer is needed", ()
     return (
         "in a container, user namespaces and mounts must be allowed; outside of one, report this",

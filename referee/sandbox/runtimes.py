@@ -66,6 +66,7 @@ class Runtimes:
         for pattern in _SETTINGS_OF_RUNTIMES:
             settings += sorted(Path("/etc").glob(pattern))
         folders += [str(setting) for setting in settings if setting.exists()]
+        # A virtual environment runs the Python of its base, and that may itself be a link to another place.
         own = [Path(sys.prefix), Path(sys.base_prefix), Path(os.path.realpath(sys.executable)).parent.parent]
         own += [package for name in _PACKAGES if (package := _package(name)) is not None]
         wanted = [*(folder.absolute() for folder in extra), *own]
@@ -105,6 +106,7 @@ def _outermost(wanted: Iterable[Path], seen: Sequence[str]) -> list[str]:
     """Return the folders that are not below another one."""
     kept: list[Path] = [Path(name) for name in seen]
     new = []
+    # The shortest first, so that a folder comes after those that contain it.
     for folder in sorted(dict.fromkeys(wanted), key=lambda folder: len(folder.parts)):
         if not any(folder.is_relative_to(other) for other in kept):
             kept.append(folder)

@@ -79,6 +79,7 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
                     numbers=numbers,
                 )
             )
+    # After the end nothing is to come, even if a Swiss tournament has ended early for want of entrants.
     is_final = course.next_round(results) is None
     total = len(course.fixtures) + (0 if is_final else matches_to_come(plan, course))
     return FinalTable(rows, len(played), total, is_final)

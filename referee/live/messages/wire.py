@@ -52,6 +52,7 @@ def read_choice(codec: Codec, choose: pb.Choose) -> Answer:
     if which is None:
         return Unreadable("the answer has neither an index nor actions")
     if choose.actions.type_url != codec.actions_url:
+        # Cut: a stranger's text goes into the refusal, and into the record.
         return Unreadable(f"actions must be a {codec.actions_url}, not {choose.actions.type_url[:120]!r}")
     try:
         return codec.read_actions(choose.actions.value)

@@ -74,6 +74,7 @@ class Telemetry:
         for key, value in _pairs(line.removeprefix(BEGINNING)):
             known = self._series.get(key, KeyValues(0, 0.0))
             total = known.total + value
+            # A sum may overflow, though each of its values is finite.
             if math.isfinite(total) and (known.count or len(self._series) < MAX_KEYS):
                 self._series[key] = KeyValues(known.count + 1, total)
 
