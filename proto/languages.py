@@ -55,7 +55,7 @@ def compile_cpp(folder: Path) -> None:
         sources = sorted(Path(scratch).rglob("*.pb.cc"))
         check = ["g++", "-std=c++17", "-fsyntax-only", "-I", scratch]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda source: _run([*check, source]), sources))  # `list` raises what a thread has raised
+            list(pool.map(lambda source: _run([*check, source]), sources))  # `list` raises the error of a thread
 
 
 def compile_java(folder: Path) -> None:

@@ -71,7 +71,7 @@ def entries_of_tar(path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | No
         allowed, headers = MAX_TAR_HEADER, MAX_TAR_HEADERS
         for entry in archive:
             headers -= allowed - file.left
-            # From here the content is read; what the header has used up is gone from `headers`.
+            # From here the content is read; the header has been paid for from `headers`.
             file.left = entry.size
             yield entry, archive.extractfile(entry) if entry.isfile() else None
             # tarfile would keep the extensions of headers, and copy the global ones each time.

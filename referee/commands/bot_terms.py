@@ -63,6 +63,6 @@ def play_matches(
     """
     if ray is None:
         return play_series(series, min(series.count, workers or os.cpu_count() or 1))
-    # Where the records are in the folder that is sent, they stay here.
+    # Records in the folder with the bots stay here.
     without = [] if series.records is None else [series.records]
     return play_on_cluster(series, ray, workers, tell, party(series, terms.limits, terms.runtimes, without))

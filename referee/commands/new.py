@@ -83,7 +83,7 @@ def write_kit(kit: str, folder: Path) -> int:
             with source.open("rb") as reading, file.open("xb") as writing:
                 written.append(file)
                 shutil.copyfileobj(reading, writing)
-            # Executable where the source is; what else may be done is up to the umask.
+            # Executable where the source is; all else is up to the umask.
             file.chmod(file.stat().st_mode | source.stat().st_mode & 0o111)
     # Ctrl-C, too: half a kit would keep the command from trying again.
     except BaseException as error:

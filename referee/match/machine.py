@@ -234,7 +234,7 @@ class MatchMachine:
             late = [player.open for player in self._seats if player.open and self._end(player.open) < read_until]
             if not late:
                 break
-            # One at a time, the earliest first: its default may withdraw the others, or change what they are about.
+            # One at a time, the earliest first: its default may withdraw the others, or change their meaning.
             decision = min(late, key=lambda decision: (decision.deadline, decision.seat))
             if decision.ends_with_window:
                 for player in self._seats:  # together: the default of one seat must not depend on that of the next
@@ -332,7 +332,7 @@ class MatchMachine:
         player.open = None
         # `waited` is an upper bound, so `arrived` may be before the question.
         charged, wall = max(0.0, arrived - decision.asked_at), now - decision.put_at
-        # At least what was given back, so that `wall - lag <= charged` holds (`Timing`).
+        # At least the time given back, so that `wall - lag <= charged` holds (`Timing`).
         lag = max(min(decision.lag, wall), wall - charged)
         # The charge is rounded as in the record, to the microsecond, so that the bank can be recomputed from the
         # record.

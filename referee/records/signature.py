@@ -79,7 +79,7 @@ def read_key(given: str) -> PublicKey:
         key = parse_key(words[0] if words else "")
     except BadKey as error:
         raise BadKey(f"{visible(given, _MAX_KEY_BYTES)} {error}") from error
-    # A file has the fingerprint behind the key, for people, who would compare a wrong one.
+    # A file has the fingerprint behind the key, for people to compare: a wrong one would mislead them.
     if words[1:] not in ([], [key.fingerprint]):
         raise BadKey(f"{visible(given)}: the fingerprint in it is not that of its key, which is {key.fingerprint}")
     return key

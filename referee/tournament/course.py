@@ -213,7 +213,7 @@ def _round_robin(plan: TournamentPlan) -> list[Company]:
     An entrant that has joined meets all before it, at later tables, so that no earlier match changes.
     """
     beginners = plan.beginners
-    # By lot: in a near design some meet more often, and the order of the file must not decide who.
+    # By lot: in a near design some meet more often, which the order of the file would decide otherwise.
     place = LiveChance(plan.seed).stream("places in the design").permutation(len(beginners))
     tables = [[place[point] for point in block] for block in _design(plan)]
     tables += [[other, one] for one in range(len(beginners), len(plan.entrants)) for other in range(one)]

@@ -367,7 +367,7 @@ def _least_matches(plan: TournamentPlan) -> int:
     tables; in a knockout, those of its first round, and of the rounds before it.
     """
     entrants, seats = len(plan.entrants), plan.seats
-    # From the numbers alone: the tables themselves are not made, since they are what could fill the memory.
+    # From the numbers alone: the tables themselves could fill the memory.
     pairs_met_once = -(-entrants * (entrants - 1) // (seats * (seats - 1)))  # rounded up
     swiss = plan.rounds * (entrants // seats)
     match plan.format:

@@ -164,8 +164,7 @@ class AgentProcess:
                 stderr=asyncio.subprocess.STDOUT,
                 env=dict(environment),
                 cwd=folder,
-                # Ctrl-C in the terminal is for this process, not for agents; on macOS the session tells whose a process
-                # is.
+                # Ctrl-C in the terminal is not for agents; on macOS the session shows which processes are the agent's.
                 start_new_session=True,
                 pass_fds=() if box is None else (box.reports,),
             )

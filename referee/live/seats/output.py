@@ -89,7 +89,7 @@ class Output:
         allowance = min(MOST, self._allowance + (now - self._allowed_at) * RATE)
         self._allowance = allowance - self._cost_of(data)
         self._allowed_at = now
-        # What is held waits for another turn of the loop, which reads answers in between.
+        # Held output waits for another turn of the loop, which reads answers in between.
         if self._allowance < 0 or self._held:
             self._rest()
             self._pause = self._loop.call_later(max(0.0, -self._allowance / RATE), self._go_on)

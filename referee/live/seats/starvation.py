@@ -89,7 +89,7 @@ class Watched:
             with contextlib.suppress(OSError):  # it may end at any moment
                 for folder in Path(f"/proc/{process}/task").iterdir():
                     self._threads[folder.name] = _look_at(folder, self._threads.get(folder.name), now)
-                # Cutime and cstime: of children that have ended (proc(5)).
+                # The fields cutime and cstime of proc(5): the time of children that have ended.
                 ended = _fields(Path(f"/proc/{process}/stat"))[13:15]
                 self._children[process] = sum(map(int, ended))
         ended_ran = sum(self._children.values()) / _CLOCK_TICKS
