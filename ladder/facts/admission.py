@@ -48,6 +48,7 @@ class Admission:
             """,  # noqa: S608
             [condition.id, *ids],
         )
+        # NULL is the permission to try again: such a version has no final attempt.
         return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows if row["passed"] is not None}
 
     def retire(self, version: int, *, retired: bool) -> None:

@@ -29,6 +29,7 @@ def read_closing(text: str) -> str:
         raise LadderError(f"{text!r} is no time; write it as in 2026-12-18T18:00Z") from None
     if at.tzinfo is None:
         raise LadderError(f"{text!r} has no time zone; write {text}Z for UTC, or for instance {text}+01:00")
+    # Times are compared as texts, here and in SQL, so all of them need one form.
     written = at.astimezone(UTC).isoformat(timespec="milliseconds")
     if written <= now():
         raise LadderError(f"{text} is over; an event closes in the future")
@@ -75,6 +76,7 @@ def _problem(terms: TournamentTerms) -> str:
         return problem
     for condition in terms.conditions:
         game = find(condition.game)
+        # How many are entered, and so the tables of a knockout, is known only at the close.
         for size in sorted(terms.table_sizes()):
             try:
                 game.setup(size, condition.options, shipped_board(game))

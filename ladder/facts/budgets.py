@@ -44,6 +44,7 @@ class Budgets:
 
     def of_today(self) -> dict[str, Budget]:
         """Return the budgets of today, by author."""
+        # NULL lifts an earlier budget.
         rows = self._file.rows(
             # SQLite takes the other columns from the row that has the greatest id.
             """

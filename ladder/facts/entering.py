@@ -79,6 +79,7 @@ def _candidates(store: Store, conditions: Sequence[Condition]) -> dict[Version, 
     candidates = {}
     for version, known in found.items():
         replaced = [one.status is Status.REPLACED for one in known.values()]
+        # A newer version that has qualified in some of the games cannot be entered, so it replaces nothing here.
         if not any(replaced) or (newest.get(version.bot) == version and not all(replaced)):
             candidates[version] = _obstacle(version, conditions, known)
     return candidates
@@ -108,6 +109,7 @@ def close_due(store: Store) -> list[LadderTournament]:
         # The fit can take seconds, and is remembered: nobody waits for the log meanwhile.
         _seeding(store, one.terms.conditions)
         with store.writing():
+            # In the transaction of the close: a recomputation chooses again from the views just before it.
             found = entry_list(store, one.terms)
             left_out = [(version, reason[:MAX_REASON_CHARACTERS]) for version, reason in found.left_out[:MAX_LEFT_OUT]]
             store.tournaments.close(one, found.entrants, left_out)

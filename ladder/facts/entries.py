@@ -38,6 +38,7 @@ def append(db: sqlite3.Connection, kind: str, content: Mapping[str, Any], at: st
         at: its time, in ISO 8601, UTC; empty for now.
     """
     event = {"type": kind, "at": at or now(), **content}
+    # The caller's transaction has the lock for writing, so no other process adds an event after this one.
     last = db.execute("select number, line from events order by number desc limit 1").fetchone()
     number, previous = (0, FIRST_HASH) if last is None else (last[0], hash_of(last[1]))
     line, _ = link(previous, event)

@@ -28,6 +28,7 @@ class RetainedRecords:
 NONE_RETAINED = RetainedRecords()
 _Value = TypeVar("_Value", str, int)
 _AT_A_TIME = 1000
+# The remainder is NULL if `one_block_of` is 0; the comparison with '[]' saves the search if no bots are named.
 _KEPT = """(
     coalesce(matches.block % nullif({one_block_of}, 0) = 0, 0) or {bots} <> '[]' and exists (
         select 1 from seats join versions on versions.id = seats.version join bots on bots.id = versions.bot
@@ -46,6 +47,7 @@ class Evidence:
 
     def blocks_to_seal(self) -> list[int]:
         """Return the blocks that are over and whose seeds are not revealed yet."""
+        # A partial index has these blocks alone, so a long history costs nothing.
         rows = self._file.rows("select id from blocks where sealed_at is null order by id")
         return [row["id"] for row in rows if self._schedule.is_over(row["id"])]
 
@@ -70,6 +72,7 @@ class Evidence:
     def note_sealed(self, block: int) -> None:
         """Reveal the seed of a block."""
         with self._file.writing():
+            # One transaction: the seed stands either in the private table or in an event.
             [row] = self._file.rows("select seed from seeds where block = ?", [block])
             self._log.append("seed", {"block": block, "seed": row["seed"]})
             self._file.write("delete from seeds where block = ?", [block])
@@ -114,6 +117,7 @@ class Evidence:
 
     def record_pruned_at(self, match_id: str) -> str:
         """Return the time when the record of a match was pruned, in ISO 8601, UTC; empty if it never was."""
+        # A pruning leaves records whose seed was not revealed by then: without them it could not be revealed with a signature.
         rows = self._file.rows(
             f"""
             select min(prunings.at) as at
@@ -153,6 +157,7 @@ class Evidence:
             seed of its block is not revealed yet, or it is kept.
         """
         for some in _batches(match_ids):
+            # Left joins: qualifications and trials are in none of these tables.
             rows = self._file.rows(
                 f"""
                 select named.value as match, finished_at, matches.id is not null and (

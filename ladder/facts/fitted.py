@@ -65,6 +65,7 @@ def fitted(store: Store, condition: Condition) -> Fit:
     Concurrent callers wait for the same fit.
     """
     cached = _cached.setdefault((store.file.path.resolve(), condition.id), _CachedFit())
+    # The lock first: a caller that waits for a fit then reads what has been counted meanwhile.
     with cached.lock, store.reading():
         seats, repairs = first_seats(_rated_seats(store, condition)), store.log.repairs()
         if (
@@ -83,6 +84,7 @@ def fitted_overall(store: Store, conditions: Sequence[Condition]) -> dict[int, O
     cached = _cached_overall.setdefault(key, _CachedOverall())
     with cached.lock:
         fits = [fitted(store, condition) for condition in conditions]
+        # By identity: `Fit` is a mapping, which == would compare version by version.
         if list(map(id, fits)) != list(map(id, cached.fits)):
             from ladder.model.overall import overall  # needs numpy
 
@@ -117,9 +119,11 @@ def _fit(store: Store, condition: Condition, seats: int) -> tuple[Fit, _Result |
     for row in store.file.each(_RATED, [Outcome.START.value, condition.id]):
         versions, ranks, absent = (_numbers(row[column]) for column in ("versions", "ranks", "absent"))
         seats -= len(versions)
+        # The rounded number can end within a match; that one waits for the next fit.
         if seats < 0:
             break
         told = rated_versions({version: contents[version] for version in versions}, absent, guests=bool(row["guests"]))
+        # None spares the fit a look at each seat of most matches.
         rated = None if len(told) == len(versions) else frozenset(told)
         matches.append(CountedMatch(row["block"], versions, ranks, rated))
         last = _Result(row["number"], row["match"])
@@ -131,6 +135,7 @@ def _numbers(text: str | None) -> tuple[int, ...]:
 
 
 # The seats of a match come in any order, in all three columns in the same.
+# `cross` keeps SQLite to the index of `appearances`, which is in the order of the numbers: nothing is sorted.
 _RATED = """
 select under.number, results.match, matches.block, blocks.guests, group_concat(seats.version) as versions,
     group_concat(seat_results.rank) as ranks, group_concat(iif(outcome = ?, seats.version, null)) as absent

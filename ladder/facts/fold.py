@@ -117,6 +117,7 @@ def _block(db: sqlite3.Connection, event: Event) -> None:
     condition, block, at = _condition_id(db, event), event["block"], event["at"]
     seated = {label for match in event["matches"] for label in match["seats"]}
     ids = {label: _version_id(db, label) for label in seated | event["due"].keys()}
+    # All rotations have the same versions; `due` also has those that have joined the queue, and sit in no match yet.
     tables = {match["match"]: [ids[label] for label in match["seats"]] for match in event["matches"]}
     first = next(iter(tables.values()))
     _add_block(
@@ -180,6 +181,7 @@ def _add_to_queue(
         insert into meetings (condition, one, other, blocks) values (?, ?, ?, 1)
         on conflict do update set blocks = blocks + 1
         """,
+        # The views of pairs have each pair once, the older version first.
         ([condition, one, other] for one, other in permutations(versions, 2) if one < other),
     )
     db.execute(
@@ -252,6 +254,7 @@ def _tournament_closed(db: sqlite3.Connection, event: Event) -> None:
 
 def _tournament_block(db: sqlite3.Connection, event: Event) -> None:
     tables = {match["match"]: [_version_id(db, label) for label in match["seats"]] for match in event["matches"]}
+    # No queue, tally or budget changes: events do not represent the ladder's own schedule (decision 46).
     seats = len(next(iter(tables.values())))
     _add_block(db, event, seats, guests=False, tournament=_tournament_id(db, event), fixture=event["fixture"])
     _add_matches(db, event["block"], _condition_id(db, event), tables)
@@ -283,6 +286,7 @@ class _Seated(NamedTuple):
 
 def _result(db: sqlite3.Connection, event: Event) -> None:
     match_id, match = event["match"], _seated(db, event["match"])
+    # Before the result is inserted, or the match would be a repetition of itself.
     is_rated = not match.is_of_event and not _was_played(db, match, event["digest"])
     ratings = _rated(db, match, event) if is_rated else {}
     number = db.execute(
@@ -356,6 +360,7 @@ def _rated(db: sqlite3.Connection, match: _Seated, event: Event) -> dict[int, Ra
         """,
         [json.dumps(match.versions)],
     ):
+        # By id, so that the previous version of each is known: a version without a rating starts from the last rated one.
         parents[version], newest[bot] = newest.get(bot), version
     known = {
         version: Rating(mu, sigma)
@@ -380,6 +385,7 @@ def _tally(
     db: sqlite3.Connection, match: _Seated, ranks: Sequence[int], outs: Sequence[bool], *, is_rated: bool
 ) -> None:
     """Count a match for each version in it, and for each pair of them."""
+    # A row exists since the block was scheduled. `?3` is 0 for a match played to its end, and then ends the series of faults.
     db.executemany(
         """
         update tallies set matches = matches + 1, different = different + ?1, wins = wins + ?2,
@@ -412,6 +418,7 @@ def _note_ratings(db: sqlite3.Connection, match: _Seated, ratings: Mapping[int, 
         """,
         ([match.condition, version, rating.mu, rating.sigma] for version, rating in ratings.items()),
     )
+    # The rating after the last rated match of a block stays.
     db.executemany(
         """
         insert into block_ratings (version, condition, block, mu, sigma) values (?, ?, ?, ?, ?)
@@ -472,6 +479,7 @@ def _bot_id(db: sqlite3.Connection, name: str) -> int:
 
 def _version_id(db: sqlite3.Connection, label: str) -> int:
     """Return the id of a version by its label, as in "mybot v2"."""
+    # No name of a bot has a space.
     bot, _, number = label.rpartition(" v")
     return _one(
         db,
@@ -492,6 +500,7 @@ def _condition_id(db: sqlite3.Connection, event: Event) -> int:
 
 
 def _key_of_condition(event: Event) -> list[str]:
+    # Options have one spelling, without defaults and ordered by name, so their text identifies them.
     return [event["game"], json.dumps(event["options"]), event["clock"]]
 
 

@@ -175,7 +175,7 @@ class MatchHistory:
         Raises:
             LadderError: if the match `before` or `after` does not count.
         """
-        below = self._number_of(before) if before else 1 << 62
+        below = self._number_of(before) if before else 1 << 62  # above all numbers
         above = self._number_of(after) if after else 0
         order, nearest = ("asc", nsmallest) if after else ("desc", nlargest)
         chosen = list(self._roster.conditions().values()) if conditions is None else conditions
@@ -186,7 +186,7 @@ class MatchHistory:
             keys = [("version = ? and condition = ?", [one.id, under.id]) for one, under in product(versions, chosen)]
         else:
             index = f" indexed by appearances_under{'_out' if out else ''}"
-            flags = " and out = 1" if out else " and seat = 0"
+            flags = " and out = 1" if out else " and seat = 0"  # one row for each match
             keys = [("condition = ?", [under.id]) for under in chosen]
         found = {
             row["number"]
@@ -209,6 +209,7 @@ class MatchHistory:
 
     def numbered(self, numbers: Sequence[int]) -> list[PlayedMatch]:
         """Return the matches of these numbers, in the same order."""
+        # Only the versions in these matches are read: a ladder may have thousands.
         which, ids = "where results.number in (select value from json_each(?))", [json.dumps(list(numbers))]
         [among] = self._file.rows(
             f"select json_group_array(distinct version) as versions from results join seats using (match) {which}",  # noqa: S608
@@ -317,6 +318,7 @@ class MatchHistory:
             condition: what was played.
             limit: the greatest number of blocks for each version.
         """
+        # The limit is one for each version, so each has a query of its own inside.
         rows = self._file.rows(
             """
             select ratings.version, ratings.block, ratings.mu, ratings.sigma
@@ -349,6 +351,7 @@ class MatchHistory:
                 """,
                 [version, condition, block],
             )
+            # The first row is of an earlier block if no match of this one rated the version.
             if len(rows) > 1 and rows[0]["block"] == block:
                 after, before = (Rating(row["mu"], row["sigma"]) for row in rows)
                 changes[version, block] = before, after
@@ -407,6 +410,7 @@ class MatchHistory:
         found = {}
         for row in rows:
             matches, ahead, tied = row["matches"], row["ahead"], row["tied"]
+            # Each pair is stored once, and mirrored here.
             behind = matches - ahead - tied
             found[row["one"], row["other"]] = Score(matches, ahead, tied, behind)
             found[row["other"], row["one"]] = Score(matches, behind, tied, ahead)

@@ -53,5 +53,6 @@ class Log:
 
     def repairs(self) -> int:
         """Return the number of times that the views were rebuilt."""
+        # A rebuild adds no event, so this count is how other processes notice that what they have cached is outdated.
         [row] = self._file.rows("select count(*) as count from acts where did = ?", [_REPAIR])
         return int(row["count"])

@@ -47,6 +47,7 @@ class Rebuilt:
         self._path = Path(self._folder.name) / "views.db"
         self.views = Store(self._path, create=True)
         self._file = self.views.file
+        # After a crash nobody needs this file.
         for pragma in ("journal_mode = off", "synchronous = off"):
             self._file.db.execute(f"pragma {pragma}").close()
         self._is_attached = False
@@ -79,9 +80,11 @@ class Rebuilt:
                     if event["type"] == "tournament_closed":
                         self._check_entrants(event)
                     fold(self._file.db.conn, event)
+                # The organiser can have written anything into the log.
                 except (LookupError, TypeError, ValueError, OverflowError, sqlite3.IntegrityError) as error:
                     raise AuditError(_NAME, self._reader.number, f"makes no sense here: {error}") from error
             self._check_numbers()
+            # Events have the seeds of ended blocks only, and plans and matches in the views need all of them.
             for block, seed in self._seeds().items():
                 self._file.write("insert or replace into seeds (block, seed) values (?, ?)", [block, seed])
             for one, seed in self._tournament_seeds().items():
@@ -137,7 +140,7 @@ class Rebuilt:
 
     def _missing(self, view: str, columns: Sequence[str], one: str, other: str) -> Iterator[str]:
         """Describe the rows of a view that one database has and the other lacks."""
-        same = " and ".join(f"theirs.{column} is own.{column}" for column in columns)
+        same = " and ".join(f"theirs.{column} is own.{column}" for column in columns)  # `is`: NULL equals NULL
         rows = self._ladder.each(
             f"select * from {one}.{view} as own where not exists (select 1 from {other}.{view} as theirs where {same})"  # noqa: S608
         )
@@ -178,6 +181,7 @@ class Rebuilt:
         """Replace the ladder's views by these, inside a writing transaction of the ladder."""
         self._attach()
         self._ladder.write("pragma defer_foreign_keys = on")  # private tables refer to views
+        # Rows refer to views before theirs.
         for view in reversed(VIEWS):
             self._ladder.write(f"delete from main.{view}")  # noqa: S608
         for view in VIEWS:

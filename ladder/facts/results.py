@@ -47,6 +47,7 @@ class Results:
 
     def count_of_matches(self) -> int:
         """Return the number of counted matches."""
+        # Results are numbered without gaps, and `count(*)` would read all of them.
         [row] = self._file.rows("select coalesce(max(number), 0) as count from results")
         return int(row["count"])
 
@@ -108,6 +109,7 @@ class Results:
     def give_up(self, match: Match, reason: str) -> None:
         """Give up a match: it is not played again."""
         with self._file.writing():
+            # The number of its attempts is what marks a match as given up; `Tournaments.results` counts them, too.
             while self.void(match, reason) < MAX_VOIDS:
                 pass
 

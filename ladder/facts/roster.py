@@ -68,6 +68,7 @@ class Roster:
                     "select 1 + count(*) as number from versions join bots on bots.id = versions.bot where name = ?",
                     [bot],
                 )
+                # The log is public: it commits to the command by a hash, and does not show it.
                 command = json.dumps(list(run))
                 self._log.append(
                     "version",
@@ -107,6 +108,7 @@ class Roster:
         capitals = next((other for other in known if other.lower() == bot.lower()), "")
         if capitals:
             raise LadderError(f"there is a bot {capitals} already; a name must differ in more than capitals")
+        # An author's own bots may resemble each other.
         if other := looks_like(bot, (name for name, its_author in known.items() if its_author != author)):
             raise LadderError(f"{bot} could be taken for {other}, a bot of {known[other]}; choose another name")
         authors = set(known.values())
@@ -118,12 +120,12 @@ class Roster:
         if among is not None or self._known is None:
             return self._read_versions(among)
         self._known = self._known or self._read_versions(None)
-        return self._known.copy()
+        return self._known.copy()  # callers may change theirs
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
         """Cache all versions in this context; none may be added meanwhile."""
-        self._known = {}
+        self._known = {}  # read when first needed
         try:
             yield
         finally:
@@ -132,6 +134,8 @@ class Roster:
     def _read_versions(self, among: Collection[int] | None) -> dict[int, Version]:
         found: dict[int, Version] = {}
         latest: dict[str, int] = {}
+        # Always whole bots, in the order of their versions, so that each version finds its parent.
+        # Views that were rebuilt have no commands, which are private.
         which, ids = among_ids(among, "versions.bot in (select bot from versions where id in {})")
         for row in self._file.rows(
             f"""
@@ -187,9 +191,11 @@ class Roster:
             select versions.id from bots join versions on versions.bot = bots.id where name = ?
             union select versions.id from bots join versions on versions.bot = bots.id where name = ? and number = ?
             """,
+            # SQLite's integers have 64 bits; a longer number is no version.
             [bot, name, int(number) if number.isdecimal() and len(number) < 18 else 0],
         )
         found = self.versions([row["id"] for row in rows])
+        # `versions` returns whole bots, and "mybot v01" is not the label of version 1.
         return [version for version in found.values() if bot in (version.bot, version.label)]
 
     def find_versions(self, bot: str) -> list[Version]:
@@ -232,6 +238,7 @@ class Roster:
             clock: the time control, as `TimeControl` writes it.
         """
         with self._file.writing():
+            # One transaction, so that two commands at once do not add it twice.
             key = [game, json.dumps(dict(options)), clock]
             if not self._file.rows("select id from conditions where (game, options, clock) = (?, ?, ?)", key):
                 self._log.append("condition", {"game": game, "options": dict(options), "clock": clock})

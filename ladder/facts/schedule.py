@@ -48,6 +48,7 @@ class Schedule:
         """
         found = self._roster.versions({*due, *(version for table in tables.values() for version in table)})
         with self._file.writing():
+            # The commitments to the seed are on the disk before the first match begins (decision 25).
             block = self.next_block()
             self._log.append(
                 "block",
@@ -107,6 +108,7 @@ class Schedule:
     def blocks_since(self, condition: Condition, block: int) -> int:
         """Return the number of blocks under a condition after a given one; 0 counts all of them."""
         if not block:
+            # A view has this number already.
             return sum(self.blocks_by_seats(condition).values())
         [row] = self._file.rows(
             # "+" keeps SQLite from walking through all blocks of the condition
@@ -160,6 +162,7 @@ class Schedule:
     def matches_beginning(self, beginning: str, limit: int) -> list[str]:
         """Return the ids of scheduled matches with this beginning, in order."""
         rows = self._file.rows(
+            # A range uses the primary key, and needs no escapes, unlike a pattern.
             "select id from matches where id between ? and ? order by id limit ?",
             [beginning, f"{beginning}\U0010ffff", limit],
         )
@@ -175,6 +178,7 @@ class Schedule:
 
     def meetings(self, condition: Condition, some: Collection[int], others: Collection[int]) -> dict[int, int]:
         """Return the number of blocks in which each pair from two lists of versions has met, without zeros."""
+        # `cross`: SQLite looks up the few pairs by the primary key, instead of reading all pairs of the condition.
         rows = self._file.rows(
             """
             select some.value as version, sum(blocks) as blocks
@@ -219,5 +223,5 @@ def match_of(
         seed=seed_of(first["seed"], first["rotation"], [version.content_hash for version in seats]),
         guests=bool(first["guests"]),
         tournament=first["tournament"],
-        voids=first.get("voids", 0),
+        voids=first.get("voids", 0),  # only `unfinished` has them
     )

@@ -195,6 +195,7 @@ def _statuses(
     playing = [version for version in store.roster.versions(among).values() if condition.game in version.games]
     retired = store.admission.retired()
     staying = [version for version in playing if version.id not in retired]
+    # The first skips failed versions, the second untried ones, too: while a new version waits to qualify, the old one plays.
     newest = {version.bot: version for version in staying if qualified.get(version.id, (True, ""))[0]}
     newest_qualified = {version.bot: version for version in staying if qualified.get(version.id, (False, ""))[0]}
 
@@ -273,6 +274,7 @@ def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version],
         LadderError: if there is nothing to be done for any of them.
     """
     with store.writing():
+        # Retired ones first: while a version is retired, its status does not show that it has failed or is suspended.
         back = [version for version in versions if version.id in store.admission.retired()]
         for version in back:
             store.admission.retire(version.id, retired=False)

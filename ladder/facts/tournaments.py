@@ -226,6 +226,7 @@ class Tournaments:
         It is a draw of all seats but those of versions that were suspended when it was given up, because workers had died: these
         are out.
         """
+        # The verdict at the time when the match was given up: a later pardon changes no result.
         rows = self._file.rows(
             """
             select blocks.fixture || '-rotation' || matches.rotation as name, seats.seat, results.digest,
