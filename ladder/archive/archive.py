@@ -139,6 +139,7 @@ class Archive:
         Raises:
             BadHome: if the archive cannot be written.
         """
+        # Latin-1 has a character for each byte, so JSON carries any output.
         texts = json.dumps({name: text.decode("latin-1") for name, text in logs.items()})
         data = zipped(texts.encode(), _LEVEL)
         with self._open.writing():
@@ -161,6 +162,7 @@ class Archive:
                     "insert or replace into records (match, at, dictionary, data) values (?, ?, ?, ?)",
                     [match_id, now(), number, data],
                 )
+                # The worker's file is removed after this, so the row is read back before anything depends on it.
                 if self.record(match_id).data != b"".join(line + b"\n" for line in lines):
                     raise RecordError(self._name(match_id), 0, "would not be read as it was written")
 

@@ -42,6 +42,7 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
     key = ladder_key(home, store)
     final = Path(os.path.realpath(file))
     check_regular(final)
+    # The lock first: the snapshot is not older than a log that another process has just written.
     with _one_at_a_time(home), store.reading():
         earlier = [path for path in (previous, final if final.exists() else None) if path is not None]
         added = None
@@ -50,6 +51,7 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
         with replacing(file) as part, part.open("xb") as target:
             count = _write(store, key, target)
             target.flush()
+            # Its content is on the disk before it replaces an earlier log.
             os.fsync(target.fileno())
     return count, added
 

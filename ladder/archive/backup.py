@@ -32,6 +32,7 @@ def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> i
         with (
             home.files_stay(),
             tempfile.TemporaryDirectory(dir=part.parent, prefix=".backup-") as scratch,
+            # For this user alone: it has the private key.
             os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target,
         ):
             copies = [Path(scratch) / home.database.name]

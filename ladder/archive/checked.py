@@ -58,6 +58,7 @@ class Notes:
 def noting(file: Path) -> Iterator[Notes]:
     """Open the file of fingerprints in this context; remove it at the end, unless the comparison is interrupted."""
     try:
+        # A link in its place is not followed, and a pipe without a reader does not block.
         opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     except OSError:  # who may only read the ladder can verify it as well
         yield Notes(None)

@@ -62,6 +62,7 @@ def export(chronicle: Store, file: Path) -> int:
         raise LadderError(f"{file} does not say what it is to be: its name must end with .csv or .json")
     with (
         replacing(file) as part,
+        # `csv` writes line ends of its own.
         part.open("x", encoding="utf-8", newline="") as target,
         chronicle.reading(),
     ):

@@ -125,6 +125,7 @@ def read_account(path: Path, data: bytes | None = None) -> Account:
     places.append((ended, [seat.rank for seat in replay.result.seats]))
     first_outs = [(blame.at, blame.seat) for blame in blames if blame.is_out]
     at, seat = (*first_outs, lead_lost(places) or (ended, None))[0]
+    # Until the seed is revealed, a page has no views of seats.
     moment = place_on_page(at, seat if replay.is_sealed else None)
     taken = lead_taken(places)
     seen = replay.state.observation(None)
@@ -146,7 +147,7 @@ def _blames(lines: Iterable[RecordLine]) -> list[Blame]:
     found = []
     for at, line in _counted(lines):
         data, seat = line.data, line.data.get("seat")
-        if data.get("type") in ("strike", "out") and type(seat) is int:
+        if data.get("type") in ("strike", "out") and type(seat) is int:  # True is an int, too
             reason, detail, rule = (str(data.get(key) or "") for key in ("reason", "detail", "rule"))
             found.append(Blame(seat, at, data["type"] == "out", reason, detail, rule))
     return found

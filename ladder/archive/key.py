@@ -47,6 +47,7 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
     """
     if not store.log.key():
         new_key(home, store, replace=False)
+    # An interrupted `new_key`: the ladder names this key already.
     if _waiting(home, PublicKey(store.log.key())).exists():
         _put_in_place(home, store)
     key = read_private_key(home)
@@ -87,6 +88,7 @@ def new_key(home: Home, store: Store, *, replace: bool) -> None:
         try:
             old = ladder_key(home, store) if known else None
         except (BadHome, OSError):
+            # It is lost, so the new key is not signed.
             old = None
         private = Ed25519PrivateKey.generate()
         new = LadderKey(private, _public(private))
@@ -109,7 +111,7 @@ def read_private_key(home: Home) -> LadderKey:
 
     try:
         private = load_pem_private_key(read_file(home.key, _MAX_BYTES), password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+    except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError: it is encrypted
         private = None
     except FileNotFoundError as error:
         raise BadHome(

@@ -32,6 +32,7 @@ def check_quota(home: Home, store: Store, author: str, content_hash: str, defaul
     contents = {
         one.content_hash for one in store.roster.versions().values() if one.author == author and not one.is_at_home
     }
+    # Files are stored once, whatever the number of bots and versions that have them.
     used = sum(bytes_of(home.versions / content) for content in contents - {content_hash})
     more = bytes_of(home.versions / content_hash)
     if used + more > most:

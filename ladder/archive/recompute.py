@@ -247,6 +247,7 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
         differs = not found.log and (found.differences.count or found.without_record)
         if differs and not found.contradicting.count and (count_lost or not found.without_record):
             with store.writing():
+                # These are events, so the rebuilt views follow once more.
                 store.evidence.note_lost(store.evidence.broken())
                 rebuilt.take_events()
                 rebuilt.replace_views()
@@ -278,6 +279,7 @@ def _problems(home: Home, matches: Iterable[PlayedMatch], found: Comparison, not
         yield from settled(check(home, first, known))
         return
     cores = os.cpu_count() or 1
+    # SQLite's open files must not be carried into another process by a fork.
     context = multiprocessing.get_context("spawn")
     waiting: deque[Future[Checked]] = deque()
     with ProcessPoolExecutor(cores, mp_context=context, initializer=_live_with_the_other) as pool:

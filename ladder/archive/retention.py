@@ -74,6 +74,7 @@ def prune(
         for path in positions:
             path.unlink(missing_ok=True)
         with store.writing():
+            # Before the records go: a missing record counts as lost unless a pruning explains it.
             store.evidence.note_pruning(records_before, logs_before, retained)
             store.log.note_act(ORGANISER_NAME, "prune", _about(pruned, records_before, logs_before, retained))
         archive.remove(RECORDS, records)
@@ -135,6 +136,7 @@ def _old(
     """
     if before is None:
         return
+    # `ended` reads the ids in batches, and no more than a batch waits here.
     named, sized = tee(sizes)
     matches = store.evidence.ended((match_id for match_id, _, _ in named), retained or NONE_RETAINED)
     for (match_id, at, size), (_, finished_at, stays) in zip(sized, matches, strict=True):
@@ -156,6 +158,7 @@ def _about(pruned: Pruned, records_before: str | None, logs_before: str | None, 
 
 def remove_version(home: Home, content_hash: str) -> None:
     """Remove the files of a version atomically."""
+    # If this process is killed, `sweep_uploads` removes the rest of a folder with this name.
     gone = Path(tempfile.mkdtemp(dir=home.versions, prefix=f"{TAKING_IN}{os.getpid()}-"))
     try:
         folder = home.versions / content_hash

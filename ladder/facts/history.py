@@ -188,6 +188,7 @@ class MatchHistory:
             index = f" indexed by appearances_under{'_out' if out else ''}"
             flags = " and out = 1" if out else " and seat = 0"  # one row for each match
             keys = [("condition = ?", [under.id]) for under in chosen]
+        # A query for each key reads at most `limit` entries of an index; one for all keys would read and sort all of their matches.
         found = {
             row["number"]
             for key, values in keys

@@ -169,6 +169,7 @@ class Authors:
             self._log.note_act(ORGANISER_NAME, "author quota", f"{author}: {'none' if size is None else size}")
 
     def _check_takes_part(self, author: str) -> None:
+        # An author who submits on the machine of the ladder needs no token.
         if not self._file.rows(
             "select 1 from authors where name = ?1 union select 1 from bots where author = ?1", [author]
         ):
@@ -204,6 +205,7 @@ class Authors:
         """
         match = _TOKEN.fullmatch(token)
         rows = self._file.rows("select * from tokens where id = ?", [match[1]]) if match else []
+        # The time of a common comparison would tell how much of a hash is right.
         if not rows or not hmac.compare_digest(rows[0]["sha256"], hash_of(token)):
             raise Unauthenticated("the token is unknown; log in with the one that the organiser gave you: dogana login")
         [row] = rows

@@ -62,10 +62,12 @@ def _take_in_and_enter(
     home: Home, path: Path, name: str, author: str, who: str, *, at_tables: bool
 ) -> tuple[Version, bool]:
     while True:
+        # Outside of the lock: others can submit while a large bot is copied.
         artefact = take_in_for(home.versions, path, home.runtimes())
         with home.versions_alone():
             if not (home.versions / artefact.content_hash).exists():  # a pruning has removed what was there
                 continue
+            # True if the files must survive an error, because a version has them.
             stays = artefact.was_there
             try:
                 with Store(home.database, create=True) as store:
@@ -181,6 +183,7 @@ class Inspector:
             return
         folder = self._versions / version.content_hash
         try:
+            # Before the hash is computed: a change meanwhile shows in the next fingerprint.
             seen = _fingerprint(folder)
             if self._known.get(version.content_hash) == seen:
                 return
@@ -208,7 +211,7 @@ def _fingerprint(folder: Path) -> _Fingerprint:
                 found.append(_noted(entry.path, entry.stat(follow_symlinks=False)))
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
-    return sorted(found)
+    return sorted(found)  # `scandir` has no order
 
 
 def _noted(path: str, status: os.stat_result) -> tuple[str, int, int, int, int, int]:

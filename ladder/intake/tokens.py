@@ -44,6 +44,7 @@ class Tokens:
             is_wrong = True
             raise
         finally:
+            # A valid token is no guess, and neither is a failure of the database.
             if is_counted and not is_wrong:
                 with self._lock:
                     self._guesses.change(address, 1)

@@ -109,6 +109,7 @@ def sweep_uploads(home: Home) -> None:
     for beginning in (_RECEIVING, TAKING_IN):
         for folder in home.versions.glob(f"{beginning}*"):
             owner = folder.name.removeprefix(beginning).partition("-")[0]
+            # A living process may still be receiving it.
             if not (owner.isdigit() and is_alive(int(owner))):
                 make_writable(folder)
                 shutil.rmtree(folder, ignore_errors=True)

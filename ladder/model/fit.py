@@ -180,6 +180,7 @@ def fit(matches: Iterable[CountedMatch], start: Mapping[int, float] | None = Non
 
 def _weight(seats: int) -> float:
     """Return the weight with which the pairs of a table of equals carry as much information as its order."""
+    # Then the variance of a player's slope equals its information, as in a likelihood that counts nothing twice.
     return 3 / (seats + 1)
 
 
@@ -194,6 +195,7 @@ def _arranged(by_seats: Mapping[int, Sequence[CountedMatch]]) -> _Data:
             group.comparisons[players] = found._replace(pair=np.searchsorted(pairs, found.pair))
     blocks = _seats(tables, [group.told for group in tables], len(ids))
     whole = _seats(tables, [group.told & group.told.all(axis=1, keepdims=True) for group in tables], len(ids))
+    # Without a block that tells of all in it, as if only guests have played, all versions have equal shares.
     shares = whole / whole.sum() if whole.any() else np.full(len(ids), 1 / len(ids))
     return _Data(ids, pairs // len(ids), pairs % len(ids), tables, blocks, shares)
 
@@ -217,6 +219,7 @@ def _tables(group: Sequence[CountedMatch], ids: Ints) -> _Tables:
         if match.rated is not None:
             rated[number] = [version in match.rated for version in ids[players[number]].tolist()]
     comparisons = {
+        # One number for two versions: `_arranged` counts the pairs that there are.
         (a, b): _Comparisons(
             players[:, a] * len(ids) + players[:, b], np.sign(ranks[:, b] - ranks[:, a]), rated[:, a].astype(float)
         )
@@ -249,6 +252,7 @@ class _Found(NamedTuple):
 
 def tail(z: Floats) -> Floats:
     """Return the probability that a standard normal variable is above z."""
+    # numpy has no erfc, and 1 - erf would lose all digits of a small tail.
     return np.fromiter(map(math.erfc, (z / math.sqrt(2)).tolist()), float, len(z)) / 2
 
 
@@ -267,6 +271,7 @@ def _tied(difference: Floats, margin: float) -> _Slopes:
     """Return the slopes for "the two tie"; without a margin, nothing ties."""
     if not margin:
         return _Slopes(np.zeros(len(difference)), np.zeros(len(difference)))
+    # By the absolute difference, so that both tails are small, and their difference keeps its digits.
     near = np.minimum((np.abs(difference) - margin) / SPREAD, 30)
     far = near + 2 * margin / SPREAD
     chance = tail(near) - tail(far)
@@ -291,6 +296,7 @@ def _most_likely(data: _Data, guess: _Guess, strengths: Floats) -> _Found:
         gradient = _sums(data.one, slope, len(strengths)) - guess.prior * (strengths - MU)
         precision = _precision(data, curvature, guess.prior)
         step = np.linalg.solve(precision, gradient)
+        # Far from the maximum a whole step could overshoot, so no strength moves by more than SIGMA.
         strengths = strengths + step * min(1, SIGMA / np.abs(step).max(initial=1e-9))
         wider = _next_margin(data, counts, strengths, margin)
         if np.abs(step).max() < 1e-9 and abs(wider - margin) < 1e-9:
@@ -313,6 +319,7 @@ def _sums(places: Ints, values: Floats, size: int) -> Floats:
 
 
 def _precision(data: _Data, curvature: Floats, prior: float) -> Floats:
+    # Not symmetric: a match can tell of one of two versions only, as one with guests does.
     found = np.zeros((len(data.ids), len(data.ids)))
     found[data.one, data.other] = -curvature
     np.fill_diagonal(found, prior - found.sum(axis=1))
@@ -322,7 +329,7 @@ def _precision(data: _Data, curvature: Floats, prior: float) -> Floats:
 def _first_margin(counts: Mapping[int, Floats]) -> float:
     """Return the margin if all were equally strong; 0 without a tie."""
     tied = counts[0].sum()
-    share = tied / (sum(count.sum() for count in counts.values()) + 1)
+    share = tied / (sum(count.sum() for count in counts.values()) + 1)  # below 1, even if all tie
     return SPREAD * NormalDist().inv_cdf((1 + share) / 2) if tied else 0.0
 
 
@@ -336,6 +343,7 @@ def _next_margin(data: _Data, counts: Mapping[int, Floats], strengths: Floats, m
     wanted = counts[0].sum() * compared.sum() / (compared.sum() + 1)  # if all tied, no margin were wide enough
     excess = (compared * (tail(low) - tail(high))).sum() - wanted
     slope = (compared * (_density(low) + _density(high))).sum() / SPREAD
+    # A whole step could go below 0.
     return float(min(max(margin - excess / slope, margin / 2), margin * 2))
 
 
@@ -389,6 +397,7 @@ def _better_guess(data: _Data, guess: _Guess, found: _Found) -> _Guess:
         blocks = _blocks(group, guess.weights[group.seats], found)
         expected = np.einsum("bij,bji->", blocks.near, blocks.information) / factor
         noise = np.einsum("bi,bij,bj->", blocks.without, blocks.near, blocks.slope) / factor**2
+        # If the matches of a block resemble each other, blocks differ more than independent matches would, and a pair weighs less.
         weights[group.seats] = _weight(group.seats) * float((_TRUST + expected) / (_TRUST + noise))
     return _Guess(float(prior), weights)
 
@@ -403,6 +412,7 @@ def _doubt(data: _Data, guess: _Guess, found: _Found) -> Floats:
         fewest = data.blocks[group.versions].min(axis=1)
         trust = (fewest / (fewest + _TRUST))[:, None, None]
         keys = group.versions[:, :, None] * versions + group.versions[:, None, :]
+        # A covariance is symmetric, also where the matches tell of one of two versions only.
         mutual = np.maximum(blocks.information, blocks.information.transpose(0, 2, 1))
         parts = (trust * own + (1 - trust) * mutual).ravel()
         noise += _sums(keys.ravel(), parts, versions**2).reshape(versions, versions)
@@ -445,5 +455,6 @@ def _estimates(data: _Data, strengths: Floats, doubt: Floats) -> Fit:
         )
         for version, strength, half, *rest in zip(*(column.tolist() for column in columns), strict=True)
     }
+    # By rounded numbers, so that all machines have one order.
     ordered = dict(sorted(found.items(), key=lambda one: (-one[1].low, -one[1].strength, one[0])))
     return Fit(ordered, dict(zip(ids.tolist(), strengths.tolist(), strict=True)), doubt)

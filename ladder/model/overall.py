@@ -54,6 +54,7 @@ def overall(fits: Sequence[Fit]) -> dict[int, Overall]:
         for share, low, high, first, last, by_game in zip(*(column.tolist() for column in columns), strict=True)
     ]
     # Rounded, so that machines that differ in the last bits have one order.
+    # `lexsort` begins with its last key: the lower end, then the share, then the age.
     order = np.lexsort((common, *np.round([-means, half - means], _DIGITS))).tolist()
     return {common[number]: found[number] for number in order}
 
@@ -66,5 +67,7 @@ def _shares(fit: Fit, versions: Sequence[int]) -> tuple[Floats, Floats]:
     ahead = tail(-apart.ravel()).reshape(apart.shape)
     slopes = -np.exp(-(apart**2) / 2) / math.sqrt(2 * math.pi) / SPREAD / others  # by the strength of the other
     np.fill_diagonal(slopes, 0)
+    # A shift of all strengths changes no share.
     np.fill_diagonal(slopes, -slopes.sum(axis=1))
+    # 0.5 is the chance of a version against itself. The doubt is by the delta method.
     return (ahead.sum(axis=1) - 0.5) / others, slopes @ doubt @ slopes.T

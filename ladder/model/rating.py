@@ -64,6 +64,7 @@ def update(
         for player, (rating,) in zip(order, updated, strict=True):
             sums[player].append((rating.mu, rating.sigma))
     return [
+        # `fsum` does not depend on the order, so tied players with equal ratings stay equal to the last digit.
         Rating(fsum(mu for mu, _ in values) / len(values), fsum(sigma for _, sigma in values) / len(values))
         for values in sums
     ]

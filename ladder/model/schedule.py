@@ -192,8 +192,10 @@ class Queue:
         if candidate.thinks:
             self._thinking.add(candidate.version)
             return
+        # Joining in the lowest round would let an author who submits often enough starve all others.
         if candidate.due is None or self._round_of(candidate) < self._lowest:
             due = (self._lowest + _JOIN) * ROUND
+            # A fact of the next block, so that a queue that is read anew agrees.
             self._joined[candidate.version] = due
             candidate = replace(candidate, due=due)
         version = candidate.version
@@ -246,6 +248,7 @@ class Queue:
         table: list[int] = []
         self._sit(first, table, seats, met)
         if is_thinkers:
+            # Sorted, so that the seed of the schedule alone decides.
             table.append(chance.choice(sorted(self._thinking)))
         count, latest = _DRAWN, lowest + _AHEAD - 1
         found = self._some(count, latest, playing, chance)
@@ -351,6 +354,7 @@ class Queue:
 
     def _first_new(self, playing: Collection[int]) -> int | None:
         """Return the first player of a block for newcomers; None if all new versions are playing."""
+        # A look at all versions would take longer the more there are.
         for author in self._changed_authors:
             if author in self._newcomer_of:
                 del self._newcomers[bisect_left(self._newcomers, self._newcomer_of.pop(author))]
@@ -380,6 +384,7 @@ class Queue:
             playing: the versions to leave out of those drawn.
             chance: the source of chance.
         """
+        # A tuple of a round alone sorts before all places in that round.
         due = bisect_left(self._order, (latest + 1,))
         versions = (self._order[place][-1] for place in chance.sample(range(due), min(count, due)))
         return [self._candidates[version] for version in versions if version not in playing]
@@ -398,6 +403,7 @@ def rotations(versions: Sequence[int]) -> list[list[int]]:
 
 
 def _interest(candidate: Candidate, first: Candidate, met: int) -> float:
+    # Never 0: `choices` refuses weights that are all 0, as between versions that are far apart.
     return float((quality(candidate.rating, first.rating) ** _EVENNESS + 0.001) / (1 + met))
 
 

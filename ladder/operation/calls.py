@@ -42,7 +42,7 @@ def reading(take: Callable[[str, str, float, int], None]) -> Iterator[socket.soc
     try:
         yield theirs
     finally:
-        theirs.send(_OVER)
+        theirs.send(_OVER)  # a socket of datagrams has no end of file
         thread.join()
         ours.close()
         theirs.close()

@@ -103,6 +103,7 @@ class _Handler(logging.Handler):
         if self._lost and self._write(line(self._form, record.created, "WARNING", "lost", {"lines": self._lost})):
             self._lost = 0
         event, fields = record.getMessage(), dict(getattr(record, "fields", {}))
+        # A library's warning, and not a `note`.
         if record.name != __name__:
             event, fields = "remark", {"text": event, "from": record.name}
         if record.exc_info and record.exc_info[1] is not None:
@@ -112,9 +113,11 @@ class _Handler(logging.Handler):
 
     def _write(self, line: bytes) -> bool:
         """Write a line; return False if there is no room for it, or no reader any more."""
+        # Linux reports a pipe as ready only if a whole page, PIPE_BUF, fits.
         if not any(event & select.POLLOUT for _, event in self._poll.poll(0)):
             return False
         try:
+            # Not through `sys.stderr`, whose buffer may write a line in two pieces.
             return os.write(sys.stderr.fileno(), line) == len(line)
         except OSError:
             return False

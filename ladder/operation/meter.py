@@ -65,6 +65,7 @@ class Meter:
     def change(self, who: str, number: float) -> float:
         """Add to a caller's allowance, or take from it even below zero; return the rest."""
         allowance, now = self._allowance, self._clock()
+        # Taken out and put in at the end, so that the first one is the least recent caller.
         left, at = self._left.pop(who, (float(allowance.number), now))
         most = float(allowance.number)
         left = min(most, left + (now - at) * allowance.number / allowance.seconds)
@@ -103,7 +104,7 @@ class AtATime:
         finally:
             self._taken[who] -= 1
             if not self._taken[who]:
-                del self._taken[who]
+                del self._taken[who]  # or every address would stay in it
 
 
 def _span(seconds: float) -> str:

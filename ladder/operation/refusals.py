@@ -85,13 +85,14 @@ def refusal_of(
     error: Exception, statuses: Mapping[type[Exception], tuple[grpc.StatusCode, int]] = STATUSES
 ) -> ErrorReply:
     """Return the answer to a failed call, by a table of statuses."""
+    # First: any error may have a full disk as its cause.
     if is_for_want_of_room(error):
         return ErrorReply(*STATUSES[NoRoom], NO_ROOM, str(error), RETRY_SECONDS)
     code, status = next(statuses[kind] for kind in type(error).__mro__ if kind in statuses)
     if isinstance(error, Busy):
         return ErrorReply(code, status, BUSY, str(error), RETRY_SECONDS)
     if isinstance(error, OSError):
-        message = f"the ladder cannot do that now: {error.strerror or 'it took too long'}"
+        message = f"the ladder cannot do that now: {error.strerror or 'it took too long'}"  # without the path
         return ErrorReply(code, status, message, str(error), RETRY_SECONDS)
     if status == 500:
         return ErrorReply(code, status, FAILED, str(error) if isinstance(error, DoganaError) else traceback_of(error))
@@ -117,6 +118,7 @@ class Refusals:
         if refusal.code not in _IN_JOURNAL and method not in CHANGES:
             return
         try:
+            # First the caller's allowance: a caller who exceeds it does not use up that of all.
             self._each.take(who)
             self._all.take("")
         except TooMuch:

@@ -37,12 +37,14 @@ def lack_of_room(folder: Path, needed: int = RESERVE_BYTES) -> str:
         found = os.statvfs(folder)
     except FileNotFoundError:  # the search for the ladder reports that
         return ""
+    # Without the blocks that only root may use.
     free = found.f_bavail * found.f_frsize
     if free < needed:
         return (
             f"the disk of {folder} has {free:,} bytes left, and {needed:,} must be free;"
             " make room, for example with dogana ladder prune"
         )
+    # File systems without such a limit report 0 files.
     if found.f_files and found.f_favail < RESERVE_FILES:
         return (
             f"the disk of {folder} can have {found.f_favail:,} more files, and must have room for {RESERVE_FILES:,};"

@@ -112,6 +112,7 @@ class SqliteFile:
 
     def _connect(self) -> sqlite3.Connection:
         if self._may_write():
+            # Without the isolation level, Python begins no transactions of its own, which would be deferred ones.
             return sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
         return self._connect_reading()
 
@@ -148,6 +149,7 @@ class SqliteFile:
         if self._is_made():
             return
         self._make_private()
+        # `auto_vacuum` and `page_size` have no effect in write-ahead mode, or once there are tables.
         for pragma in self._layout.before:
             self._db.execute(f"pragma {pragma}").close()
         self._write_ahead()
@@ -277,6 +279,7 @@ class SqliteFile:
             yield
         except sqlite3.Error as error:
             hint = _HINTS.get(_code(error))
+            # A broken constraint, for example, is a bug of ours, and needs its traceback.
             if hint is None and not isinstance(error, sqlite3.OperationalError):
                 raise
             kind = Busy if _code(error) == sqlite3.SQLITE_BUSY else BadHome
@@ -327,6 +330,7 @@ class SqliteFile:
         """Return the space of removed rows to the file system; only files made with `auto_vacuum` can do that."""
         with self.explained():
             self._db.conn.executescript("pragma incremental_vacuum")  # `execute` would give back a single page
+            # The file itself shrinks only when the log of writes is copied into it.
             self._db.conn.execute("pragma wal_checkpoint(truncate)").fetchall()
 
     # copies
@@ -344,6 +348,7 @@ class SqliteFile:
                     self._db.conn.backup(target)
             except sqlite3.Error as error:
                 if _code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                    # These two are faults of the copy, and `explained` would name this file.
                     raise OSError(errno.ENOSPC, "cannot be written; is the disk full?", str(path)) from error
                 raise
 

@@ -39,11 +39,13 @@ class Threads:
         except TimeoutError:
             raise TooMuch("the ladder has too much to do; come back in a minute") from None
         running = asyncio.get_running_loop().run_in_executor(self._executor, work, *arguments)
+        # The place is free when the thread ends, which may be after the call.
         running.add_done_callback(lambda _: self._free.release())
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
             while not running.done():
+                # A stopping server may cancel more than once.
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.wait([running])
             raise
@@ -73,6 +75,7 @@ class Threads:
         try:
             return await self.run(measured)
         finally:
+            # The caller has paid for one request already.
             requests.change(who, min(0.0, 1 - spent / requests.seconds_of_one))
 
     def close(self) -> None:

@@ -74,6 +74,7 @@ class Blocks:
         """
         kept = self._in_step()
         while True:
+            # Anew after versions were left out, so that the stored seed alone leads to the block.
             chance = random.Random(schedule_seed)  # noqa: S311 who meets whom is no secret
             playing, met = (
                 self._store.schedule.playing(self._condition),
@@ -94,6 +95,7 @@ class Blocks:
                 return self._add(kept, block, schedule_seed)
             for version in broken:
                 kept.leave_out(version)
+            # Only left out of this block.
             self._touched.update(block.versions)
 
     def _add(self, kept: Queue, block: Block, schedule_seed: int) -> list[Match]:

@@ -77,7 +77,7 @@ class LadderSlot:
             runtimes = self._home.folder / "runtimes"
             private_folder(runtimes)
             for runtime in order.runtimes:
-                with suppress(FileExistsError):
+                with suppress(FileExistsError):  # another slot of this machine was faster
                     (runtimes / runtime.name).symlink_to(runtime)
             sandbox = None if order.limits is None else build(order.limits, order.runtimes)
             forget_main()
@@ -129,6 +129,7 @@ class LadderSlot:
             except NoProgram as error:
                 return Unfit(f"it cannot start {version.label}: {str(error).removeprefix(packed.name).lstrip(': ')}")
             except BadBot as error:
+                # An error of the file system is the machine's fault; otherwise no machine could take the bot in.
                 what = str(error).replace(packed.name, version.label)
                 return Unfit(what) if isinstance(error.__cause__, OSError) else Reply(Void(what))
             except OSError as error:

@@ -157,6 +157,7 @@ class Pool:
         self._settings = WorkerSettings(home, join_seconds, sandbox)
         self._invite = invite
         self._patience = patience or WorkerTimeouts()
+        # A fork would share SQLite's open files, and locks that threads hold at that moment.
         self._context = multiprocessing.get_context("spawn")
         self._most = workers
         self.workers: list[_Worker] = []
@@ -183,6 +184,7 @@ class Pool:
         for worker in workers:
             worker.close()
         deadline = time.monotonic() + _STOP_SECONDS
+        # First all are asked, then all are awaited, so that they end at the same time.
         for worker in workers:
             worker.end(deadline)
         self._kill_leftovers()
@@ -235,7 +237,7 @@ class Pool:
             if time.monotonic() >= next_tick:
                 next_tick = time.monotonic() + self._patience.tick_seconds
                 for worker in busy:
-                    reason = worker.tick() if worker.match is not None else ""
+                    reason = worker.tick() if worker.match is not None else ""  # it may have ended just now
                     if reason:
                         yield self._take(worker, Void(reason, worker_died=True))
 
@@ -251,6 +253,7 @@ class Pool:
             worker.kill()
             self.workers.remove(worker)
             self._kill_leftovers()
+            # A dead worker leaves its control groups, its unfinished record, and the address for spectators.
             home, sandbox = self._settings.home, self._settings.sandbox
             if sandbox is not None:
                 sandbox.groups.sweep()
@@ -275,6 +278,7 @@ class _Worker:
     ) -> None:
         self._patience = patience
         self._join_seconds = settings.join_seconds
+        # Without a lock, which a killed worker would never release.
         self._beats = context.RawValue(ctypes.c_ulong, 0)
         self.pipe, theirs = context.Pipe()
         self.process: SpawnProcess = context.Process(
@@ -284,6 +288,7 @@ class _Worker:
         )
         with undisturbed():
             self.process.start()
+        # Only the worker has that end now, so the pipe ends with it.
         theirs.close()
         self.match: Match | None = None
         self._seen = 0
@@ -319,6 +324,7 @@ class _Worker:
     def message(self) -> End | Invitation:
         """Return the end of its match, or the manner of its death before that; or a seat that waits for its bot."""
         with contextlib.suppress(EOFError, OSError):
+            # Its last message counts, even if it has died since.
             if self.pipe.poll():
                 message: End | Invitation = self.pipe.recv()
                 return message
@@ -391,6 +397,7 @@ async def _play_matches(pipe: Connection, settings: WorkerSettings, beats: ctype
     async with RefereeServer() as server:
         while True:
             try:
+                # This blocks the event loop, which has nothing to do between matches; the pool expects beats only during one.
                 match: Match = pipe.recv()
             except (EOFError, OSError):
                 break

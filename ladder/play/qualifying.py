@@ -34,6 +34,7 @@ def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = Fal
     game = find(condition.game)
     for name, bot in house_bots().items():
         if bot.plays(game) and (thinking or not bot.thinks):
+            # In another version of Dogana a house bot may play differently, so it is another version of the bot.
             content = f"{HOUSE_PREFIX}{name}:{installed_version()}"
             playable = [other.name for other in games().values() if bot.plays(other)]
             version, _ = store.roster.add_version(name, HOUSE, content, [], playable, "Python")
@@ -76,6 +77,7 @@ class Newcomers:
         """Return True if a version has to qualify, or is qualifying."""
         now = time.monotonic()
         return any(
+            # Infinity: it is trying. Another time in the future: it waits, and nobody waits for it.
             not now < self._tries_again.get((version.id, condition.id), 0.0) < math.inf
             for version in self._waiting(condition)
         )
@@ -175,6 +177,7 @@ def settle_qualification(home: Home, store: Store, match: Match, end: End) -> Re
     if isinstance(end, Finished):
         hint = f" (its log: dogana ladder log {match.match_id})" if reason else ""
         try:
+            # At once: no other match has this seed.
             seal_match(home, match.match_id, match.seed, end.record_hash)
         except SealBroken as error:
             hint += f"; {error}"

@@ -114,6 +114,7 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
     """
     check_room(home.folder)
     private_folder(home.records)
+    # Nobody else writes one, because the caller holds the lock.
     home.sweep_records()
     ladder_key(home, store)
     sweep(home)
@@ -296,6 +297,7 @@ class _Play:
     def _take(self) -> Match | None:
         """Remove and return the first match that can begin now."""
         self._home_places.look(self._playing.values())
+        # Qualifying matches are of no block, and of different seeds: any number may run.
         blocks = {match.block for match in self._playing.values()} - {None}
         for waiting in (self._again, self._scheduled):
             for match in waiting:
@@ -382,7 +384,9 @@ class _Play:
 
     def _settle(self, match: Match, end: End) -> None:
         """Count a match, or note that it was void."""
+        # An event that is due closes before this match counts.
         self._remarks += self._events.advance()
+        # After a kill from here on, the match is played again, and its new record replaces this one.
         archive_match(self._home, match, end)
         del self._playing[match.match_id]
         seconds = time.monotonic() - self._began.pop(match.match_id)
@@ -440,6 +444,7 @@ class _Play:
             self._remarks.append(qualify_alone(self._home, self._store, self._pool, match))
             yield from self._progress()
             self._newcomers.let_try_later(match)
+            # A void match has decided nothing.
             if match.seats[0].id in self._store.admission.qualifications(match.condition):
                 self._note_tried(match)
 
@@ -476,6 +481,7 @@ class _Play:
             ratings = self._store.results.ratings(cause.condition)
             best = max(house, key=lambda version: ratings[version.id].low if version.id in ratings else -math.inf)
             trial = Trial(cause, best, tried)
+            # All of them have just been tried because of another match.
             if tried and not trial.suspects:
                 continue
             tried += trial.suspects

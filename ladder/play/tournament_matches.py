@@ -76,6 +76,7 @@ class TournamentMatches:
         if match.tournament is not None:
             self._credit = max(0, self._credit - _WHOLE)
         share = max((one.terms.share for one in playing), default=_WHOLE)
+        # A share that an event could not use is not saved up.
         self._credit = min(_WHOLE, self._credit + share)
 
     def take(self, busy: Collection[int | None]) -> Match | None:

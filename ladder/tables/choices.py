@@ -54,6 +54,7 @@ def choices(
         bots: the name of the player in each seat.
         legal: the legal list.
     """
+    # Always the same seeds, so that a decision has the same words each time.
     worlds = [game.sample(setup, seen, LiveChance(seed)) for seed in range(SAMPLES)]
     groups: dict[str, list[tuple[Choice, str]]] = {}
     closing = game.closing_actions if any(type(action) not in game.closing_actions for action in legal) else ()

@@ -71,7 +71,7 @@ class Following:
             for step in self.replay:
                 self.shown.follow(step)
                 self.played.append(step.seat)
-                if self.shown.scene.step == step.n:
+                if self.shown.scene.step == step.n:  # else the seat has not learnt of it
                     self.log.append(SeenAction(step.n, step.seat, "; ".join(self.shown.tell())))
         except RecordError as error:
             if error.line <= len(self.replay.lines):

@@ -62,6 +62,7 @@ class Hosts:
                 self._inspector.check(version)
             except CannotPlay as error:
                 note("table", logging.WARNING, text=f"somebody wanted to play against {version.label}: {error}")
+                # A stranger reads this, so it names no files.
                 raise LadderError(
                     f"the files of {version.label} are damaged; its author must submit them again"
                 ) from None

@@ -166,6 +166,7 @@ class Table:
             raise Stale("you have chosen already; here is how the table is now")
         pipe = self.process.stdin
         assert pipe is not None  # noqa: S101 it was started so
+        # Before the first `await`, during which the same click may arrive again.
         self._last = answer
         await self.show(replace(self.view, stage=Stage.WAITS, asking=None, remark=""))
         pipe.write(json.dumps({"decision": answer.decision, "index": answer.index}).encode() + b"\n")
@@ -254,6 +255,7 @@ class OpenTables:
         """
         if not self._is_ours():
             raise LadderError("the folder of the tables was replaced; nobody can play until the pages begin anew")
+        # The limits still hold when the table is added: nobody else is here while files are checked and the process starts.
         async with self._laying:
             hosted = 0 if not versions else sum(bot in versions for bot in request.bots)
             taken = [table for table in self._tables.values() if not table.has_ended]
@@ -270,10 +272,12 @@ class OpenTables:
             orders = {}
             if self._hosts is not None and versions:
                 orders = await asyncio.to_thread(self._hosts.orders, versions)
+            # After all refusals, which cost nothing.
             self._limits.laid.take(address)
             name = secrets.token_hex(10)
             try:
                 # From this thread: Linux kills the process with the thread that has started it.
+                # `-P`: Python takes no module from the working folder.
                 process = await asyncio.create_subprocess_exec(
                     *(sys.executable, "-P", "-m", "ladder.tables.process"),
                     stdin=asyncio.subprocess.PIPE,
@@ -353,6 +357,7 @@ class OpenTables:
         self._tables.pop(table.id, None)
         process = table.process
         if process.stdin is not None:
+            # The end of its input asks it to end.
             process.stdin.close()
         try:
             await asyncio.wait_for(process.wait(), STOP_SECONDS)
@@ -366,7 +371,7 @@ class OpenTables:
     async def _look_after(self) -> None:
         while True:
             await asyncio.sleep(self._limits.sweep_seconds)
-            for table in list(self._tables.values()):
+            for table in list(self._tables.values()):  # a copy: `_clear` removes tables
                 if is_idle(table, time.monotonic(), self._limits):
                     await self._clear(table)
             try:
@@ -389,6 +394,7 @@ class OpenTables:
             try:
                 kept.append(((folder / VIEW).stat().st_mtime, folder))
             except OSError:
+                # The last view is written when all else is there; without it the match is unfinished.
                 shutil.rmtree(folder, ignore_errors=True)
         kept.sort(reverse=True)
         for place, (ended, folder) in enumerate(kept):

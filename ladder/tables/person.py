@@ -64,6 +64,7 @@ class Person:
         if self._driver is None or question is None:
             return
         if question.number == number and 0 <= index < len(question.actions):
+            # Before the answer: the driver may reject it from within, or put the next decision.
             self.question, self.remark = None, ""
             self._driver.answer(self._seat, number, index)
 

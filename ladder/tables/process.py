@@ -92,9 +92,11 @@ class _Table:
             self._tell(self._void(errors.exceptions))
             return
         self._tell(self._view(has_replay=False))
+        # In a thread: the end of the parent process is noticed while pictures are drawn.
         page = await asyncio.to_thread(make_page, record, find, lambda done, of: None)
         write_private(self._folder / REPLAY, page.html.encode())
         view = self._view(has_replay=True)
+        # The last file: it marks the match as finished.
         write_private(self._folder / VIEW, view.to_json())
         self._tell(view)
 
@@ -125,6 +127,7 @@ class _Table:
     async def _show_changes(self) -> None:
         while True:
             await self._changed.wait()
+            # Before the view is made, so that a change meanwhile leads to another view.
             self._changed.clear()
             self._tell(self._view(has_replay=False))
 
@@ -177,6 +180,7 @@ class _Table:
         question, asking = self.person.question, self._asking
         if question is None:
             return None
+        # Its words are expensive: each action is played in several states.
         if asking is not None and (asking.number, asking.deadline) == (question.number, question.deadline):
             return asking
         plan = self._plan

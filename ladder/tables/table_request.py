@@ -75,7 +75,7 @@ def values_of(option: Option) -> list[str]:
     found: list[str] = []
     for choice in option.values:
         if isinstance(choice, range):
-            found += map(str, choice[: MAX_CHOICES + 1])
+            found += map(str, choice[: MAX_CHOICES + 1])  # a range may be huge
         elif isinstance(choice, str | bool):
             found.append(str(choice).lower())
         else:
