@@ -179,10 +179,12 @@ class Archive:
         """Return the dictionary of a game in this version of Dogana, whose boards may differ; make it if there is none."""
         found = read_lines(self._name(match_id), header + b"\n")[0].data
         key = [str(found.get("game")), str(found.get("dogana"))]
-        data = zipped(bodies[:_MAX_DICTIONARY_BYTES], _LEVEL)
-        self._open.write("insert or ignore into dictionaries (game, dogana, data) values (?, ?, ?)", [*key, data])
-        [row] = self._open.rows("select id from dictionaries where (game, dogana) = (?, ?)", key)
-        return int(row["id"])
+        rows = self._open.rows("select id from dictionaries where (game, dogana) = (?, ?)", key)
+        if not rows:
+            data = zipped(bodies[:_MAX_DICTIONARY_BYTES], _LEVEL)
+            insert = "insert into dictionaries (game, dogana, data) values (?, ?, ?) returning id"
+            rows = self._open.rows(insert, [*key, data])
+        return int(rows[0]["id"])
 
     def _read_dictionary(self, number: int) -> Dictionary:
         rows = self._rows("select data from dictionaries where id = ?", [number])
