@@ -44,6 +44,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
         places(game, CLOCK)  # found now, while nothing is timed
     if wanted is not None:
         exercises = [one for one in exercises if any(step.name in wanted for step in one.steps)]
+    # A bot that does not join and answer would fail everywhere for the same reason.
     elif not await _hold(exercises.pop(0), course, report):
         for exercise in exercises:
             for step in exercise.steps:
@@ -53,6 +54,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
     try:
         await _hold_beside_each_other(groups, course, report)
     except BaseExceptionGroup as errors:
+        # Callers expect a plain DoganaError, and a group of tasks wraps it.
         raise errors.exceptions[0] from errors
     for exercise in groups[When.LAST]:
         await _hold(exercise, course, report)
@@ -81,6 +83,7 @@ async def _hold_beside_each_other(
 def exercises_for(games: Sequence[Game]) -> list[Exercise]:
     """Return all exercises of a bot that plays these games, in the order of their beginnings."""
     steps = {step.name: step for step in STEPS if step.script}
+    # Taken out of the steps: they begin no exercise of their own.
     later = {first: [steps.pop(name) for name in names] for first, *names in TOGETHER}
     exercises = []
     for first in steps.values():

@@ -187,6 +187,7 @@ async def _refuse_late(rehearsal: Rehearsal, number: int) -> None:
 
 
 async def _reject(rehearsal: Rehearsal, number: int, reason: pb.Rejected.Reason, message: str) -> None:
+    # A stale answer is no strike, and its decision has no time left to tell of.
     is_stale = reason == pb.Rejected.REASON_STALE
     strikes, left_ms = (0, 0.0) if is_stale else (len(rehearsal.given), rehearsal.table.budget * 1000)
     rejected = pb.Rejected(decision=number, reason=reason, message=message, strikes=strikes, left_ms=left_ms)
@@ -358,6 +359,7 @@ async def drop_the_rest(rehearsal: Rehearsal) -> None:
         await answer(rehearsal)
         actions = rehearsal.given[-1]
         table.play(actions[:1])
+        # There must be a next question, which tells the bot that the rest was dropped.
         if len(actions) > 1 and table.go_on():
             return
     raise Skipped(f"none of {table.number} answers has several actions")
@@ -372,6 +374,7 @@ async def answers_in_time(rehearsal: Rehearsal) -> str:
         began = time.monotonic()
         await play(rehearsal)
         taken.append(time.monotonic() - began)
+    # In a match an answer counts for that long after its deadline (decision 13).
     if min(taken) > table.budget + TRANSIT_SECONDS:
         raise Failed(f"the fastest of {len(taken)} answers took {min(taken):.2f} s, with {table.budget:g} s to think")
     return f"the fastest of {len(taken)} took {min(taken) * 1000:.0f} ms, the slowest {max(taken) * 1000:.0f} ms"
@@ -445,6 +448,7 @@ def _processes(rehearsal: Rehearsal) -> list[int]:
 async def has_no_orphans(rehearsal: Rehearsal) -> None:
     """Expect the parent of each of the bot's processes to be another of them."""
     processes = _processes(rehearsal)
+    # An orphan goes to the process above the program, in a box or under a supervisor, or else to the first of all.
     adopters = {_FIRST_PROCESS, parent(processes[0])} - {None}
     orphans = [pid for pid in processes[1:] if parent(pid) in adopters]
     if orphans:

@@ -50,6 +50,7 @@ async def _match(rehearsal: Rehearsal, plan: MatchPlan, name: str = "") -> tuple
         last = f"; the last it wrote: {wrote[0][-200:]}" if wrote else ""
         raise Failed(f"it was put out ({seat.outcome.value}): {seat.detail}{last}")
     replay = Replay(path, find)
+    # Strikes are collected while the match is played again.
     for _ in replay:
         pass
     course.findings.matches += 1
@@ -107,6 +108,7 @@ async def plays_long(rehearsal: Rehearsal) -> str:
 
 async def plays_side_by_side(rehearsal: Rehearsal) -> None:
     """Play several concurrent matches."""
+    # One plan, and so one seed: equal play gives equal digests.
     plan = plan_for(rehearsal.game, rehearsal.seats, USUAL)
     matches = [_counted(rehearsal, plan, f"side-by-side-{number}") for number in range(_SIDE_BY_SIDE)]
     for played in await asyncio.gather(*matches, return_exceptions=True):

@@ -42,6 +42,7 @@ def take(
             "program" if isinstance(error, NoProgram) else "bot-toml" if isinstance(error, BadManifest) else "files"
         )
         names = list(_STEPS)
+        # The steps have the order in which `take_in` checks.
         for name in names[: names.index(failed)]:
             give(name, StepOutcome.PASSED)
         give(failed, StepOutcome.FAILED, str(error))
@@ -72,8 +73,10 @@ def take(
 
 def _foreign(folder: Path, program: str) -> bool | None:
     """Return True if a compiled program is for another kind of processor than ours; None if it is not compiled."""
+    # A program of the search path, such as python3, is the machine's own.
     if "/" not in program:
         return None
+    # Our interpreter runs here, so its header is right for this machine.
     head, own = _head(folder / program), _head(Path(sys.executable))
     if not head.startswith(_ELF):
         return None

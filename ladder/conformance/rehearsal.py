@@ -296,6 +296,7 @@ def _described(who: str, data: bytes | str) -> str:
     if which is None:
         return f"{len(data)} bytes with no known message, {data[:16].hex(' ')} ..."
     inner = getattr(message, which)
+    # The token is a secret, and the others are long. In Join, `labels` is a flag.
     for name in ("observation", "actions", "played", "board", "labels", "options", "token"):
         if name in inner.DESCRIPTOR.fields_by_name and not (which == "join" and name == "labels"):
             inner.ClearField(name)

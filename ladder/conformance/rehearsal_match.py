@@ -85,7 +85,7 @@ def places(game: Game, control: TimeControl) -> Places:
                     size = len(messages.observation_bytes(state.observation(seat)))
                     if widest is None or size > widest.count:
                         widest = Place(plan, state.clone(), seat, size)
-                decisions[seat] += len(actions) > 1
+                decisions[seat] += len(actions) > 1  # a match asks for no forced action
                 state.apply(seat, dice.choice(actions), chance)
             longest = max(longest, (max(decisions), seed, seats))
     if single is None or largest is None or widest is None:
@@ -134,6 +134,7 @@ class RehearsalMatch:
         state = self._state
         while not state.is_over():
             seats = state.seats_to_act()
+            # Others first: when the bot is asked, no other decision is open.
             seat = next((other for other in seats if other != self.seat), self.seat)
             actions = state.legal_actions(seat)
             if seat == self.seat and (len(actions) > 1 or asks_forced):
@@ -183,6 +184,7 @@ class RehearsalMatch:
         self._apply(self.seat, self._state.default_action(self.seat))
 
     def _apply(self, seat: Seat, action: Action) -> None:
+        # By the state before the action, as in a match.
         is_known = seat == self.seat or self._state.is_public(seat, action)
         self._state.apply(seat, action, self._chance)
         if is_known:

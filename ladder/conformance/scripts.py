@@ -43,8 +43,8 @@ _TIME = (_WRITING, "Time")
 
 _ILLEGAL, _MALFORMED = pb.Rejected.REASON_ILLEGAL, pb.Rejected.REASON_MALFORMED
 _TIMEOUT, _OVERTAKEN = pb.Withdrawn.REASON_TIMEOUT, pb.Withdrawn.REASON_OVERTAKEN
-_SHORT = TimeControl(60.0, 0.5, 0.05)
-_POOR = TimeControl(0.0, 0.1, 10.0)
+_SHORT = TimeControl(60.0, 0.5, 0.05)  # the cap is the limit
+_POOR = TimeControl(0.0, 0.1, 10.0)  # the bank is the limit
 _UNKNOWN = bytes([0xA2, 0x7D, 7]) + b"unknown" + bytes([0xA8, 0x7D, 42])
 """Two fields that no message has: number 2004, a text, and number 2005, an integer."""
 _UNKNOWN_VALUE: pb.Withdrawn.Reason = 99  # type: ignore[assignment]  # no value of today
@@ -59,6 +59,7 @@ def _unknown_in_decide(message: pb.RefereeMessage) -> None:
 
 
 def _unknown_in_observation(message: pb.RefereeMessage) -> None:
+    # An encoded message with further fields appended is a valid message.
     message.decide.observation.value += _UNKNOWN
 
 

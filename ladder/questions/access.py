@@ -26,6 +26,7 @@ def check_is_author(caller: Caller) -> None:
 
 def owns(caller: Caller, versions: Sequence[Version]) -> bool:
     """Return True if a bot belongs to the caller; all bots belong to the organiser."""
+    # All versions of a bot have one author.
     return caller.is_organiser or versions[0].author == caller.author
 
 
@@ -62,6 +63,7 @@ def find_match(ladder: Ladder, beginning: str) -> str:
 
     def may_know(match_id: str) -> bool:
         version = traces.qualified_in(match_id)
+        # A match of a trial is in no block and qualifies nobody, so only the organiser finds it.
         known = None if version is None else ladder.facts.roster.versions([version]).get(version)
         return known is not None and known.author == ladder.caller.author
 
@@ -75,6 +77,7 @@ def check_over(ladder: Ladder, match_id: str) -> None:
         Forbidden: if it cannot, yet.
     """
     match = ladder.facts.schedule.match(match_id)
+    # A match without a block shares its seed with no other one.
     if ladder.caller.is_organiser or match is None or match.block is None:
         return
     if not ladder.facts.schedule.is_over(match.block):
@@ -93,6 +96,7 @@ def without_path(what: str, caller: Caller) -> Iterator[None]:
     """Report a damaged file without its path, except to the organiser; `what` begins the message, such as `the record is`."""
     try:
         yield
+    # A missing record is no damage, though its error is a `RecordError`, too.
     except NoRecord:
         raise
     except RecordError as error:

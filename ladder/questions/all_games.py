@@ -63,6 +63,7 @@ class AllGamesRequest(Request[AllGamesAnswer]):
 def all_games(ladder: Ladder, request: AllGamesRequest) -> AllGamesAnswer:
     """List the versions that play all games, best first: each game weighs the same."""
     facts = ladder.facts
+    # A game without a strength would leave nobody in the ranking.
     versions, conditions = facts.roster.versions(), [one for one in _main(facts).values() if fitted(facts, one)]
     return AllGamesAnswer(
         conditions=[condition_terms(one) for one in conditions],
@@ -92,6 +93,7 @@ def _main(facts: Store) -> Mapping[str, Condition]:
     found: dict[str, tuple[int, Condition]] = {}
     for condition in facts.roster.conditions().values():
         blocks = sum(facts.schedule.blocks_by_seats(condition).values())
+        # The oldest comes first, so a later one needs more blocks.
         if condition.game not in found or blocks > found[condition.game][0]:
             found[condition.game] = blocks, condition
     return {game: condition for game, (_, condition) in found.items()}

@@ -65,6 +65,7 @@ def bots(ladder: Ladder, request: BotsRequest) -> BotsAnswer:
         DoganaError: if there is no such game.
     """
     facts, game = ladder.facts, find(request.game).name if request.game else None
+    # In the order of submission, so the last version of each bot stays.
     newest = {version.bot: version for version in facts.roster.versions().values()}
     listed: dict[Version, list[StandingRow]] = {
         newest[bot]: []
@@ -190,6 +191,7 @@ def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
     facts = ladder.facts
     versions = facts.roster.find_versions(request.bot)
     submitted = facts.roster.submitted_at([version.id for version in versions])
+    # They come from its log, which is for its author alone.
     is_shown_last_words = owns(ladder.caller, versions)
     found = [
         (
@@ -198,8 +200,10 @@ def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
             placed.get(one.version.id),
         )
         for condition in facts.roster.conditions().values()
+        # A loop of one: the places are looked up once for a condition.
         for placed in (places(facts, condition),)
         for one in statuses(facts, condition, [version.id for version in versions])
+        # `statuses` returns all versions of the bot.
         if one.version in versions
     ]
     newest = versions[-1]
@@ -230,8 +234,10 @@ def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
 
 def _with_last_words(ladder: Ladder, condition: Condition, one: Standing) -> Standing:
     """Add the last output of a version that failed to qualify to the reason in its standing, for callers who may see it."""
+    # The output explains the end of a program; other faults have their reason from the referee.
     has_ended = one.status is Status.FAILED and one.reason.startswith((Outcome.CRASH.value, Outcome.START.value))
     said = last_said(ladder.home, one.version, condition) if has_ended else ""
+    # The reason of a failed start may quote it already.
     return replace(one, reason=f"{one.reason}; {said}") if said and said not in one.reason else one
 
 
@@ -242,6 +248,7 @@ def _performance(ladder: Ladder, condition: Condition, one: Standing, place: Pla
         standing=standing_row(condition, one, place),
         faults={outcome.value: count for outcome, count in facts.history.faults(version, condition).items()},
         blocks=_histories(ladder, condition, [version]),
+        # The limit inside is one for each version.
         history=_histories(ladder, condition, versions)[-LAST_BLOCKS:],
         met=[
             OpponentRow(bot=other.bot, version=other.number, **asdict(score))

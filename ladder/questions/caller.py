@@ -23,6 +23,7 @@ class Caller:
 
     def counted_as(self, address: str) -> str:
         """Return the key by which limits count the caller: the author, or else the address."""
+        # With the word, an author who is called like an address is not counted as that.
         return f"author {self.author}" if self.author else address
 
 

@@ -108,6 +108,7 @@ def at_tables(ladder: Ladder, request: AtTablesRequest) -> AtTablesAnswer:
         LadderError: if there is no such bot, or it does not run here.
         Forbidden: if it is another author's.
     """
+    # Consent is of the bot (decision 31), also if the request names a version.
     bot = check_hosted(own_versions(ladder, request.bot))
     allow_at_tables(ladder.facts, bot, ladder.caller.name, allowed=request.at_tables)
     return AtTablesAnswer(bot=bot, at_tables=request.at_tables)

@@ -59,6 +59,7 @@ def chosen_conditions(
     if by_options and not game:
         raise LadderError("options are those of one game; name it: dogana ladder top GAME --option NAME=VALUE")
     names = [find(game).name] if game else list(games())
+    # Both get the one spelling that conditions have, without defaults, so that they can be compared.
     agreed = agree(find(names[0]), options, None).options if by_options else None
     read = str(read_clock(clock)) if clock else None
     return [condition for name in names for condition in _conditions(facts, name, read, agreed)]

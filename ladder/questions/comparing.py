@@ -205,9 +205,11 @@ def likely_share(share: float, matches: int) -> tuple[float, float]:
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
     """
+    # Ties as halves vary less than wins and losses with the same share, so with ties the interval is rather too wide.
     spread = _Z**2 / matches
     middle = (share + spread / 2) / (1 + spread)
     half = _Z * sqrt(share * (1 - share) / matches + spread / (4 * matches)) / (1 + spread)
+    # Only rounding leads beyond 0 and 1.
     return max(0.0, middle - half), min(1.0, middle + half)
 
 

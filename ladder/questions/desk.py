@@ -94,6 +94,7 @@ class Desk:
         """
         check_is_author(self._caller)
         bot, author = request.bot, self._caller.author
+        # Before the file comes, which may take minutes; `submit` checks the same once more.
         check_names(bot, author)
         with self._facts() as facts:
             if versions := facts.roster.versions_called(bot):

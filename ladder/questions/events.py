@@ -309,7 +309,7 @@ def event(ladder: Ladder, request: EventRequest) -> EventAnswer:
                 each.version.bot,
                 each.version.number,
                 each.version.author,
-                each.place or None,
+                each.place or None,  # 0 stands for none
                 entered_because(one, each.place),
             )
             for each in found.entrants
@@ -329,6 +329,7 @@ def _has(one: LadderTournament, game: str | None) -> bool:
 def events_of(ladder: Ladder, bot: str) -> list[BotEvent]:
     """Return the part of a bot in the last events, newest first; events without it are left out."""
     found = []
+    # The entrants of an open event are chosen anew each time, from the standings.
     for one in list(reversed(ladder.facts.tournaments.all()))[:LAST_EVENTS]:
         listed = entries(ladder, one)
         reasons = [
@@ -373,6 +374,7 @@ _last_tables: dict[str, tuple[TournamentPlan, Results, FinalTable]] = {}
 def _table(one: LadderTournament, plan: TournamentPlan, course: TournamentCourse, results: Results) -> FinalTable:
     """Return the table of an event; it is computed anew after each result."""
     known = _last_tables.get(one.seed_commitment)
+    # Compared by value: each request reads both anew from the facts.
     if known is None or known[:2] != (plan, results):
         known = _last_tables[one.seed_commitment] = plan, results, final_table(plan, course, results)
     return known[2]
@@ -425,7 +427,7 @@ def _table_row(row: TableRow, version: Version, by_game: Sequence[Mapping[int, F
         bot=version.bot,
         version=version.number,
         matches=row.matches,
-        points=float(row.points),
+        points=float(row.points),  # a fraction until here, so that ties are exact
         by_game=[float(points[row.entrant]) if row.entrant in points else None for points in by_game],
         interval=None if row.interval is None else list(row.interval),
         best=row.best,
@@ -477,8 +479,9 @@ def _matches(
 
 def _state(known: ScheduledFixture | None, results: Results, running: set[str]) -> str:
     if known is None:
-        return NEXT
+        return NEXT  # a run schedules it when a worker is free
     if known.is_over:
+        # A match that is given up has a result, the draw, and no digest.
         return OVER if results[known.name].digest else GIVEN_UP
     return PLAYING if known.match_id in running else SCHEDULED
 

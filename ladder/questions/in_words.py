@@ -62,6 +62,7 @@ def disagreement(one: StandingRow) -> str:
     difference = f", and live ratings are {abs(one.lift):.1f} {'higher' if one.lift > 0 else 'lower'} here"
     return (
         f"Its strength is {strength(one)}, and its live rating {live.mu:.1f} ± {_WITHIN * live.sigma:.1f}"
+        # 0.05 is the least that is not printed as 0.0.
         f"{difference if abs(one.lift) >= 0.05 else ''}. They differ by more than both ranges allow:"
         " the live rating takes each match as it comes, the strength weighs all matches at once. Places go by the strength."
     )

@@ -161,10 +161,11 @@ def match(ladder: Ladder, request: MatchRequest) -> MatchAnswer:
     pruned_at = "" if is_recorded else facts.evidence.record_pruned_at(match_id)
     logs = [log for log in traces.logs_that_hold(ladder.home, match_id, bots) if may_read(ladder, log)]
     block = [] if played is None else facts.history.played_with(played)
+    # Nobody expects a record: the match was never finished, or its record was pruned.
     if pruned_at or (played is None and not is_recorded):
         problem = ""
     elif problem and not ladder.caller.is_organiser:
-        problem = "its record does not hold"
+        problem = "its record does not hold"  # the whole text names files
     return MatchAnswer(
         match=match_id,
         condition=None if condition is None else condition_terms(condition),
@@ -190,6 +191,7 @@ def _terms(ladder: Ladder, match_id: str, account: Account | None) -> tuple[Cond
     """Return the condition of a match (None if unknown) and the name of each seat."""
     if (scheduled := ladder.facts.schedule.match(match_id)) is not None:
         return scheduled.condition, scheduled.labels
+    # A match of no block: its record alone has the terms.
     if account is None:
         return None, []
     plan = account.plan
@@ -217,12 +219,14 @@ def _reasons(history: MatchHistory, match: PlayedMatch, rated: Sequence[PlayedMa
     ratings = history.block_changes([match])
     before = [ratings.get((seat.version.id, match.block)) for seat in match.seats]
     known = [one[0] for one in before if one is not None]
+    # The expectation needs the ratings of all rivals.
     if not rated or len(known) < len(match.seats):
         return []
     return [
         RatingReason(
             seat=seat.seat,
             matches=len(rated),
+            # In each match of the block the version has another seat.
             beaten=fmean(_share_beaten(one, seat.version.id) for one in rated),
             expected=expected_share(known[at], [*known[:at], *known[at + 1 :]]),
         )
@@ -246,6 +250,7 @@ def _seats(
     else:
         seats = []
     usages, said = traces.usages_of(ladder.home, match_id), ladder.facts.history.telemetry_of(match_id)
+    # Telemetry is read from the output, so it goes to those who may read the log.
     telemetry = {log.seat: said.get(log.seat, []) for log in logs}
     for seat in seats:
         seat.usage = usages.get(seat.seat)
@@ -295,6 +300,7 @@ def record(ladder: Ladder, request: RecordRequest) -> File:
         if pruned_at := ladder.facts.evidence.record_pruned_at(match_id):
             raise LadderError(f"{by_retention(f'the record of match {match_id} was', pruned_at)}; {KEPT}") from None
         raise LadderError(f"match {match_id} has no record") from None
+    # The compressed bytes of the archive are unreadable without its dictionary.
     return file_of(BytesIO(zipped(found.data)), f"{match_id}.jsonl.zst")
 
 
@@ -340,6 +346,7 @@ def log(ladder: Ladder, request: LogRequest) -> LogAnswer:
         Forbidden: if there is one, but the bot is another author's.
         RecordError: if it is damaged; callers other than the organiser get no path.
     """
+    # A seat is one of a match, so with a seat the word names a match.
     versions = ladder.facts.roster.versions_called(request.what) if request.seat is None else []
     if versions:
         check_owner(ladder.caller, versions)

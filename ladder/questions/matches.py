@@ -66,6 +66,7 @@ def matches(ladder: Ladder, request: MatchesRequest) -> MatchesAnswer:
         out=request.out,
     )
     found = facts.history.numbered(wanted(limit, before=before, after=after))
+    # A single match beyond either end shows that there is another page.
     is_older = bool(found and wanted(1, before=found[-1].match_id))
     is_newer = bool(found and wanted(1, after=found[0].match_id))
     return MatchesAnswer(
@@ -115,6 +116,7 @@ def playing(ladder: Ladder, request: PlayingRequest) -> PlayingAnswer:
                 terms=match.condition.terms,
                 bots=list(match.labels),
                 started_at=one.started_at,
+                # The address of a worker is a socket, which only this machine reaches.
                 address=one.address if ladder.caller.is_organiser else ladder.address,
             )
             for one, match in running

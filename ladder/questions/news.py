@@ -81,6 +81,7 @@ def _news(store: Store, bot: str) -> list[NewsItem]:
         matches = store.history.matches(MAX_NEWS, versions=versions)
         for match, row in zip(matches, match_rows(store, matches), strict=True):
             version = next(one.version for one in match.seats if one.version in versions)
+            # Readers of feeds know an entry by its key.
             key = f"match/{match.match_id}"
             found.append(_item(match.finished_at, key, "played", version, match.condition, match=row))
     return nlargest(MAX_NEWS, found, key=lambda one: (one.at, _KINDS.index(one.kind), one.key))
@@ -95,6 +96,7 @@ def _sent(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:
 
 def _tried(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:
     by_id, conditions = {one.id: one for one in versions if not one.is_house}, store.roster.conditions()
+    # NULL is the permission to try again, and no news.
     rows = store.file.rows(
         "select * from qualifications where passed is not null and version in (select value from json_each(?))"
         " order by id desc limit ?",

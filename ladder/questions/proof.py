@@ -51,6 +51,7 @@ def audit_log(ladder: Ladder, request: AuditLogRequest) -> File:
     Raises:
         OSError: if it cannot be written to a temporary file first.
     """
+    # Into a file first: a slow reader would keep the snapshot and the lock of the log.
     with tempfile.TemporaryDirectory(prefix="dogana-log-") as scratch:
         file = Path(scratch) / "audit-log.jsonl"
         write(ladder.home, ladder.facts, file)

@@ -35,6 +35,7 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 """A text in a request that must not be empty."""
 
 
+# A misspelt parameter is refused; if it were ignored, the answer would be to another question.
 class Request(msgspec.Struct, Generic[Answer], forbid_unknown_fields=True, omit_defaults=True):
     """A request; `Answer` is the type of its answer. Fields at their defaults are left out on the wire."""
 
@@ -107,7 +108,9 @@ def question(path: str, *, is_of_one_moment: bool = True, is_change: bool = Fals
     """Register the function that answers the request whose type its argument `request` has."""
 
     def register(function: Function) -> Function:
+        # Annotations are texts (`from __future__`), which this evaluates.
         request = get_type_hints(function)["request"]
+        # A change writes, which is impossible within a snapshot.
         _QUESTIONS[request] = Question(function, request, path, is_of_one_moment and not is_change, is_change)
         return function
 
@@ -121,6 +124,7 @@ def question_of(request: type[Request[Any]]) -> Question:
 
 def all_questions() -> dict[str, Question]:
     """Return every question by its path: those of all modules beside this one."""
+    # A module registers its questions when it is imported.
     for module in iter_modules(ladder.questions.__path__):
         import_module(f"{ladder.questions.__name__}.{module.name}")
     return {one.path: one for one in _QUESTIONS.values()}

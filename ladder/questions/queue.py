@@ -97,10 +97,13 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
     """Return the next versions under a condition with the facts that decide their order, then those without budget today."""
     kept = queue_of(facts, condition)
     versions, playing, budgets = facts.roster.versions(), facts.schedule.playing(condition), facts.budgets.of_today()
+    # A run may allow fewer numbers of seats, which is not known here.
     seat_counts = find(condition.game).seat_counts
     listed = list(islice(kept, LISTED))
+    # A query for each, so for the listed ones only.
     waits = {one.version: facts.schedule.blocks_since(condition, one.last_block) for one in listed}
     longest_ago = min((one.last_block for one in kept), default=0)
+    # Rule 8: versions in a match are passed over.
     first = next((one.version for one in kept if one.version not in playing), None)
 
     def entry(one: Candidate, **more: Any) -> QueueRow:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import field
 
 from ladder.facts.history import PlayedMatch
-from ladder.facts.standings import SCHEDULED, Placing, Standing, Status, standings, statuses
+from ladder.facts.standings import SCHEDULED, STOPPED, Placing, Standing, Status, standings, statuses
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import Version
@@ -248,7 +248,7 @@ def stopped_standings(facts: Store, version: Version) -> list[StandingRow]:
         standing_row(condition, one)
         for condition in facts.roster.conditions().values()
         for one in statuses(facts, condition, [version.id])
-        if one.version == version and one.status in (Status.FAILED, Status.SUSPENDED, Status.RETIRED)
+        if one.version == version and one.status in STOPPED
     ]
 
 

@@ -114,6 +114,7 @@ class Client:
                 raise Silent(f"nothing was heard of the client for {seconds:g} s") from None
             if request is None:
                 return
+            # A beat that answers none is a message like others, which are counted.
             if request.HasField("beat") and self._beats:
                 self._beats -= 1
             else:
@@ -226,6 +227,7 @@ class AtHome:
     def invite(self, invitation: Invitation) -> None:
         """Invite a bot to a waiting seat, now or when its client connects. Returns at once."""
         if self._loop is not None:
+            # The run calls this in the main thread, and all else here belongs to the thread of the event loop.
             self._loop.call_soon_threadsafe(self._tell, invitation)
 
     def _tell(self, invitation: Invitation) -> None:
@@ -270,6 +272,7 @@ class AtHome:
             return
         seat.has_come = True
         address = seat.invitation.address
+        # The peer is a referee of this ladder, and no limit is set to its observations.
         async with grpc.aio.insecure_channel(address, [("grpc.max_receive_message_length", -1)]) as channel:
             play: grpc.aio.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(f"/{REFEREE}/Play")
             call = play()

@@ -99,6 +99,7 @@ def remember(server: str, login: Login | None) -> None:
     if login is not None:
         known[_plain(server)] = login
     file = logins_file()
+    # The folder of all programs' settings need not be private.
     file.parent.parent.mkdir(parents=True, exist_ok=True)
     private_folder(file.parent)
     write_private(file, json.dumps({name: asdict(one) for name, one in known.items()}, indent=1).encode())

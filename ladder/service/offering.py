@@ -37,7 +37,7 @@ NO_PROXY = ("grpc.enable_http_proxy", 0)
 _OPTIONS = [
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.http2.max_pings_without_data", 0),  # no limit; by default gRPC stops after two
 ]
 
 
@@ -130,6 +130,7 @@ class Offering:
             except _Lost as lost:
                 if not self._was_connected:
                     raise LadderError(f"no ladder answers at {self._offer.server}: {lost}") from lost
+                # A bot that leaves and has no match need not return to say so.
                 if not (self._leaving.is_set() and not self._matches):
                     pause = max(next(self._pauses), lost.seconds)
                     self._say(f"the connection to the ladder is lost ({lost}); trying again in {pause:.1f} s")
@@ -143,6 +144,7 @@ class Offering:
 
     async def _pause(self, seconds: float) -> None:
         if self._leaving.is_set():
+            # The event is set, so a wait for it would be over at once.
             await asyncio.sleep(seconds)
         else:
             with contextlib.suppress(TimeoutError):
@@ -244,6 +246,7 @@ class Offering:
     ) -> Exception:
         """Return the reason for the end of a stream: a lost connection, or an error for the user."""
         said = visible((details or code.name).partition(";")[0], 1000)  # gRPC goes on about each address
+        # At the first attempt a limit is for the user to read; later this program waits by itself.
         if code in LOST or (code is grpc.StatusCode.RESOURCE_EXHAUSTED and self._was_connected):
             return _Lost(said, retry_after(code, metadata) or 0.0)
         if code is grpc.StatusCode.UNIMPLEMENTED:

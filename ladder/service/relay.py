@@ -126,6 +126,7 @@ class Relay:
 
     async def _hand_down(self, data: bytes, call: Http2Call, up: Stream) -> None:
         message = pb.RefereeMessage.FromString(data)
+        # A message has come, so the next lost connection begins with a short pause again.
         self._pauses = self._wait()
         match message.WhichOneof("message"):
             case "welcome":
@@ -138,6 +139,7 @@ class Relay:
                 return
             case "decide":
                 self._ask(message.decide.decision)
+            # The decision of a stale answer is closed; after all others it is open again.
             case "rejected" if message.rejected.reason != pb.Rejected.REASON_STALE:
                 self._ask(message.rejected.decision)
             case "game_over":

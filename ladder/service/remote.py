@@ -113,6 +113,7 @@ class RemoteLadder:
                     "/submissions",
                     params=dict(_parameters(document(request))),
                     content=iter(lambda: source.read(PIECE_BYTES), b""),
+                    # Without it httpx sends an iterator in chunks, and the ladder refuses a file of unknown length.
                     headers={"content-length": str(file.stat().st_size)},
                     timeout=httpx.Timeout(ANSWER_SECONDS, read=INTAKE_SECONDS),
                 )
@@ -134,6 +135,7 @@ class RemoteLadder:
             return _body(answer)
 
     def _file(self, path: str, fields: dict[str, Any]) -> File:
+        # The connection stays open until the pieces have been read.
         stack = ExitStack()
         answer = stack.enter_context(self._answer("GET", path, params=dict(_parameters(fields))))
         name = re.search(r'filename="([^"/]*)"', answer.headers.get("content-disposition", ""))
@@ -164,6 +166,7 @@ class RemoteLadder:
             message = str(json.loads(_body(answer))["error"]["message"])
         except (ValueError, TypeError, KeyError):
             raise LadderError(f"what answers at {self._server} is no ladder; look at the address") from None
+        # So answers a ladder that is too old for the question.
         if answer.status_code == 405 or message.startswith("there is no page"):
             raise LadderError(self._what_is_it())
         if answer.status_code == 429:

@@ -206,6 +206,7 @@ class LadderServer(LadderServicer):
         self._limits.connections.take(caller.author)
         desk = Desk(self._home, caller)
         bot = OfferedBot(offer.bot, offer.content, tuple(offer.games), offer.matches)
+        # A new version costs a match in every game, as a submission does.
         if not await self._lookups.run(desk.is_known, bot):
             self._limits.submissions.take(caller.author)
         version, is_new, stopped = await self._changes.run(desk.offer, bot)
@@ -245,6 +246,7 @@ class LadderServer(LadderServicer):
                 )
             return True
 
+        # The time tells this connection from a newer one of the same version.
         older, since = self._at_home.enter(client), now()
         try:
             await self._changes.run(connect, self._home, client.version, matches, since)
