@@ -120,7 +120,7 @@ class Pages:
         self.site = site
         self._cache = cache
         self._threads = Threads(MAX_PAGES)
-        self._queues = CallerQueues(MAX_PAGES - 1)
+        self._queues = CallerQueues(MAX_PAGES - 1)  # no address takes all threads
         self._refusals = refusals
         self.limits = limits
         self.changes = Changes(limits)
@@ -135,6 +135,7 @@ class Pages:
         return answer
 
     async def _answer(self, request: Request, function: PageFunction) -> Response:
+        # With a cookie, valid or not, a browser gets no page of others, and gives them none.
         is_private = cookie_of(self.site, request) in request.cookies
         key = _path(request), request.scope["query_string"].decode("latin-1")
         kept = None if is_private else self._cache.find(key)
@@ -209,6 +210,7 @@ def sent(kept: PreparedResponse, request: Request, *, is_private: bool) -> Respo
 
 
 def _methods(request: Request) -> str:
+    # The last route takes every path.
     *its, any_path = (
         one for one in request.app.routes if isinstance(one, Route) and one.matches(request.scope)[0] is not Match.NONE
     )
@@ -229,7 +231,7 @@ async def _asset(request: Request) -> Response:
     found = assets_by_path().get(_path(request))
     if found is None:
         raise NoPage("there is no such file")
-    headers = {"cache-control": "public, max-age=31536000, immutable"}
+    headers = {"cache-control": "public, max-age=31536000, immutable"}  # its name changes with it
     return Response(found.content, headers=headers, media_type=found.media_type)
 
 
@@ -316,7 +318,7 @@ class _Admitted:
                     check_host(self._pages.site, request)
                     stack.enter_context(self._pages.limits.open.one(address_of(request)))
                 except (WrongHost, TooMuch) as error:
-                    app = await self._pages.failed(request, error)
+                    app = await self._pages.failed(request, error)  # a response is an application, too
             await app(scope, receive, send)
 
 
@@ -335,7 +337,7 @@ class _Headers:
                     *message["headers"],
                     *((name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in said),
                 ]
-            with suppress(ConnectionError):
+            with suppress(ConnectionError):  # the client has gone
                 await send(message)
 
         await self._app(scope, receive, with_headers if scope["type"] == "http" else send)

@@ -92,6 +92,7 @@ class Api:
     async def _answer(self, request: Request, visit: Question) -> Response:
         caller = await self._callers.caller(request)
         who = name_of(caller, request)
+        # Latin-1 decodes any bytes, and different ones differently.
         key = str(request.scope["path"]), request.scope["query_string"].decode("latin-1")
         is_private = bool(caller.author)
         if not is_private and (found := self._cache.find(key)) is not None:
@@ -100,6 +101,7 @@ class Api:
 
         def ask() -> PreparedResponse:
             answer = Desk(self._callers.home, caller, address=self._callers.site.address).ask(wanted)
+            # NaN is no JSON, though Python would write it.
             return PreparedResponse.of(json.dumps(document(answer), allow_nan=False).encode() + b"\n", 200)
 
         kept = await self._threads.run_charged(self._callers.limits.requests, who, ask)
@@ -118,7 +120,7 @@ def failed(error: Exception, more: Mapping[str, str]) -> Response:
     found = refusal(error)
     headers = {"cache-control": "no-store", "vary": "Authorization, Origin", **more}
     if found.status == 401:
-        headers["www-authenticate"] = "Bearer"
+        headers["www-authenticate"] = "Bearer"  # RFC 9110 demands it
     if found.retry_after:
         headers["retry-after"] = str(found.retry_after)
     said = {"code": ERRORS.get(found.status, "failed"), "message": visible(found.message, MAX_REASON_CHARACTERS)}

@@ -31,7 +31,7 @@ MAX_LOOKUPS = 4
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, HEAD",
     "access-control-allow-headers": "Authorization, If-None-Match",
-    "access-control-max-age": "86400",
+    "access-control-max-age": "86400",  # a day
 }
 
 
@@ -65,7 +65,7 @@ class Callers:
         if shown is None:
             return ANYBODY
         scheme, _, token = shown.partition(" ")
-        if scheme.lower() != "bearer":
+        if scheme.lower() != "bearer":  # RFC 9110: in any case
             raise Unauthenticated("show a token as: Authorization: Bearer TOKEN")
         return Caller(await self._lookups.run(self.tokens.author_of, token.strip(), address_of(request)))
 
@@ -97,6 +97,7 @@ class Callers:
         return {
             **shared(self.site, request),
             "cache-control": "no-store" if is_private else "no-cache",
+            # No cache between gives the answer for one caller to another.
             "vary": "Accept-Encoding, Authorization" + (", Origin" if self.site.cors_origins else ""),
         }
 
@@ -117,4 +118,5 @@ def shared(site: Site, request: Request) -> dict[str, str]:
     allowed = next((one for one in ("*", origin) if one in site.cors_origins), "")
     if not allowed:
         return {}
+    # Scripts of other sites see no headers but those that are named.
     return {"access-control-allow-origin": allowed, "access-control-expose-headers": "ETag, Retry-After"}

@@ -80,6 +80,7 @@ class ChangesByPrograms:
         of_this_call(about=wanted.bot)
         upload: Upload[SubmitAnswer]
         with await self._changes.run(Desk(self._callers.home, caller).receive, wanted, size) as upload:
+            # After the names were checked, so that a refusal costs nothing.
             self._limits.submissions.take(caller.author)
             self._limits.uploaded.take(caller.author, size)
             async for data in stream:

@@ -46,6 +46,7 @@ class Files:
             wanted = read_request(request, self._asked.request)
             file = await self._threads.run_charged(requests, who, Desk(self._callers.home, caller).ask, wanted)
             headers = self._callers.headers(request, is_private=True)
+            # A quote in the name would end the parameter.
             if _FILE_NAME.fullmatch(file.name):
                 headers["content-disposition"] = f'attachment; filename="{file.name}"'
             answer = StreamingResponse(self._pieces(file), headers=headers, media_type="application/octet-stream")

@@ -55,10 +55,13 @@ def openapi(questions: Mapping[str, Question], servers: str) -> dict[str, Any]:
     if takes_bots:
         types |= {SubmitRequest, SubmitAnswer}
     _, schemas = msgspec.json.schema_components(
-        sorted(types, key=lambda one: one.__name__), ref_template=f"{_SCHEMAS}{{name}}"
+        # Sets of types have another order in each process.
+        sorted(types, key=lambda one: one.__name__),
+        ref_template=f"{_SCHEMAS}{{name}}",
     )
     for described in _all_types(types):
         _describe_fields(described, schemas[described.__name__])
+    # Requests are no schemas of the description: their fields become parameters.
     requests = {one.__name__: schemas.pop(one.__name__) for one in types if issubclass(one, Request)}
     paths = {path: _operation(one, requests[one.request.__name__]) for path, one in questions.items()}
     if takes_bots:
@@ -72,7 +75,7 @@ def openapi(questions: Mapping[str, Question], servers: str) -> dict[str, Any]:
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": servers}],
-        "security": [{}, {"token": []}],
+        "security": [{}, {"token": []}],  # {}: most questions need no token
         "paths": paths,
         "components": {
             "schemas": {"Error": _error(), **schemas},
@@ -108,6 +111,7 @@ def _describe_fields(described: type[Any], schema: dict[str, Any]) -> None:
 
 def field_docstrings(described: type[Any]) -> dict[str, str]:
     """Return the string below each field of a class, on one line."""
+    # Python drops strings below fields; they are in the source alone.
     [body] = ast.parse(textwrap.dedent(inspect.getsource(described))).body
     statements = body.body if isinstance(body, ast.ClassDef) else []
     return {
@@ -160,9 +164,10 @@ def _parameters(path: str, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if name in request["required"]:
             parameter["required"] = True
         if name in in_path:
-            schema["pattern"] = "^[^/]+$"
+            schema["pattern"] = "^[^/]+$"  # a slash ends a part of the path
             parameter["in"] = "path"
         elif schema.get("type") == "object":
+            # Brackets delimit the key, as in options[NAME].
             schema["propertyNames"] = {"minLength": 1, "maxLength": MAX_TEXT, "pattern": r"^[^\[\]]+$"}
             parameter |= {"style": "deepObject", "explode": True}
         elif "anyOf" in schema:  # what may be left out needs no null

@@ -20,6 +20,7 @@ def read_request(request: Request, kind: type[questions.Request[Any]]) -> questi
     """
     given: dict[str, Any] = {name: str(value) for name, value in request.path_params.items()}
     fields = {one.name: one for one in msgspec.structs.fields(kind) if one.name not in given}
+    # As a mapping, the query would hide that a parameter is given twice.
     for name, value in request.query_params.multi_items():
         beginning, _, key = name.partition("[")
         field = fields.get(beginning)
@@ -50,7 +51,7 @@ def _value(name: str, given: object, request: type[questions.Request[Any]]) -> o
     """
     field = get_type_hints(request, include_extras=True)[name]
     try:
-        return msgspec.convert(given, field, strict=False)
+        return msgspec.convert(given, field, strict=False)  # a query has texts only
     except msgspec.ValidationError:
         raise BadQuestion(f"{name[:MAX_TEXT]} {_bounds(msgspec.inspect.type_info(field), given)}") from None
 

@@ -15,6 +15,7 @@ from referee.registry import games
 def api(visit: Visit) -> Page:
     """Return the page with all questions, their parameters, and the fields of their answers."""
     questions = questions_by_path() | (changes_by_path() if visit.site.takes_bots else {})
+    # The descriptions are Markdown, and this page shows them as they are.
     description = json.loads(json.dumps(openapi(questions, PREFIX)).replace("`", ""))
     schemas = description["components"]["schemas"]
     calls = []

@@ -61,6 +61,7 @@ def bot(visit: Visit) -> Page:
             ],
             "events": every.events,
             "is_own": every.is_own,
+            # Bots at home keep their own logs.
             "has_logs": bool(matches) and not any(one.standing.at_home for one in shown.fared),
             "commands": _reproducing(visit, label, every.bot, number) if every.is_own else (),
         },

@@ -39,7 +39,7 @@ def _name(visit: Visit) -> str:
     try:
         return visit.desk.ask(KeyRequest()).fingerprint.replace(":", "").replace("/", "-")
     except NotFound:
-        return "new"
+        return "new"  # nothing is signed yet
 
 
 def _title(one: NewsItem) -> str:

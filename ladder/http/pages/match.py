@@ -34,6 +34,7 @@ def match(visit: Visit) -> Page:
         found = visit.desk.ask(MatchRequest(match=name))
     except Forbidden as error:
         playing = visit.desk.ask(PlayingRequest()).matches
+        # An address may have the beginning of an id only.
         now = next((one for one in playing if one.match.startswith(name)), None)
         last = visit.desk.ask(MatchesRequest(limit=RECENT)).matches
         values = {
@@ -66,6 +67,7 @@ def match(visit: Visit) -> Page:
             if found.pruned_at
             else "",
             "max_legal": MAX_LEGAL,
+            # The extra `preview` draws it; whether it is installed is found out without importing it.
             "has_preview": found.is_recorded and not found.problem and find_spec("resvg_py") is not None,
         },
     )

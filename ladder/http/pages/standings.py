@@ -57,6 +57,7 @@ def standings(visit: Visit) -> Page:
     ]
     rows.sort(key=_SORTS[sort])
     shown, number, pages = visit.paged(rows, "these standings")
+    # Of all versions, so that the bars of different pages and filters can be compared.
     axis = axis_of(table.versions)
     return Page(
         "standings.html",
@@ -111,6 +112,6 @@ def table_of(visit: Visit, tables: Sequence[StandingsTable]) -> StandingsTable:
         return main_table(tables)
     found = {one.condition.slug: one for one in tables}
     if slug not in found:
-        near = get_close_matches(slug, found, 1, 0.0)
+        near = get_close_matches(slug, found, 1, 0.0)  # 0.0: something is always nearest
         raise NoPage(f"{visit.names['game']} was not run under {slug}, but under: {', '.join(near)}")
     return found[slug]

@@ -125,6 +125,7 @@ class Author:
             return shown
         note("logged_in", author=author)
         answer = _led_to(request, "me")
+        # Lax: links in mails and feeds lead to an author's own pages (decision 30).
         answer.set_cookie(
             cookie_of(self._site, request),
             token,
@@ -138,6 +139,7 @@ class Author:
     async def _log_out(self, request: Request) -> Response:
         check_same_origin(self._site, request)
         answer = _led_to(request, "")
+        # Both, because the pages may have been encrypted at the login and not now, or the reverse.
         answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
         answer.delete_cookie(ENCRYPTED_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
         return answer
@@ -233,11 +235,13 @@ class Author:
                         raise BadQuestion("send one file: put several into an archive")
                     if upload is None:
                         file = part
+                        # Browsers send fields in the order of the form, where the name stands before the file.
                         sent["bot"] = sent.get("bot", "").strip()
                         wanted = _submission(sent["bot"], part.file, sent.get("at_tables") == YES)
                         upload = stack.enter_context(await self._changes.run(desk.receive, wanted, MAX_BYTES))
                         self._limits.submissions.take(caller.author)
                         self._limits.uploaded.take(caller.author, length)
+                    # The first bytes may come in two pieces.
                     beginning = (beginning + part.data)[:MAGIC_BYTES]
                     await self._changes.run(upload.write, bytes(part.data))
             form.finish()
@@ -269,15 +273,18 @@ def _submission(bot: str, file: str, at_tables: bool) -> SubmitRequest:
     Raises:
         BadBot: if no file was chosen.
     """
+    # Some browsers send a whole path.
     name = re.split(r"[/\\]", file)[-1]
     if not name:
         raise BadBot("choose a file to send")
+    # The end of the name, because the extension matters.
     return SubmitRequest(bot=bot, file=_ODD.sub("_", name)[-100:], sha256="", at_tables=at_tables)
 
 
 def _led_to(request: Request, path: str, query: dict[str, str] | None = None) -> RedirectResponse:
     """Return a redirection to another page, relative to the present one."""
     here = str(request.scope["path"]).removeprefix("/")
+    # 303: the browser goes on with a GET, and a reload sends no form again.
     answer = RedirectResponse(link(here, path, query=query), 303)
     answer.headers["cache-control"] = "no-store"
     return answer

@@ -73,6 +73,7 @@ class Play:
             async with self._new_tables() as self._tables:
                 yield
         except (LadderError, OSError) as error:
+            # They were open, so this is no failure to begin.
             if self._tables is not None:
                 raise
             self._closed = "nobody can play here at the moment; the organiser finds the reason in the log"
@@ -211,6 +212,7 @@ class Play:
                     await table.until(table.revision, left)
             finally:
                 self._waiting -= 1
+        # To look for a browser that has gone would count its person as present.
         return table.revision != query["seen"] and not await request.is_disconnected()
 
     def _mine(self, request: Request) -> Table:

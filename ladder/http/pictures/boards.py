@@ -92,6 +92,7 @@ def visible_match(visit: Visit, game: str) -> MatchRow | None:
     number is divisible by the highest power of two, which remains the choice for about `RECENT` matches.
     """
     found = visit.desk.ask(MatchesRequest(game=game, limit=RECENT)).matches
+    # n & -n is the highest power of two that divides n.
     for match in sorted(found, key=lambda one: one.number & -one.number, reverse=True):
         try:
             visit.desk.ask(RecordRequest(match=match.match))

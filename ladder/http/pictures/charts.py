@@ -38,6 +38,7 @@ def axis_of(standings: Iterable[StandingRow]) -> Axis:
     ranges = [one.strength_range for one in standings if one.strength_range is not None]
     low = min((one.low for one in ranges), default=0.0)
     high = max((one.high for one in ranges), default=1.0)
+    # Never empty, because `x` divides by its length.
     return Axis(floor(low), max(ceil(high), floor(low) + 1))
 
 
@@ -59,7 +60,7 @@ def bar(one: StandingRow, axis: Axis) -> Markup:
         low=found.low,
         high=found.high,
         left=left,
-        span=max(right - left, 1),
+        span=max(right - left, 1),  # or nobody would see it
         inner=height - 4,
         middle=middle,
     )
@@ -81,6 +82,7 @@ def spark(trend: Sequence[BlockRating]) -> Markup:
         return Markup("")
     width, height = _SPARK
     low, high = min(one.mu for one in trend), max(one.mu for one in trend)
+    # 2 pixels at each side are for the width of the line; changes of less than 1 do not fill the height.
     points = " ".join(
         f"{2 + place * (width - 4) / (len(trend) - 1):.0f},{height - 2 - (one.mu - low) / max(high - low, 1.0) * (height - 4):.0f}"
         for place, one in enumerate(trend)

@@ -29,7 +29,7 @@ PREVIEW_WIDTH = 1200
 def main() -> None:
     """Draw a page, unless it exists by the time of this process's turn."""
     folder, name = Path(sys.argv[1]), sys.argv[2]
-    os.nice(int(*sys.argv[3:]))
+    os.nice(int(*sys.argv[3:]))  # int() is 0
     record = sys.stdin.buffer.read()
     try:
         try:
@@ -59,7 +59,9 @@ def _draw(folder: Path, record: bytes, page: Path) -> None:
         write_all(file, record)
     made = make_page(source, find, lambda done, of: _tell(f"{done} {of}"), workers=1)
     data, preview = made.html.encode(), preview_of(made.picture)
+    # Before the page is written, so that the folder never exceeds its size.
     prune(folder, MAX_BYTES - len(data) - len(preview))
+    # The page comes last: once it exists, all is drawn.
     if preview:
         write_private(page.with_suffix(".png"), preview)
     write_private(page, data)

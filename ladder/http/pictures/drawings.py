@@ -101,6 +101,7 @@ def pages_folder(home: Home) -> Path:
     folder = home.folder.absolute() / "pages"
     try:
         private_folder(folder)
+        # It may exist already, and belong to somebody else.
         if os.access(folder, os.W_OK):
             return folder
     except OSError:
@@ -219,7 +220,7 @@ class Drawings:
             problem = self._follow(self._process, job)
             with self._change:
                 self._process, self._drawn = None, ""
-                job.record = b""
+                job.record = b""  # a failed job stays, and needs it no more
                 if problem:
                     job.drawing.problem, job.failed_at = problem, self._now()
                 else:
@@ -229,6 +230,7 @@ class Drawings:
         """Return the pages to draw in their order, beginning with the one in progress."""
         now = self._now()
         left = [(name, job) for name, job in self._jobs.items() if not job.failed_at]
+        # A stable order: requests keep theirs within each group.
         return sorted(left, key=lambda one: (one[0] != self._drawn, now - one[1].asked_at > self._limits.left_seconds))
 
     def _is_past(self, job: _Job) -> bool:

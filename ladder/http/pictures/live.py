@@ -136,6 +136,7 @@ class Live:
         with followed.looked_at():
             seen = 0
             while True:
+                # Before the state is compared: a later change sets this event.
                 change = followed.change
                 if followed.look is not None and followed.look.revision != seen:
                     seen = followed.look.revision
@@ -150,6 +151,7 @@ class Live:
     async def _follow(self, match_id: str) -> _Followed:
         if match_id not in self._matches:
             address, match = await asyncio.to_thread(self._find, match_id)
+            # Another viewer may have been faster during the search.
             if match_id not in self._matches:
                 if sum(not followed.has_ended for followed in self._matches.values()) >= MAX_MATCHES:
                     raise TooMuch("too many matches are looked at; come back in a minute")
@@ -229,7 +231,7 @@ class _Followed:
             if watching in done:
                 self.over = watching.result()
                 self._news.set()
-                await drawing
+                await drawing  # it draws the end
             elif drawing in done:
                 drawing.result()
         except (ValueError, LookupError) as error:  # a message of the referee cannot be read or drawn
@@ -278,6 +280,7 @@ class _Followed:
         """Draw each change, and notify the viewers, until the match is over."""
         for revision in count(1):
             await self._news.wait()
+            # Before the state is read, so that later news are drawn next.
             self._news.clear()
             is_last = self.over is not None
             now = self._now
@@ -286,6 +289,7 @@ class _Followed:
             lines, heading = tuple(self._lines), round_of(now.seen).capitalize()
             picture = await asyncio.to_thread(self._game.draw, self._setup, now.seen, self._scene)
             look = Look(now.told, heading, picture, lines, now.seats, revision)
+            # Before the revision is announced: browsers fetch it at once.
             self.fragment = await asyncio.to_thread(self._as_html, look)
             self.look = look
             self._publish()
@@ -311,6 +315,7 @@ class _Followed:
         return sentence(actions_in_words)
 
     def _publish(self) -> None:
+        # All waiting readers have this event; later ones wait for a new one.
         self.change.set()
         self.change = asyncio.Event()
 

@@ -35,6 +35,7 @@ SLOW_SECONDS = 10.0
 """A browser that leaves data unread for longer is disconnected."""
 WAIT_SECONDS = 3
 """The interval at which a browser asks again for a viewer in progress."""
+# nginx would collect events before it passes them on.
 EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no"}
 
 LAST_SECONDS = 0.5
@@ -115,6 +116,7 @@ class Matches:
         playing = await self._threads.run(visit.desk.ask, PlayingRequest())
         match = next((one for one in playing.matches if one.match == match_id), None)
         if match is None:
+            # A slash in the id would lead elsewhere.
             return RedirectResponse(f"../{quote(match_id, safe='')}", 303, {"cache-control": "no-store"})
         look = None
         with contextlib.suppress(NotFound):
@@ -247,5 +249,6 @@ def _sent(path: Path, request: Request) -> Response:
         data = path.read_bytes()
     except FileNotFoundError:  # it was removed at this moment to make room
         return Response(status_code=503, headers={"retry-after": "1"})
+    # The viewer allows its own script and style by their hashes.
     headers["content-security-policy"] = f"{policy_of(data)}; frame-ancestors 'self'"
     return Response(data, headers=headers, media_type="text/html")

@@ -234,6 +234,7 @@ class _Restarted:
 
     def end(self) -> None:
         """End the process and all processes below it, without a replacement."""
+        # First: a start that is waiting for the lock then does nothing.
         self._is_over.set()
         with self._starting:
             process = self._process

@@ -99,6 +99,7 @@ async def _written(app: ASGIApp, first: set[str], folder: Path, earlier: list[st
     headers = {"accept": "text/plain"}  # of errors; pages are HTML in any case
     async with (
         _open(app),
+        # A name without a dot is accepted by `check_host`.
         AsyncClient(transport=ASGITransport(app), base_url="http://localhost", headers=headers) as client,
     ):
         return await _walk(client, first, folder, earlier, progress)
@@ -175,6 +176,7 @@ def contents(folder: Path) -> list[str]:
         return []
     try:
         listed = json.loads(read_file(folder / CONTENTS, _MAX_CONTENTS))["files"]
+        # Files in the list are removed later, so none may lie outside of the folder.
         if all(isinstance(path, str) and (folder / path).resolve().is_relative_to(folder.resolve()) for path in listed):
             return list(listed)
     except (OSError, ValueError, KeyError, TypeError):

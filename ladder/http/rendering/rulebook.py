@@ -124,6 +124,7 @@ def _anchored(children: Sequence[Token], numbers: set[str]) -> Iterator[Token]:
             yield _text(child.content[found.end() :])
         else:
             yield child
+        # A rule begins a paragraph or a line, perhaps in bold; empty texts do not count.
         begins = child.type in ("softbreak", "hardbreak") or (
             begins and (child.type == "strong_open" or (not child.content and child.type == "text"))
         )
@@ -133,6 +134,7 @@ def _linked(children: Sequence[Token], numbers: set[str]) -> Iterator[Token]:
     """Turn the mentions of rules into links."""
     inside = 0
     for child in children:
+        # HTML has no links within links.
         inside += child.nesting if child.type.startswith("link") else 0
         if child.type != "text" or inside:
             yield child

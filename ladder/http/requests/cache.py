@@ -28,6 +28,7 @@ class AnswerCache:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Keep up to `max_bytes` of answers for `fresh_seconds` each."""
+        # The size is computed from the value alone, so the key is in it, too.
         self._answers = TTLCache[Key, tuple[Key, PreparedResponse]](
             max_bytes, fresh_seconds, timer=clock, getsizeof=_size
         )
@@ -46,4 +47,5 @@ class AnswerCache:
 
 def _size(entry: tuple[Key, PreparedResponse]) -> int:
     key, answer = entry
+    # 1000 is for the objects around them.
     return sum(map(len, key)) + len(answer.body) + len(answer.compressed) + 1000

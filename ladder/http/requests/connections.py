@@ -27,13 +27,14 @@ class Connections:
         """Allow `most` connections at a time, and `request_seconds` for the head of a request."""
         self.request_seconds = request_seconds
         self._most = most
-        self._open: dict[Connection, None] = {}
+        self._open: dict[Connection, None] = {}  # in the order of their arrival
 
     def enter(self, newcomer: Connection) -> None:
         """Count a connection. If the server is full, end the oldest one without a request, or else the oldest one."""
         if len(self._open) >= self._most:
             oldest = next((one for one in self._open if not one.requests), next(iter(self._open)))
             self.leave(oldest)
+            # `close` would first wait for a client that does not read.
             oldest.transport.abort()
         self._open[newcomer] = None
 

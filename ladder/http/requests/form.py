@@ -122,7 +122,7 @@ class Multipart:
         for part in self._parts:
             yield part
             part.data.clear()
-        del self._parts[:-1]
+        del self._parts[:-1]  # the last one may go on in the next piece
 
     def finish(self) -> None:
         """Check that the form is complete.

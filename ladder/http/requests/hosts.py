@@ -86,6 +86,7 @@ def check_host(site: Site, request: Request) -> None:
     name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
     name = _plain(name)
     known = {*site.host_names, _plain(urlsplit(site.public_url).hostname or "")}
+    # Names that end in .localhost never leave the machine (RFC 6761).
     if "." not in name or name.endswith(".localhost") or _is_address(name) or not known.isdisjoint((name, ANY)):
         return
     raise WrongHost("nobody has said that this ladder has that name; its organiser can: --host-name NAME")

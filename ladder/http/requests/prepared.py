@@ -28,6 +28,7 @@ class PreparedResponse:
     @staticmethod
     def of(body: bytes, status: int, headers: tuple[tuple[str, str], ...] = ()) -> PreparedResponse:
         """Compress and tag an answer."""
+        # A weak tag: the compressed answer has the same.
         tag = f'W/"{hashlib.sha256(body).hexdigest()[:20]}"'
         return PreparedResponse(body, gzip.compress(body, _COMPRESSION, mtime=0), tag, status, headers)
 

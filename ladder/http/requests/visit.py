@@ -92,6 +92,7 @@ class Visit:
         text = self.query.get(name, "")
         if not text:
             return default
+        # `int` also reads digits of other alphabets.
         if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= most):
             raise BadQuestion(f"{name} is a number from 1 to {most}")
         return int(text)

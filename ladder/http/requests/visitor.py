@@ -48,9 +48,9 @@ def check_same_origin(site: Site, request: Request) -> None:
     fetched = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     if fetched is not None:
-        is_ours = fetched in ("same-origin", "none")
+        is_ours = fetched in ("same-origin", "none")  # none: typed, or from a bookmark
     elif origin is None:
-        is_ours = True
+        is_ours = True  # a program, which has nobody else's cookies
     else:
         scheme, _, host = origin.partition("://")
         is_ours = host in (request.headers.get("host"), urlsplit(site.public_url).netloc) and bool(host)
