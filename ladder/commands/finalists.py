@@ -57,12 +57,21 @@ def finalists(
         raise LadderError(f"no submitted bot has a rating in {game} yet; let the ladder play first")
     make_folder(folder)
     for version in chosen:
-        inspector.check(version)
+        inspector.check(version)  # so that the copy is what was submitted
         copy = folder / f"{version.bot}-v{version.number}"
+        # Links stay links: they could lead out of the folder.
         shutil.copytree(place.versions / version.content_hash, copy, symlinks=True, dirs_exist_ok=force)
+        _let_change(copy)
         out.print(f"{copy.name}={copy}", soft_wrap=True, highlight=False)
     if len(chosen) < top:
         err.print(f"the ladder has only {len(chosen)} such bots", soft_wrap=True)
+
+
+def _let_change(copy: Path) -> None:
+    """Let the user change and remove a copy; on the ladder, the files of versions are read-only."""
+    for path in (copy, *copy.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(path.stat().st_mode | 0o200)
 
 
 def _best(store: Store, game: str, clock: str, option: list[str] | None) -> list[Standing]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ladder.operation.home import Home
+from referee.bots.files import hash_of
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.made import GAME
 from tests.ladder.rated_ladder import rated_ladder
@@ -32,6 +33,14 @@ def test_the_best_bots_of_a_ladder_become_entrants_in_the_order_of_their_ratings
     ended = dogana("ladder", "finalists", "more", "--game", GAME.name, "--top", 9, "--home", home.folder)
     assert [line.partition("=")[0] for line in ended.stdout.splitlines()] == ["cem-v2", "ann-v1", "bob-v1"]
     assert "the ladder has only 3 such bots" in ended.stderr
+
+
+def test_copies_can_be_changed_and_replaced_and_are_the_same_bots(dogana: Dogana, home: Home, tmp_path: Path) -> None:
+    for more in ((), ("--force",)):
+        dogana("ladder", "finalists", "bots", "--game", GAME.name, "--top", 1, "--home", home.folder, *more)
+    copy = tmp_path / "bots" / "cem-v2"
+    assert all(path.stat().st_mode & 0o200 for path in (copy, *copy.rglob("*")))
+    assert (home.versions / hash_of(copy)).is_dir()
 
 
 def test_a_ladder_without_ratings_and_changed_files_are_refused(dogana: Dogana, home: Home) -> None:
