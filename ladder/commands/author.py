@@ -15,6 +15,9 @@ from ladder.intake.authors import DEFAULT_DAYS, Authors
 from ladder.operation.home import Home
 from referee.commands.output import err, out, print_json
 
+MAX_QUOTA_BYTES = 2**62
+"""More than any disk has; SQLite's integers have 64 bits."""
+
 author = typer.Typer(
     help="Manage authors, their tokens and their limits.",
     cls=PagedGroup,
@@ -131,9 +134,11 @@ def _bytes(text: str) -> int | None:
     if text == "none":
         return None
     found = re.fullmatch("([0-9]{1,15})([KMGT]?)", text)
-    if found is None:
+    # The place of the unit is the power of 1024.
+    size = MAX_QUOTA_BYTES + 1 if found is None else int(found[1]) << 10 * " KMGT".index(found[2] or " ")
+    if size > MAX_QUOTA_BYTES:
         raise typer.BadParameter("say a number of bytes, such as 500M or 2G, or none", param_hint="SIZE")
-    return int(found[1]) << 10 * " KMGT".index(found[2] or " ")
+    return size
 
 
 @author.command(cls=PagedCommand)
