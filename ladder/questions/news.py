@@ -88,7 +88,8 @@ def _news(store: Store, bot: str) -> list[NewsItem]:
 
 
 def _sent(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:
-    newest = {one.id: one for one in nlargest(MAX_NEWS, versions, key=lambda one: one.id) if not one.is_house}
+    submitted = (one for one in versions if not one.is_house)
+    newest = {one.id: one for one in nlargest(MAX_NEWS, submitted, key=lambda one: one.id)}
     marks = ", ".join("?" * len(newest))
     for row in store.file.rows(f"select id, submitted_at from versions where id in ({marks})", [*newest]):  # noqa: S608
         yield _item(row["submitted_at"], f"version/{row['id']}", "sent", newest[row["id"]])

@@ -44,6 +44,13 @@ def test_versions_and_qualifications_are_told_and_house_bots_are_not(store: Stor
     assert len({one.key for one in told}) == len(told)
 
 
+def test_versions_of_house_bots_leave_room_for_those_that_were_sent(store: Store) -> None:
+    with store:
+        for number in range(MAX_NEWS):
+            store.roster.add_version("greedy", "house", f"house:greedy:{number}", [], ["cargo_noir"])
+        assert [one for one in news(store) if one.kind == "sent"]
+
+
 def test_no_more_than_the_newest_is_told(store: Store) -> None:
     with store:
         seen: list[NewsItem] = []
