@@ -15,7 +15,6 @@ from ladder.questions.match import MatchAnswer, MatchRequest, first_rated
 from ladder.questions.question import document
 from referee.commands.output import err, out, print_json
 from referee.match.result import Outcome
-from referee.sandbox.cgroup import Usage
 
 MAX_LEGAL = 30
 """The maximum number of legal actions in the list for a lost decision; `--json` has all."""
@@ -90,8 +89,7 @@ def _print_seats(found: MatchAnswer) -> None:
     _print_reasons(found)
     for one in found.seats:
         if one.usage is not None:
-            used = Usage(**document(one.usage))
-            out.print(f"seat {one.seat}, {one.bot}, used {used}", soft_wrap=True)
+            out.print(f"seat {one.seat}, {one.bot}, used {one.usage}", soft_wrap=True)
         if one.telemetry:
             said = ", ".join(f"{said.key} {said.mean:,.6g}" for said in one.telemetry)
             out.print(f"seat {one.seat}, {one.bot}, said on average: {said}", soft_wrap=True)

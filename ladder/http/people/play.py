@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -77,7 +78,7 @@ class Play:
             if self._tables is not None:
                 raise
             self._closed = "nobody can play here at the moment; the organiser finds the reason in the log"
-            note("tables", 40, text=f"nobody can play: {in_words(error)}")
+            note("tables", logging.ERROR, text=f"nobody can play: {in_words(error)}")
             yield
 
     def _new_tables(self) -> OpenTables:
