@@ -42,6 +42,7 @@ def audit_log(
     where = Where.chosen(home, server)
     if where.server is not None:
         with where.desk() as desk:
+            # The earlier files are here and not on the server, so they are compared here.
             entries, added = keep(desk.ask(AuditLogRequest()).pieces, file, previous)
     else:
         with Store(Home(where.home).database, create=False) as store:

@@ -43,6 +43,7 @@ def add(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, a
       dogana ladder author add ann --home ./ladder
     """
     place = Home(home)
+    # Authors may be added before there is any bot.
     place.make()
     with Authors(place.database, create=True) as authors:
         _print_token(name, authors.add(name, days), days, as_json=as_json)
@@ -185,6 +186,7 @@ def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
     """
     with Authors(Home(home).database, create=False) as authors:
         names, tokens, budgets = authors.names(), authors.tokens(), authors.budgets.of_today()
+    # An author who submits on this machine has no token, and may have a budget.
     names += [name for name in budgets if name not in names]
     if as_json:
         print_json(
@@ -218,5 +220,6 @@ def _print_token(name: str, text: str, days: int, *, as_json: bool) -> None:
         print_json({"author": name, "token": text})
         return
     err.print(f"the token of {name}, good for {days} days; it is not shown again:", soft_wrap=True)
+    # The token alone goes to standard output, so that it can be redirected into a file.
     out.print(text, soft_wrap=True)
     err.print("with it: dogana login URL", soft_wrap=True)

@@ -32,6 +32,7 @@ def backup(
 
       dogana ladder backup ladder-monday.tar
     """
+    # At once, before anything is copied; `copy` makes sure of it at the end.
     check_free(file, force=force)
     with Store(Home(home).database, create=False) as store:
         size = copy(Home(home), store, file, replaces=force)

@@ -47,6 +47,7 @@ def bots(
     for one in found:
         label = f"{one.bot} v{one.version}"
         tried = [standing for standing in one.standings if standing.status != Status.UNTRIED]
+        # It waits to qualify under all conditions, so one line says it.
         if not tried:
             listed.add_row(label, one.author, "", "", "-", Status.UNTRIED)
         for line, standing in enumerate(tried):

@@ -80,7 +80,7 @@ def check(
     check_path(path)
     chosen = None if game is None else find(game)
     if unconfined or not IS_LINUX:
-        if (memory, tasks, cpus) != (None, None, None):
+        if (memory, tasks, cpus) != (None, None, None):  # nothing would enforce them
             raise BadBot(f"--memory, --tasks and --cpus are for the sandbox; {LEAVE_OUT}")
         sandbox = None
         err.print(_UNCONFINED, style="yellow", soft_wrap=True)
@@ -110,6 +110,7 @@ def _scratch() -> Iterator[Path]:
     """
     for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
         with contextlib.suppress(OSError):  # it is in use, already removed, or belongs to another user
+            # The folder for temporary files is everybody's.
             if left.lstat().st_uid == os.geteuid():
                 lock = _lock(left, fcntl.LOCK_NB)
                 _remove(left)
@@ -137,6 +138,7 @@ def _lock(folder: Path, flags: int = 0) -> int:
     Raises:
         OSError: if it cannot be locked, or with LOCK_NB if another process holds the lock.
     """
+    # No link is followed: in a folder of everybody's it may be anybody's.
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | flags)
@@ -156,6 +158,7 @@ def _try(
 ) -> Artefact | None:
     """Accept the bot, and run its exercises."""
     taken = take(path, scratch / "versions", runtimes, report.note)
+    # The games of a refused bot are not known.
     claimed = list(games()) if taken is None else list(taken[0].games)
     if chosen is not None and taken is not None and chosen.name not in claimed:
         raise BadBot(f"{path} does not play {chosen.name}; its bot.toml names: {', '.join(claimed)}")
@@ -229,6 +232,7 @@ class _Report:
                 out.print(step.heading, style="bold")
             said = verdict.said or step.expects
             line = styled("  ", (f"{verdict.outcome.value:8}", _STYLES[verdict.outcome]), f"{step.name:32} ", said)
+            # A terminal shows a line for each step, and a file gets whole lines.
             if out.is_terminal:
                 out.print(line, no_wrap=True, overflow="ellipsis")
             else:

@@ -125,6 +125,7 @@ app = typer.Typer(
 @app.callback()
 def _options(
     version: Annotated[
+        # Eager: it works without a command, which would be missing otherwise.
         bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
@@ -133,6 +134,7 @@ def _options(
 
 def main() -> None:
     """Run the command line. Errors that the user can mend are printed in one line, with exit status 1."""
+    # A terminal with another encoding must not end a command with a traceback.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
     sys.stderr = Remarks()  # for usage errors, logs and tracebacks too
     logging.getLogger("referee.live.matches.driver").addFilter(_is_ours)
@@ -142,6 +144,7 @@ def main() -> None:
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # what wrote, Rich or typer, has made status 1 of it
             _end_for_want_of_a_reader()
+        # typer ends at each interruption with the status of Ctrl-C; this is the status of the signal that came.
         if stopped and end.code == _INTERRUPTED:
             sys.exit(128 + stopped[0])
         raise
@@ -205,5 +208,5 @@ def _is_ours(entry: logging.LogRecord) -> bool:
 
 
 def _fail(reason: str) -> None:
-    sys.stderr.write("dogana: " + " ".join(reason.split()) + "\n")
+    sys.stderr.write("dogana: " + " ".join(reason.split()) + "\n")  # always one line
     sys.exit(1)

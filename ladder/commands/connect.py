@@ -89,7 +89,7 @@ def connect(
     address, is_encrypted = _door(place, login)
     offer = Offer(bot, name, address, login, matches, logs, is_encrypted)
     if not asyncio.run(_offer(offer)):
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt  # with the status of an interrupted command
 
 
 def _door(server: str, login: Login) -> tuple[str, bool]:
@@ -102,6 +102,7 @@ def _door(server: str, login: Login) -> tuple[str, bool]:
         address = ladder.ask(InfoRequest()).address
     if not address:
         raise LadderError(f"the ladder at {server} only shows itself; no bot at home can connect to it")
+    # `dogana ladder serve` encrypts both or neither.
     is_encrypted = server.startswith("https:")
     if not is_encrypted:
         login.check_private(address)  # it may be on another machine than the pages

@@ -120,10 +120,13 @@ def new(
         )
     closing = announcing.read_closing(closes)
     check_name(name, "an event's name")
+    # A game that is named twice counts once.
     games = list(dict.fromkeys(find(one).name for one in game))
     if option and len(games) > 1:
         raise LadderError("options are those of one game; an event of several has their defaults: leave out --option")
+    # With several games, only conditions with default options fit.
     options, by_options = read_options(option or []), option is not None or len(games) > 1
+    # One transaction: a condition that is new stays only if the event does.
     with Store(Home(home).database, create=False) as store, store.writing():
         terms = TournamentTerms(
             name=name,
@@ -131,7 +134,7 @@ def new(
             format=form,
             seats=seats,
             blocks=blocks,
-            rounds=rounds or DEFAULT_ROUNDS,
+            rounds=rounds or DEFAULT_ROUNDS,  # of no meaning in other formats, as the next one
             advance=advance or 1,
             scoring=scoring,
             top=top,

@@ -52,6 +52,7 @@ def finalists(
     with Store(place.database, create=False) as store:
         best = _best(store, game, clock or "", option)
     inspector = Inspector(place.versions)
+    # Tournaments start house bots by their names.
     chosen = [one.version for one in best if not (one.version.is_house or one.version.is_at_home)][:top]
     if not chosen:
         raise LadderError(f"no submitted bot has a rating in {game} yet; let the ladder play first")

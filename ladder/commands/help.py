@@ -55,7 +55,7 @@ def folded(command: str, width: int) -> list[str]:
     first, *words = _WORD.findall(command)
     lines = [first]
     for word in words:
-        if len(lines[-1]) + 1 + len(word) + 2 > width:
+        if len(lines[-1]) + 1 + len(word) + 2 > width:  # 2: a space and the backslash
             lines[-1] += " \\"
             lines.append("  " + word)
         else:
@@ -73,6 +73,7 @@ def placeholder(param: Any) -> str:
 
 
 def _default(param: Any, ctx: typer.Context) -> str:
+    # A default in words stands for a value that is found when the command runs.
     if isinstance(param.show_default, str):
         return str(param.show_default)
     value = param.get_default(ctx, call=False)
@@ -115,7 +116,7 @@ def _may_be(param: Any) -> str:
 def _write_rows(formatter: Any, heading: str, rows: Sequence[tuple[str, str]]) -> None:
     if rows:
         with formatter.section(heading):
-            formatter.write_dl(rows, col_max=formatter.width // 3)
+            formatter.write_dl(rows, col_max=formatter.width // 3)  # longer names have a line of their own
 
 
 class _Page:
@@ -207,7 +208,7 @@ class PagedGroup(_Page, TyperGroup):
         if word == "help":
             if others:
                 return self.resolve_command(ctx, [*others, "--help"])
-            self.parse_args(ctx, ["--help"])
+            self.parse_args(ctx, ["--help"])  # prints the page and exits
         meant = " or ".join(f"`{path}`" for path in _meant(word, ctx))
         return ctx.fail(f"No such command {word!r}." + (f" Did you mean {meant}?" if meant else ""))
 
@@ -218,6 +219,7 @@ def _meant(word: str, ctx: Any) -> list[str]:
     _, *groups = ctx.command_path.split()
     if paths := EXACTLY.get(" ".join([*groups, word.lower()])):
         return [f"{root.info_name} {path}" for path in paths]
+    # Several commands end in the same word, such as `ladder show` and `tournament show`.
     known: dict[str, list[str]] = {}
     for path in _paths(root.command):
         known.setdefault(path.split()[-1], []).append(f"{root.info_name} {path}")

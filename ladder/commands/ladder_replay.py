@@ -47,6 +47,7 @@ def ladder_replay(context: typer.Context, match: str, home: Path | None, server:
 def _parameters() -> list[inspect.Parameter]:
     """Return the parameters of the command: a match and a ladder, and all options of `dogana replay`."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    # Annotations are texts (`from __future__`); typer needs their values.
     context, _, *options = inspect.signature(replay, eval_str=True).parameters.values()
     return [
         context,

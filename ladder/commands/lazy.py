@@ -26,6 +26,7 @@ class Commands(Mapping[str, Any]):
             place = getattr(import_module(place), place.rpartition(".")[2])
         if isinstance(place, typer.Typer):
             return typer.main.get_group(place)
+        # Completion is installed for the whole of `dogana`.
         alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
         alone.command(name, cls=PagedCommand)(place)
         return typer.main.get_command(alone)

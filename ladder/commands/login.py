@@ -51,12 +51,14 @@ def login(
       dogana login http://127.0.0.1:8780 < token.txt
     """
     check_url(server)
+    # Later commands may run in other folders.
     authority = None if ca is None else str(ca.absolute())
     Login(token="?", authority=authority, insecure=insecure).check_private(server)  # noqa: S106 before anybody types theirs
     token = _token(token_file)
     known = Login(token=token, authority=authority, insecure=insecure)
     with remote_ladder(server, known) as desk:
         answer = desk.ask(InfoRequest())
+    # The server alone knows whose token it is.
     remember(server, replace(known, author=answer.author))
     out.print(f"logged in at {server} as {answer.author}; the token is kept in {logins_file()}", soft_wrap=True)
 
@@ -69,6 +71,7 @@ def _token(file: Path | None) -> str:
     else:
         data = sys.stdin.buffer.read(_MAX_TOKEN_BYTES)
     token = data.decode(errors="replace").strip()
+    # It becomes part of a header of HTTP.
     if not token or not token.isascii() or not token.isprintable():
         raise LadderError("that is no token; it is what `dogana ladder author add` has printed")
     return token

@@ -143,6 +143,7 @@ def _print_where(where: Where, found: MatchAnswer) -> None:
         out.print("  " + where.command("replay", found.match, "--html", f"{found.match}.html"), soft_wrap=True)
         lost = {decision.seat: decision.at for decision in found.lost_decisions}
         for one in found.seats:
+            # The winner's view explains no defeat.
             if one.rank > 1 or one.seat in lost:
                 at = ["--at", lost[one.seat]] if one.seat in lost else []
                 out.print("  " + where.command("replay", found.match, *at, "--as", one.seat), soft_wrap=True)

@@ -71,6 +71,7 @@ def matches(
         widths={"finished (UTC)": 16},
     )
     for match in found.matches:
+        # The lines about the match stand beside its first seats.
         about = [(match.match, moment(match.finished_at)), (match.game, match.terms)]
         if not match.rated:
             about.append(("not rated", "played before"))

@@ -42,7 +42,7 @@ HomeOption = Annotated[
         "--home",
         help="The folder of the ladder.",
         metavar="FOLDER",
-        default_factory=_organisers_home,
+        default_factory=_organisers_home,  # the environment of the moment decides
         show_default="where your system keeps program data",
     ),
 ]
@@ -52,7 +52,7 @@ WorkersOption = Annotated[
         help="The maximum number of matches at a time.",
         show_default="one for each processor",
         min=1,
-        max=4096,
+        max=4096,  # a cluster has more processors than MAX_WORKERS
         metavar="NUMBER",
     ),
 ]

@@ -79,6 +79,7 @@ def prune(
         raise LadderError(
             "say what is too old: --records-older-than 90d, --logs-older-than 30d, --versions-older-than 30d, or several of them"
         )
+    # The log has the bots in one order, whatever that of the options.
     kept = RetainedRecords(tuple(sorted(set(keep_bot or ()))), keep_one_block_of)
     if records_older_than is None and kept != NONE_RETAINED:
         raise LadderError("--keep-bot and --keep-one-block-of say which records stay: say --records-older-than, too")
@@ -86,6 +87,7 @@ def prune(
     versions_before, versions, version_bytes = _before(versions_older_than), 0, 0
     with Store(Home(home).database, create=False) as chronicle:
         for bot in kept.bots:
+            # A label such as `mybot v2` finds something, too.
             if all(version.bot != bot for version in chronicle.roster.find_versions(bot)):
                 raise LadderError(f"--keep-bot {bot}: records are kept of all versions of a bot; name it without one")
         if versions_before is not None:
@@ -131,6 +133,7 @@ def _before(age: str | None) -> str | None:
     found = re.fullmatch(r"([1-9][0-9]{0,4})d", age)
     if found is None or int(found[1]) > MAX_DAYS:
         raise LadderError(f"{age!r} is no age: write a number of days, such as 90d")
+    # In the ladder's form, because times are compared as texts.
     return (now() - timedelta(days=int(found[1]))).isoformat(timespec="milliseconds")
 
 

@@ -202,4 +202,5 @@ def look_at(
 
 def _unbuffered(command: Command) -> Command:
     """Make Python flush a bot's output at once; otherwise it could not be assigned to a decision."""
+    # Other programs ignore the variable.
     return replace(command, argv=["/usr/bin/env", "PYTHONUNBUFFERED=1", *command.argv])

@@ -106,6 +106,7 @@ def run(
     if option and len(set(game)) > 1:
         raise LadderError("options are those of one game; run each game by itself, or leave out --option")
     options = read_options(with_openings(option or [], openings))
+    # A game that is named twice counts once.
     chosen = [agree(find(name), options, seats) for name in dict.fromkeys(game)]
     place = Home(home)
     limits = chosen_limits(memory, tasks, cpus, no_pondering=no_pondering, unconfined=unconfined)
@@ -115,8 +116,10 @@ def run(
 
     with (
         Store(place.database, create=False) as store,
+        # Before the sandbox or the cluster, which take seconds to prepare.
         only_run(place, store),
         working(ray, place, workers, limits, wait, say) as (crew, sandbox),
+        # Standard output has the result alone.
         Progress(console=err, transient=True) as progress,
     ):
         for text, is_warning in isolation_report(limits, sandbox):

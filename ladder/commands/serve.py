@@ -188,15 +188,18 @@ def serve(
     chosen = [agree(find(name), {}, None) for name in dict.fromkeys(game or games())]
     names = [one.game.name for one in chosen]
     place = Home(home)
+    # Only now: mistakes in the options are single lines, as of all commands.
     journal.begin(log_format)
     began = time.monotonic()
     try:
         place.make()
+        # A server that was killed may have left some.
         sweep_uploads(place)
         if lack := lack_of_room(place.folder, OPEN_BYTES):
             note_room(lack)
             _wait_for_room(place, OPEN_BYTES)
         with (
+            # A server waits for as long as another command holds the database.
             Store(place.database, create=True, outwaits=True) as store,
             only_run(place, store),
             working(ray, place, workers, limits, wait, _note_machine) as (crew, sandbox),
@@ -204,6 +207,7 @@ def serve(
             called = AtHome(
                 is_open=at_home is not AtHomeMode.NONE,
                 guests=at_home is AtHomeMode.GUESTS,
+                # A served ladder plays with default options.
                 plays=lambda one: (one.options, one.clock) == ({}, str(control)) and one.game in names,
             )
             plan = RunPlan(
@@ -219,7 +223,7 @@ def serve(
                 invite=None if ray is not None else called.invite,
                 crew=crew,
             )
-            at_a_time = workers or (DEFAULT_WORKERS if ray is None else None)
+            at_a_time = workers or (DEFAULT_WORKERS if ray is None else None)  # None: all that the cluster has
             note(
                 "start",
                 dogana=installed_version(),
@@ -231,15 +235,17 @@ def serve(
             )
             for text, is_warning in isolation_report(limits, sandbox):
                 note("sandbox", logging.WARNING if is_warning else logging.INFO, text=text)
+            # People play on this machine, even if the cluster plays the matches.
             site = replace(site, walls=Isolation(confine(place, limits) if ray is not None else sandbox))
+            # Before the run, whose pool kills processes below this one that it does not know.
             with _listening(place, address, figures_at, called, pages_at, site, tls):
                 _play(place, store, plan)
     except KeyboardInterrupt as stop:
-        _note_stop(began, logging.INFO, str(stop) or "SIGINT")
+        _note_stop(began, logging.INFO, str(stop) or "SIGINT")  # `heeding_signals` names the signal
         raise typer.Exit(INTERRUPTED) from None
     except (DoganaError, OSError) as error:
         _note_stop(began, logging.ERROR, in_words(error))
-        raise typer.Exit(1) from None
+        raise typer.Exit(1) from None  # the journal has the reason
 
 
 def _note_machine(text: str) -> None:
@@ -280,6 +286,7 @@ def _listening(
         reached = {host} if site.proxy else {host, pages_at.rpartition(":")[0]}  # a proxy can encrypt
         if listen.key is None and not reached <= HERE:
             note("unencrypted", logging.WARNING, text="the connections are not encrypted; see --tls-cert")
+        # Nobody can connect to an address that stands for all.
         known_as = urlsplit(site.public_url).hostname or (gethostname() if host in EVERYWHERE else host)
         site = replace(site, address=f"{known_as}:{port}")
         with reading(figures.count) as calls, pages_beside(place, site, pages_at, certificate, calls) as url:
@@ -293,9 +300,11 @@ def _play(place: Home, store: Store, plan: RunPlan) -> None:
     On a full disk a run ends; when there is room again, another run continues from there.
     """
     with Authors(place.database, create=False) as authors:
+        # Only changes from now on are news.
         last = max((act.number for act in authors.acts(1)), default=0)
         while True:
             try:
+                # Closed at once if anything below fails: its workers must end before the next run.
                 with closing(run_locked(place, store, plan)) as steps:
                     for step in steps:
                         remark = step.remark
@@ -303,6 +312,7 @@ def _play(place: Home, store: Store, plan: RunPlan) -> None:
                             note(remark.event, remark.level, **(remark.fields or {"text": remark.text}))
                         for act in authors.acts_since(last):
                             last = act.number
+                            # Those of authors are in the journal already: the pages write them.
                             if act.who == ORGANISER_NAME:
                                 note("change", did=act.did, about=act.about, author=act.who)
             except (DoganaError, OSError) as error:

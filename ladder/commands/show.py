@@ -51,6 +51,7 @@ def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = Non
     if has_played:
         out.print(f"its matches:  {where.command('matches', bot)}", soft_wrap=True)
     has_failed = any(standing.status == Status.FAILED for standing in every)
+    # Bots at home keep their own logs.
     is_at_home = any(standing.at_home for version in found.versions[-1:] for standing in version.standings)
     if (has_played or has_failed) and not is_at_home:
         out.print(f"its log:      {where.command('log', bot)}", soft_wrap=True)

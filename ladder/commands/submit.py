@@ -74,6 +74,7 @@ def submit(
     if wrong := syntax_error(path):
         if where.server is None:
             raise BadBot(wrong)
+        # The ladder may have a newer Python.
         err.print(f"{wrong} (for the Python here, and perhaps for that of the ladder)", style="yellow", soft_wrap=True)
     bot = name_of(path) if name is None else name
     by = author
@@ -119,6 +120,7 @@ def name_of(path: Path) -> str:
     Raises:
         LadderError: if no character of it is allowed in a name.
     """
+    # `.` and `..` are no names.
     whole = path.resolve().name if path.name in ("", "..") else path.name
     if path.stem == "bot" and path.absolute().parent.name in BUILD_FOLDERS:
         whole = next((above.name for above in path.absolute().parents if above.name not in BUILD_FOLDERS), "") or whole

@@ -35,7 +35,7 @@ def table(
             justify="right" if head in numbers else "left",
             no_wrap=head not in fixed and (head in numbers or head in whole),
             width=fixed.get(head),
-            overflow="fold",
+            overflow="fold",  # Rich would cut long words
         )
     return made
 

@@ -79,7 +79,9 @@ def top(
     never = []
     for one in tables:
         if not one.blocks and not any(standing.place is not None for standing in one.versions):
+            # Of all games, those without matches share a line.
             never.append(title_of(one.condition))
+        # A game that is named has its table, even without matches.
         if game is not None or title_of(one.condition) not in never:
             print_standings(where, title_of(one.condition), one.versions)
     if never:

@@ -64,8 +64,10 @@ def web(
 
     place = Home(home)
     with Store(place.database, create=False) as chronicle:
+        # A folder that cannot be read as a ladder is refused before anybody connects.
         chronicle.results.count_of_matches()
     if play:
+        # Later, only the people at the pages would learn of it.
         check_free(place.tables)
     site = Site(
         has_tables=play,
@@ -79,4 +81,4 @@ def web(
         journal.begin(journal.Form.TEXT)
         out.print(f"the ladder is at {url_of(web, bound)} (Ctrl-C ends it)", soft_wrap=True)
         serve_pages(place, site, bound)
-    raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(INTERRUPTED)  # uvicorn has handled the signal and returned

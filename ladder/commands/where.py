@@ -60,7 +60,7 @@ def remote_ladder(server: str, login: Login | None = None) -> RemoteLadder:
         LadderError: if it is not a URL, its certificate cannot be read, or the token would be sent in plain text.
     """
     check_url(server)
-    from ladder.service.remote import RemoteLadder
+    from ladder.service.remote import RemoteLadder  # httpx and TLS take 50 ms
 
     return RemoteLadder(server, login)
 
@@ -82,7 +82,7 @@ class Where:
         if home is not None and server is not None:
             raise LadderError("--home is a ladder on this machine, --server is one elsewhere; leave out one of them")
         if home is None and server is None:
-            server = os.environ.get(SERVER_VARIABLE) or None
+            server = os.environ.get(SERVER_VARIABLE) or None  # empty: none
         return Where(home or default_home(), server)
 
     @contextmanager
@@ -127,5 +127,6 @@ class Where:
         if self.server is not None:
             place = ["--server", self.server]
         else:
+            # For the default folder the shorter command is the same.
             place = [] if self.home == default_home() else ["--home", str(self.home)]
         return shlex.join(["dogana", "ladder", *map(str, words), *place])

@@ -80,7 +80,7 @@ class Desk:
                 run=list(version.run),
                 is_new=is_new,
                 newest=max(one.number for one in facts.roster.versions().values() if one.bot == version.bot),
-                stopped=[] if is_new else stopped_standings(facts, version),
+                stopped=[] if is_new else stopped_standings(facts, version),  # a new one has yet to qualify
                 at_tables=version.bot in facts.roster.at_tables(),
             )
 

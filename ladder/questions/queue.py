@@ -131,6 +131,7 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
                     *_order_reasons(
                         one,
                         is_first=one.version == first,
+                        # On a new ladder nobody has waited.
                         waits_longest=one.last_block == longest_ago and waits[one.version] > 0,
                     ),
                     *_share_reasons(one, kept, versions, facts, condition),

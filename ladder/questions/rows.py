@@ -198,6 +198,7 @@ def condition_terms(condition: Condition) -> ConditionTerms:
 def standing_table(facts: Store, condition: Condition) -> list[StandingRow]:
     """Return the standings under a condition, best first."""
     listed = standings(facts, condition)
+    # Tables draw no trend of replaced versions, of which a bot may have hundreds.
     current = [one.version.id for one, _ in listed if one.status is not Status.REPLACED]
     trends = facts.history.rating_history(current, condition, TREND_BLOCKS)
     return [
