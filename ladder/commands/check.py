@@ -193,25 +193,21 @@ class _Report:
         self._bar = self._progress.add_task("steps", total=None)
 
     def expect(self, steps: list[Step]) -> None:
-        """Set the list of steps."""
         self._expected = steps
         self._progress.update(self._bar, total=len(steps))
         self._print()
 
     def note(self, verdict: Verdict) -> None:
-        """Add a verdict."""
         self._verdicts[verdict.step.name] = verdict
         self._progress.update(self._bar, completed=len(self._verdicts))
         self._print()
 
     def skip_the_rest(self, why: str) -> None:
-        """Mark all remaining steps as skipped, with the reason."""
         for step in self._expected:
             if step.name not in self._verdicts:
                 self.note(Verdict(step, StepOutcome.SKIPPED, why))
 
     def count(self, outcome: StepOutcome) -> int:
-        """Count the verdicts of one kind."""
         return sum(verdict.outcome is outcome for verdict in self._verdicts.values())
 
     def close(self) -> None:

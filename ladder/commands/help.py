@@ -141,7 +141,6 @@ class _Page:
                         formatter.write(f"{'':{formatter.current_indent}}{line}\n")
 
     def write_parameters(self, params: Sequence[Any], ctx: Any, formatter: Any) -> None:
-        """Write arguments and options."""
         shown = [param for param in params if not param.hidden]
         for kind in ("argument", "option"):
             rows = [_row(param, ctx) for param in shown if param.param_type_name == kind]

@@ -146,7 +146,6 @@ class _Facts(Collector):
         self._home = home
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the figures from the database."""
         with Store(self._home.database, create=False) as store:
             versions = store.roster.versions()
             yield CounterMetricFamily(

@@ -221,7 +221,6 @@ def _verification(login: Login) -> ssl.SSLContext | bool:
 
 
 def _parameters(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a request as parameters."""
     for name, value in fields.items():
         if isinstance(value, dict):
             yield from ((f"{name}[{key}]", one) for key, one in value.items())

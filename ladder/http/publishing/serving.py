@@ -227,7 +227,6 @@ class _Restarted:
         self._thread = threading.Thread(target=self._watch, name="pages", daemon=True)
 
     def begin(self) -> None:
-        """Start the process."""
         with undisturbed():
             self._start()
             self._thread.start()

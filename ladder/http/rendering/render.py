@@ -62,7 +62,6 @@ def _asset(context: Context, name: str) -> str:
 
 
 def _lasting(milliseconds: float) -> str:
-    """Return a duration as a short text."""
     if milliseconds < 1:
         return "under 1 ms"
     return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
