@@ -386,7 +386,7 @@ class _Play:
         """Count a match, or note that it was void."""
         # An event that is due closes before this match counts.
         self._remarks += self._events.advance()
-        # After a kill from here on, the match is played again, and its new record replaces this one.
+        # After a kill before it counts, the match is played again, and its new record replaces this one.
         archive_match(self._home, match, end)
         del self._playing[match.match_id]
         seconds = time.monotonic() - self._began.pop(match.match_id)

@@ -42,6 +42,7 @@ class Desk:
 
     @contextmanager
     def _ladder(self, *, is_of_one_moment: bool) -> Iterator[Ladder]:
+        # Within a snapshot nothing can be written.
         with self._facts() as facts, facts.reading() if is_of_one_moment else nullcontext():
             yield Ladder(self._home, facts, self._caller, self._address)
 

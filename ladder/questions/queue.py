@@ -146,6 +146,7 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
             why=f"{one.author} has had {budgets[one.author].today} of {budgets[one.author].matches} matches today",
             again=NEXT_DAY,
         )
+        # `queue_of` leaves them out.
         for one in candidates(facts, condition)
         if one.author in budgets and budgets[one.author].is_used_up
     ]

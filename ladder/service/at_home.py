@@ -114,7 +114,7 @@ class Client:
                 raise Silent(f"nothing was heard of the client for {seconds:g} s") from None
             if request is None:
                 return
-            # A beat that answers none is a message like others, which are counted.
+            # A beat that answers none is no answer: `heard` counts and refuses it.
             if request.HasField("beat") and self._beats:
                 self._beats -= 1
             else:
