@@ -123,6 +123,7 @@ def test_dogana_works_after_the_others_and_says_so_when_they_take_its_files_away
     environment.refuses("files of Dogana's package ladder are missing, as after another distribution was removed; ")
 
 
+@pytest.mark.long
 def test_dogana_names_the_distribution_that_has_replaced_a_package(environment: Environment) -> None:
     environment.install(DISTRIBUTION, "openai-agents")
     for command in ("dogana", "dogana-arena"):

@@ -13,6 +13,7 @@ from referee.game import Action, Game, Observation, State, label
 from referee.kit.chance import FastChance
 from referee.playout import play_row
 from referee.registry import find, games, house_bot, house_bots, shipped_board
+from tests.cases import mostly_long
 
 DECISIONS = {"valparaiso": 14}
 """The decisions of a test in games whose greedy is slow; 60 in others."""
@@ -94,7 +95,7 @@ def test_with_a_small_temperature_every_decision_is_greedys_or_looks_as_good(nam
         assert row == choose(state.setup, *question[:2]) or rated[tuple(row)] == pytest.approx(max(rated.values()))
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", mostly_long(GAMES))
 def test_every_row_begins_with_a_legal_action_and_a_hot_bot_plays_each(name: str) -> None:
     game, several = find(name), 0
     hot = house_bot("greedy:temperature=1000,seed=1")(game, begun(game).setup, "m", 0)

@@ -121,6 +121,7 @@ def agreement(seed: int, policy: GreedyPolicy | None) -> tuple[int, int]:
     return right, piles
 
 
+@pytest.mark.long
 def test_samples_with_a_policy_lay_piles_where_it_would() -> None:
     guessed = [agreement(seed, GreedyPolicy()) for seed in range(6)]
     drawn = [agreement(seed, None) for seed in range(6)]

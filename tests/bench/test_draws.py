@@ -51,6 +51,7 @@ def played(seed: int, value: Callable[[Race], Sequence[float]]) -> tuple[float, 
     return race.points[0] - race.points[1] + noise, luck.points[0] - luck.points[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("value", [expected, nonsense])
 def test_luck_has_the_mean_0_with_any_value_and_results_without_it_keep_theirs(
     value: Callable[[Race], Sequence[float]],

@@ -17,6 +17,7 @@ def test_a_seed_says_all(way: Way) -> None:
     assert winners(Cell(8, 4), way, 1, 3) == winners(Cell(8, 4), way, 1, 3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", WAYS, ids=[way.name for way in WAYS])
 def test_the_best_entrant_wins_more_often_than_by_chance_and_not_always(way: Way) -> None:
     shares = [winners(Cell(8, 4), way, 1, seed)[0] for seed in range(30)]

@@ -100,6 +100,7 @@ def test_openings_make_matches_differ() -> None:
     assert len(set(ends(Cell("yunnan", 2), 4))) > 35
 
 
+@pytest.mark.long
 def test_the_page_is_made_from_the_results(tmp_path: Path) -> None:
     page = tmp_path / "luck.md"
     page.write_text(luck.PAGE.read_text())

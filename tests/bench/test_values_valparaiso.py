@@ -32,6 +32,7 @@ def test_a_measurement_depends_on_the_seed_alone() -> None:
     assert played(setup, 6, factors(3))[0] != drawn
 
 
+@pytest.mark.long
 def test_a_measurement_has_an_effect_for_each_estimate() -> None:
     found = measured(GAME.setup(2, {}, shipped_board(GAME)), 60, 1, factors(2))
     assert len(found) == len(NAMES)

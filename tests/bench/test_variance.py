@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.variance import Block, Shares, bootstrap, shares_and_gain, shares_of, table_of
+from tests.cases import mostly_long
 
 
 def beyond(numbers: list[float], variance: float) -> list[float]:
@@ -50,7 +51,7 @@ def test_known_shares_are_within_the_intervals(seats: int, parts: Shares) -> Non
         assert found.high - found.low < 0.25
 
 
-@pytest.mark.parametrize("seats", [2, 3, 5])
+@pytest.mark.parametrize("seats", mostly_long([2, 3, 5]))
 def test_intervals_contain_the_true_share_of_the_seed_as_often_as_they_say(seats: int) -> None:
     parts, caught = Shares(0.0, 0.2, 0.3, 0.5), 0
     for seed in range(40):

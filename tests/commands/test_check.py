@@ -48,6 +48,7 @@ def test_failures_come_with_how_to_mend_them_and_the_last_line_is_the_verdict(do
     assert re.fullmatch(r"4 steps passed, 1 failed, \d+ skipped, 2 told", lines[-1])
 
 
+@pytest.mark.long
 def test_json_is_one_object_with_all_steps(dogana: Dogana, failing: Path) -> None:
     told = json.loads(dogana("check", failing, "--json", "--memory", "64", status=1).stdout)
     assert told["run"] == ["python", "bot.py"]

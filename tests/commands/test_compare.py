@@ -43,6 +43,7 @@ def test_the_better_of_two_bots_is_found_and_five_lines_say_how(dogana: Dogana) 
     assert "about " in ended.stderr
 
 
+@pytest.mark.long
 def test_the_worse_of_two_bots_is_not_better_with_a_status_of_its_own(dogana: Dogana) -> None:
     ended = dogana("compare", "random", "greedy", "--game", "venezia", "--seed", 1, status=1)
     assert ended.stdout.startswith("verdict  not better: random is not better than greedy by the margin\n")
@@ -61,6 +62,7 @@ def test_a_comparison_that_reaches_its_maximum_is_undecided(dogana: Dogana) -> N
     assert (verdict["verdict"], verdict["blocks"], len(found)) == ("undecided", 10, 10)
 
 
+@pytest.mark.long
 def test_an_undecided_comparison_does_not_call_versions_level_whose_range_may_say_otherwise(dogana: Dogana) -> None:
     ended = dogana("compare", "greedy", GREEDY, *QUICK, "--max", 10, "--margin", 0.01, status=2)
     assert ended.stdout.startswith(
@@ -68,6 +70,7 @@ def test_an_undecided_comparison_does_not_call_versions_level_whose_range_may_sa
     )
 
 
+@pytest.mark.long
 def test_a_margin_that_the_maximum_cannot_decide_is_named_with_the_blocks_that_it_takes(dogana: Dogana) -> None:
     ended = dogana("compare", "greedy", GREEDY, *QUICK, "--max", 11, "--margin", 0.01, status=2)
     assert "versions that differ by the margin take about 210 blocks; only a larger difference shows" in ended.stderr
@@ -88,6 +91,7 @@ def test_each_block_is_a_json_object_and_so_is_the_verdict(dogana: Dogana) -> No
     assert blocks(dogana(*words, "--workers", 1).stdout) == (found, verdict)
 
 
+@pytest.mark.long
 def test_a_crash_loses_its_seat_and_its_reason_is_printed(dogana: Dogana, tmp_path: Path) -> None:
     (tmp_path / "crash.py").write_text(
         "import sys\nfrom dogana.sdk import play\nplay(lambda decision: print('I give up', flush=True) or sys.exit(7))\n"

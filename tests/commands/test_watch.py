@@ -202,7 +202,8 @@ def test_ctrl_c_at_a_screen_that_hangs_after_the_end_ends_the_screen_alone(capfd
     assert not Path(f"/proc/{asyncio.run(plays())}").exists()
 
 
-@pytest.mark.parametrize("game", mostly_long(["venezia", "valparaiso", "yunnan"]))
+@pytest.mark.long
+@pytest.mark.parametrize("game", ["venezia", "valparaiso", "yunnan"])
 def test_each_action_is_told_as_on_the_page_though_several_are_played_at_once(
     dogana: Dogana, tmp_path: Path, game: str
 ) -> None:

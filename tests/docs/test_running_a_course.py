@@ -162,6 +162,7 @@ def test_every_command_of_the_page_runs_from_the_first_week_to_the_last(tmp_path
     assert (machine.home / "final" / "matches.csv").read_text().count("\n") > 1
 
 
+@pytest.mark.long
 @needs_bubblewrap
 def test_the_final_runs_among_the_best_of_the_ladder_and_as_its_unit_runs_it(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)

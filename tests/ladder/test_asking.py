@@ -177,6 +177,7 @@ def test_two_commands_lead_from_out_in_the_standings_to_the_lost_decision_and_to
     assert "first line" not in log  # only the end of it
 
 
+@pytest.mark.long
 def test_each_match_has_reasons_for_its_ratings_or_is_in_the_first_rated_block_of_a_bot(
     shown: Callable[..., str], ask: Ask
 ) -> None:
@@ -245,6 +246,7 @@ def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, t
             assert dogana(*words).stdout
 
 
+@pytest.mark.long
 def test_a_match_of_the_ladder_is_replayed_by_the_beginning_of_its_id(
     dogana: Dogana, ask: Ask, told: Home, tmp_path: Path
 ) -> None:

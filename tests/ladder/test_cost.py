@@ -101,6 +101,7 @@ def test_the_cost_of_the_standings_does_not_grow_with_the_history_once_they_were
     assert 0 < long < 1.2 * short
 
 
+@pytest.mark.long
 def test_to_schedule_the_first_block_costs_the_same_however_many_pairs_have_met(crowded: tuple[Store, Store]) -> None:
     few, many = (len(store.file.rows("select 1 from meetings")) for store in crowded)
     assert 3 * few < many

@@ -23,6 +23,7 @@ from ladder.play import running
 from ladder.play.pool import End
 from referee.records.audit_log import AuditError, check
 from referee.records.chain import FIRST_HASH, link
+from tests.cases import mostly_long
 from tests.ladder.announced import Clock, clock, closed, play_out, set_clock, terms
 from tests.ladder.logged import Entries, entries_of, first, forge, key_of, written
 from tests.ladder.made import differences, ladder, next_matches
@@ -41,8 +42,8 @@ def is_over(store: Store) -> bool:
     return store.tournaments.find("final").phase is Phase.OVER
 
 
-@pytest.mark.parametrize("places", [1, 2, 5])
-@pytest.mark.parametrize("share", [20, 50, 100])
+@pytest.mark.parametrize("places", mostly_long([2, 1, 5]))
+@pytest.mark.parametrize("share", mostly_long([50, 100, 20], 2))
 def test_an_event_gets_its_share_of_the_matches_and_the_ladder_the_others(
     tmp_path: Path, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch, places: int, share: int
 ) -> None:

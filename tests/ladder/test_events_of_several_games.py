@@ -22,6 +22,7 @@ from ladder.play.tournament_matches import TournamentMatches
 from ladder.questions.desk import Desk
 from ladder.questions.events import EventAnswer, EventRequest, EventsRequest
 from referee.tournament.plan import Format, TieBreak
+from tests.cases import mostly_long
 from tests.commands.conftest import Dogana
 from tests.ladder.announced import Clock, clock, closed, matches_of, play_out, terms
 from tests.ladder.in_process import dogana
@@ -108,7 +109,7 @@ def test_a_version_is_entered_only_if_it_has_qualified_in_all_games(store: Store
 # --- playing ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", [Format.ROUND_ROBIN, Format.SWISS, Format.KNOCKOUT])
+@pytest.mark.parametrize("form", mostly_long([Format.KNOCKOUT, Format.ROUND_ROBIN, Format.SWISS]))
 def test_every_table_plays_all_games_however_often_it_is_killed(
     store: Store, both: tuple[Condition, ...], clock: Clock, tmp_path: Path, form: Format
 ) -> None:

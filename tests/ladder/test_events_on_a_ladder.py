@@ -22,6 +22,7 @@ from referee.kit.chance import commitment
 from referee.match.result import Outcome
 from referee.tournament.plan import Format
 from referee.tournament.standings import final_table
+from tests.cases import mostly_long
 from tests.ladder.announced import CLOSES, Clock, clock, closed, matches_of, play_out, terms
 from tests.ladder.made import CONDITION, GAME, OTHER, differences, ladder, next_matches, play
 
@@ -167,7 +168,7 @@ def test_the_seeds_of_matches_follow_from_that_of_the_event_and_from_its_entrant
         (Format.KNOCKOUT, {"top": 6, "seats": 4, "advance": 2, "blocks": 1}, 3 + 3 + 4),
     ],
 )
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", mostly_long(range(3)))
 def test_an_event_that_is_killed_again_and_again_is_played_as_one_that_is_not(
     store: Store, clock: Clock, tmp_path: Path, form: Format, changes: dict[str, int], matches: int, seed: int
 ) -> None:

@@ -207,6 +207,7 @@ def test_what_is_private_is_listed_and_told_of_in_the_docs_with_the_reason(store
         assert {column.name for column in columns(store, table)} == names
 
 
+@pytest.mark.long
 def test_a_change_of_what_is_private_changes_no_view(whole: Home, store: Store, tmp_path: Path) -> None:
     for table in PRIVATE:
         for column in columns(store, table):

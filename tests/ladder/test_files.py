@@ -112,6 +112,7 @@ def test_a_ladder_without_the_files_says_why(home: Home, tmp_path: Path) -> None
         sent(home, "mybot")
 
 
+@pytest.mark.long
 def test_an_old_version_takes_a_seat_against_the_new_one(dogana: Dogana, tmp_path: Path) -> None:
     (tmp_path / "mybot.py").write_text(BOT)
     dogana("ladder", "submit", "mybot.py", "--home", "home", "--author", "ann")

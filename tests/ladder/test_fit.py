@@ -43,6 +43,7 @@ def test_without_a_match_nothing_is_estimated() -> None:
     assert fit([]) == {}
 
 
+@pytest.mark.long
 @SOME
 @given(ladders(), st.randoms(use_true_random=False))
 def test_the_order_of_matches_and_of_seats_says_nothing(matches: list[CountedMatch], chance: random.Random) -> None:
@@ -61,6 +62,7 @@ def test_where_the_search_begins_says_nothing(matches: list[CountedMatch], start
     assert fit(matches, start) == fit(matches)
 
 
+@pytest.mark.long
 @SOME
 @given(ladders(), st.permutations(range(1, 9)), st.integers(1, 3))
 def test_ids_of_versions_and_blocks_say_nothing(matches: list[CountedMatch], names: list[int], factor: int) -> None:

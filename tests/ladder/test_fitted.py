@@ -32,6 +32,7 @@ from ladder.questions.in_words import disagreement, open_places, strength
 from ladder.questions.rows import StandingRow
 from ladder.questions.standings import TopRequest
 from referee.match.result import Outcome
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 from tests.ladder.filled import filled
 from tests.ladder.in_process import dogana
@@ -185,8 +186,9 @@ def with_remote(store: Store, version: Version, blocks: int, *, guests: bool) ->
             yield from matches
 
 
-@pytest.mark.parametrize("is_absent", [False, True])
-@pytest.mark.parametrize("guests", [True, False])
+@pytest.mark.parametrize(
+    ("guests", "is_absent"), mostly_long([(True, True), (True, False), (False, True), (False, False)])
+)
 def test_the_fit_and_the_live_rating_are_of_the_same_versions(tmp_path: Path, guests: bool, is_absent: bool) -> None:
     with ladder(tmp_path, 3) as store:
         enter_house_bots(store, CONDITION)

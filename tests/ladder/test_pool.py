@@ -28,6 +28,7 @@ from referee.records.verify import verify
 from referee.registry import find
 from referee.sandbox.box import Sandbox
 from referee.sandbox.system import children
+from tests.cases import mostly_long
 from tests.patience import wait_until
 from tests.processes import running_in
 from tests.referee.test_processes import STARVED, neighbours
@@ -77,11 +78,13 @@ def attempts(pool: Pool, one: Match) -> Iterator[End]:
 
 @pytest.mark.parametrize(
     ("action", "reason"),
-    [
-        (f"os.kill({WORKER}, signal.SIGSTOP); signal.pause()", "the worker showed no sign of life for 5 s"),
-        (f"os.kill({WORKER}, signal.SIGKILL); signal.pause()", "the worker was killed by SIGKILL"),
-    ],
-    ids=["stopped", "killed"],
+    mostly_long(
+        [
+            (f"os.kill({WORKER}, signal.SIGKILL); signal.pause()", "the worker was killed by SIGKILL"),
+            (f"os.kill({WORKER}, signal.SIGSTOP); signal.pause()", "the worker showed no sign of life for 5 s"),
+        ]
+    ),
+    ids=["killed", "stopped"],
 )
 def test_a_worker_that_is_stopped_or_killed_is_replaced_and_nothing_of_its_match_is_left(
     home: Home, tmp_path: Path, action: str, reason: str

@@ -256,6 +256,7 @@ def test_the_command_says_what_a_sample_has_not_looked_at(home: Home, dogana: Do
     assert "verified before: " in dogana("ladder", "recompute", "--home", "home", status=1).stdout
 
 
+@pytest.mark.long
 def test_the_first_problems_are_told_and_the_others_counted_and_all_can_be_noted_as_lost(
     tmp_path: Path, dogana: Dogana
 ) -> None:

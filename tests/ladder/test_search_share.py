@@ -181,6 +181,7 @@ def test_search_is_rated_on_a_ladder_whose_results_follow_from_its_log(
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
 
 
+@pytest.mark.long
 def test_a_new_ladder_gives_search_a_tenth(dogana: Dogana, tmp_path: Path) -> None:
     """Nothing else is said: it comes in, and has no match among the first ones."""
     (tmp_path / "mybot.py").write_text(PLAIN)

@@ -264,6 +264,7 @@ async def all_matches(scene: Scene) -> None:
     await scene.play(plan_of(SEALED, 2, options={"timer": 5}), first_to_commit, hurried)
 
 
+@pytest.mark.long
 def test_every_field_and_value_of_the_envelope_is_seen_set() -> None:
     scene = Scene()
     asyncio.run(asyncio.wait_for(all_matches(scene), patient(300)))

@@ -25,6 +25,7 @@ from referee.match.result import Outcome
 from referee.records.verify import verify
 from referee.registry import find
 from tests import matches
+from tests.cases import mostly_long
 from tests.patience import patient, wait_until
 from tests.processes import is_running, wait_for_the_end
 from tests.tables import plan_of
@@ -297,7 +298,7 @@ def play_in_a_process(folder: Path, *options: str) -> subprocess.CompletedProces
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL])
+@pytest.mark.parametrize("number", mostly_long([signal.SIGKILL, signal.SIGSTOP]))
 def test_an_agent_that_attacks_its_supervisor_neither_hangs_the_match_nor_leaves_anybody_behind(
     number: signal.Signals, tmp_path: Path
 ) -> None:
@@ -324,7 +325,9 @@ def test_an_agent_that_attacks_its_supervisor_neither_hangs_the_match_nor_leaves
     wait_until(lambda: not is_running(int((tmp_path / "left").read_text())))
 
 
-@pytest.mark.parametrize("answer_after", [2.8, 3.4], ids=["answers while it is stopped", "answers afterwards"])
+@pytest.mark.parametrize(
+    "answer_after", mostly_long([2.8, 3.4]), ids=["answers while it is stopped", "answers afterwards"]
+)
 def test_an_agent_that_stops_the_referee_gains_no_time(answer_after: float, tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text(

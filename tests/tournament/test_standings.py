@@ -173,6 +173,7 @@ def test_equal_bots_are_not_told_apart_and_the_chance_is_the_same_for_every_call
         assert row.interval[0] < row.points < row.interval[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("entrants", "blocks"), [(6, 2), (4, 6)])
 def test_intervals_hold_what_they_say(entrants: int, blocks: int) -> None:
     """Of 60 tournaments between equal bots, the intervals have the truth in nearly 19 of 20 cases."""

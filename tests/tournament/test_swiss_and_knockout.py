@@ -257,6 +257,7 @@ def companies(field: tuple[int, ...], seats: int) -> Iterator[list[tuple[int, ..
             yield [(field[0], *others), *rest]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("entrants", "seats", "length"), [(9, 3, 4), (12, 3, 5), (8, 4, 4), (10, 5, 4)])
 @pytest.mark.parametrize("seed", range(5))
 def test_at_larger_tables_too_no_other_companies_have_fewer_meetings_again(

@@ -126,6 +126,7 @@ def test_an_older_version_can_be_looked_at_and_one_that_has_not_played_says_so(h
         page(home, BOT, {"version": "3"}, bot="best")
 
 
+@pytest.mark.long
 def test_the_last_of_many_versions_are_listed_and_the_others_counted(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
     with Store(home.database, create=False) as chronicle:

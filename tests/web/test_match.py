@@ -98,6 +98,7 @@ def test_a_page_has_the_times_and_the_limit_and_links_to_the_other_rotations(see
         assert page.find("a", string=other) is not None
 
 
+@pytest.mark.long
 def test_a_page_says_why_each_rating_rose_or_fell(tmp_path: Path, browse: Browse) -> None:
     home, explained = told_ladder(tmp_path / "home", 24), 0
     client = browse(home)

@@ -152,6 +152,7 @@ play(lambda decision: list(decision.labels).index("commit") if "commit" in decis
 """
 
 
+@pytest.mark.long
 def test_v2_8_for_real_the_slow_are_closed_and_the_record_needs_no_clock(tmp_path: Path) -> None:
     options = {**EXPERT, "timer_seconds": 1, "countdown_seconds": 0, "max_rounds": 2}
     (tmp_path / "slow.py").write_text(SLOW)
