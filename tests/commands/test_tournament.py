@@ -9,12 +9,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from house_bots.random_bot import RandomBot
 
+from referee.commands.tournament.folder import TournamentFolder
 from referee.live.matches.fixture_matches import match_plan
 from referee.live.matches.play import House
 from referee.tournament.course import course
@@ -115,6 +117,17 @@ def test_two_cannot_run_a_tournament_at_once(dogana: Dogana, cup: Path, tmp_path
             in dogana("tournament", "run", "cup", status=1).stderr
         )
         assert "run by process 1 on here" in dogana("tournament", "show", "cup").stdout
+
+
+def test_a_look_at_a_tournament_never_keeps_a_run_from_starting(cup: Path) -> None:
+    folder = TournamentFolder(cup)
+    with folder.alone():
+        assert folder.is_running()
+    with (cup / ".lock").open() as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        threading.Timer(0.05, fcntl.flock, (looking, fcntl.LOCK_UN)).start()
+        with folder.alone():
+            assert folder.is_running()
 
 
 def forged(cup: Path, name: str, **changes: Any) -> Path:

@@ -8,9 +8,10 @@ import json
 import os
 import re
 import socket
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from referee.commands.plan_file import COMPARISON, LADDER, SERIES, TOURNAMENT
 from referee.files import check_regular, in_words, make_folder, read_file, write_file, write_private
@@ -29,6 +30,7 @@ _OTHERS = {
 """Other uses of a folder, by the file that shows each."""
 _UNFINISHED = re.compile(r"round\d+-table\d+-.+-rotation\d+\.(\d+)(\.[0-9a-f]{8}\.part)?", re.ASCII)
 MAX_LOCK_BYTES = 1000
+LOCK_TRIES = 10
 
 
 class TournamentFolder:
@@ -205,12 +207,8 @@ class TournamentFolder:
         check_regular(self._lock)
         # "a": the line of the process that has the lock must stay until it is ours.
         with open(self._lock, "ab", buffering=0, opener=_open_no_link) as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise TournamentError(f"{self.folder} is being run by {self.runner()}; wait for its end") from None
-            except OSError:
-                pass  # a file system without locks, such as some network file systems
+            if not _locked(file):
+                raise TournamentError(f"{self.folder} is being run by {self.runner()}; wait for its end")
             try:
                 file.truncate(0)
                 file.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
@@ -256,6 +254,20 @@ class TournamentFolder:
             found = _UNFINISHED.fullmatch(path.name)
             if found is not None and not is_alive(int(found[1])):
                 path.unlink(missing_ok=True)
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Lock a file, unless another process holds its lock for more than a moment; return whether it is locked."""
+    for _ in range(LOCK_TRIES):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.02)  # `is_running` has the lock while it looks, and a run must not take it for another run
+        except OSError:
+            return True  # a file system without locks, such as some network file systems
+        else:
+            return True
+    return False
 
 
 def _open_no_link(path: str, flags: int) -> int:
