@@ -60,8 +60,10 @@ def finalists(
     for version in chosen:
         inspector.check(version)  # so that the copy is what was submitted
         copy = folder / f"{version.bot}-v{version.number}"
+        if force and copy.exists():
+            shutil.rmtree(copy)  # `copytree` replaces no links, and would leave files that the version does not have
         # Links stay links: they could lead out of the folder.
-        shutil.copytree(place.versions / version.content_hash, copy, symlinks=True, dirs_exist_ok=force)
+        shutil.copytree(place.versions / version.content_hash, copy, symlinks=True)
         _let_change(copy)
         out.print(f"{copy.name}={copy}", soft_wrap=True, highlight=False)
     if len(chosen) < top:

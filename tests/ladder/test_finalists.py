@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from ladder.facts.store import Store
+from ladder.intake.submission import submit
 from ladder.operation.home import Home
+from ladder.play.running import count
 from referee.bots.files import hash_of
 from tests.commands.conftest import Dogana, dogana
-from tests.ladder.made import GAME
-from tests.ladder.rated_ladder import rated_ladder
+from tests.ladder.made import CONDITION, GAME, next_matches, result_of
+from tests.ladder.rated_ladder import BOT, rated_ladder
 
 __all__ = ["dogana"]
 
@@ -41,6 +44,28 @@ def test_copies_can_be_changed_and_replaced_and_are_the_same_bots(dogana: Dogana
     copy = tmp_path / "bots" / "cem-v2"
     assert all(path.stat().st_mode & 0o200 for path in (copy, *copy.rglob("*")))
     assert (home.versions / hash_of(copy)).is_dir()
+
+
+def test_a_copy_is_replaced_as_a_whole_with_its_links(dogana: Dogana, home: Home, tmp_path: Path) -> None:
+    folder = tmp_path / "cem"
+    folder.mkdir()
+    (folder / "bot.py").write_text(BOT)
+    (folder / "bot.toml").write_text('run = ["python3", "bot.py"]\n')
+    (folder / "link.py").symlink_to("bot.py")
+    version, _ = submit(home, folder, "cem", "author-of-cem")
+    with Store(home.database, create=False) as store:
+        store.admission.qualify(version.id, CONDITION, passed=True, reason="")
+        for seed in range(4):
+            for match in next_matches(store, seed):
+                ranks = [1 if one == version else 2 for one in match.seats]
+                count(store, match, result_of(match, ranks), match.match_id)
+    words = ("ladder", "finalists", "bots", "--game", GAME.name, "--home", home.folder)
+    dogana(*words)
+    copy = tmp_path / "bots" / "cem-v3"
+    (copy / "left.py").touch()
+    dogana(*words, "--force")
+    assert (copy / "link.py").is_symlink()
+    assert hash_of(copy) == version.content_hash
 
 
 def test_a_ladder_without_ratings_and_changed_files_are_refused(dogana: Dogana, home: Home) -> None:
