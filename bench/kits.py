@@ -222,7 +222,7 @@ async def _play(folder: Path) -> tuple[float, float, int, int]:
             assert await talk.hear(WAIT_SECONDS), talk.process.log.text()
             answered.append(time.monotonic())
             trips.append(answered[-1] - sent)
-        text = Path(f"/proc/{talk.process.agent}/status").read_text()  # as long as it lives
+        text = Path(f"/proc/{talk.process.agent}/status").read_text()  # while it still runs
         status = {line.partition(":")[0]: line.partition(":")[2] for line in text.splitlines()}
         await talk.say(OVER)
         assert await talk.exit(WAIT_SECONDS) == "exited with status 0", talk.process.log.text()

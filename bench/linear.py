@@ -69,6 +69,7 @@ class Sums:
             for row, one in enumerate(weights)
             for column, other in enumerate(weights)
         )
+        # The sum of (target - prediction) squared, multiplied out: the sums suffice, and no position is stored.
         error = self.squares - 2 * sum(map(float.__mul__, weights, self.sides)) + crossed
         return 1 - error / self.squares
 
@@ -92,7 +93,6 @@ def write_values(game: str, features: Sequence[str], made_by: str, fits: Mapping
         f"features = {json.dumps(features)}",
     ]
     for seats, rows in fits.items():
-        # The sum of (target - prediction) squared, multiplied out: the sums suffice, and no position is stored.
         lines += ["", f"[seats{seats}]"]
         lines += [f"{row} = {json.dumps(weights)} # R2 {share:.2f}" for row, (weights, share) in rows.items()]
     (FOLDER / f"{game}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")

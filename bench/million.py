@@ -104,7 +104,7 @@ def compare(homes: Sequence[tuple[Home, int]], rounds: int, blocks: int) -> Iter
         took = [[_timed(ask) for ask in asks] for _ in range(rounds)]
         yield what, [median(times) for times in zip(*took, strict=True)]
     stores = [Store(home.database, create=False) for home, _ in homes]
-    # The steps of all ladders are measured in turn, because each round is drawn from all.
+    # `zip` draws a round from each ladder in turn, so all are measured under the same load.
     steps = list(zip(*(measure(store, blocks) for store in stores), strict=True))
     for step in steps[0][0]:
         yield step, [median(one[step] for one in times) for times in zip(*steps, strict=True)]

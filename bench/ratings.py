@@ -157,8 +157,8 @@ def _fitted(cast: Sequence[Bot], matches: Sequence[CountedMatch]) -> list[Range]
 
 
 def _shift(ranges: Sequence[Range]) -> float:
-    # Only differences of ratings mean something.
     """Return the mean of truth less estimate, weighted by the blocks of each bot."""
+    # Only differences of ratings mean something.
     return fmean((one.strength - one.estimate for one in ranges), [one.blocks for one in ranges])
 
 

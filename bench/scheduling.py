@@ -104,6 +104,7 @@ def ours(field: Field) -> Iterator[list[int]]:
     queue = Queue([], {})
     due: dict[int, int] = {}
     while True:
+        # The queue has copies of the facts, so changed bots are put in anew.
         for number in field.changed:
             queue.remove(number)
             bot = field.playing.get(number)
@@ -113,7 +114,6 @@ def ours(field: Field) -> Iterator[list[int]]:
                 Candidate(
                     version=number,
                     author=f"author{number}",
-                    # The queue knows these bots as they were.
                     rating=bot.rating,
                     blocks=bot.blocks,
                     last_block=bot.last_block,

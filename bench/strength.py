@@ -63,7 +63,7 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
             break
         actor = state.seats_to_act()[0]
         question = _Question(state.observation(actor), state.legal_actions(actor))
-        # In every decision, also those of `search`: it is noted where that departs.
+        # `greedy` answers in the seat of `search`, too, so that departures from it can be noted.
         row = greedys = _answer(greedy, question)
         if actor == seat:
             row = _answer(search, question)

@@ -140,7 +140,7 @@ def trials(blocks: Sequence[Sequence[float]]) -> float:
     if not spread:
         return matches
     share = mean(shares)
-    # Korn and Graubard's correction: t with the degrees of freedom of independent matches, to that of the blocks.
+    # Korn and Graubard's correction: the square of Student's t for independent matches over that for the blocks.
     few = (limit(matches - 1) / limit(count - 1)) ** 2
     return min(matches, max(count, few * share * (1 - share) * count / spread))
 

@@ -49,7 +49,7 @@ def check_free(path: Path, *, force: bool, is_folder: bool = False) -> None:
         if not (is_folder or path.parent.is_dir()):
             raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path)) from None
         return
-    # A link that leads nowhere is looked at itself, and counts as something.
+    # Of a link that leads nowhere, the link itself counts, as something that is there.
     if stat.S_ISLNK(found.st_mode) and path.exists():
         found = path.stat()
     if stat.S_ISDIR(found.st_mode):
@@ -118,7 +118,7 @@ def read_file(path: Path, max_bytes: int) -> bytes:
     """
     check_regular(path)
     with path.open("rb") as file:
-        data = file.read(max_bytes + 1)  # one more: a longer file, or one that grows, is noticed without being read
+        data = file.read(max_bytes + 1)  # one more, so that a longer or growing file is noticed, but not read whole
     if len(data) > max_bytes:
         raise OSError(errno.EFBIG, f"has more than {max_bytes} bytes", str(path))
     return data

@@ -527,7 +527,7 @@ class Game(ABC):
                 chosen[name] = known[name].parse(value)
             except ValueError as error:
                 problems.append(str(error))
-        # It may rely on options that are valid one by one.
+        # `check_options` may rely on each option being valid by itself.
         if not problems:
             problems += self.check_options(seats, chosen)
         document = Document(board_data, "board")

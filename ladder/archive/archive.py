@@ -180,7 +180,7 @@ class Archive:
         found = read_lines(self._name(match_id), header + b"\n")[0].data
         key = [str(found.get("game")), str(found.get("dogana"))]
         rows = self._open.rows("select id from dictionaries where (game, dogana) = (?, ?)", key)
-        if not rows:
+        if not rows:  # nobody else makes it meanwhile: this is within `_writing`
             data = zipped(bodies[:_MAX_DICTIONARY_BYTES], _LEVEL)
             insert = "insert into dictionaries (game, dogana, data) values (?, ?, ?) returning id"
             rows = self._open.rows(insert, [*key, data])

@@ -47,7 +47,7 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
     """
     if not store.log.key():
         new_key(home, store, replace=False)
-    # An interrupted `new_key`: the ladder names this key already.
+    # `new_key` was interrupted: the ladder names the new key already.
     if _waiting(home, PublicKey(store.log.key())).exists():
         _put_in_place(home, store)
     key = read_private_key(home)

@@ -135,7 +135,7 @@ def _bytes(text: str) -> int | None:
     if text == "none":
         return None
     found = re.fullmatch("([0-9]{1,15})([KMGT]?)", text)
-    # The place of the unit is the power of 1024.
+    # The index of the unit is the power of 1024.
     size = MAX_QUOTA_BYTES + 1 if found is None else int(found[1]) << 10 * " KMGT".index(found[2] or " ")
     if size > MAX_QUOTA_BYTES:
         raise typer.BadParameter("say a number of bytes, such as 500M or 2G, or none", param_hint="SIZE")

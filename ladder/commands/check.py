@@ -110,7 +110,7 @@ def _scratch() -> Iterator[Path]:
     """
     for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
         with contextlib.suppress(OSError):  # it is in use, already removed, or belongs to another user
-            # The folder for temporary files is everybody's.
+            # Other users may have folders with this name there.
             if left.lstat().st_uid == os.geteuid():
                 lock = _lock(left, fcntl.LOCK_NB)
                 _remove(left)
@@ -138,7 +138,7 @@ def _lock(folder: Path, flags: int = 0) -> int:
     Raises:
         OSError: if it cannot be locked, or with LOCK_NB if another process holds the lock.
     """
-    # No link is followed: in a folder of everybody's it may be anybody's.
+    # No link is followed: anybody may put one into the folder for temporary files.
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | flags)

@@ -57,7 +57,7 @@ def _print(crossed: Crosstable) -> None:
             if met.matches:
                 counts = (str(number) for number in (met.matches, met.ahead, met.tied, met.behind))
                 listed.add_row(*first, other, *counts, f"{met.share:.0%}")
-                first = ["", ""]  # the label stands in the first of its rows
+                first = ["", ""]  # only its first row has the label
     if listed.row_count:
         out.print(listed)
     else:

@@ -134,7 +134,7 @@ def new(
             format=form,
             seats=seats,
             blocks=blocks,
-            rounds=rounds or DEFAULT_ROUNDS,  # of no meaning in other formats, as the next one
+            rounds=rounds or DEFAULT_ROUNDS,  # without meaning in other formats, like the next one
             advance=advance or 1,
             scoring=scoring,
             top=top,

@@ -42,7 +42,7 @@ HomeOption = Annotated[
         "--home",
         help="The folder of the ladder.",
         metavar="FOLDER",
-        default_factory=_organisers_home,  # the environment of the moment decides
+        default_factory=_organisers_home,  # a function, so that the environment is read when the command runs
         show_default="where your system keeps program data",
     ),
 ]
@@ -52,7 +52,7 @@ WorkersOption = Annotated[
         help="The maximum number of matches at a time.",
         show_default="one for each processor",
         min=1,
-        max=4096,  # a cluster has more processors than MAX_WORKERS
+        max=4096,  # a cluster may have more processors than MAX_WORKERS
         metavar="NUMBER",
     ),
 ]

@@ -188,7 +188,7 @@ def serve(
     chosen = [agree(find(name), {}, None) for name in dict.fromkeys(game or games())]
     names = [one.game.name for one in chosen]
     place = Home(home)
-    # Only now: mistakes in the options are single lines, as of all commands.
+    # Only now: mistakes in the options are single lines on the terminal, as with all commands.
     journal.begin(log_format)
     began = time.monotonic()
     try:

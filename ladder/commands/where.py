@@ -60,7 +60,7 @@ def remote_ladder(server: str, login: Login | None = None) -> RemoteLadder:
         LadderError: if it is not a URL, its certificate cannot be read, or the token would be sent in plain text.
     """
     check_url(server)
-    from ladder.service.remote import RemoteLadder  # httpx and TLS take 50 ms
+    from ladder.service.remote import RemoteLadder  # httpx and TLS take 50 ms to load
 
     return RemoteLadder(server, login)
 

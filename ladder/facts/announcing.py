@@ -76,7 +76,7 @@ def _problem(terms: TournamentTerms) -> str:
         return problem
     for condition in terms.conditions:
         game = find(condition.game)
-        # How many are entered, and so the tables of a knockout, is known only at the close.
+        # The number of entrants is known only at the close, so any size of table may come up in a knockout.
         for size in sorted(terms.table_sizes()):
             try:
                 game.setup(size, condition.options, shipped_board(game))

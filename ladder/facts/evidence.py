@@ -117,7 +117,7 @@ class Evidence:
 
     def record_pruned_at(self, match_id: str) -> str:
         """Return the time when the record of a match was pruned, in ISO 8601, UTC; empty if it never was."""
-        # A pruning leaves records whose seed was not revealed by then: without them it could not be revealed with a signature.
+        # A pruning leaves records whose seed is not revealed yet, because sealing adds the seed and a signature to them.
         rows = self._file.rows(
             f"""
             select min(prunings.at) as at

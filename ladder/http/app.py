@@ -135,7 +135,7 @@ class Pages:
         return answer
 
     async def _answer(self, request: Request, function: PageFunction) -> Response:
-        # With a cookie, valid or not, a browser gets no page of others, and gives them none.
+        # A browser with a cookie, valid or not, neither gets pages from the cache nor fills it.
         is_private = cookie_of(self.site, request) in request.cookies
         key = _path(request), request.scope["query_string"].decode("latin-1")
         kept = None if is_private else self._cache.find(key)

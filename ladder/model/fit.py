@@ -195,7 +195,7 @@ def _arranged(by_seats: Mapping[int, Sequence[CountedMatch]]) -> _Data:
             group.comparisons[players] = found._replace(pair=np.searchsorted(pairs, found.pair))
     blocks = _seats(tables, [group.told for group in tables], len(ids))
     whole = _seats(tables, [group.told & group.told.all(axis=1, keepdims=True) for group in tables], len(ids))
-    # Without a block that tells of all in it, as if only guests have played, all versions have equal shares.
+    # If no block tells of all in it, as when each has guests, all versions have equal shares.
     shares = whole / whole.sum() if whole.any() else np.full(len(ids), 1 / len(ids))
     return _Data(ids, pairs // len(ids), pairs % len(ids), tables, blocks, shares)
 

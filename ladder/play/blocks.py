@@ -95,7 +95,7 @@ class Blocks:
                 return self._add(kept, block, schedule_seed)
             for version in broken:
                 kept.leave_out(version)
-            # Only left out of this block.
+            # They are left out of this block only, and read again before the next.
             self._touched.update(block.versions)
 
     def _add(self, kept: Queue, block: Block, schedule_seed: int) -> list[Match]:

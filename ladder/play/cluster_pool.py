@@ -118,7 +118,7 @@ class ClusterPool:
         private_folder(path.parent)
         write_private(path, reply.record)
         self._crew.note_lag(done.machine, lagged=found.result.lagged)
-        # The result is that of the record: a machine is not believed.
+        # The result comes from the verified record: what the machine says is not believed.
         return Finished(found.result, found.last_hash, reply.end.telemetry, reply.end.logs)
 
     def _disbelieve(self, match: Match, machine: Machine, problem: str) -> Void:

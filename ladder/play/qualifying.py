@@ -77,7 +77,7 @@ class Newcomers:
         """Return True if a version has to qualify, or is qualifying."""
         now = time.monotonic()
         return any(
-            # Infinity: it is trying. Another time in the future: it waits, and nobody waits for it.
+            # At infinity it is trying now. Until any other time it rests after a failed try, and nobody waits for it.
             not now < self._tries_again.get((version.id, condition.id), 0.0) < math.inf
             for version in self._waiting(condition)
         )

@@ -346,7 +346,7 @@ def log(ladder: Ladder, request: LogRequest) -> LogAnswer:
         Forbidden: if there is one, but the bot is another author's.
         RecordError: if it is damaged; callers other than the organiser get no path.
     """
-    # A seat is one of a match, so with a seat the word names a match.
+    # Only a match has seats, so with a seat the word names a match.
     versions = ladder.facts.roster.versions_called(request.what) if request.seat is None else []
     if versions:
         check_owner(ladder.caller, versions)

@@ -100,7 +100,7 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
     # A run may allow fewer numbers of seats, which is not known here.
     seat_counts = find(condition.game).seat_counts
     listed = list(islice(kept, LISTED))
-    # A query for each, so for the listed ones only.
+    # Each takes a query, so only the listed ones are looked up.
     waits = {one.version: facts.schedule.blocks_since(condition, one.last_block) for one in listed}
     longest_ago = min((one.last_block for one in kept), default=0)
     # Rule 8: versions in a match are passed over.

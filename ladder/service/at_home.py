@@ -114,7 +114,7 @@ class Client:
                 raise Silent(f"nothing was heard of the client for {seconds:g} s") from None
             if request is None:
                 return
-            # A beat that answers none is no answer: `heard` counts and refuses it.
+            # A beat without a question is no answer: `heard` counts and refuses it.
             if request.HasField("beat") and self._beats:
                 self._beats -= 1
             else:
@@ -272,7 +272,7 @@ class AtHome:
             return
         seat.has_come = True
         address = seat.invitation.address
-        # The peer is a referee of this ladder, and no limit is set to its observations.
+        # The peer is a referee of this ladder, whose observations may have any size.
         async with grpc.aio.insecure_channel(address, [("grpc.max_receive_message_length", -1)]) as channel:
             play: grpc.aio.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(f"/{REFEREE}/Play")
             call = play()

@@ -78,7 +78,6 @@ class Metrics:
         """
         host, _, port = listen.address.rpartition(":")
         try:
-            # AI_PASSIVE: an empty host stands for all addresses.
             [family, *_, address], *_ = socket.getaddrinfo(
                 host.strip("[]"), int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             )

@@ -166,7 +166,7 @@ class RemoteLadder:
             message = str(json.loads(_body(answer))["error"]["message"])
         except (ValueError, TypeError, KeyError):
             raise LadderError(f"what answers at {self._server} is no ladder; look at the address") from None
-        # So answers a ladder that is too old for the question.
+        # A ladder that is too old for the question answers like this.
         if answer.status_code == 405 or message.startswith("there is no page"):
             raise LadderError(self._what_is_it())
         if answer.status_code == 429:

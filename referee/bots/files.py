@@ -151,7 +151,7 @@ def take_in(
             raise DiskFull(f"{path} cannot be taken in: {error.strerror}; make room and send it again") from error
         raise BadBot(f"{path} cannot be taken in: {error.strerror}") from error
     finally:
-        make_writable(scratch)  # or the files that are read-only by now could not be removed
+        make_writable(scratch)  # or what is in folders that are read-only by now could not be removed
         shutil.rmtree(scratch, ignore_errors=True)
 
 
@@ -184,7 +184,7 @@ def hash_of(folder: Path) -> str:
             mark = "x" if mode & stat.S_IXUSR else "-"
             with path.open("rb") as file:
                 content = hashlib.file_digest(file, "sha256").hexdigest()
-            # No name has a NUL in it, and none that was taken in a line break: no two folders give the same text.
+            # No name can have a NUL, and no name of a submission has a line break: no two folders give the same text.
             whole.update(f"{name}\0{mark}\0{content}\n".encode(errors="surrogateescape"))
         elif stat.S_ISLNK(mode):
             whole.update(f"{name}\0l\0{path.readlink()}\n".encode(errors="surrogateescape"))
@@ -340,7 +340,7 @@ class _Copier:
         """Make a link that stays in the folder, or leads to a usual program."""
         place = self._place(name)
         parts = PurePosixPath(target).parts
-        # As many names up as lead to the link would leave the folder; a `..` further on could follow another link.
+        # `name` has n parts, so n steps up would leave the folder; a `..` after other names could go up from another link's target.
         ups = sum(part == ".." for part in parts)
         stays = not target.startswith("/") and ".." not in parts[ups:] and ups < len(_parts(name))
         is_program = len(parts) > 1 and str(PurePosixPath(target).parent) in USUAL_FOLDERS and ups == 0

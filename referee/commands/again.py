@@ -76,7 +76,7 @@ def ask_bot(
         same += answer.is_same
         shorter += answer.is_shorter
         if not answer.is_same:
-            other = other or asked  # the first one
+            other = other or asked
         if as_json:
             print_json(_document(asked, answer))
         else:

@@ -350,7 +350,7 @@ def _prepare_records(target: Path | None, *, several: bool, force: bool) -> None
     if several:
         make_folder(target)
     elif not target.is_dir():
-        # First: a pipe or a device would be free to be written, but a record takes its name by a rename.
+        # `check_free` would allow a pipe or a device, but a record takes its name by a rename.
         check_regular(target)
         check_free(target, force=force)
 

@@ -104,7 +104,7 @@ async def _follow(
     async with _channel(address, credentials) as channel:
         call = RefereeStub(channel).Watch(pb.WatchRequest(match_id=match))
         try:
-            # The referee sends them as soon as it has the match: below, only its beginning is waited for.
+            # The referee sends the metadata as soon as it has the match, so what follows waits only for the match to begin.
             await call.initial_metadata()
             first = asyncio.ensure_future(call.read())
             # `wait`, unlike `wait_for`, does not cancel the read.

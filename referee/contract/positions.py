@@ -149,7 +149,7 @@ def _exchange(chooser: random.Random, spots: list[Spot], other: JsonObject) -> N
     container, key, path = chooser.choice(spots)
     kin = [spot for spot in spots if type(spot[0][spot[1]]) is type(container[key])]
     target, target_key, target_path = chooser.choice(kin)
-    # Of an entry inside the other one, the path begins with that of the other.
+    # The path of an entry inside the other one begins with the path of the other.
     shared = min(len(path), len(target_path))
     if path[:shared] != target_path[:shared]:
         container[key], target[target_key] = target[target_key], container[key]

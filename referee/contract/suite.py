@@ -193,7 +193,7 @@ class _Examination:
         for action in self.random.sample(near, min(len(near), 12)):
             for name in action.__dataclass_fields__:  # type: ignore[attr-defined]
                 value = getattr(action, name)
-                if isinstance(value, bool) or not isinstance(value, int):  # to Python, True is an int
+                if isinstance(value, bool) or not isinstance(value, int):
                     continue
                 steps: list[int] = [value - 1, value + 1, value + 100, -1]
                 if isinstance(value, IntEnum):
@@ -286,7 +286,7 @@ class _Examination:
         chance, their_chance = LiveChance(1), LiveChance(1)
         self.apply(ours, viewer, action, chance)
         self.apply(theirs, viewer, action, their_chance)
-        # Otherwise the rules may reveal something: by a draw, as the seat has finished, or as it was the last one.
+        # Then the rules may reveal something: by a draw, or because the seat has finished, or was the last to decide.
         if chance.draws or their_chance.draws or viewer not in ours.seats_to_act() or len(state.seats_to_act()) == 1:
             return
         same = ours.observation(viewer) == theirs.observation(viewer)

@@ -208,7 +208,7 @@ class FastChance:
 
     def below(self, n: int) -> int:
         """Draw an integer from 0 to n - 1."""
-        return int(self._draw() * n)  # of 53 random bits: the bias is n / 2^53
+        return int(self._draw() * n)  # of 53 random bits: the bias is at most n / 2^53
 
     def pick(self, weights: Sequence[int]) -> int:
         """Draw an index with a probability in proportion to its weight."""

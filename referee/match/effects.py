@@ -151,7 +151,7 @@ class Decision:
         self.put_at = now
         self.asked_at = now
         self.is_sent = False
-        # Before the bank is read, since it adds the increment, which the seat is to see.
+        # `ask` adds the increment, so it comes before the bank is read, which the seat sees.
         self.budget = clock.ask()
         self.bank = clock.bank
         self.previous = previous

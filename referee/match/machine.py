@@ -539,7 +539,7 @@ class MatchMachine:
     def _finish(self) -> None:
         for player in self._seats:
             if player.open is not None:
-                self._withdraw(player.open)  # others have ended the match; its time counts
+                self._withdraw(player.open)  # others have ended the match; the time that it took counts
         ranks = self._final_ranks()
         scores = self.state.scores()
         digest = self._digest.close(ranks, scores)

@@ -39,7 +39,7 @@ def claimed_result(path: Path) -> Result:
     result = Result(seats, document.integer("decisions", 0, 2**31), document.text("digest"), None)
     if document.problems:
         raise RecordError(path, len(lines), document.problems[0])
-    # `zip` has dropped the surplus of the longer list.
+    # `zip` stops at the shorter list, so the result may lack seats.
     if [seat.seat for seat in seats] != list(range(len(header.texts("bots")))):
         raise RecordError(path, len(lines), "has not one result for each seat, in their order")
     # `match_points` divides the win by their number.

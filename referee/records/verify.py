@@ -177,7 +177,7 @@ class Replay:
 
     def _check_entries(self, line: RecordLine) -> None:
         kind = line.data.get("type")
-        # Of an unknown kind, anything: the caller has a better reason to refuse it.
+        # A line of an unknown kind may have any entries here: the caller has a better reason to refuse it.
         unknown = line.data.keys() - _ENTRIES.get(str(kind), line.data.keys()) - {"type"}
         if unknown:
             raise self._fail(line, f"has entries that no line of type {kind} has: {', '.join(sorted(unknown))[:60]}")
@@ -258,7 +258,7 @@ class Replay:
             seconds = self._seats.charge_action(data, seat, by)
         except Unsound as error:
             raise self._fail(line, str(error)) from error
-        # By the state before the action, which may complete it.
+        # From the state before the action, which may complete the larger decision.
         larger = self._seats.larger_decision(self.state, seat)
         # Before the opening is drawn: its draws are among those of the line.
         draws = self._give_draws(line)
@@ -305,7 +305,7 @@ class Replay:
         if line.data.get("type") != "result":
             raise self._fail(line, "the match is over, but this is not the result")
         self.result_hash = line.hash
-        # Only of a match that said in its header that its end would not reveal the seed.
+        # Without the seed, a record is complete only if its header says that the end of the match keeps the seed back.
         may_end = self._at == len(self.lines) and not self.plan.reveals_seed
         if self._seed is None and not may_end:
             raise self._fail(self._take("seed"), "the last line of a record reveals the seed")

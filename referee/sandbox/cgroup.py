@@ -96,8 +96,8 @@ class Groups:
             if kind == "cgroup2" and "" in own:
                 here = folder / own[""].lstrip("/")
                 _settle(here)
-                # A group of version 2 with processes has no limited groups below it, so the nearest one above that may
-                # have them.
+                # In version 2, a group with processes can have no limited groups below it: the nearest group above that
+                # can have them is taken.
                 for above in (here, *here.parents):
                     for name in _enabled(above):
                         found.setdefault(name, Hierarchy(above, 2))

@@ -144,7 +144,7 @@ def _knockout(plan: TournamentPlan, results: Results) -> TournamentCourse:
         places = range(plan.advance, max(map(len, orders)))
         fallen.append(
             [
-                # Tables may differ by an entrant, so not each has a group at every place: hence the slice.
+                # Tables may differ in size by one, so not every table has a group at every place: hence the slice.
                 FallenGroup([one for order in orders for group in order[at : at + 1] for one in group.entrants])
                 for at in places
             ]

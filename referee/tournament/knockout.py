@@ -17,7 +17,7 @@ def knockout_tables(field: Sequence[int], seats: int) -> list[list[int]]:
         return [list(field)]
     count = -(-len(field) // seats)
     if seats == 2:
-        count = 1 << (count - 1).bit_length()  # the next power of two: from the next round on, no table has a bye
+        count = 1 << (count - 1).bit_length()  # the next power of two: after this round nobody has a bye
     tables: list[list[int]] = [[] for _ in range(count)]
     for place, entrant in enumerate(field):
         lap, column = divmod(place, count)

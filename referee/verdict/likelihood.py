@@ -25,7 +25,7 @@ WEIGHTS = (0.9, 0.05, 0.05)
 """The weights of the effects of a hypothesis, the smallest first."""
 _MAX_STEPS = 100
 _PRECISION = 1e-8
-_HALVINGS = 20  # 2 / 2^20: an end of an interval to six decimals
+_HALVINGS = 20  # 2 / 2^20: each end of an interval is right to two millionths
 Counts = Mapping[float, float]
 """The number of blocks by their difference."""
 

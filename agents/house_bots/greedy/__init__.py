@@ -83,7 +83,7 @@ class GreedyBot(HouseBot):
             return best
         rated: Sequence[tuple[float, Sequence[Action]]] = self._rated_rows(*asked)
         most = max(points for points, _ in rated)
-        # Less the most: no power is above 1, whatever the points.
+        # Relative to the best row, so that no exponential overflows, whatever the points are.
         weights = [math.exp((points - most) / self._temperature) for points, _ in rated]
         [(_, row)] = self._random.choices(rated, weights)
         return row

@@ -126,7 +126,7 @@ class SearchBot(HouseBot):
         def is_late() -> bool:
             return self._clock() - wall >= limit
 
-        # A changed recipe hands the candidates on to the game's own one, which looks at this clock.
+        # The game's own recipe gets this clock, because a changed recipe asks it for the candidates.
         self._own.is_late = is_late if self._rollouts is None else never
         self.last = Search(self._game, self._recipe, decision.observation, self._seat, self._seed())
         return self.last.run(share_spent, is_late if self._rollouts is None else None)

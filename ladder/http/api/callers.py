@@ -31,7 +31,7 @@ MAX_LOOKUPS = 4
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, HEAD",
     "access-control-allow-headers": "Authorization, If-None-Match",
-    "access-control-max-age": "86400",  # a day
+    "access-control-max-age": "86400",
 }
 
 
@@ -65,7 +65,7 @@ class Callers:
         if shown is None:
             return ANYBODY
         scheme, _, token = shown.partition(" ")
-        if scheme.lower() != "bearer":  # RFC 9110: in any case
+        if scheme.lower() != "bearer":  # RFC 9110: case does not matter
             raise Unauthenticated("show a token as: Authorization: Bearer TOKEN")
         return Caller(await self._lookups.run(self.tokens.author_of, token.strip(), address_of(request)))
 
@@ -97,7 +97,7 @@ class Callers:
         return {
             **shared(self.site, request),
             "cache-control": "no-store" if is_private else "no-cache",
-            # No cache between gives the answer for one caller to another.
+            # No cache on the way may give one caller the answer of another.
             "vary": "Accept-Encoding, Authorization" + (", Origin" if self.site.cors_origins else ""),
         }
 

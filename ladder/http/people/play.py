@@ -74,7 +74,7 @@ class Play:
             async with self._new_tables() as self._tables:
                 yield
         except (LadderError, OSError) as error:
-            # They were open, so this is no failure to begin.
+            # The error came after the tables were open, so it does not mean that they cannot open.
             if self._tables is not None:
                 raise
             self._closed = "nobody can play here at the moment; the organiser finds the reason in the log"
@@ -213,7 +213,7 @@ class Play:
                     await table.until(table.revision, left)
             finally:
                 self._waiting -= 1
-        # To look for a browser that has gone would count its person as present.
+        # If the browser has gone, `Table.look` must not be called: it would count the person as present.
         return table.revision != query["seen"] and not await request.is_disconnected()
 
     def _mine(self, request: Request) -> Table:

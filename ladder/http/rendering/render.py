@@ -25,7 +25,7 @@ def _environment() -> Environment:
     made = Environment(
         loader=PackageLoader("ladder.http"),
         autoescape=True,
-        undefined=StrictUndefined,  # a misspelt name is an error, and no empty text
+        undefined=StrictUndefined,  # a misspelt name is an error, not an empty text
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,

@@ -239,7 +239,7 @@ def _of_format(
         raise TournamentError("--qualify needs rounds before a knockout: add --preliminary swiss or round-robin")
     if rounds is not None and not is_swiss:
         raise TournamentError("--rounds is for --format swiss and --preliminary swiss")
-    usual = (entrants - 1).bit_length() + 2  # as many as a knockout of two needs, and two more
+    usual = (entrants - 1).bit_length() + 2  # as many as a knockout at tables of two has, and two more
     counted = _entry("rounds", rounds or usual, "how many rounds the Swiss part has", is_set=is_swiss)
     balance = _entry("balance", "near", "fewer tables of a round robin, with pairs that meet more often than others")
     if form is not Format.KNOCKOUT:

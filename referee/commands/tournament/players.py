@@ -45,7 +45,7 @@ def players(
     """
     with ExitStack() as stack:
         _check_games(place, plan)
-        # Commands, and paths in them, are meant from there.
+        # Commands, and the paths in them, are relative to it.
         stack.enter_context(chdir(directory))
         sandbox = None
         if plan.isolation.isolate and ray is None:

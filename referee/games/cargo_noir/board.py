@@ -85,7 +85,7 @@ def read_board(document: Document) -> CargoNoirBoard:
     different = _set_values(smuggling, "different")
     same = _set_values(smuggling, "same")
 
-    # A set that is both then counts as equal goods, without a comparison (C4.3).
+    # A set that qualifies as both is valued as equal goods, without a comparison (C4.3).
     if any(one < other for one, other in zip(same, different, strict=True)):
         smuggling.note("same", "must never be lower than different for as many tokens (C4.3)")
 

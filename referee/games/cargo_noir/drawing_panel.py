@@ -103,7 +103,7 @@ def _ships(seen: CargoNoirObservation, was: CargoNoirObservation, seat: Seat, ro
     for place, (words, count) in enumerate(now.items()):
         x, y = 84 + step * (place % 2), 80 + 20 * (place // 2)
         parts.append(text(x, y, short(count), 15, INK if count else FADED, bold=True, fit=20))
-        # Beside the number: a figure of this size is about 9.5 wide.
+        # Beside the number: a digit of this size is about 9.5 wide.
         parts.append(text(x + 4 + 9.5 * len(short(count)), y, words, SMALLEST, FADED, fit=step - 15))
         if count != then[words]:
             parts.append(brackets(x - 4, y - 15, min(step, 84), 20))
@@ -119,7 +119,7 @@ def _where(seen: CargoNoirObservation, seat: Seat) -> dict[str, int]:
 def _storage(goods: int, storage: int, room: float, value: int) -> str:
     """Draw a bar of the goods that fit into the storage, with the excess in the alarm colour."""
     width = room - 180
-    scale = width / max(goods, storage, 1)  # all goods, also those that do not fit, are in the bar
+    scale = width / max(goods, storage, 1)
     stored, spare = min(goods, storage), max(0, goods - storage)
     parts = [
         text(12, 125, f"goods {short(goods)}/{short(storage)}", SMALLEST, ALARM if spare else INK, fit=90),

@@ -182,7 +182,7 @@ def problems(table: Table) -> list[str]:
         if owner == seat or phase is Phase.OVER:
             continue
         has_sent = _has_played_this_turn(table, owner)
-        # Then ships stay at home (C1.5).
+        # In a final turn without phase 3, ships stay at home (C1.5).
         no_phase_3 = has_sent and table.is_final_turn() and table.setup.options["final_phase3"] == "skip"
         if (has_sent or table.turn > 1) and away != fleet and not no_phase_3:
             found.append(f"I5: seat {owner} has {fleet - away} ships at home, but it is not its turn (R23)")
@@ -202,7 +202,7 @@ def problems(table: Table) -> list[str]:
         count = sum(table.goods[owner])
         most = table.storage(owner)
         if owner == seat and (raising or phase in (Phase.P1, Phase.P2, Phase.P2_DIFF, Phase.P2_DISCARD)):
-            # Before phase 2 ends, a seat may hold more than it can store: what its ships can have brought (C2.3).
+            # Until phase 2 ends, the goods that its ships have brought need not fit into the storage (C2.3).
             spaces = sorted((board.spaces[port] for port in table.open_ports), reverse=True)
             most += sum((spaces + [1] * board.max_ships)[: board.max_ships])  # a ship brings a port's goods, or one
         if count > most:

@@ -490,7 +490,7 @@ def _play_buy(table: Table, action: act.Buy, chance: Chance) -> None:
         coins = f" and {table.safe[seat]} coins" if table.is_final_turn() else ""
         rule = "C4.8" if table.is_final_turn() else "C4.5"
         raise IllegalAction(f"{name} costs {cost}; there is credit of {table.credit}{coins}", rule)
-    # Credit is used first, because it is lost at the end of the phase (C4.5, R14).
+    # Credit is used first (C4.8, R14); what is left of it is lost at the end of the phase (C4.5).
     shortage = max(0, cost - table.credit)
     table.credit -= cost - shortage
     table.safe[seat] -= shortage  # C4.8
@@ -539,7 +539,7 @@ def _play_send(table: Table, action: act.Send, chance: Chance) -> None:
                 f"a ship to {name} needs a stack of at least {low}; the safe has {table.safe[seat]}", "C6.3"
             )
         table.pending_stake = PendingStake(Purpose.SEND, Port(port), low, table.safe[seat])
-        # The ship leaves home with its stake.
+        # The ship leaves home when its stake is chosen.
         table.phase = STAKE
         return
     table.ships_home -= 1

@@ -242,7 +242,7 @@ def _side(document: Document) -> Side:
     names, places = [""] * len(Location), [(0, 0)] * len(Location)
     spaces: list[tuple[int, ...]] = [()] * len(Location)
     for location, entry in entries.items():
-        # No name means below that this side lacks the location.
+        # Below, an empty name means that this side lacks the location.
         names[location] = entry.text("name") or "?"
         places[location] = entry.drawing_place()
         if location is not Location.V:

@@ -166,7 +166,6 @@ def acquire(table: Table, slot: Slot, pay_to: PayTo) -> None:
         if pay_to is not PayTo.SUPPLY:
             table.sea_money[pay_to - PayTo.OW] += board.compensation
     table.owned[seat] = tuple(sorted((*table.owned[seat], card)))
-    # Last, because the compensation is for the cards before the refill (R39).
     table.slots[slot] = table.deck[0] if table.deck else NONE
     table.deck = table.deck[1:]
 

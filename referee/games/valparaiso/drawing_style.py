@@ -198,7 +198,7 @@ class Symbol(NamedTuple):
 
 
 def _word(words: str, fill: str = INK) -> Symbol:
-    # Bold letters are wider by 1.13, as in `svg.text`.
+    # Bold letters are 1.13 times as wide, as in `svg.text`.
     return Symbol(width_of(words) * SMALLEST * 1.13 + 1, lambda x, y: figure(x, y + 4.9, words, SMALLEST, fill))
 
 

@@ -119,7 +119,7 @@ def end_return(table: Table) -> None:
 
 
 def _begin_round(table: Table) -> None:
-    # Only now the order changes: merchants return in the old one (R32).
+    # The order changes only now: merchants return in the old one (R32).
     if table.row and table.row[-1] != table.start_seat:  # V6.6
         table.start_seat = table.row[-1]
     else:

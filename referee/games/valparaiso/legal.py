@@ -60,7 +60,7 @@ def can_give(table: Table, *goods: Good) -> bool:
 
 def setup_goods(table: Table) -> list[Action]:
     """Return the sets of first goods that no seat has taken (S6)."""
-    # A seat that has not chosen yet has no goods, which is equal to no set of three.
+    # A seat that has not chosen yet has no goods, so it excludes no set of three.
     taken = [tuple(goods) for goods in table.warehouse]
     return [
         goods
@@ -321,7 +321,7 @@ def default_action(table: Table, seat: Seat) -> Action:
 
 def _last_unsheltered(table: Table, seat: Seat) -> Location:
     merchants = table.merchants[seat]
-    # Locations are in alphabetical order, as section 5 wants for this default.
+    # Villages are numbered in alphabetical order, which section 5 wants for this default.
     return max(
         village for village in table.side.villages if merchants[village] and not flow.shelters(table, seat, village)
     )

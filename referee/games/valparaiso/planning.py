@@ -91,7 +91,7 @@ def play(table: Table, seat: Seat, action: Action) -> None:
         table.plans[seat] = plan._replace(sold=(tuple(sold[0]), tuple(sold[1])))
     elif isinstance(action, act.Commit):
         table.committed[seat] = True
-        # Only `commit` declares; `close`, which the referee plays, never makes a first finisher (V2.8).
+        # Only `commit` declares; `close`, by the referee or by the seat itself, makes no first finisher (V2.8, R51).
         if is_timed(table) and table.first_finisher == NONE:
             table.first_finisher = seat
     elif isinstance(action, act.Close) and is_timed(table):

@@ -138,7 +138,7 @@ def _play_transfer(table: Table, action: act.Transfer) -> None:
     if problem:
         raise IllegalAction(problem, "V4.1")
     warehouse, hold = table.stores(seat)
-    # A hold that was full earns nothing (V4.1): a good sold before leaves room, and earns the point again (R15).
+    # A hold that is full now earns nothing (V4.1); with `refill_rule=strict`, one that was full when the turn began neither (R15).
     was_full = table.hold_was_full or table.hold_is_full(seat)
     for good, new in enumerate(contents):
         warehouse[good] += hold[good] - new
@@ -403,7 +403,7 @@ def _play_recall(table: Table, action: act.Recall) -> None:
         flow.end_return(table)
 
 
-# Everywhere else a payment is a single step, so that selling just before the card is used comes to the same (R12).
+# Everywhere else a payment is a single step, so selling just before the card is used comes to the same (R12).
 _SELLING = frozenset((Phase.USE, Phase.MOVE, Phase.STEP, Phase.TRADE, Phase.EXCHANGE, Phase.BUY))
 
 

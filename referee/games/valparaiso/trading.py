@@ -29,8 +29,8 @@ def tile(table: Table, village: Location) -> TileType:
 
 
 def _creditors(table: Table, village: Location) -> list[Seat]:
-    # A station counts like a merchant, also if its owner has none there (V5.3).
     """Return the receivers of the fee, with one entry for each opposing merchant and station (V4.7a)."""
+    # A station counts like a merchant, also if its owner has none there (V5.3).
     found = table.houses_of_others(table.seat, village)
     for seat in range(table.setup.seats):
         if seat != table.seat:

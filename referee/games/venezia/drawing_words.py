@@ -100,7 +100,7 @@ def notes(board: VeneziaBoard, seen: VeneziaObservation) -> list[str]:
         notes.append(f"Action cards still to be executed, in this order: seat {', '.join(map(str, seen.waiting))}")
     untouched = [
         f"{count} in {place_name(board, place)}"
-        for place, count in zip(Place, seen.grey_untouched, strict=False)  # empty but for the phase GREY
+        for place, count in zip(Place, seen.grey_untouched, strict=False)  # empty except in the phase GREY
         if count
     ]
     if untouched:

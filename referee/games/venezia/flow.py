@@ -47,7 +47,7 @@ def _turn_first_cards(table: Table, seats: list[Seat], chance: Chance) -> None:
                 table.phase, table.slot = Phase.FEINT, 0
                 return
         _take_first_card_back(table)
-    # All first cards are down before the first tourist comes (Z4.1).
+    # All first cards have been played before the first tourist comes (Z4.1).
     piazza.spin(table, chance)
     _begin_moves(table, table.turn_order())
 
@@ -122,7 +122,7 @@ def executors(table: Table) -> dict[ActionCard, Seat]:
         if players:
             lowest = min(table.score[seat] for seat in players)
             lowest_players = [seat for seat in players if table.score[seat] == lowest]
-            if len(lowest_players) == 1:  # a shared lowest score: nobody executes the card (Z7.1)
+            if len(lowest_players) == 1:  # if several share the lowest score, nobody executes the card (Z7.1)
                 found[card] = lowest_players[0]
     return found
 

@@ -30,7 +30,7 @@ def room_on_piazza(table: Table, seat: Seat) -> int:
 def limits(table: Table, seat: Seat) -> tuple[int, int]:
     """Return the minimum and maximum number of pigeons for the next card of a plan (Z2.5)."""
     plan = table.plans[seat]
-    # The first card gets its pigeons first. A card Piazza without a pigeon cannot be played (R5).
+    # The first card gets its pigeons first. A Piazza card without a pigeon cannot be played (R5).
     if not plan.counts and plan.first is _PIAZZA:
         return 1, room_on_piazza(table, seat)
     return 0, table.left_to_lay(seat)

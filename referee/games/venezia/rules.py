@@ -136,7 +136,7 @@ def _legal_greys(table: Table) -> list[Action]:
     places = flow.open_to_vatican_and_feud(table)
     found: list[Action] = [act.GREY_ADDS[place] for place in places] if table.grey_side else []
     for start in places:
-        # Greys that this execution has added or moved are not among these, so each is touched once (Z8.8).
+        # The greys that this execution has added or moved are not among these: each is touched once (Z8.8).
         if table.grey_untouched[start]:
             found += [act.GREY_MOVES[start][end] for end in places if end is not start]
     return found
@@ -297,7 +297,7 @@ def _play_jump(table: Table, action: act.Jump, chance: Chance) -> None:
     _move_pigeon(table, start, end)
     # The start belongs to the chain: the pigeon may not land there, either (Z5.4).
     table.chain = (*(table.chain or (int(start),)), int(end))
-    if piazza.jumps_from(table, end):  # without squares of the chain, which is complete by now
+    if piazza.jumps_from(table, end):  # it leaves out the squares of the chain, also `end`
         table.phase = _CHAIN
     else:  # Z5.4
         _end_chain(table)

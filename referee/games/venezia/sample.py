@@ -35,7 +35,7 @@ def draw_plans(
             table.plans[seat] = _fitting(table, seat, has, liked, draw)
         elif policy is None:
             _plan_on(table, seat, has.committed, draw)
-        # Without a plan, a seat that has not committed plans in the rollout.
+        # A seat that has not committed gets no plan here: it plans in the rollout.
         elif has.committed:
             _play_row(table, seat, policy.row(table, seat, chance))
             # The row of the policy may be too short, or end early at an action that is not legal here.
@@ -86,7 +86,7 @@ def _fitting(table: Table, seat: Seat, has: SeatView, liked: tuple[Place, ...], 
     """
     first = has.first
     if first is None:
-        # A card Piazza has a pigeon, and not more than there is room for (R5, R6).
+        # A Piazza card has at least one pigeon, and no more than there is room for (R5, R6).
         could_be_piazza = 1 <= has.first_count <= table.board.piazza_limit - table.on_piazza(seat)
         first = FirstCard(draw.below(2)) if could_be_piazza else FirstCard.FEINT
     action = has.action

@@ -249,7 +249,7 @@ def _journeys(board: YunnanBoard, before: YunnanObservation, seen: YunnanObserva
                 (there, way, there > here)
                 for ends, way in ways.items()
                 for there in ends
-                # On the way in one direction, as a journey goes (Y5.4).
+                # Only towards the end, because a journey keeps its direction (Y5.4).
                 if here in ends and there != here and min(here, end) <= there <= max(here, end)
             ]
             here, way, outwards = min(onward, key=lambda leg: distances[leg[0]][end])

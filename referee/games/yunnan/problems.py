@@ -179,7 +179,7 @@ def _travel_problems(table: Table) -> list[str]:
         if moved[province] < 0
     ]
     spent = table.passes[acting] - table.passes_left
-    # A Merchant that has journeyed came at most from Pu'er, or from the province of the Horse.
+    # The farthest that a Merchant can have come from is Pu'er or the province of the Horse.
     farthest = sum(count * max(province, horse - province) for province, count in enumerate(moved))
     if spent < 0:
         found.append("passes_left exceeds the border passes of acting_colour (Y5.2)")

@@ -56,8 +56,8 @@ class Routes:
         table = []
         for start in Province:
             outwards = [0] * len(Province)
-            # A journey keeps its direction (Y5.4). So the provinces on the way lie before the farther end, and the Horse of a
-            # colour that may go there has reached them.
+            # A journey keeps its direction (Y5.4), so it stays between its ends: a Horse that has reached the farther one has
+            # reached every province on the way.
             for end in range(start + 1, len(Province)):
                 outwards[end] = 1 + min(outwards[via] for via in neighbours[end] if start <= via < end)
             for end in range(start - 1, -1, -1):

@@ -52,7 +52,7 @@ def tea(table: Table) -> list[int]:
     total = [0] * len(table.gifts)
     for colour in range(table.colours):
         posts = table.posts[colour]
-        connected = table.reach(colour).connected if any(posts) else 0  # Merchants count without a route, too (Y6.1)
+        connected = table.reach(colour).connected if any(posts) else 0  # only Posts need a route (Y6.1)
         for province, count in enumerate(table.merchants[colour]):
             total[province] += count * board.merchant_value[province]
             if connected >> province & 1:

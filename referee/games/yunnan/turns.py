@@ -88,7 +88,7 @@ def _resolve_buildings(table: Table, colours: list[int]) -> None:
 
 
 def _pay(table: Table, colour: int, price: int) -> None:
-    paid = min(price, table.money[colour])  # in the base game no bid exceeds the money (Y2.3f)
+    paid = min(price, table.money[colour])  # in the base game the bids never exceed the money (Y2.3f)
     table.money[colour] -= paid
     debt = (price - paid) * table.board.debt(table.turn)  # Y13.3; 0 in the base game
     table.vp[table.owner[colour]] -= debt

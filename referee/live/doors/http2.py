@@ -238,7 +238,7 @@ class Http2Connection:
             self.spend()
 
     def _take_data(self, flags: int, number: int, payload: bytes) -> None:
-        # With its padding, which counts against the window (RFC 9113, 6.9.1).
+        # With its padding, which counts against the window (RFC 9113, 6.1).
         self._room -= len(payload)
         if self._room < 0:
             raise Broken(FLOW_CONTROL_ERROR, "more was sent than there is room for")
@@ -278,8 +278,7 @@ class Http2Connection:
             self._wanted = CONTINUATION
             return
         self._wanted = None
-        # Charged before the work. Headers are unpacked even if nobody wants them: the table of later ones depends on
-        # it.
+        # Charged before the work. Headers are unpacked even if nobody wants them: they change the table of later ones.
         self.spend(1 + len(self._block) // HEADERS_COST_BYTES)
         fields = self._unpacked(bytes(self._block))
         flags, number = self._block_frame

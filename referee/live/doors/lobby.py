@@ -80,7 +80,7 @@ class Lobby:
             if self.waiting < self._max_waiting:
                 return
             peer = max(self._waiting, key=lambda one: len(self._waiting[one]))
-        longest = next(iter(self._waiting[peer]))  # a dictionary has its entries in the order of their arrival
+        longest = next(iter(self._waiting[peer]))  # dictionaries keep the order of arrival
         self._leave(peer, longest)
         longest.cancel()
 

@@ -179,7 +179,7 @@ class _Questions:
         return Reaction(actions, refused, seconds, is_late, self._fault, log, is_same, is_same and bool(left))
 
     def _question(self, asked: PastDecision) -> Decision:
-        question = copy.copy(asked.question)  # its times and its `dropped` are those of now
+        question = copy.copy(asked.question)  # a copy: its times and its `dropped` become those of now
         question.dropped, self._dropped = self._dropped, ""
         if not self._with_clock:
             question.bank = question.budget = LONG_SECONDS

@@ -488,7 +488,7 @@ class Crew(Generic[T]):
             if not free:
                 return
             machine = min(free, key=self._of)
-            # Not "soft": Ray would place the slot again on a machine that has just refused it.
+            # Not "soft": if this machine has gone, Ray would place the slot on another one, perhaps one that has refused.
             place = NodeAffinitySchedulingStrategy(node_id=machine.node, soft=False)
             handle = self._make.options(scheduling_strategy=place).remote(*self._arguments)
             self._actors.append(_Actor(machine, handle, handle.begin.remote()))

@@ -254,8 +254,7 @@ class MatchDriver:
             return
         try:
             self._carry_out(event(self._loop.time()))
-            # In a loop: each answer leads to the next question, and a match of house bots alone would overflow the
-            # stack.
+            # In a loop: each answer leads to the next question, and recursion would overflow the stack.
             while self._house_asks and not self.done.done():
                 self._ask_house(self._house_asks.popleft())
             for connection in self._connections.values():
