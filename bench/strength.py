@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import math
 import random
 import sys
 import time
@@ -20,15 +19,15 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
 
 from house_bots.options import number
 from house_bots.search import SearchBot
 
+from bench.matches import Question
 from bench.strength_changes import CHANGES
 from bench.strength_page import write_page
 from bench.strength_results import RESULTS, Cell, Played, blocks_of, kept
-from referee.game import Action, Chance, Game, Observation, Seat, Setup, State
+from referee.game import Action, Chance, Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.match.house import HouseBot
 from referee.playout import play_row
@@ -36,15 +35,6 @@ from referee.registry import find, games, house_bots, rules_are_compiled, shippe
 
 OPENINGS = {"yunnan": 4}
 """Random decisions before the match, in games without chance after the start; without them, matches repeat."""
-
-
-class _Question(NamedTuple):
-    """A decision without a clock."""
-
-    observation: Observation
-    actions: Sequence[Action]
-    budget: float = math.inf
-    bank: float = math.inf
 
 
 def play(cell: Cell, seed: int, seat: int) -> Played:
@@ -62,7 +52,7 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
         if state.is_over():
             break
         actor = state.seats_to_act()[0]
-        question = _Question(state.observation(actor), state.legal_actions(actor))
+        question = Question(state.observation(actor), state.legal_actions(actor))
         # `greedy` answers in the seat of `search`, too, so that departures from it can be noted.
         row = greedys = _answer(greedy, question)
         if actor == seat:
@@ -105,7 +95,7 @@ def replay(match: Played) -> tuple[float, float]:
         actor = state.seats_to_act()[0]
         noted = left.pop(str(turn), None)
         if noted is None:
-            question = _Question(state.observation(actor), state.legal_actions(actor))
+            question = Question(state.observation(actor), state.legal_actions(actor))
             play_row(state, actor, _answer(greedy, question), chance)
             continue
         if actor != match.seat:
@@ -153,7 +143,7 @@ def opened(game: Game, setup: Setup, seed: int, chance: Chance, openings: int) -
     return state
 
 
-def _answer(bot: HouseBot, question: _Question) -> list[Action]:
+def _answer(bot: HouseBot, question: Question) -> list[Action]:
     row = bot.choose(question)
     return [question.actions[row]] if isinstance(row, int) else list(row)
 
