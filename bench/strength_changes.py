@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 
 from house_bots.search.recipe import TO_THE_END, Recipe
@@ -19,6 +20,8 @@ class Changed(Recipe):
         self.own = own
         self.margin = own.margin
         self.min_samples = own.min_samples
+        self.long_samples = own.long_samples
+        self.long_stages = own.long_stages
         self.has_secrets = own.has_secrets
         self.win = own.win
 
@@ -54,6 +57,10 @@ class WithoutValue(Changed):
 class ToTheEnd(Changed):
     """Rollouts go on to the end of the match."""
 
+    def __init__(self, own: Recipe) -> None:
+        super().__init__(own)
+        self.long_samples = math.inf
+
     @override
     def stages(self, state: State) -> int:
         return TO_THE_END
@@ -61,6 +68,10 @@ class ToTheEnd(Changed):
 
 class OneStage(Changed):
     """Rollouts stop at the end of the current turn or round."""
+
+    def __init__(self, own: Recipe) -> None:
+        super().__init__(own)
+        self.long_samples = math.inf
 
     @override
     def stages(self, state: State) -> int:

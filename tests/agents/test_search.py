@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pytest
 from house_bots.search import BadBudget, SearchBot
-from house_bots.search.halving import Search
+from house_bots.search.halving import FIRST_SAMPLES, Search
 from house_bots.search.recipe import TO_THE_END, Recipe, distinct
 from typing_extensions import override
 
@@ -121,6 +122,45 @@ def test_one_sample_is_too_few_for_a_margin_whatever_the_recipe_says(min_samples
         once = len(search.rows)
         assert search.run(lambda done, once=once: float(done >= once)) == search.rows[0]  # type: ignore[misc]
         assert search.rollouts == once
+
+
+class Short(Plain):
+    """Rollouts of one stage, which notes which of them have reached the end of the match."""
+
+    def __init__(self, long_samples: float) -> None:
+        super().__init__(SEALED.setup(2, {}, shipped_board(SEALED)), Uniform())
+        self.long_samples = long_samples
+        self.over: list[bool] = []
+
+    @override
+    def stages(self, state: State) -> int:
+        return 1
+
+    @override
+    def value(self, state: State) -> list[float]:
+        self.over.append(state.is_over())
+        return super().value(state)
+
+
+def test_rollouts_are_long_where_the_budget_allows_for_the_samples_of_the_recipe() -> None:
+    def run(samples: float, share_of_one: float) -> tuple[Short, Search]:
+        recipe = Short(samples)
+        search = Search(SEALED, recipe, SEALED.start(recipe.setup, FastChance(seed=1)).observation(0), 0, 1)
+        search.run(lambda done: done * share_of_one)
+        return recipe, search
+
+    rows = len(run(math.inf, 1.0)[1].rows)
+    recipe, search = run(20, 1 / (20 * rows))
+    first = FIRST_SAMPLES * rows
+    assert not any(recipe.over[:first])
+    assert all(recipe.over[first:])
+    assert len(search.differences[0]) > FIRST_SAMPLES
+    assert (
+        sum(map(len, search.differences)) == search.rollouts - first
+    )  # shorter rollouts do not count with longer ones
+    for recipe, search in (run(20, 1 / (19 * rows)), run(math.inf, 1 / (20 * rows))):
+        assert not any(recipe.over)
+        assert sum(map(len, search.differences)) == search.rollouts
 
 
 def test_the_worse_half_of_the_rows_is_dropped_and_the_first_stays() -> None:

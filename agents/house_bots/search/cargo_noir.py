@@ -24,6 +24,8 @@ from referee.games.cargo_noir.table import Table
 
 STAGES: Final = 3
 """Turns that a rollout goes on, the current one counted."""
+LONG_SAMPLES: Final = 40
+"""Samples of this length from which rollouts go on to the end: the value is wrong about small differences."""
 MARGIN: Final = 1.5
 """Standard errors by which a row must be better than greedy's."""
 DEALS: Final = 5
@@ -44,6 +46,7 @@ class CargoNoirRecipe(Recipe):
         policy = CargoNoirPolicy(setup)
         super().__init__(setup, policy)
         self.margin = MARGIN
+        self.long_samples = LONG_SAMPLES
         self._worths = policy.worths
         self._value = Value(policy.worths, setup.seats)
 

@@ -65,6 +65,7 @@ class Search:
         self._first: list[float] = []
         self._repeats = False
         self._deeper = 0
+        self._is_long = False
         self.rollouts = 0
         self.rows = recipe.candidates(self._world, seat)
         self.differences: list[list[float]] = [[] for _ in self.rows]
@@ -88,6 +89,8 @@ class Search:
                 if not self._compare(alive, share_spent) or share_spent(self.rollouts) >= 1:
                     return self._best(alive)
                 done += 1
+                if number == 0 and done == FIRST_SAMPLES and self._goes_long(share_spent(self.rollouts)):
+                    done = 0
             alive = self._better_half(alive)
         return self._best(alive)
 
@@ -112,6 +115,14 @@ class Search:
             self.differences[index].append(points - results[0])
         return self._go_deeper(results, ended)
 
+    def _goes_long(self, share: float) -> bool:
+        """Begin again with long rollouts if the budget allows for them, by the share that the first samples took."""
+        if self._is_long or share * self._recipe.long_samples > FIRST_SAMPLES:
+            return False
+        self._is_long = True
+        self.differences = [[] for _ in self.rows]  # results of other lengths cannot be compared
+        return True
+
     def _go_deeper(self, results: list[float], ended: bool) -> bool:
         """Lengthen the rollouts if they repeat, as without chance; return False if they reach the end already."""
         number = len(self.differences[0])
@@ -124,7 +135,7 @@ class Search:
 
     def _played(self, state: State, row: Sequence[Action], chance: FastChance) -> tuple[bool, float]:
         """Play a row and a rollout; return whether the match is over, and the seat's points beyond its rivals'."""
-        stages = self._recipe.stages(state)
+        stages = self._recipe.long_stages if self._is_long else self._recipe.stages(state)
         # Read before the row is played, which may end the stage.
         until = TO_THE_END if stages >= TO_THE_END else state.stage() + stages + self._deeper
         play_row(state, self._seat, row, chance)

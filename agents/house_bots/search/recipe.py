@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
@@ -29,6 +30,9 @@ class Recipe(ABC):
         policy: plays for every seat in rollouts.
         margin: the standard errors by which a candidate must be better than the first one to replace it.
         min_samples: the samples that a candidate must have been played in to replace the first one.
+        long_samples: the samples of each candidate from which rollouts are long: if the budget allows for as many of the usual length.
+            Long rollouts vary more, and depend less on the value.
+        long_stages: the number of stages in a long rollout, counting the current one.
         has_secrets: whether anything that matters to a rollout is hidden; if so, each rollout begins in another sample.
         win: the points that the first place counts beside the value, where a rollout reaches the end of the match.
         is_late: returns whether the time of the decision is over. Candidates that take long are found until then.
@@ -39,6 +43,8 @@ class Recipe(ABC):
         self.policy = policy
         self.margin = 1.0
         self.min_samples = 2
+        self.long_samples = math.inf
+        self.long_stages = TO_THE_END
         self.has_secrets = False
         self.win = 0.0
         self.is_late: Callable[[], bool] = never

@@ -23,7 +23,7 @@ WIDTH = 18
 DOUBT: Final = 0.2
 """The largest part by which an estimate is wrong in rollouts. Without it they differ by the pile alone, and a margin in
 standard errors is too small."""
-MARGIN: Final = 3.0
+MARGIN: Final = 1.0
 """The standard errors by which a candidate must be better than the first row."""
 MIN_SAMPLES: Final = 8
 """The samples that this takes: standard errors of fewer are not known well enough."""

@@ -21,6 +21,8 @@ class MyRecipe(Recipe):
         self.own = own
         self.margin = own.margin
         self.min_samples = own.min_samples
+        self.long_samples = own.long_samples
+        self.long_stages = own.long_stages
         self.has_secrets = own.has_secrets
         self.win = own.win
 
