@@ -1,4 +1,4 @@
-"""What a decision of `search` gains, in points: `python -m bench.gains valparaiso --seconds 1 --matches 20`.
+"""The gain of a decision of `search`, in points: `python -m bench.gains valparaiso --seconds 1 --matches 20`.
 
 In some decisions of matches between `greedy` bots, a search finds the best candidate. Then this one and the row of `greedy` are
 played in fresh samples, and the recipe's policy plays on to the end. The sum of such gains over a match is the difference that the search makes
@@ -36,7 +36,7 @@ FRESH = 2**40
 
 
 class Gain(NamedTuple):
-    """What the best candidate of a search gains."""
+    """The gain of the best candidate of a search."""
 
     errors: float
     """Its mean difference to the row of `greedy` in the search, in standard errors; 0 if none is better."""

@@ -22,6 +22,9 @@ PLANS = 16
 LIKING = (0.0, 0.0, 1.0, 2.5)
 """Likings of a place, in points, that are drawn for these plans."""
 
+LONG_SAMPLES = 100
+"""Samples to the end of the round from which rollouts go on to the end of the next one."""
+
 
 class VeneziaRecipe(Recipe):
     """The recipe of Venezia."""
@@ -29,6 +32,8 @@ class VeneziaRecipe(Recipe):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup, GreedyPolicy())
         self.margin = 0.5
+        self.long_samples = LONG_SAMPLES
+        self.long_stages = 2
         self.has_secrets = True
         self._value = Value(setup.seats)
 
