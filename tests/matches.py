@@ -28,7 +28,7 @@ class Referee:
 
     Attributes:
         process: the command.
-        told: what it has said, line by line.
+        printed: its lines on standard error.
         address: where the agent can join.
         token: what the agent shows then.
     """
@@ -44,11 +44,11 @@ class Referee:
             text=True,
         )
         assert self.process.stderr is not None
-        self.told: list[str] = []
-        while not self.told or "DOGANA_TOKEN" not in self.told[-1]:
-            self.told.append(self.process.stderr.readline())
-            assert self.told[-1], "it ended"
-        self.address, self.token = (word.split("=")[1] for word in self.told[-1].split()[-2:])
+        self.printed: list[str] = []
+        while not self.printed or "DOGANA_TOKEN" not in self.printed[-1]:
+            self.printed.append(self.process.stderr.readline())
+            assert self.printed[-1], "it ended"
+        self.address, self.token = (word.split("=")[1] for word in self.printed[-1].split()[-2:])
 
     def __enter__(self) -> Referee:
         return self

@@ -123,11 +123,11 @@ class Table:
 
     def answer(self, seat: Seat, choice: Answer, number: int | None = None, waited: float = 0.0) -> list[Effect]:
         """A seat answers its open decision, or the one of that number."""
-        asked = self.open[seat].number if number is None else number
-        effects = self.match.choose(seat, asked, choice, self.now, waited)
+        answered = self.open[seat].number if number is None else number
+        effects = self.match.choose(seat, answered, choice, self.now, waited)
         if not any(isinstance(effect, Reject) for effect in effects):
             self.open = {
-                other: decision for other, decision in self.open.items() if (other, decision.number) != (seat, asked)
+                other: decision for other, decision in self.open.items() if (other, decision.number) != (seat, answered)
             }
         return self.take(effects)
 

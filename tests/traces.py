@@ -28,7 +28,7 @@ def trace(game: str, seats: int, options: dict[str, Any], seed: int) -> list[str
     setup = rules.setup(seats, options, shipped_board(rules))
     chance, choice = LiveChance(seed), random.Random(seed)
     state = rules.start(setup, chance)
-    told = [_digest(pickle.dumps(setup.board))]
+    digests = [_digest(pickle.dumps(setup.board))]
     while not state.is_over():
         if choice.random() < 0.2:
             state = state.clone()
@@ -36,7 +36,7 @@ def trace(game: str, seats: int, options: dict[str, Any], seed: int) -> list[str
         legal = state.legal_actions(seat)
         seen = state.observation(choice.choice([None, *range(seats)]))
         action = legal[int(choice.random() * len(legal))]
-        told.append(
+        digests.append(
             _digest(
                 repr((state.seats_to_act(), [label(one) for one in legal], legal, seen, state.ranks(), state.scores())),
                 repr((state.default_action(seat), state.part_of(seat), state.window(), state.is_public(seat, action))),
@@ -46,7 +46,7 @@ def trace(game: str, seats: int, options: dict[str, Any], seed: int) -> list[str
             )
         )
         state.apply(seat, action, chance)
-    return [*told, _digest(repr(chance.draws), repr((state.ranks(), state.scores())), json.dumps(state.to_json()))]
+    return [*digests, _digest(repr(chance.draws), repr((state.ranks(), state.scores())), json.dumps(state.to_json()))]
 
 
 def _digest(*parts: str | bytes) -> str:

@@ -71,16 +71,16 @@ def ask_bot(
     same = shorter = 0
     other: PastDecision | None = None
 
-    def tell(asked: PastDecision, answer: Reaction) -> None:
+    def tell(decision: PastDecision, answer: Reaction) -> None:
         nonlocal same, shorter, other
         same += answer.is_same
         shorter += answer.is_shorter
         if not answer.is_same:
-            other = other or asked
+            other = other or decision
         if as_json:
-            print_json(_document(asked, answer))
+            print_json(_document(decision, answer))
         else:
-            _print(asked, answer)
+            _print(decision, answer)
 
     async def ready(process: AgentProcess) -> None:
         if attach:
@@ -142,25 +142,25 @@ def _where(command: Sequence[str], other: PastDecision | None) -> str:
     return f"; first other answer at step {other.step}: {look}"
 
 
-def _print(asked: PastDecision, answer: Reaction) -> None:
-    number = f"{asked.question.number:4}  step {asked.step:<4} "
+def _print(decision: PastDecision, answer: Reaction) -> None:
+    number = f"{decision.question.number:4}  step {decision.step:<4} "
     if answer.is_same:
         verdict: str | tuple[str, str] = ("same  ", "green")
         now = f"; now only {_labels(answer.actions)}" if answer.is_shorter else ""
     else:
         verdict = ("OTHER ", "yellow")
         now = f"; now {_now(answer)}"
-    out.print(styled(number, verdict, _then(asked), now, f"  ({_times(asked, answer)})"), soft_wrap=True)
+    out.print(styled(number, verdict, _then(decision), now, f"  ({_times(decision, answer)})"), soft_wrap=True)
     _print_log(answer.log)
 
 
-def _then(asked: PastDecision) -> str:
+def _then(decision: PastDecision) -> str:
     """Describe the outcome of a decision in the match."""
-    refused = "".join(f"refused ({reason}), then " for reason in asked.refused)
-    played = _labels([step.action for step in asked.played])
-    if asked.fault is not None:
-        return f"{refused}out, {asked.fault.outcome.value}: {asked.fault.detail}"
-    closed = _CLOSED.get(asked.ending or DecisionEnd.ANSWERED)
+    refused = "".join(f"refused ({reason}), then " for reason in decision.refused)
+    played = _labels([step.action for step in decision.played])
+    if decision.fault is not None:
+        return f"{refused}out, {decision.fault.outcome.value}: {decision.fault.detail}"
+    closed = _CLOSED.get(decision.ending or DecisionEnd.ANSWERED)
     if closed is None:
         return refused + played
     return f"{refused}{closed}" + (f", default {played}" if played else "")
@@ -178,8 +178,8 @@ def _now(answer: Reaction) -> str:
     return f"{refused}it would have been out"
 
 
-def _times(asked: PastDecision, answer: Reaction) -> str:
-    then = "-" if asked.seconds is None else f"{asked.seconds:.3f} s"
+def _times(decision: PastDecision, answer: Reaction) -> str:
+    then = "-" if decision.seconds is None else f"{decision.seconds:.3f} s"
     now = "-" if answer.seconds is None else f"{answer.seconds:.3f} s"
     return f"then {then}, now {now}"
 
@@ -193,20 +193,20 @@ def _print_log(log: str) -> None:
         out.print(f"      | {line}", style="dim", soft_wrap=True)
 
 
-def _document(asked: PastDecision, answer: Reaction) -> dict[str, Any]:
+def _document(decision: PastDecision, answer: Reaction) -> dict[str, Any]:
     return {
-        "decision": asked.question.number,
-        "step": asked.step,
-        "at": asked.at,
+        "decision": decision.question.number,
+        "step": decision.step,
+        "at": decision.at,
         "same": answer.is_same,
         "shorter": answer.is_shorter,
         "then": {
-            "ending": (asked.ending or DecisionEnd.ANSWERED).value,
-            "played": [label(step.action) for step in asked.played],
-            "refused": asked.refused,
-            "fault": None if asked.fault is None else asked.fault.outcome.value,
-            "detail": "" if asked.fault is None else asked.fault.detail,
-            "ms": None if asked.seconds is None else round(asked.seconds * 1000, 3),
+            "ending": (decision.ending or DecisionEnd.ANSWERED).value,
+            "played": [label(step.action) for step in decision.played],
+            "refused": decision.refused,
+            "fault": None if decision.fault is None else decision.fault.outcome.value,
+            "detail": "" if decision.fault is None else decision.fault.detail,
+            "ms": None if decision.seconds is None else round(decision.seconds * 1000, 3),
         },
         "now": {
             "answer": [label(action) for action in answer.actions],

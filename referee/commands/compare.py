@@ -381,13 +381,13 @@ def _play_blocks(report: Report, played: Generator[FinishedMatch, None, None]) -
     """Play blocks until there is a conclusion; print the findings at the end, even after an interruption."""
     block: list[FinishedMatch] = []
     try:
-        with closing(played) as matches, bar() as shown:
+        with closing(played) as matches, bar() as progress:
             for match in matches:
                 block.append(match)
                 if len(block) < report.series.block_size:
                     continue
                 report.add(block)
-                report.print_progress(shown)
+                report.print_progress(progress)
                 block = []
                 if report.test.conclusion is not None:
                     break

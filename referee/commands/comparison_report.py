@@ -242,9 +242,9 @@ class Report:
 
 def bar() -> Progress:
     """Return the line of progress in a terminal."""
-    shown = Progress(TextColumn("{task.description}"), console=err, transient=True, disable=not err.is_terminal)
-    shown.add_task("the first block")
-    return shown
+    progress = Progress(TextColumn("{task.description}"), console=err, transient=True, disable=not err.is_terminal)
+    progress.add_task("the first block")
+    return progress
 
 
 def _difference(test: SequentialTest) -> str:

@@ -84,12 +84,12 @@ def show(
 
 
 def _write_page(file: Path, html: Path, views: Views | None) -> None:
-    told = time.monotonic()
+    printed_at = time.monotonic()
 
     def progress(drawn: int, pictures: int) -> None:
-        nonlocal told
-        if time.monotonic() - told >= _SECONDS_BETWEEN_REMARKS:
-            told = time.monotonic()
+        nonlocal printed_at
+        if time.monotonic() - printed_at >= _SECONDS_BETWEEN_REMARKS:
+            printed_at = time.monotonic()
             err.print(f"{drawn} of {pictures} pictures are drawn", style="dim", soft_wrap=True)
 
     page = make_page(file, find, progress, seats_too=None if views is None else views is Views.ALL)
@@ -107,16 +107,16 @@ def _show_position(
     if at > record.actions_in_all:
         raise ReplayError(f"{file} has only {record.actions_in_all} actions, not {at}")
     game, setup, state = record.plan.game, record.plan.setup, record.state
-    shown = Viewpoint(record, viewer)
+    viewpoint = Viewpoint(record, viewer)
     # The iteration would verify the first step, and change the state.
     for step in record if at else ():
-        shown.follow(step)
+        viewpoint.follow(step)
         # The steps after it are not verified: nothing of them is shown.
         if step.n == at:
             break
     if svg is not None:
         make_folder(svg)
-        write_file(svg / f"{at:05}.svg", shown.draw())
+        write_file(svg / f"{at:05}.svg", viewpoint.draw())
     if as_json:
         print_json(write_position(game, setup, state))
         return
@@ -134,18 +134,18 @@ def _show_steps(record: Replay, viewer: Seat | None, svg: Path | None, *, as_jso
         out.print(f"{plan.game.title}, {plan.setup.seats} seats, match {plan.match_id}", soft_wrap=True)
         for seat, bot in enumerate(plan.bots):
             out.print(f"seat {seat}: {bot}", soft_wrap=True)
-    shown = Viewpoint(record, viewer)
+    viewpoint = Viewpoint(record, viewer)
     if svg is not None:
-        write_file(svg / "00000.svg", shown.draw())
+        write_file(svg / "00000.svg", viewpoint.draw())
     for step in record:
-        before, known = shown.seen, shown.follow(step)
+        before, known = viewpoint.seen, viewpoint.follow(step)
         if svg is not None:
-            write_file(svg / f"{step.n:05}.svg", shown.draw())
-        _print_step(step, shown, known, before, as_json=as_json)
+            write_file(svg / f"{step.n:05}.svg", viewpoint.draw())
+        _print_step(step, viewpoint, known, before, as_json=as_json)
     _print_result(record, as_json=as_json)
 
 
-def _print_step(step: ReplayStep, shown: Viewpoint, known: bool, before: Observation, *, as_json: bool) -> None:
+def _print_step(step: ReplayStep, viewpoint: Viewpoint, known: bool, before: Observation, *, as_json: bool) -> None:
     if as_json:
         print_json(
             {
@@ -154,13 +154,13 @@ def _print_step(step: ReplayStep, shown: Viewpoint, known: bool, before: Observa
                 "action": label(step.action) if known else None,
                 "by": step.by.value,
                 "ms": round(step.seconds * 1000, 3),
-                "changes": changes(before, shown.seen),
+                "changes": changes(before, viewpoint.seen),
             }
         )
         return
-    if shown.scene.step != step.n:  # the viewer learns nothing
+    if viewpoint.scene.step != step.n:  # the viewer learns nothing
         return
-    what, *scored = shown.tell()
+    what, *scored = viewpoint.tell()
     out.print(styled(f"{step.n:5}  seat {step.seat}  ", (what, "bold"), _BY[step.by] if known else ""), soft_wrap=True)
     for line in scored:
         out.print(f"       {line}", style="dim", soft_wrap=True)

@@ -80,8 +80,8 @@ def chosen(game: str, lines: Sequence[str], number: str) -> list[str]:
         inside = [span for name, span in places.items() if below.fullmatch(name)]
         first, end = places[found]
         # Subordinate rules may stand elsewhere in the document, or overlap with the section.
-        shown = set(range(first, end)).union(*(range(*span) for span in inside))
-        return _without_blank_end([lines[at] for at in sorted(shown)])
+        numbers = set(range(first, end)).union(*(range(*span) for span in inside))
+        return _without_blank_end([lines[at] for at in sorted(numbers)])
     inside = [span for name, span in places.items() if name.lower().startswith(f"{wanted.lower()}.")]
     if inside:  # a chapter without a heading of its own
         return _without_blank_end([lines[at] for at in sorted(set().union(*(range(*span) for span in inside)))])

@@ -46,7 +46,7 @@ class _Tap:
         self._planner = planner
         self._random = random.Random(seed)  # noqa: S311 reproducible play, no secrets
         self._open: dict[Seat, Decision] = {}
-        self._shown = state.observation(None)
+        self._observation = state.observation(None)
         self._sent: dict[Seat | None, list[bytes]] = {
             viewer: [] for viewer in (*range(setup.seats), None) if viewer != planner
         }
@@ -100,8 +100,8 @@ class _Tap:
                     self._send(decision.seat, wire.new_deadline(decision, 0.0))
                 case Show(played):
                     seen = self._match.state.observation(None)
-                    if played or seen != self._shown:
-                        self._shown = seen
+                    if played or seen != self._observation:
+                        self._observation = seen
                         now = Happened(played, seen, self._match.seats_now(), None, 0)
                         self._send(None, wire.happened(self._plan, self._codec, now, True).SerializeToString())
 

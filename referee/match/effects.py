@@ -72,7 +72,7 @@ class Happened:
     seats: Sequence[SeatNow]
     result: Result | None
     """The result, at the end of the match."""
-    told: int
+    step: int
     """The number of actions that spectators could learn of since the match began, including those of `played`."""
 
 

@@ -104,7 +104,7 @@ class _SeatState:
     """The machine's data about one seat."""
 
     clock: SeatClock
-    asked: int = 0
+    decision_count: int = 0
     """The number of its decisions so far. Each seat has its own count: a shared one would betray other seats."""
     open: Decision | None = None
     previous: Timing | None = None
@@ -218,8 +218,8 @@ class MatchMachine:
         # If it expired above, the seat may have its next decision by now, and the answer is stale.
         decision = player.open
         if self.result is None and (decision is None or decision.number != number):
-            asked = f"; decision {decision.number} is open" if decision is not None else ""
-            message = f"decision {number} is not open (any more){asked}"
+            remark = f"; decision {decision.number} is open" if decision is not None else ""
+            message = f"decision {number} is not open (any more){remark}"
             self._effects.append(self._reject(seat, number, Refusal.STALE, "", message))
         elif self.result is None and decision is not None:
             actions = self._read_choice(decision, choice)
@@ -421,11 +421,11 @@ class MatchMachine:
             # A seat without its decision may have one action left, which is played unasked and overtakes others again.
             overtaken = self._withdraw_overtaken()
         seats = self.state.seats_to_act()
-        asked = [self._ask(seat) for seat in seats if self._seats[seat].open is None]
+        decisions = [self._ask(seat) for seat in seats if self._seats[seat].open is None]
         if len(seats) > 1:
-            for decision in asked:
+            for decision in decisions:
                 _ = decision.observation  # all see the same moment, whoever answers first
-        self._effects += map(Ask, asked)
+        self._effects += map(Ask, decisions)
 
     def _look_at_window(self) -> None:
         window = self.state.window()
@@ -485,10 +485,10 @@ class MatchMachine:
 
     def _ask(self, seat: Seat) -> Decision:
         player = self._seats[seat]
-        player.asked += 1
+        player.decision_count += 1
         legal = self._legal.pop(seat, None) or self.state.legal_actions(seat)
         decision = Decision(
-            player.asked,
+            player.decision_count,
             seat,
             self.state,
             legal,

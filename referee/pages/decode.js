@@ -31,22 +31,22 @@ function splice(before, change) {
   return after;
 }
 
-// Any picture without playing from the start: every 64th list of tokens that was passed is kept.
+// Any picture without playing from the start: every 64th list of tokens that was passed is cached.
 function makePictures(data) {
-  const kept = new Map([[-1, new Uint32Array()]]);
+  const cached = new Map([[-1, new Uint32Array()]]);
   let last = -1;
-  let lastTokens = kept.get(-1);
+  let lastTokens = cached.get(-1);
 
   function publicTokens(step) {
     if (last > step || step - last > 64) {
       last = step;
-      while (last >= 0 && !kept.has(last)) last--;
-      lastTokens = kept.get(last);
+      while (last >= 0 && !cached.has(last)) last--;
+      lastTokens = cached.get(last);
     }
     while (last < step) {
       last++;
       lastTokens = splice(lastTokens, data.public[last]);
-      if (last % 64 === 0) kept.set(last, lastTokens);
+      if (last % 64 === 0) cached.set(last, lastTokens);
     }
     return lastTokens;
   }

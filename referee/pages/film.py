@@ -75,25 +75,25 @@ def _reels(
     replay = Replay(path, find_game)
     if replay.last_hash != record_hash:
         raise RecordError(path, 0, "was replaced by another one while it was drawn")
-    shown = [Viewpoint(replay, viewer) for viewer in (None, *range(seats))]
+    viewpoints = [Viewpoint(replay, viewer) for viewer in (None, *range(seats))]
     played = iter(replay)
     pictures: list[list[str]] = []
     before = ""
     for at in range(steps + 1):
         if at:
             step = next(played)
-            for viewer in shown:
+            for viewer in viewpoints:
                 viewer.follow(step)
         number, place = divmod(at, STEPS_A_REEL)
         ends = place == STEPS_A_REEL - 1
         if number in wanted:
-            pictures.append([viewer.draw() for viewer in shown])
+            pictures.append([viewer.draw() for viewer in viewpoints])
             if ends or at == steps:
                 yield number, reel(pictures, before)
                 before, pictures = pictures[-1][0], []
         # The next reel begins with a splice of this picture, which another worker may be drawing.
         elif ends and number + 1 in wanted:
-            before = shown[0].draw()
+            before = viewpoints[0].draw()
 
 
 def _drawn_by_workers(

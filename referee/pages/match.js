@@ -90,8 +90,8 @@ function start(data) {
     `${nameOf(seat)} ${out ? "is out" : "is struck"} (${reason})${detail ? ": " + detail : ""}${rule ? ", rule " + rule : ""}`;
   const entryOf = (step, seat) => (seat !== null && data.logs[seat][step - 1]) || data.log[step - 1];
   const toldText = (step, seat) => {
-    const told = entryOf(step, seat)[1];
-    if (told >= 0) return data.texts[told];
+    const said = entryOf(step, seat)[1];
+    if (said >= 0) return data.texts[said];
     const own = seat === null && data.logs.length ? entryOf(step, data.seat[step - 1])[1] : -1; // the match is over
     return own < 0 ? "decides in secret" : `decides in secret: ${data.texts[own]}`;
   };

@@ -47,14 +47,14 @@ def tokens_of(picture: str) -> list[str]:
 def splice(before: Sequence[int], after: Sequence[int]) -> Splice:
     """Return the splice that turns `before` into `after`."""
     numbers: Splice = []
-    at = to = kept = 0
+    at = to = same = 0
     while at < len(before) or to < len(after):
         if at < len(before) and to < len(after) and before[at] == after[to]:
-            at, to, kept = at + 1, to + 1, kept + 1
+            at, to, same = at + 1, to + 1, same + 1
             continue
         drop, insert = _difference(before, after, at, to)
-        numbers += [kept, drop, insert, *after[to : to + insert]]
-        at, to, kept = at + drop, to + insert, 0
+        numbers += [same, drop, insert, *after[to : to + insert]]
+        at, to, same = at + drop, to + insert, 0
     return numbers
 
 

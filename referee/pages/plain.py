@@ -29,18 +29,18 @@ def shorten(picture: str) -> tuple[str, str]:
 
     def short(tag: re.Match[str]) -> str:
         style = []
-        kept = []
+        attributes = []
         for name, value in _ATTRIBUTE.findall(tag[2]):
             plain = unescape(value)
             # A value with other characters could end its declaration, and say anything after it.
             if name in _LOOKS and _PLAIN_STYLE.fullmatch(plain):
                 style.append(f"{name}:{plain}{'px' if name == 'font-size' else ''}")
             else:
-                kept.append(f"{name}={value}" if _PLAIN_VALUE.fullmatch(value) else f'{name}="{value}"')
+                attributes.append(f"{name}={value}" if _PLAIN_VALUE.fullmatch(value) else f'{name}="{value}"')
         if style:
-            kept.append(f"class=v{classes.setdefault(';'.join(style), len(classes))}")
+            attributes.append(f"class=v{classes.setdefault(';'.join(style), len(classes))}")
         # The space, since an unquoted value would take the slash for its last character.
-        return f"<{' '.join([tag[1], *kept])}{' /' if tag[3] else ''}>"
+        return f"<{' '.join([tag[1], *attributes])}{' /' if tag[3] else ''}>"
 
     written = _TAG.sub(short, picture)
     return written, "\n".join(f".v{number}{{{style}}}" for style, number in classes.items())

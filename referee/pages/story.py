@@ -78,8 +78,8 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
     replay = Replay(path, find_game)
     viewers = range(replay.plan.setup.seats if seats_too or (seats_too is None and replay.is_sealed) else 0)
     story = Story(replay, logs=[[] for _ in viewers])
-    shown = [Viewpoint(replay, viewer) for viewer in (None, *viewers)]
-    spectator = shown[0]
+    viewpoints = [Viewpoint(replay, viewer) for viewer in (None, *viewers)]
+    spectator = viewpoints[0]
     used = replay.seconds_used()
 
     def note_standings(step: int) -> None:
@@ -96,11 +96,11 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
     note_standings(0)
     try:
         for step in replay:
-            for viewer, log in zip(shown, (story.log, *story.logs), strict=True):
+            for viewer, log in zip(viewpoints, (story.log, *story.logs), strict=True):
                 before, known = viewer.seen, viewer.follow(step)
                 # The scene stays at the last step of which the viewer has learnt.
-                told = "; ".join(viewer.tell()) if viewer.scene.step == step.n else ""
-                texts = [label(step.action) if known else "", told, *changes(before, viewer.seen)]
+                said = "; ".join(viewer.tell()) if viewer.scene.step == step.n else ""
+                texts = [label(step.action) if known else "", said, *changes(before, viewer.seen)]
                 log.append([visible(text) for text in texts])
             story.seats.append(step.seat)
             story.by.append(step.by.value[0])

@@ -144,7 +144,7 @@ class _Again:
             if "ms" in line.data:
                 self._closings[line.data["seat"]].append(line.data)
         self._current: PastDecision | None = None
-        self._asked: list[PastDecision] = []
+        self._decisions: list[PastDecision] = []
 
     def play(self) -> list[PastDecision]:
         """Play the whole match; return the seat's decisions."""
@@ -166,7 +166,7 @@ class _Again:
             # The event has not led to its own line, and the next turn of the loop would repeat it.
             if self._at < len(self._lines) and self._lines[self._at] is line:
                 raise self._fail(line)
-        return self._asked
+        return self._decisions
 
     # events, from the record to the machine
 
@@ -327,7 +327,7 @@ class _Again:
         current, self._current = self._current, None
         if current is not None:
             current.after = self._match.state.clone()
-            self._asked.append(current)
+            self._decisions.append(current)
 
     def _fail(self, line: RecordLine) -> RecordError:
         return RecordError(

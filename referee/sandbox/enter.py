@@ -63,15 +63,15 @@ def enter(
         hard = resource.getrlimit(number)[1]
         least = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(number, (least, least))
-    kept = {name: _in_memory(content) for name, content in files.items()} | {"STATUS": status}
+    descriptors = {name: _in_memory(content) for name, content in files.items()} | {"STATUS": status}
     names = {f"SOURCE{number}": source for number, source in enumerate(sources)}
-    names |= {name: str(descriptor) for name, descriptor in kept.items()}
+    names |= {name: str(descriptor) for name, descriptor in descriptors.items()}
     words = [names[word[1:]] if word.startswith("$") else word[1:] for word in arguments]
     listed = _in_memory(b"".join(os.fsencode(word) + b"\0" for word in words))
-    for descriptor in [*kept.values(), listed]:
+    for descriptor in [*descriptors.values(), listed]:
         os.set_inheritable(descriptor, True)
     for descriptor in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208 pathlib would double the start-up
-        if descriptor > 2 and descriptor not in kept.values() and descriptor != listed:
+        if descriptor > 2 and descriptor not in descriptors.values() and descriptor != listed:
             try:
                 os.close(descriptor)
             except OSError:  # the descriptor with which the folder was read

@@ -182,12 +182,12 @@ def _of_box(seen: dict[str, Any]) -> Iterator[Measure]:
         _REPORT,
         means="agents would be root for the kernel",
     )
-    kept = not seen["can_change_kernel"] and seen["capabilities"] == 0 and seen["no_new_privileges"]
+    unprivileged = not seen["can_change_kernel"] and seen["capabilities"] == 0 and seen["no_new_privileges"]
     yield Measure(
         "privileges",
-        kept,
+        unprivileged,
         "no capabilities, no new privileges; the kernel's switches are out of reach"
-        if kept
+        if unprivileged
         else "an agent has privileges",
         _REPORT,
         means="a bot could change what the kernel does, for everybody on this machine",

@@ -104,11 +104,11 @@ def _package(name: str) -> Path | None:
 
 def _outermost(wanted: Iterable[Path], seen: Sequence[str]) -> list[str]:
     """Return the folders that are not below another one."""
-    kept: list[Path] = [Path(name) for name in seen]
+    outermost: list[Path] = [Path(name) for name in seen]
     new = []
     # The shortest first, so that a folder comes after those that contain it.
     for folder in sorted(dict.fromkeys(wanted), key=lambda folder: len(folder.parts)):
-        if not any(folder.is_relative_to(other) for other in kept):
-            kept.append(folder)
+        if not any(folder.is_relative_to(other) for other in outermost):
+            outermost.append(folder)
             new.append(str(folder))
     return new

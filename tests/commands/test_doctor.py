@@ -50,8 +50,8 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return describe
 
 
-def paragraphs(shown: str) -> list[str]:
-    return shown.strip().split("\n\n")
+def paragraphs(text: str) -> list[str]:
+    return text.strip().split("\n\n")
 
 
 def test_a_machine_with_all_walls_is_told_so_in_one_sentence(dogana: Dogana, machine: Machine) -> None:
@@ -75,9 +75,9 @@ def test_without_bubblewrap_it_says_what_to_install(
     assert found.startswith("What was found:\n")
     assert "--unconfined" in until
     assert "NO       bubblewrap  is not installed" in found
-    told = json.loads(dogana("doctor", "--json", status=1).stdout)
-    assert (told["enough"], told["verdict"]) == (False, verdict)
-    assert told["measures"][0]["commands"] == ["apt-get install bubblewrap"]
+    report = json.loads(dogana("doctor", "--json", status=1).stdout)
+    assert (report["enough"], report["verdict"]) == (False, verdict)
+    assert report["measures"][0]["commands"] == ["apt-get install bubblewrap"]
 
 
 def test_a_user_without_control_groups_may_run_bots_with_weaker_limits(dogana: Dogana, machine: Machine) -> None:
@@ -156,8 +156,8 @@ def test_what_forbids_the_box_is_named_with_what_to_type(
 ) -> None:
     (tmp_path / switch).parent.mkdir(parents=True)
     (tmp_path / switch).write_text(f"{value}\n")
-    told, commands = measures.why_no_box(f"bwrap: {said}", tmp_path)
-    assert told.startswith(advice)
+    reason, commands = measures.why_no_box(f"bwrap: {said}", tmp_path)
+    assert reason.startswith(advice)
     assert "".join(commands[-1:]).startswith(command)
 
 

@@ -108,12 +108,12 @@ def test_help_is_as_wide_as_the_terminal_and_cuts_nothing(
     monkeypatch.setenv("COLUMNS", str(width))
     widest = 0
     for path, command in PAGES.items():
-        shown = dogana(*path, "--help").stdout
-        assert not re.search(r"\w\.\.\.$", shown.partition("\n")[2], re.MULTILINE), path
-        for line in shown.splitlines():
+        printed = dogana(*path, "--help").stdout
+        assert not re.search(r"\w\.\.\.$", printed.partition("\n")[2], re.MULTILINE), path
+        for line in printed.splitlines():
             assert len(line) <= width or len(line.split()) <= 2, (path, line)
-        widest = max(widest, *map(len, shown.splitlines()))
-        words = " ".join(shown.split())
+        widest = max(widest, *map(len, printed.splitlines()))
+        words = " ".join(printed.split())
         for name, inner in getattr(command, "commands", {}).items():
             assert f"{name} {inner.get_short_help_str()}" in words
     assert width - 20 < widest <= width
@@ -139,8 +139,8 @@ def test_a_summary_fits_on_its_line_at_80_columns(dogana: Dogana, monkeypatch: p
 @pytest.mark.parametrize(("path", "sections"), [((), COMMANDS), (("ladder",), LADDER)])
 def test_commands_are_listed_by_who_needs_them(dogana: Dogana, path: tuple[str, ...], sections: Any) -> None:
     assert list(sections) == ["Look", "Author", "Organise"]
-    shown = dogana(*path, "--help").stdout
-    parts = dict(re.findall(r"^(\w+):\n((?:  .*\n)+)", shown, re.MULTILINE))
+    printed = dogana(*path, "--help").stdout
+    parts = dict(re.findall(r"^(\w+):\n((?:  .*\n)+)", printed, re.MULTILINE))
     for heading, names in sections.items():
         assert re.findall(r"^  (\S+)", parts[heading], re.MULTILINE) == list(names)
 
@@ -153,8 +153,8 @@ def test_placeholders_are_words(dogana: Dogana, path: tuple[str, ...]) -> None:
             choices = param.type_descriptor.choices
             assert set(word.split("|")) <= ({choice.value for choice in choices} if choices else PLACEHOLDERS), word
             assert word
-    shown = dogana(*path, "--help").stdout
-    assert not re.search(r"<\w+>|<=|>=|\b(TEXT|INTEGER|FLOAT|DIR|str|int|float|None|True|False)\b", shown) or (
+    printed = dogana(*path, "--help").stdout
+    assert not re.search(r"<\w+>|<=|>=|\b(TEXT|INTEGER|FLOAT|DIR|str|int|float|None|True|False)\b", printed) or (
         path == ("ladder", "bots")  # whose [TEXT] is a text
     )
 
@@ -204,8 +204,8 @@ def test_examples_paste_at_every_width(dogana: Dogana, width: int, monkeypatch: 
     monkeypatch.setenv("COLUMNS", str(width))
     for path, command in PAGES.items():
         if given := examples(command.help):
-            shown = dogana(*path, "--help").stdout
-            block = re.search(r"^Examples:\n((?:  .*\n)+)", shown, re.MULTILINE)
+            printed = dogana(*path, "--help").stdout
+            block = re.search(r"^Examples:\n((?:  .*\n)+)", printed, re.MULTILINE)
             assert block
             pasted = block[1].replace("\\\n", " ")
             assert [shlex.split(line) for line in pasted.splitlines()] == [shlex.split(one) for one in given]
@@ -268,9 +268,9 @@ def test_examples_run(dogana: Dogana, tmp_path: Path, monkeypatch: pytest.Monkey
         ):  # it makes itself the parent of what bots leave behind, and kills whatever it did not start
             _started(tmp_path, *words)
             continue
-        shown = dogana(*words, status=3 if "--sample" in command else 0).stdout
+        printed = dogana(*words, status=3 if "--sample" in command else 0).stdout
         if file:
-            (tmp_path / file).write_text(shown)
+            (tmp_path / file).write_text(printed)
 
 
 def test_an_option_is_not_parted_from_its_value_nor_a_quoted_word() -> None:
@@ -343,7 +343,7 @@ def test_help_before_a_command_is_its_help_page(dogana: Dogana, words: tuple[str
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (
             ["play", "yunnan", "greedy", "--games", "x"],
@@ -360,8 +360,8 @@ def test_help_before_a_command_is_its_help_page(dogana: Dogana, words: tuple[str
     ],
     ids=" ".join,
 )
-def test_values_are_refused_in_the_words_of_the_help_page(dogana: Dogana, words: list[str], told: str) -> None:
-    assert told in dogana(*words, status=2).stderr
+def test_values_are_refused_in_the_words_of_the_help_page(dogana: Dogana, words: list[str], message: str) -> None:
+    assert message in dogana(*words, status=2).stderr
 
 
 def test_only_the_commands_that_serve_load_a_web_server() -> None:

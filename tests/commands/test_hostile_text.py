@@ -43,11 +43,11 @@ def check(text: str) -> None:
     assert not wrong, (wrong, text)
 
 
-Shown = Callable[..., str]
+Output = Callable[..., str]
 """Runs a command that ends with the status; returns all it printed, which is safe to print."""
 
 
-def checked(dogana: Dogana) -> Shown:
+def checked(dogana: Dogana) -> Output:
     def run(*arguments: object, status: int = 0) -> str:
         ended = dogana(*arguments, status=status)
         check(ended.stdout)
@@ -58,12 +58,12 @@ def checked(dogana: Dogana) -> Shown:
 
 
 @pytest.fixture
-def shown(dogana: Dogana) -> Shown:
+def output(dogana: Dogana) -> Output:
     return checked(dogana)
 
 
 @pytest.fixture
-def shown_here(here: Dogana) -> Shown:
+def shown_here(here: Dogana) -> Output:
     """The same in this process, for what is said before anything begins."""
     return checked(here)
 
@@ -144,7 +144,7 @@ BROKEN: list[Callable[[list[dict[str, Any]]], Any]] = [
 
 
 def test_every_field_of_a_record_that_verify_prints_is_made_visible(
-    shown: Shown, lines: list[dict[str, Any]], tmp_path: Path
+    output: Output, lines: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     names = []
     for number, change in enumerate(BROKEN):
@@ -152,28 +152,28 @@ def test_every_field_of_a_record_that_verify_prints_is_made_visible(
         change(broken)
         names.append(f"{number}{HOSTILE_NAME}.jsonl")
         (tmp_path / names[-1]).write_bytes(chained(broken))
-    said = shown("verify", *names, "nothing" + HOSTILE_NAME, status=1).splitlines()
+    said = output("verify", *names, "nothing" + HOSTILE_NAME, status=1).splitlines()
     assert [line.split()[0] for line in said] == ["broken"] * (len(BROKEN) + 1)
-    as_json = shown("verify", *names, "--json", status=1).splitlines()
+    as_json = output("verify", *names, "--json", status=1).splitlines()
     assert {json.loads(line)["file"] for line in as_json} == set(names)
 
 
-def test_names_and_details_of_a_record_are_made_visible_in_a_replay(shown: Shown, tmp_path: Path) -> None:
+def test_names_and_details_of_a_record_are_made_visible_in_a_replay(output: Output, tmp_path: Path) -> None:
     lines = crashed()
     lines[0]["bots"] = [HOSTILE, HOSTILE]
     rename(lines, HOSTILE)
     (tmp_path / HOSTILE_NAME).write_bytes(chained(lines))
-    shown("verify", HOSTILE_NAME)
-    said = shown("replay", HOSTILE_NAME)
+    output("verify", HOSTILE_NAME)
+    said = output("replay", HOSTILE_NAME)
     assert r"match evil\x1b[2J" in said
     assert r"seat 1: evil\x1b[2J" in said
     assert r"out (crash): evil\x1b[2J" in said
-    shown("replay", HOSTILE_NAME, "--json")
+    output("replay", HOSTILE_NAME, "--json")
     for change in (BROKEN[3], BROKEN[20]):
         broken = json.loads(json.dumps(lines))
         change(broken)
         (tmp_path / "broken.jsonl").write_bytes(chained(broken))
-        assert r"\x1b[2J" in shown("replay", "broken.jsonl", status=1)
+        assert r"\x1b[2J" in output("replay", "broken.jsonl", status=1)
 
 
 # --- positions ----------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def test_names_and_details_of_a_record_are_made_visible_in_a_replay(shown: Shown
     ids=["state", "game", "options", "seats"],
 )
 def test_everything_that_is_said_of_a_position_is_made_visible(
-    shown_here: Shown, lines: list[dict[str, Any]], tmp_path: Path, change: Callable[[dict[str, Any]], Any]
+    shown_here: Output, lines: list[dict[str, Any]], tmp_path: Path, change: Callable[[dict[str, Any]], Any]
 ) -> None:
     position = json.loads(shown_here("replay", "match.jsonl", "--at", 12, "--json"))
     change(position)
@@ -217,14 +217,14 @@ def last_words(folder: Path) -> str:
     return f"cmd:{sys.executable} bot.py {HOSTILE_NAME}"
 
 
-def test_last_words_and_names_of_bots_are_made_visible(shown: Shown, tmp_path: Path) -> None:
+def test_last_words_and_names_of_bots_are_made_visible(output: Output, tmp_path: Path) -> None:
     seat = last_words(tmp_path)
-    said = shown("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--record", HOSTILE_NAME, status=3)
+    said = output("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--record", HOSTILE_NAME, status=3)
     assert r"  | evil\x1b[2J" in said
     assert r"\x9b31m" in said  # in the bot's name
-    shown("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--rotate", status=3)
+    output("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--rotate", status=3)
     (tmp_path / "bot.py").write_text(f"import sys\nsys.stderr.buffer.write({HOSTILE!r}.encode())\nsys.exit(1)\n")
-    assert r"the last it wrote: " in shown("play", "cargo_noir", seat, "random", status=1)
+    assert r"the last it wrote: " in output("play", "cargo_noir", seat, "random", status=1)
 
 
 @pytest.mark.parametrize(
@@ -244,21 +244,21 @@ def test_last_words_and_names_of_bots_are_made_visible(shown: Shown, tmp_path: P
         (["ladder", "submit", "bot.py", "--name", HOSTILE, "--author", "me"], 1),
     ],
 )
-def test_what_is_wrong_with_a_command_is_said_visibly(shown_here: Shown, arguments: list[str], status: int) -> None:
+def test_what_is_wrong_with_a_command_is_said_visibly(shown_here: Output, arguments: list[str], status: int) -> None:
     assert r"\x1b[2J" in shown_here(*arguments, status=status)
 
 
-def test_file_names_that_are_no_text_are_shown(dogana: Dogana, shown: Shown) -> None:
-    assert r"\udcff" in shown("verify", os.fsdecode(b"\xff.jsonl"), status=1)
+def test_file_names_that_are_no_text_are_shown(dogana: Dogana, output: Output) -> None:
+    assert r"\udcff" in output("verify", os.fsdecode(b"\xff.jsonl"), status=1)
 
 
-def test_last_words_of_submitted_bots_are_made_visible(shown: Shown, tmp_path: Path) -> None:
+def test_last_words_of_submitted_bots_are_made_visible(output: Output, tmp_path: Path) -> None:
     last_words(tmp_path)
-    shown("ladder", "submit", "bot.py", "--name", "bot", "--author", "me")
-    said = shown("ladder", "run", "--game", "cargo_noir", "--matches", 1, "--workers", 1, "--unconfined")
+    output("ladder", "submit", "bot.py", "--name", "bot", "--author", "me")
+    said = output("ladder", "run", "--game", "cargo_noir", "--matches", 1, "--workers", 1, "--unconfined")
     assert "bot v1" in said
-    shown("ladder", "top")
-    shown("ladder", "recompute")
+    output("ladder", "top")
+    output("ladder", "recompute")
 
 
 def test_output_for_an_encoding_that_lacks_a_letter_is_no_traceback(

@@ -73,9 +73,9 @@ def test_a_runtime_elsewhere_can_be_offered(dogana: Dogana, tmp_path: Path) -> N
 
 
 def test_doctor_tells_which_walls_stand(dogana: Dogana) -> None:
-    shown = dogana("doctor").stdout
-    assert "system calls" in shown
-    assert shown.startswith("This machine can run strangers' bots")
-    told = json.loads(dogana("doctor", "--json").stdout)
-    assert told["enough"]
-    assert {"name", "stands", "says", "mend", "is_needed", "means", "commands"} == told["measures"][0].keys()
+    printed = dogana("doctor").stdout
+    assert "system calls" in printed
+    assert printed.startswith("This machine can run strangers' bots")
+    report = json.loads(dogana("doctor", "--json").stdout)
+    assert report["enough"]
+    assert {"name", "stands", "says", "mend", "is_needed", "means", "commands"} == report["measures"][0].keys()

@@ -31,9 +31,9 @@ def test_an_event_is_announced_listed_shown_and_cancelled(dogana: Dogana, home: 
     assert [(one["event"], one["phase"], [each["options"] for each in one["conditions"]]) for one in listed] == [
         ("final", "open", [{"last_turn": 2}])
     ]
-    shown = dogana("ladder", "event", "show", "final", "--home", home).stdout
-    assert "would be entered: 3" in shown
-    assert "qualified, not rated" in shown
+    printed = dogana("ladder", "event", "show", "final", "--home", home).stdout
+    assert "would be entered: 3" in printed
+    assert "qualified, not rated" in printed
     bot = dogana("ladder", "show", "bot0", "--home", home).stdout
     assert "event final, open: v1 entered (v1: qualified, not rated)" in bot
     assert "final is cancelled" in dogana("ladder", "event", "cancel", "final", "--home", home).stdout

@@ -36,11 +36,11 @@ def test_games_and_their_options_have_whole_names(dogana: Dogana, width: int, mo
     listed = dogana("games").stdout
     for game in games().values():
         assert f"│ {game.name} " in listed
-        shown = dogana("games", game.name).stdout
+        printed = dogana("games", game.name).stdout
         for option in game.options:
-            assert option.name in shown
+            assert option.name in printed
             assert option.name in listed or width < 80
-        assert "…" not in shown + listed
+        assert "…" not in printed + listed
     assert ("dogana games GAME" in listed) == (width < 80)
 
 
@@ -49,7 +49,7 @@ def test_standings_have_whole_names_and_say_what_they_leave_out(
     dogana: Dogana, home: Path, width: int, left_out: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(out, "width", width)
-    shown = dogana("ladder", "top", "cargo_noir", "--home", home).stdout
-    assert f"{LONG} v1 " in shown
-    assert ("a wider terminal has more columns: sigma" in shown) == left_out
-    assert ("somebody-else" in shown) == (not left_out)
+    printed = dogana("ladder", "top", "cargo_noir", "--home", home).stdout
+    assert f"{LONG} v1 " in printed
+    assert ("a wider terminal has more columns: sigma" in printed) == left_out
+    assert ("somebody-else" in printed) == (not left_out)

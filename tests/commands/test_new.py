@@ -70,8 +70,8 @@ def test_the_python_kit_is_ready_to_be_submitted_as_it_is_written(tmp_path: Path
 
 def test_a_bot_that_searches_is_written_and_plays(dogana: Dogana, tmp_path: Path) -> None:
     dogana("new", "thinker", "--search")
-    told = dogana("play", "venezia", "thinker/bot.py", "greedy", "-o", "max_rounds=4", "--json").stdout
-    assert [seat["outcome"] for seat in json.loads(told)["seats"]] == ["played", "played"]
+    printed = dogana("play", "venezia", "thinker/bot.py", "greedy", "-o", "max_rounds=4", "--json").stdout
+    assert [seat["outcome"] for seat in json.loads(printed)["seats"]] == ["played", "played"]
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,9 @@ def test_the_games_are_listed(dogana: Dogana) -> None:
 
 
 def test_a_match_is_shown_as_a_table(dogana: Dogana) -> None:
-    shown = dogana("play", "cargo_noir", "random", "random", "--seed", 5, *QUICK).stdout
-    assert "Cargo Noir, seed 5" in shown
-    assert shown.count("random") == 2
+    printed = dogana("play", "cargo_noir", "random", "random", "--seed", 5, *QUICK).stdout
+    assert "Cargo Noir, seed 5" in printed
+    assert printed.count("random") == 2
 
 
 def test_a_match_as_json_has_exactly_the_documented_entries(dogana: Dogana) -> None:
@@ -94,11 +94,11 @@ def test_rotation_plays_every_seed_in_every_order_of_the_seats(dogana: Dogana) -
 
 
 def test_a_summary_of_several_matches_has_intervals(dogana: Dogana) -> None:
-    shown = dogana(
+    printed = dogana(
         "play", "cargo_noir", "random", "random", *QUICK, "--games", 2, "--rotate", "--seed", 1, "--workers", 1
     ).stdout
-    assert "4 matches (2 different), mean and 95 % interval over 2 blocks" in shown
-    assert " to " in shown
+    assert "4 matches (2 different), mean and 95 % interval over 2 blocks" in printed
+    assert " to " in printed
 
 
 def test_a_bot_that_does_not_start_later_loses_only_that_match(dogana: Dogana, tmp_path: Path) -> None:
@@ -154,12 +154,12 @@ def test_a_name_in_a_folder_is_taken_by_one_match_only(dogana: Dogana, tmp_path:
 
 
 def test_a_name_that_was_taken_during_the_match_is_left_alone(tmp_path: Path) -> None:
-    kept = []
+    names = []
     for process in (1, 2):
         written = tmp_path / unsaved("yunnan-1", process)
         written.write_text("a record")
-        kept.append(keep(written, "yunnan-1").name)
-    assert kept == ["yunnan-1.jsonl", "yunnan-1-2.jsonl"]
+        names.append(keep(written, "yunnan-1").name)
+    assert names == ["yunnan-1.jsonl", "yunnan-1-2.jsonl"]
 
 
 def test_a_record_replaces_nothing_without_force(dogana: Dogana, tmp_path: Path) -> None:
@@ -191,8 +191,8 @@ def test_a_name_that_is_empty_is_refused(dogana: Dogana, tmp_path: Path) -> None
 def test_names_of_bots_are_shown_as_they_are(dogana: Dogana, bot: str) -> None:
     bot += " [/x] [bold]y :smile:"
     for several in ((), ("--rotate", "--workers", 1)):
-        shown = dogana("play", "cargo_noir", "random", bot, *QUICK, *several).stdout
-        assert all(word in shown for word in ("[/x]", "[bold]y", ":smile:"))
+        printed = dogana("play", "cargo_noir", "random", bot, *QUICK, *several).stdout
+        assert all(word in printed for word in ("[/x]", "[bold]y", ":smile:"))
 
 
 def test_a_corrected_board_is_played_with(dogana: Dogana, tmp_path: Path) -> None:
@@ -248,9 +248,9 @@ def test_every_match_of_a_rotation_has_its_own_logs(dogana: Dogana, tmp_path: Pa
 def test_a_remote_agent_joins_with_the_announced_address_and_token(tmp_path: Path) -> None:
     with Referee(tmp_path) as referee:
         referee.play()
-        status, shown, _ = referee.ending()
+        status, printed, _ = referee.ending()
     assert status == 0
-    assert "played" in shown
+    assert "played" in printed
 
 
 BAD = [

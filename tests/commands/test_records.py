@@ -74,18 +74,18 @@ def test_verify_names_what_a_board_has_that_is_not_the_shipped_one(dogana: Dogan
 
 
 def test_replay_shows_every_step_and_the_result(here: Dogana, record: Path) -> None:
-    shown = here("replay", record).stdout
+    printed = here("replay", record).stdout
     count = sum('"type":"action"' in line for line in record.read_text().splitlines())
-    assert f"{count:5}  seat" in shown
+    assert f"{count:5}  seat" in printed
     replay, words = Replay(record, find), []
     page = Viewpoint(replay, None)
     for step in replay:
         page.follow(step)
         words += [f"{step.n:5}  seat {step.seat}  {page.tell()[0]}", *(f"       {line}" for line in page.tell()[1:])]
-    said = [line.removesuffix(" (the only legal action)") for line in shown.splitlines()]
+    said = [line.removesuffix(" (the only legal action)") for line in printed.splitlines()]
     assert said[3 : 3 + len(words)] == words
-    assert " -> " not in shown
-    assert "place 1: seat" in shown
+    assert " -> " not in printed
+    assert "place 1: seat" in printed
 
 
 def test_replay_as_json_has_an_object_for_each_step(here: Dogana, record: Path) -> None:
@@ -127,8 +127,8 @@ def test_pictures_stand_still_while_others_plan_in_secret(dogana: Dogana, tmp_pa
 def test_a_step_can_be_written_out_as_a_position_and_played_on(dogana: Dogana, record: Path) -> None:
     written = dogana("replay", record, "--at", 12, "--json").stdout
     (record.parent / "position.json").write_text(written)
-    shown = dogana("position", "position.json").stdout
-    assert "is to act:" in shown
+    printed = dogana("position", "position.json").stdout
+    assert "is to act:" in printed
     as_json = json.loads(dogana("position", "position.json", "--json").stdout)
     assert as_json["position"] == json.loads(written)
     assert as_json["problems"] == []
@@ -154,9 +154,9 @@ def test_everything_that_is_wrong_with_a_position_is_listed(here: Dogana, record
     assert f"wrong: {path}: cargo_noir has no option 'colour'" in here("position", path, status=1).stdout
     del position["options"]["colour"]
     path.write_text(json.dumps(position))
-    shown = here("position", path, status=1).stdout
-    assert f"wrong: {path}: position.state.phase must be one of P1" in shown
-    assert f"wrong: {path}: I1: 1 coins in the bank" in shown
+    printed = here("position", path, status=1).stdout
+    assert f"wrong: {path}: position.state.phase must be one of P1" in printed
+    assert f"wrong: {path}: I1: 1 coins in the bank" in printed
     assert len(json.loads(here("position", path, "--json", status=1).stdout)["problems"]) >= 2
     refused = here("play", "cargo_noir", "random", "random", "--from", path, status=1).stderr
     assert len(refused.splitlines()) == 1

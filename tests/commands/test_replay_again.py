@@ -56,7 +56,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "match.jsonl"
 
 
-def told(text: str) -> list[dict[str, Any]]:
+def documents(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
@@ -80,8 +80,8 @@ def test_another_answer_is_named_with_the_position_that_it_was_given_in(
     found = re.search(r"; first other answer at step (\d+): dogana (replay .*)$", ended.stdout)
     assert found
     assert f"  step {found[1]} " in first
-    shown = dogana(*found[2].split()).stdout
-    legal = shown.rpartition("seat 0 is to act: ")[2].strip()
+    printed = dogana(*found[2].split()).stdout
+    legal = printed.rpartition("seat 0 is to act: ")[2].strip()
     then, now = re.findall(r"OTHER (\S+).*; now (\S+)", first)[0]
     assert legal.startswith(then)
     assert legal.endswith(now)
@@ -89,14 +89,14 @@ def test_another_answer_is_named_with_the_position_that_it_was_given_in(
 
 def test_json_has_an_object_for_each_decision(dogana: Dogana, record: Path, tmp_path: Path) -> None:
     bot = write_bot(tmp_path, AT_THIRD.replace("SIN", "return 1"))
-    all_told = told(dogana("replay", record, "--as", 0, "--bot", bot, "--unconfined", "--json", status=1).stdout)
+    all_told = documents(dogana("replay", record, "--as", 0, "--bot", bot, "--unconfined", "--json", status=1).stdout)
     assert [one["decision"] for one in all_told] == [*range(1, len(all_told) + 1)]
     assert [one["same"] for one in all_told] == [one["decision"] != 3 for one in all_told]
     third = all_told[2]
     assert third["then"]["ending"] == "answered"
     assert third["now"]["answer"] != third["then"]["played"][:1]
     assert third["now"]["log"] == "asked 3 \x1b[2J\n"
-    steps = {one["n"]: one for one in told(dogana("replay", record, "--json", "--as", 0).stdout)}
+    steps = {one["n"]: one for one in documents(dogana("replay", record, "--json", "--as", 0).stdout)}
     for one in all_told:
         step = steps[one["step"]]
         assert (step["seat"], step["action"], step["ms"]) == (0, one["then"]["played"][0], one["then"]["ms"])
@@ -104,7 +104,7 @@ def test_json_has_an_object_for_each_decision(dogana: Dogana, record: Path, tmp_
 
 def test_from_begins_with_a_later_decision(dogana: Dogana, record: Path, tmp_path: Path) -> None:
     ask = ("replay", record, "--as", 0, "--bot", write_bot(tmp_path), "--unconfined", "--json", "--decision", 4)
-    later = told(dogana(*ask).stdout)
+    later = documents(dogana(*ask).stdout)
     assert [one["decision"] for one in later] == [*range(4, 4 + len(later))]
     assert all(one["same"] for one in later)
 
@@ -131,15 +131,15 @@ def test_a_bot_that_fails_is_told_at_its_decision_and_not_asked_again(
 ) -> None:
     bot = write_bot(tmp_path, AT_THIRD.replace("SIN", sin))
     lines = dogana("replay", record, "--as", 0, "--bot", bot, "--unconfined", status=1).stdout.splitlines()
-    asked = [line for line in lines if "  step " in line]
-    assert len(asked) == 3
-    assert words in asked[2]
+    decisions = [line for line in lines if "  step " in line]
+    assert len(decisions) == 3
+    assert words in decisions[2]
     assert re.match(r"2 of \d+ decisions the same; first other answer at step ", lines[-1])
 
 
 def test_an_illegal_answer_is_told_and_does_not_end_it(dogana: Dogana, record: Path, tmp_path: Path) -> None:
     bot = write_bot(tmp_path, AT_THIRD.replace("SIN", "return 999"))
-    all_told = told(dogana("replay", record, "--as", 0, "--bot", bot, "--unconfined", "--json", status=1).stdout)
+    all_told = documents(dogana("replay", record, "--as", 0, "--bot", bot, "--unconfined", "--json", status=1).stdout)
     assert len(all_told) > 3
     refused = all_told[2]["now"]["refused"]
     assert len(refused) == 3  # a bot is out then
@@ -185,7 +185,7 @@ def test_a_late_answer_would_have_lost_on_time(dogana: Dogana, tmp_path: Path) -
     dogana("play", "cargo_noir", "greedy", "random", "--record", "match.jsonl", "--clock", "600+0/0.5", *QUICK)
     bot = write_bot(tmp_path, AT_THIRD.replace("SIN", "time.sleep(0.7)"))
     ask = ("replay", "match.jsonl", "--as", 0, "--bot", bot, "--unconfined", "--json", "--decision", 3)
-    late = told(dogana(*ask, "--time", "same", status=1).stdout)[0]["now"]
+    late = documents(dogana(*ask, "--time", "same", status=1).stdout)[0]["now"]
     assert late["late"]
     assert late["ms"] >= 700
     assert len(late["answer"]) == 1
@@ -272,14 +272,14 @@ def started(tmp_path: Path, *arguments: object) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("walls", [[], pytest.param(["box"], marks=needs_bubblewrap)])
+@pytest.mark.parametrize("sandbox", [[], pytest.param(["box"], marks=needs_bubblewrap)])
 def test_a_debugger_has_the_id_of_the_bots_process_before_the_first_question(
-    record: Path, tmp_path: Path, walls: list[str]
+    record: Path, tmp_path: Path, sandbox: list[str]
 ) -> None:
     bot = write_bot(tmp_path, FIRST.replace("play(", "print('joining', flush=True)\nplay("))
-    bot = str(tmp_path / "bot.py") if walls else bot
+    bot = str(tmp_path / "bot.py") if sandbox else bot
     with started(
-        tmp_path, record, "--as", 0, "--bot", bot, "--attach", *([] if walls else ["--unconfined"])
+        tmp_path, record, "--as", 0, "--bot", bot, "--attach", *([] if sandbox else ["--unconfined"])
     ) as command:
         assert command.stdin is not None
         assert command.stderr is not None

@@ -28,19 +28,19 @@ def test_a_page_is_written_and_its_size_told(dogana: Dogana, record: Path) -> No
     page = (record.parent / "match.html").read_bytes()
     assert page.startswith(b"<!DOCTYPE html>")
     assert ended.stdout == ""
-    told = re.search(r"match\.html: (\d+) steps, what spectators and 2 seats saw, (\d+) KB", ended.stderr)
-    assert told
-    assert int(told[2]) == round(len(page) / 1000)
-    assert int(told[1]) == record.read_text().count('"type":"action"')
+    found = re.search(r"match\.html: (\d+) steps, what spectators and 2 seats saw, (\d+) KB", ended.stderr)
+    assert found
+    assert int(found[2]) == round(len(page) / 1000)
+    assert int(found[1]) == record.read_text().count('"type":"action"')
     look = re.search(r"look at match\.html#s=(\d+)(?:&as=[01])?\n$", ended.stderr)
     assert look
-    assert int(look[1]) <= int(told[1])
+    assert int(look[1]) <= int(found[1])
 
 
 def test_the_views_of_seats_can_be_left_out(dogana: Dogana, record: Path) -> None:
-    told = dogana("replay", record, "--html", "match.html", "--views", "public").stderr
-    assert "what spectators saw," in told
-    assert "&as=" not in told
+    message = dogana("replay", record, "--html", "match.html", "--views", "public").stderr
+    assert "what spectators saw," in message
+    assert "&as=" not in message
 
 
 def test_a_folder_that_is_not_there_is_told_before_anything_is_drawn(dogana: Dogana, record: Path) -> None:

@@ -25,13 +25,13 @@ def test_all_rules_of_a_game_are_printed_as_they_are_written(here: Dogana) -> No
 
 
 def test_a_rule_is_printed_by_its_number(here: Dogana) -> None:
-    shown = here("rules", "yunnan", "y4.2").stdout
-    assert shown.startswith("- Y4.2 Order of one colour's buildings")
-    assert shown.rstrip().endswith("then YARD (decision).")
-    assert "Y4.3" not in shown
+    printed = here("rules", "yunnan", "y4.2").stdout
+    assert printed.startswith("- Y4.2 Order of one colour's buildings")
+    assert printed.rstrip().endswith("then YARD (decision).")
+    assert "Y4.3" not in printed
     section = here("rules", "yunnan", "Y4").stdout
     assert section.startswith("### Y4 Phase 1c")
-    assert shown in section
+    assert printed in section
     assert re.findall(r"^- (Y\d+\.\d+)", section, re.MULTILINE) == [f"Y4.{number}" for number in range(1, 7)]
     assert "### Y5" not in section
     assert section in here("rules", "yunnan", "4").stdout
@@ -83,14 +83,14 @@ def test_on_a_terminal_the_rules_are_laid_out() -> None:
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "60"}
     with subprocess.Popen(command, cwd=ROOT, stdout=theirs, stderr=theirs, env=environment) as process:
         os.close(theirs)
-        shown = b""
+        printed = b""
         try:
             while data := os.read(ours, 65536):
-                shown += data
+                printed += data
         except OSError:  # so a terminal says that nobody is at its other end
             pass
     os.close(ours)
-    text = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode())
+    text = re.sub(r"\x1b\[[0-9;]*m", "", printed.decode())
     assert process.returncode == 0
     assert " • Y4.2 Order of one colour's buildings" in text
     assert all(len(line) <= 60 for line in text.splitlines())

@@ -115,8 +115,8 @@ def test_a_house_bot_goes_before_a_file_of_its_name(dogana: Dogana) -> None:
 @pytest.mark.parametrize("word", mostly_long(["folder", "mybot.py", "bot.zip"]))
 def test_a_path_is_asked_again(dogana: Dogana, word: str) -> None:
     dogana(*FIRST, word, "random", *QUICK, "--record", "m.jsonl")
-    shown = dogana("replay", "m.jsonl", "--as", 0, "--bot", word, "--unconfined").stdout
-    assert " decisions the same" in shown
+    printed = dogana("replay", "m.jsonl", "--as", 0, "--bot", word, "--unconfined").stdout
+    assert " decisions the same" in printed
 
 
 def test_a_bot_that_goes_to_other_machines_has_its_folder_below_this_one(
@@ -273,6 +273,6 @@ def test_a_match_with_a_seat_that_was_put_out_has_a_status_of_its_own(
     dogana: Dogana, tmp_path: Path, text: str, clock: str, outcome: str, series: tuple[str | int, ...]
 ) -> None:
     (tmp_path / "bot.py").write_text(text)
-    shown = dogana(*FIRST, "bot.py", "random", "--option", "last_turn=3", "--clock", clock, *series, status=3).stdout
-    assert outcome in shown
-    assert ("a seat was put out in 2 of 2 matches" in shown) == bool(series)
+    printed = dogana(*FIRST, "bot.py", "random", "--option", "last_turn=3", "--clock", clock, *series, status=3).stdout
+    assert outcome in printed
+    assert ("a seat was put out in 2 of 2 matches" in printed) == bool(series)

@@ -129,9 +129,9 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(dogana: Dogana, tmp_path
         os.kill(wait_until(lambda: workers(series))[0], signal.SIGKILL)
     out, err = series.communicate(timeout=patient(120))
     assert (series.returncode, err.strip()) == (0, "")
-    kept = sorted((tmp_path / "matches").glob("[!.]*"))
-    assert len(kept) == 12
-    assert all(path.suffix == ".jsonl" for path in kept)
+    records = sorted((tmp_path / "matches").glob("[!.]*"))
+    assert len(records) == 12
+    assert all(path.suffix == ".jsonl" for path in records)
     expected = matches(dogana(*arguments, "--json").stdout)
     assert [match["digest"] for match in matches(out)] == [match["digest"] for match in expected]
 

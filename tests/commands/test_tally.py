@@ -19,7 +19,7 @@ def won_by(seat: int, digest: str) -> Result:
     return Result(tuple(seats), 10, digest, None)
 
 
-def shown(tally: SeriesStatistics) -> str:
+def printed(tally: SeriesStatistics) -> str:
     console = Console(file=io.StringIO(), width=200)
     console.print(tally.table())
     return " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
@@ -31,7 +31,7 @@ def table_of(block: int, *matches: tuple[int, str]) -> str:
     for number, (winner, digest) in enumerate(matches):
         turn = number % block
         tally.add(won_by((winner - turn) % 2, digest), turn)
-    return shown(tally)
+    return printed(tally)
 
 
 def test_matches_that_were_played_alike_are_evidence_once() -> None:

@@ -57,7 +57,7 @@ def played(dogana: Dogana, folder: str = "cup") -> list[dict[str, Any]]:
     ]
 
 
-def shown(dogana: Dogana) -> dict[str, Any]:
+def show(dogana: Dogana) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(dogana("tournament", "show", "cup", "--json").stdout)
     return document
 
@@ -74,11 +74,11 @@ def started(folder: Path, *arguments: object) -> subprocess.Popen[str]:
 
 
 def test_a_tournament_is_played_shown_and_verified(dogana: Dogana, cup: Path) -> None:
-    assert shown(dogana)["played"] == 0
+    assert show(dogana)["played"] == 0
     events = played(dogana)
     assert [one["event"] for one in events] == ["begin", *["match"] * 12, "round", "end"]
     assert [row["entrant"] for row in events[-1]["table"]] == ["greedy", "bot", "random"]
-    document = shown(dogana)
+    document = show(dogana)
     assert document["table"] == events[-1]["table"]
     assert document["verdict"].startswith("greedy wins; the chance that greedy is the best of these is 0.9")
     text = dogana("tournament", "show", "cup").stdout

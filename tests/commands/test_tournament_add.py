@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import Dogana
-from tests.commands.test_tournament import played, shown, started
+from tests.commands.test_tournament import played, show, started
 from tests.patience import patient, wait_until
 
 BOT = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
@@ -56,7 +56,7 @@ def test_who_joins_a_round_robin_meets_everybody_and_nothing_else_changes(dogana
     ]
     text = (tmp_path / "cup" / "tournament.toml").read_text()
     assert text.count("joined = true") == 2
-    assert shown(dogana)["total"] == 400
+    assert show(dogana)["total"] == 400
     assert "360 matches are left" not in dogana("tournament", "verify", "cup").stdout
     assert {name: records(tmp_path)[name] for name in before} == before
     # it is refused now, as every change of those who are in

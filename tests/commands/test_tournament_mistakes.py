@@ -139,8 +139,8 @@ def test_names_may_have_markup_and_separators_and_do_nothing(here: Dogana, tmp_p
     words = [f"{name}={seat}" for name, seat in zip(names, seats, strict=True)]
     here("tournament", "new", "cup", *words, *GAME)
     assert TournamentFolder(tmp_path / "cup").plan().names == names
-    shown = here("tournament", "show", "cup").stdout
-    assert all(name in shown for name in names)
+    printed = here("tournament", "show", "cup").stdout
+    assert all(name in printed for name in names)
     here("tournament", "page", "cup", "public")
     assert "<script" not in (tmp_path / "public" / "index.html").read_text()
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["cup", "one", "public", "three", "two"]
@@ -290,8 +290,8 @@ def test_the_written_file_has_each_entry_of_its_format_set_or_shown(
     if words == ["--preliminary", "round-robin"]:
         assert plan.preliminary.value == "round-robin"
     # what is shown can be set
-    shown = [line for line in text.splitlines() if line.startswith("# ") and " = " in line and "  # " in line]
-    for line in shown:
+    entries = [line for line in text.splitlines() if line.startswith("# ") and " = " in line and "  # " in line]
+    for line in entries:
         key = line.removeprefix("# ").partition(" ")[0]
         if key in ("rounds", "balance", "qualify") and form == "knockout":
             continue  # only beside a preliminary that has it

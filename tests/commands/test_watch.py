@@ -48,8 +48,8 @@ def of_action(line: str) -> str:
     return "" if found is None else found[1]
 
 
-def told_in(shown: str) -> list[str]:
-    return [words for words in map(of_action, shown.splitlines()) if words]
+def told_in(text: str) -> list[str]:
+    return [words for words in map(of_action, text.splitlines()) if words]
 
 
 def recorded(file: Path) -> list[str]:
@@ -64,16 +64,16 @@ def recorded(file: Path) -> list[str]:
 
 def test_a_match_is_shown_while_it_is_played_and_then_its_result(dogana: Dogana, tmp_path: Path) -> None:
     arguments = ("play", "cargo_noir", "greedy", "random", *QUICK, "--record", "match.jsonl")
-    shown = dogana(*arguments, "--watch").stdout
-    assert shown.startswith("Cargo Noir, 2 seats, match ")
-    assert "clock 60+0.5/10\n" in shown
-    assert "\n       Turn 1\n" in shown
-    assert "\n       Turn 2\n" in shown
-    assert "       Seat 0: +" in shown
-    assert " -> " not in shown
-    assert "_" not in shown.partition("rank")[0]
-    assert told_in(shown) == recorded(tmp_path / "match.jsonl")
-    assert "Cargo Noir, seed 7" in shown
+    printed = dogana(*arguments, "--watch").stdout
+    assert printed.startswith("Cargo Noir, 2 seats, match ")
+    assert "clock 60+0.5/10\n" in printed
+    assert "\n       Turn 1\n" in printed
+    assert "\n       Turn 2\n" in printed
+    assert "       Seat 0: +" in printed
+    assert " -> " not in printed
+    assert "_" not in printed.partition("rank")[0]
+    assert told_in(printed) == recorded(tmp_path / "match.jsonl")
+    assert "Cargo Noir, seed 7" in printed
     assert not dogana(*arguments, "--force").stdout.startswith("Cargo Noir, 2 seats")
 
 
@@ -83,10 +83,10 @@ def test_an_agent_that_the_referee_starts_does_not_disturb_the_screen(dogana: Do
     arguments = ("play", "cargo_noir", bot, f"cmd:{sys.executable} -c pass", "random", *QUICK, "--record", "m.jsonl")
     assert "before it joined" in dogana(*arguments, "--watch", status=1).stderr
     crash = f"cmd:{sys.executable} {ROOT / 'agents' / 'hostile.py'} crash"
-    shown = dogana(
+    printed = dogana(
         "play", "cargo_noir", bot, crash, "random", *QUICK, "--record", "m.jsonl", "--watch", status=3
     ).stdout
-    assert told_in(shown) == recorded(tmp_path / "m.jsonl")
+    assert told_in(printed) == recorded(tmp_path / "m.jsonl")
 
 
 def test_on_a_terminal_the_match_is_redrawn_in_place_and_names_do_no_harm(tmp_path: Path, bot: str) -> None:
@@ -166,24 +166,24 @@ def screen_of(play: int) -> int:
 
 @pytest.mark.long
 def test_a_match_is_played_on_without_its_screen(tmp_path: Path) -> None:
-    shown = Watched(tmp_path)
-    os.kill(shown.screen(), signal.SIGKILL)
-    rest, error = shown.process.communicate(timeout=patient(120))
-    assert (shown.process.returncode, error) == (0, "")
+    watched = Watched(tmp_path)
+    os.kill(watched.screen(), signal.SIGKILL)
+    rest, error = watched.process.communicate(timeout=patient(120))
+    assert (watched.process.returncode, error) == (0, "")
     assert "Cargo Noir, seed 7" in rest
     assert recorded(tmp_path / "match.jsonl")
 
 
 def test_a_screen_that_hangs_does_not_keep_ctrl_c_from_ending_the_match(tmp_path: Path) -> None:
-    shown = Watched(tmp_path, seconds=3600)
-    screen = shown.screen()
+    watched = Watched(tmp_path, seconds=3600)
+    screen = watched.screen()
     os.kill(screen, signal.SIGSTOP)
-    shown.process.send_signal(signal.SIGINT)
+    watched.process.send_signal(signal.SIGINT)
     assert (
-        shown.process.communicate(timeout=patient(60))[1]
+        watched.process.communicate(timeout=patient(60))[1]
         == "the match was interrupted: it has no result and no record\n"
     )
-    assert shown.process.returncode == 128 + signal.SIGINT
+    assert watched.process.returncode == 128 + signal.SIGINT
     assert not Path(f"/proc/{screen}").exists()
     assert not list(tmp_path.glob("match.jsonl*"))
 
@@ -208,8 +208,8 @@ def test_each_action_is_told_as_on_the_page_though_several_are_played_at_once(
     dogana: Dogana, tmp_path: Path, game: str
 ) -> None:
     """Forced actions follow at once, and a plan is revealed as a whole."""
-    shown = dogana("play", game, "greedy", "random", "--seed", 7, "--watch", "--record", "match.jsonl").stdout
-    assert told_in(shown) == recorded(tmp_path / "match.jsonl")
+    printed = dogana("play", game, "greedy", "random", "--seed", 7, "--watch", "--record", "match.jsonl").stdout
+    assert told_in(printed) == recorded(tmp_path / "match.jsonl")
 
 
 # --- watch ----------------------------------------------------------------------------------------------------
@@ -229,11 +229,11 @@ def test_who_watches_before_the_first_agent_has_joined_sees_the_whole_match(tmp_
     with Referee(tmp_path, "--seed", "7") as referee:
         watch = watching(referee.address)
         referee.play()
-        shown, error = watch.communicate(timeout=patient(120))
+        printed, error = watch.communicate(timeout=patient(120))
     assert (watch.returncode, error) == (0, "")
-    assert told_in(shown) == recorded(tmp_path / "match.jsonl")
-    assert "the match is over; seed 7, digest " in " ".join(shown.split())
-    assert "played" in shown
+    assert told_in(printed) == recorded(tmp_path / "match.jsonl")
+    assert "the match is over; seed 7, digest " in " ".join(printed.split())
+    assert "played" in printed
 
 
 def test_ctrl_c_ends_a_watch_and_not_the_match(tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_an_encrypted_match_is_watched_with_the_certificate_of_its_authority(tmp
     certificate(tmp_path)
     tls = ("--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem"))
     with Referee(tmp_path, "--listen", "localhost:0", *tls) as referee:
-        assert referee.told[0] == f"spectators: dogana watch {referee.address} --ca FILE\n"
+        assert referee.printed[0] == f"spectators: dogana watch {referee.address} --ca FILE\n"
         watch = watching(referee.address, "--ca", str(tmp_path / "cert.pem"))
         watch.kill()
         watch.communicate()
@@ -303,14 +303,14 @@ def test_where_nobody_listens_is_said_in_one_line(dogana: Dogana, tmp_path: Path
 
 def test_a_referee_that_listens_tells_spectators_where(tmp_path: Path) -> None:
     with Referee(tmp_path, "--listen", "127.0.0.1:0") as referee:
-        assert referee.told[0] == f"spectators: dogana watch {referee.address}\n"
+        assert referee.printed[0] == f"spectators: dogana watch {referee.address}\n"
 
 
 @pytest.mark.parametrize("every", ["0.0.0.0", "[::]"])  # noqa: S104 that is the case
 def test_a_referee_that_listens_everywhere_names_an_address_that_others_can_dial(tmp_path: Path, every: str) -> None:
     with Referee(tmp_path, "--listen", f"{every}:0") as referee:
         host, _, port = referee.address.rpartition(":")
-        assert referee.told[0] == (
+        assert referee.printed[0] == (
             f"{every} is every address of this machine; others may have to reach it at another than {host}\n"
         )
         assert host != every
@@ -354,7 +354,7 @@ def played_by_nobody() -> pb.Happened:
     game = plan_of().game
     state = Table(plan_of()).match.state
     [seat, *_] = state.seats_to_act()
-    message = happened(told=1)
+    message = happened(step=1)
     message.played.seats.append(seat)
     message.played.actions.value = codec(game).actions_bytes(state.legal_actions(seat)[:1])
     seen = cn.Observation.FromString(message.observation.value)

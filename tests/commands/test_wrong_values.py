@@ -37,7 +37,7 @@ def test_limits_that_no_machine_has_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "told"),
+    ("words", "status", "message"),
     [
         ((*PLAY, "--wait", "inf"), 2, "'--wait'"),
         (("ladder", "submit", ""), 2, "needs the name of a file or folder"),
@@ -60,10 +60,10 @@ def test_limits_that_no_machine_has_are_refused(
     ids=lambda one: " ".join(map(str, one)) if isinstance(one, tuple) else None,
 )  # fmt: skip
 def test_a_wrong_value_is_answered_with_what_to_give(
-    here: Dogana, words: tuple[str, ...], status: int, told: str
+    here: Dogana, words: tuple[str, ...], status: int, message: str
 ) -> None:
     said = here(*words, status=status).stderr
-    assert told in said
+    assert message in said
     assert "Traceback" not in said
 
 

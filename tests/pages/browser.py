@@ -273,10 +273,10 @@ def test_the_live_region_tells_each_step(opened: Any, site: Site) -> None:
     for step in range(1, 6):
         page.press("ArrowRight")
         _, what, *changed = data["log"][step - 1]
-        told = page.text("#live")
-        assert told.startswith(f"step {step} of {count}: seat {data['seat'][step - 1]} (bot{data['seat'][step - 1]}) ")
-        assert data["texts"][what] in told
-        assert f"; {len(changed)} change" in told
+        text = page.text("#live")
+        assert text.startswith(f"step {step} of {count}: seat {data['seat'][step - 1]} (bot{data['seat'][step - 1]}) ")
+        assert data["texts"][what] in text
+        assert f"; {len(changed)} change" in text
     page.press("ArrowLeft")
     assert page.text("#live").startswith("back to step 4")
     page.press("End")
@@ -365,9 +365,9 @@ def test_axe_finds_nothing_serious(opened: Any, name: str, viewport: dict[str, i
 def test_text_of_strangers_is_shown_as_text(opened: Any) -> None:
     page = opened("hostile")
     assert page.page.evaluate("document.querySelectorAll('img, iframe, [onload], [onerror]').length") == 0
-    shown = page.text("body")
-    assert "<img src=x onerror=alert(1)>" in shown
-    assert shown.count(MARKUP[:30]) > 5
+    body = page.text("body")
+    assert "<img src=x onerror=alert(1)>" in body
+    assert body.count(MARKUP[:30]) > 5
     page.press("n")
     assert "is out (crash): </script>" in page.text("#now")
     assert "default: the seat is out" in page.text("#lines")
@@ -407,8 +407,8 @@ def test_an_embedded_page_leaves_out_what_the_page_around_it_says_and_its_keys_w
     page = opened("yunnan-fewest", "#s=3&embed")
     for hidden in ("header", "#result", "footer"):
         assert not page.page.locator(hidden).is_visible()
-    for shown in ("#board > svg", "#log", "#charts"):
-        assert page.page.locator(shown).is_visible()
+    for selector in ("#board > svg", "#log", "#charts"):
+        assert page.page.locator(selector).is_visible()
     page.press("ArrowRight")
     assert page.place == "#s=4&embed"
 
@@ -548,12 +548,12 @@ def test_a_frame_takes_the_height_of_the_screen_from_the_page_around_it_alone(
     page.goto(f"{served}/other.html")
     inside = page.frames[1]
     inside.wait_for_selector("main.ready")
-    told = "() => document.querySelector('main').style.getPropertyValue('--screen')"
+    script = "() => document.querySelector('main').style.getPropertyValue('--screen')"
     inside.evaluate("postMessage({ event: 'SCREEN', data: { height: 555 } }, '*')")
     for height in ("'1px;color:red'", "1e9", "-5", "NaN", "333"):
         page.evaluate(f"viewer.contentWindow.postMessage({{ event: 'SCREEN', data: {{ height: {height} }} }}, '*')")
-    inside.wait_for_function(f"() => ({told})() !== ''")
-    assert inside.evaluate(told) == "333px"
+    inside.wait_for_function(f"() => ({script})() !== ''")
+    assert inside.evaluate(script) == "333px"
     page.close()
 
 

@@ -59,12 +59,12 @@ def page_of(record: Path, **arguments: Any) -> ReplayPage:
 def drawn(record: Path, viewer: Seat | None) -> list[str]:
     """The referee's own pictures of a record, step by step."""
     replay = Replay(record, find_sparing)
-    shown = Viewpoint(replay, viewer)
-    pictures = [shown.draw()]
+    viewpoint = Viewpoint(replay, viewer)
+    pictures = [viewpoint.draw()]
     with contextlib.suppress(RecordError):  # it may break off
         for step in replay:
-            shown.follow(step)
-            pictures.append(shown.draw())
+            viewpoint.follow(step)
+            pictures.append(viewpoint.draw())
     return pictures
 
 
@@ -105,11 +105,11 @@ def test_every_picture_of_every_view_is_the_referees_byte_for_byte(
     program = DECODE + DECODE_ALL
     ended = subprocess.run([node, "-e", program, tmp_path / "match.html"], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-    told = json.loads(ended.stdout)
-    assert told["found"] == [
+    report = json.loads(ended.stdout)
+    assert report["found"] == [
         [hashlib.sha256(picture.encode()).hexdigest() for picture in pictures] for pictures in expected
     ]
-    assert told["words"] == [data["texts"], data["log"], data["logs"], data["clocks"]]
+    assert report["words"] == [data["texts"], data["log"], data["logs"], data["clocks"]]
 
 
 # Forwards, then every picture again in leaps to and fro, which must be what it was.
@@ -133,16 +133,16 @@ def test_several_processes_draw_the_same_as_one(recorded: Recorded) -> None:
     record = recorded("cargo_noir", 5)
     replay = Replay(record, find)
     steps = sum(1 for _ in replay)
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
 
     def tell(drawn: int, pictures: int) -> None:
-        told.append((drawn, pictures))
+        progress.append((drawn, pictures))
 
     alone, together = (film(record, find, replay.last_hash, steps, 1, tell, workers=workers) for workers in (1, 2))
     assert alone == together
     whole = (2 * (steps + 1), 2 * (steps + 1))
     assert steps > STEPS_A_REEL
-    assert (len(told), told[1], told[3]) == (4, whole, whole)
+    assert (len(progress), progress[1], progress[3]) == (4, whole, whole)
     assert not multiprocessing.active_children()
 
 
@@ -180,15 +180,15 @@ def test_the_log_of_each_view_tells_what_a_replay_tells(recorded: Recorded) -> N
     data = payload(page_of(record))
     for viewer in (None, 0, 1):
         replay = Replay(record, find)
-        shown = Viewpoint(replay, viewer)
+        viewpoint = Viewpoint(replay, viewer)
         for step in replay:
-            before, known = shown.seen, shown.follow(step)
+            before, known = viewpoint.seen, viewpoint.follow(step)
             own: list[int] = data["logs"][viewer][step.n - 1] if viewer is not None else []
-            action, told, *changed = own or data["log"][step.n - 1]
+            action, said, *changed = own or data["log"][step.n - 1]
             assert (action >= 0) == known
-            assert (told >= 0) == (shown.scene.step == step.n)
-            assert told < 0 or data["texts"][told] == visible("; ".join(shown.tell()))
-            assert [data["texts"][number] for number in changed] == changes(before, shown.seen)
+            assert (said >= 0) == (viewpoint.scene.step == step.n)
+            assert said < 0 or data["texts"][said] == visible("; ".join(viewpoint.tell()))
+            assert [data["texts"][number] for number in changed] == changes(before, viewpoint.seen)
 
 
 def secret_match(tmp_path: Path) -> Path:

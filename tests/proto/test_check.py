@@ -185,8 +185,8 @@ def test_a_file_that_is_not_released_is_a_problem(
     monkeypatch.setattr(sys, "argv", ["check.py"])
     with pytest.raises(SystemExit, match="1"):
         check.main(copy, released)
-    told = "proto/dogana/v9/thing.proto: not guarded against breaking changes: run `python proto/check.py --release`\n"
-    assert capsys.readouterr().out == told
+    line = "proto/dogana/v9/thing.proto: not guarded against breaking changes: run `python proto/check.py --release`\n"
+    assert capsys.readouterr().out == line
     monkeypatch.setattr(sys, "argv", ["check.py", "--release"])
     check.main(copy, released)
     monkeypatch.setattr(sys, "argv", ["check.py"])

@@ -42,9 +42,9 @@ def test_missing_tools_are_named_with_the_command_that_installs_them(
     monkeypatch.setattr(sys, "argv", ["languages.py"])
     with pytest.raises(SystemExit, match="0"):
         languages.main()
-    shown = capsys.readouterr().out
-    assert "C++: skipped, tools are missing; Debian: apt-get install protobuf-compiler g++" in shown
-    assert "Go: skipped, tools are missing; Debian: apt-get install golang-go" in shown
+    printed = capsys.readouterr().out
+    assert "C++: skipped, tools are missing; Debian: apt-get install protobuf-compiler g++" in printed
+    assert "Go: skipped, tools are missing; Debian: apt-get install golang-go" in printed
     monkeypatch.setattr(sys, "argv", ["languages.py", "--all"])
     with pytest.raises(SystemExit, match="1"):
         languages.main()

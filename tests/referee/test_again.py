@@ -76,7 +76,7 @@ def again(
         asyncio.wait_for(
             ask_again(
                 record.plan, record.result, decisions[first - 1 :], bot, with_clock=with_clock, ready=ready,
-                tell=lambda asked, answer: heard.append((asked, answer)),
+                tell=lambda decision, answer: heard.append((decision, answer)),
             ),
             300,
         )
@@ -106,12 +106,12 @@ def test_a_bot_is_sent_the_same_bytes_and_answers_the_same(game: str, tmp_path: 
 REFUSED = (
     NOTING
     + """
-asked = 0
+decisions = 0
 def choose(decision):
-    global asked
-    asked += 1
-    print("asked", asked, flush=True)
-    if asked in (2, 5):
+    global decisions
+    decisions += 1
+    print("decisions", decisions, flush=True)
+    if decisions in (2, 5):
         return 10_000
     return [decision.actions[-1], decision.actions[-1], decision.actions[-1]]
 sdk.play(choose)
@@ -126,7 +126,7 @@ def test_refused_and_dropped_answers_are_the_same_again(tmp_path: Path) -> None:
     report = record_of(plan, 0, bot, tmp_path / "match.jsonl")
     heard, last_words = again(tmp_path / "match.jsonl", 0, bot)
     assert all(answer.is_same for _, answer in heard)
-    assert sum(len(asked.refused) for asked, _ in heard) == 2
+    assert sum(len(decision.refused) for decision, _ in heard) == 2
     then = noted(report.logs[0])
     assert sum(line.startswith("sent rejected") for line in then) == 2
     assert noted("".join(answer.log for _, answer in heard) + last_words) == then
@@ -137,10 +137,10 @@ def test_what_a_bot_writes_is_told_with_the_decision_that_it_wrote_it_for(tmp_pa
     bot = command(tmp_path, REFUSED)
     record_of(plan, 0, bot, tmp_path / "match.jsonl")
     heard, _ = again(tmp_path / "match.jsonl", 0, bot)
-    numbers = [[line for line in answer.log.splitlines() if line.startswith("asked")] for _, answer in heard]
+    numbers = [[line for line in answer.log.splitlines() if line.startswith("decisions")] for _, answer in heard]
     flat = [line for lines in numbers for line in lines]
     assert all(numbers)
-    assert flat == [f"asked {number}" for number in range(1, len(flat) + 1)]
+    assert flat == [f"decisions {number}" for number in range(1, len(flat) + 1)]
 
 
 def test_all_that_was_written_before_an_answer_is_read_with_it(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_equal_observations_and_scenes_give_equal_pictures(game: str) -> None:
 
 @pytest.mark.parametrize("game_name", games())
 def test_every_kind_of_action_is_told_in_words(game_name: str) -> None:
-    game, told = find(game_name), set[type[Action]]()
+    game, kinds = find(game_name), set[type[Action]]()
     for seed in range(60):
         options = VARIANTS.get(game_name, {}) if seed % 2 else {}
         setup = game.setup(game.seat_counts[-1], options, shipped_board(game))
@@ -102,15 +102,15 @@ def test_every_kind_of_action_is_told_in_words(game_name: str) -> None:
         while not state.is_over():
             seat = dice.choice(state.seats_to_act())
             action = dice.choice(state.legal_actions(seat))
-            before = None if type(action) in told else state.observation(seat)
+            before = None if type(action) in kinds else state.observation(seat)
             state.apply(seat, action, chance)
             if before is not None:
-                told.add(type(action))
+                kinds.add(type(action))
                 scene = Scene(NAMES[: setup.seats], before=before, seat=seat, action=action)
                 assert game.tell(setup, state.observation(seat), scene)[0] != "acts"
-        if not set(game.action_types) - game.rare_actions - told:
+        if not set(game.action_types) - game.rare_actions - kinds:
             return
-    pytest.fail(f"only {told} were played")
+    pytest.fail(f"only {kinds} were played")
 
 
 @pytest.mark.long

@@ -184,9 +184,9 @@ async def at_random(client: Client) -> None:
 
 async def by_action(client: Client) -> None:
     """Try a whole turn of Cargo Noir that cannot be played to its end; then answer at random."""
-    asked = await client.read("decide")
+    decision = await client.read("decide")
     actions = cn.ActionList(actions=[cn.Action(send=cn.Send(dest=cn.DESTINATION_CASINO))] * 9)
-    answer = pb.Choose(decision=asked.decision)
+    answer = pb.Choose(decision=decision.decision)
     answer.actions.Pack(actions)
     await client.send(choose=answer)
     await at_random(client)
@@ -194,10 +194,10 @@ async def by_action(client: Client) -> None:
 
 async def illegal(client: Client) -> None:
     """Answer so that each reason for a refusal is given, and on until the seat is out."""
-    asked = await client.read("decide")
-    await client.choose(asked.decision + 1, index=0)
-    await client.choose(asked.decision)
-    answer = pb.Choose(decision=asked.decision)
+    decision = await client.read("decide")
+    await client.choose(decision.decision + 1, index=0)
+    await client.choose(decision.decision)
+    answer = pb.Choose(decision=decision.decision)
     answer.actions.Pack(cn.ActionList(actions=[cn.Action(buy=cn.Buy(card=cn.CARD_BANK))]))
     await client.send(choose=answer)
     await client.send(choose=answer)
@@ -239,8 +239,8 @@ async def hurried(client: Client) -> None:
 
 async def first_to_commit(client: Client) -> None:
     """Finish a plan of Sealed, which starts the sand timer for the others; then answer at random."""
-    asked = await client.read("decide")
-    await client.choose(asked.decision, index=asked.action_count - 1)
+    decision = await client.read("decide")
+    await client.choose(decision.decision, index=decision.action_count - 1)
     await at_random(client)
 
 

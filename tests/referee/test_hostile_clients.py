@@ -23,7 +23,7 @@ from referee.match.result import Outcome
 from tests.cases import mostly_long
 from tests.matches import Referee
 from tests.patience import until
-from tests.referee.test_wire import hall, joined, run
+from tests.referee.test_wire import joined, run, running_match
 from tests.tables import plan_of
 
 FLOOD = 300
@@ -69,7 +69,7 @@ def patient_lobby(max_waiting: int = MAX_WAITING) -> Lobby:
 @pytest.mark.parametrize("connections", [1, 5])
 async def test_an_agent_joins_and_plays_while_300_streams_do_not_join(connections: int) -> None:
     lobby = patient_lobby()
-    async with hall(listen=Listen("127.0.0.1:0"), lobby=lobby) as room:
+    async with running_match(listen=Listen("127.0.0.1:0"), lobby=lobby) as room:
         address = f"127.0.0.1:{room.server.remote_port}"
         async with channels(address, connections) as hostile:
             streams = [play_stream(hostile[number % connections]) for number in range(FLOOD)]
@@ -86,7 +86,7 @@ async def test_an_agent_joins_and_plays_while_300_streams_do_not_join(connection
 
 
 async def test_an_agent_joins_through_the_very_connection_that_is_full_of_streams_that_do_not() -> None:
-    async with hall(lobby=patient_lobby()) as room, channels(room.server.local_address, 1) as [channel]:
+    async with running_match(lobby=patient_lobby()) as room, channels(room.server.local_address, 1) as [channel]:
         streams = [play_stream(channel) for _ in range(FLOOD)]
         await until(lambda: sum(stream.done() for stream in streams) == FLOOD - MAX_WAITING_PER_PEER)
         await room.announced.wait()
@@ -97,7 +97,7 @@ async def test_an_agent_joins_through_the_very_connection_that_is_full_of_stream
 
 async def test_a_stream_that_waits_is_not_crowded_out_by_streams_of_another_peer() -> None:
     lobby = patient_lobby()
-    async with hall(listen=Listen("127.0.0.1:0"), lobby=lobby) as room:
+    async with running_match(listen=Listen("127.0.0.1:0"), lobby=lobby) as room:
         early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
         await until(lambda: lobby.waiting == 1)
         async with channels(room.server.local_address, 3) as hostile:
@@ -109,7 +109,7 @@ async def test_a_stream_that_waits_is_not_crowded_out_by_streams_of_another_peer
 
 async def test_when_all_peers_together_wait_with_too_many_streams_the_one_with_most_makes_room() -> None:
     lobby, listen = patient_lobby(max_waiting=10), Listen("127.0.0.1:0")
-    async with hall(listen=listen, lobby=lobby) as room, channels(room.server.local_address, 1) as [many]:
+    async with running_match(listen=listen, lobby=lobby) as room, channels(room.server.local_address, 1) as [many]:
         streams = [play_stream(many) for _ in range(10)]
         await until(lambda: lobby.waiting == 10)
         early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
@@ -121,7 +121,7 @@ async def test_when_all_peers_together_wait_with_too_many_streams_the_one_with_m
 
 async def test_joined_seats_do_not_count_as_waiting() -> None:
     plan, lobby = plan_of(options={"last_turn": 2}), Lobby(max_waiting_per_peer=1)
-    async with hall(plan, [Remote(20), Remote(20)], lobby=lobby) as room:
+    async with running_match(plan, [Remote(20), Remote(20)], lobby=lobby) as room:
         one = await room.agent(0)
         await one.send(join=pb.Join(token=one.token, protocol=1))
         two = await room.agent(1)
@@ -177,21 +177,23 @@ def test_25_requests_of_4_megabytes_leave_the_memory_as_it_was_and_print_nothing
 
 
 @pytest.mark.parametrize(
-    ("match_id", "shown"),
+    ("match_id", "expected"),
     [
         ("x" * (MAX_FRAME_BYTES - 100), "no match '" + "x" * 61 + "...' is played here"),
         ("\x1b[2J\u202e\n", r"no match '\x1b[2J\u202e\n' is played here"),
     ],
     ids=["long", "escapes"],
 )
-async def test_the_name_of_a_match_that_is_not_there_is_shortened_and_made_visible(match_id: str, shown: str) -> None:
-    async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+async def test_the_name_of_a_match_that_is_not_there_is_shortened_and_made_visible(
+    match_id: str, expected: str
+) -> None:
+    async with running_match() as room, channels(room.server.local_address, 1) as [channel]:
         call = unary(channel, WATCH, pb.WatchRequest(match_id=match_id).SerializeToString())
-        assert (await call.code(), await call.details()) == (grpc.StatusCode.NOT_FOUND, shown)
+        assert (await call.code(), await call.details()) == (grpc.StatusCode.NOT_FOUND, expected)
 
 
 async def test_a_request_to_watch_that_cannot_be_read_is_refused() -> None:
-    async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+    async with running_match() as room, channels(room.server.local_address, 1) as [channel]:
         call = unary(channel, WATCH, b"\xff\xff")
         assert await call.code() is grpc.StatusCode.INVALID_ARGUMENT
 
@@ -230,7 +232,7 @@ LONG_CALLS = [
 
 @pytest.mark.parametrize(("method", "request_"), LONG_CALLS, ids=[method for method, _ in LONG_CALLS])
 async def test_calls_that_stay_are_limited_in_number_and_give_their_place_back(method: str, request_: Any) -> None:
-    async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+    async with running_match() as room, channels(room.server.local_address, 1) as [channel]:
         bot = await room.agent()
         await bot.join()
 
@@ -272,8 +274,8 @@ async def test_calls_that_are_open_when_the_referee_ends_make_it_print_nothing(
                 await staying[-1].write(request.SerializeToString())
                 assert await staying[-1].read()  # what was opened earlier on this connection has arrived, too
             await asyncio.to_thread(end, referee)
-            ended, _, told = await asyncio.to_thread(referee.ending)
-            assert (ended, told) == (status, printed)
+            ended, _, errors = await asyncio.to_thread(referee.ending)
+            assert (ended, errors) == (status, printed)
 
 
 async def test_a_server_has_stopped_when_its_calls_have_ended() -> None:

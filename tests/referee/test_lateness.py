@@ -69,32 +69,32 @@ async def test_nothing_counts_from_before_the_loop_was_last_idle(counts_waits: b
 @everywhere
 def test_a_loop_that_comes_late_is_told_by_how_much(counts_waits: bool) -> None:
     async def scene() -> list[float]:
-        told: list[float] = []
-        watch = Lateness(lambda late, now: told.append(late), polls=True, counts_waits=counts_waits)
+        delays: list[float] = []
+        watch = Lateness(lambda late, now: delays.append(late), polls=True, counts_waits=counts_waits)
         time.sleep(0.5)
-        while not told:
+        while not delays:
             await asyncio.sleep(0.001)
         watch.close()
-        return told
+        return delays
 
     assert max(asyncio.run(scene())) > 0.5 - 2 * lateness.BEAT_SECONDS
 
 
 def test_a_message_that_is_read_before_the_late_beat_finds_the_lateness_told_and_it_is_told_once() -> None:
     async def scene() -> list[float]:
-        told: list[float] = []
-        watch = Lateness(lambda late, now: told.append(late), polls=False)
+        delays: list[float] = []
+        watch = Lateness(lambda late, now: delays.append(late), polls=False)
         time.sleep(0.5)
         watch.notice(watch.sample().at)
-        assert told
+        assert delays
         for _ in range(20):
             await asyncio.sleep(0.001)
         watch.close()
-        return told
+        return delays
 
-    told = asyncio.run(scene())
-    assert told[0] > 0.5 - 2 * lateness.BEAT_SECONDS
-    assert all(late < 0.4 for late in told[1:])
+    delays = asyncio.run(scene())
+    assert delays[0] > 0.5 - 2 * lateness.BEAT_SECONDS
+    assert all(late < 0.4 for late in delays[1:])
 
 
 @pytest.mark.parametrize(("polls", "threads"), [(True, 2), (False, 1)])

@@ -353,12 +353,12 @@ async def test_connections_in_a_flood_have_to_wait(tmp_path: Path) -> None:
 
 
 async def test_it_goes_on_accepting_when_there_are_files_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    accept, asked = socket.socket.accept, []
+    accept, accepted = socket.socket.accept, []
 
     def full(one: socket.socket) -> tuple[socket.socket, Any]:
         """Accept as a process does that has no more files for a moment."""
-        asked.append(one)
-        if len(asked) < 3:
+        accepted.append(one)
+        if len(accepted) < 3:
             raise OSError(errno.EMFILE, "Too many open files")
         return accept(one)
 
@@ -366,7 +366,7 @@ async def test_it_goes_on_accepting_when_there_are_files_again(tmp_path: Path, m
     async with listening(tmp_path, echo, pause_seconds=0.01):
         call = SdkCall(str(tmp_path / "s"), METHOD)
         await says_and_hears(call)
-        assert len(asked) == 3
+        assert len(accepted) == 3
         call.close()
 
 

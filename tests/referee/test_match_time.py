@@ -287,9 +287,9 @@ class TestWindows:
         table.wait(30)
         numbers = [table.open[seat].number for seat in (1, 2)]
         table.answer(0, [Commit()])
-        told = [effect.decision for effect in table.said(NewDeadline)]
-        assert [(decision.seat, decision.number) for decision in told] == [(1, numbers[0]), (2, numbers[1])]
-        assert [decision.deadline for decision in told] == [table.now + 20] * 2
+        decisions = [effect.decision for effect in table.said(NewDeadline)]
+        assert [(decision.seat, decision.number) for decision in decisions] == [(1, numbers[0]), (2, numbers[1])]
+        assert [decision.deadline for decision in decisions] == [table.now + 20] * 2
         assert not table.said(Withdraw)
 
     def test_a_question_whose_legal_list_is_unchanged_stays_open_when_the_window_opens(self) -> None:

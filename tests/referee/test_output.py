@@ -170,8 +170,8 @@ def test_the_end_of_a_flood_is_read_but_not_for_ever() -> None:
     async def finish_both() -> tuple[AgentLog, AgentLog]:
         return await finish(False), await finish(True)
 
-    kept, cut = asyncio.run(asyncio.wait_for(finish_both(), patient(120)))
-    assert kept.last_line() == "last word"
+    collected, cut = asyncio.run(asyncio.wait_for(finish_both(), patient(120)))
+    assert collected.last_line() == "last word"
     assert cut.written < 2 * output.LAST_COST
 
 

@@ -131,8 +131,8 @@ def check(table: Noting, path: Path) -> list[PastDecision]:
     """Compare what was sent to each seat with what is made from the record; return all of it."""
     everything = []
     for seat in range(table.match.plan.setup.seats):
-        _, asked = past_decisions(path, found, seat)
-        again = [sent(table, one.question) for one in asked]
+        _, decisions = past_decisions(path, found, seat)
+        again = [sent(table, one.question) for one in decisions]
         assert [without_times(message) for message in again] == [without_times(one) for one in table.sent[seat]]
         for ours, theirs in zip(again, table.sent[seat], strict=True):
             for name in ("bank_ms", "charged_ms", "wall_ms", "lag_ms"):
@@ -140,7 +140,7 @@ def check(table: Noting, path: Path) -> list[PastDecision]:
             if not theirs.clock.HasField("window_ms"):
                 assert ours.clock.budget_ms == pytest.approx(theirs.clock.budget_ms, abs=0.1)
             assert ours.clock.HasField("window_ms") == theirs.clock.HasField("window_ms")
-        everything += asked
+        everything += decisions
     return everything
 
 
@@ -162,8 +162,8 @@ def test_every_question_is_made_again_as_it_was_sent(game: str, trouble: float, 
 def test_questions_under_a_sand_timer_are_made_again(tmp_path: Path) -> None:
     dice = random.Random("timer 0.03")
     table = rough(rough_plan(find("valparaiso"), dice, expert_timer=True, timer_seconds=1), dice, 0.03)
-    asked = check(table, written(table, tmp_path / "match.jsonl"))
-    assert any(one.ending is DecisionEnd.WINDOW for one in asked)
+    decisions = check(table, written(table, tmp_path / "match.jsonl"))
+    assert any(one.ending is DecisionEnd.WINDOW for one in decisions)
 
 
 def test_whatever_can_happen_to_a_question_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,10 +201,10 @@ def test_a_seat_that_never_answers_is_asked_until_it_is_out(tmp_path: Path) -> N
             table.answer(seat, 0)
     table.play_out()
     check(table, written(table, tmp_path / "match.jsonl"))
-    _, asked = past_decisions(tmp_path / "match.jsonl", found, 0)
-    assert [one.ending for one in asked] == [DecisionEnd.TIMEOUT, DecisionEnd.TIMEOUT, DecisionEnd.OUT]
-    assert asked[-1].fault is not None
-    assert asked[-1].fault.outcome is Outcome.TIMEOUT
+    _, decisions = past_decisions(tmp_path / "match.jsonl", found, 0)
+    assert [one.ending for one in decisions] == [DecisionEnd.TIMEOUT, DecisionEnd.TIMEOUT, DecisionEnd.OUT]
+    assert decisions[-1].fault is not None
+    assert decisions[-1].fault.outcome is Outcome.TIMEOUT
 
 
 def test_a_match_from_a_position_begins_with_the_questions_there(tmp_path: Path) -> None:

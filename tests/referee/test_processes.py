@@ -304,10 +304,10 @@ def test_an_agent_that_attacks_its_supervisor_neither_hangs_the_match_nor_leaves
 ) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text(
-        "import os, time\nfrom dogana.sdk import play\nasked = 0\n"
+        "import os, time\nfrom dogana.sdk import play\ndecisions = 0\n"
         "def choose(decision):\n"
-        "    global asked\n    asked += 1\n"
-        "    if asked == 3:\n"
+        "    global decisions\n    decisions += 1\n"
+        "    if decisions == 3:\n"
         "        supervisor = os.getppid()\n"
         "        if os.fork() == 0:\n"
         "            os.setsid()\n"

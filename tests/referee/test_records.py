@@ -401,6 +401,6 @@ def test_a_file_that_is_written_is_there_whole_or_not_at_all(tmp_path: Path, mon
 
 def test_a_replay_gives_the_state_after_every_action(record: Path) -> None:
     replay = Replay(record, find)
-    turns = [(step.n, replay.state.is_over()) for step in replay]
-    assert turns[-1] == (len(turns), True)
+    steps = [(step.n, replay.state.is_over()) for step in replay]
+    assert steps[-1] == (len(steps), True)
     assert replay.result is not None

@@ -30,8 +30,8 @@ def test_points_just_scored_are_the_difference_of_two_breakdowns() -> None:
 
 
 def test_the_strip_names_step_bot_action_and_the_points_with_their_reasons() -> None:
-    shown = words(scene.strip(1000, said(gained=scene.gains(BEFORE, AFTER)), MARKS))
-    assert shown == [
+    found = words(scene.strip(1000, said(gained=scene.gains(BEFORE, AFTER)), MARKS))
+    assert found == [
         "Step 12 of 99",
         "blue bot",
         "sails to the East",
@@ -60,10 +60,10 @@ def test_what_the_strip_shows_is_said_in_words_too() -> None:
 def test_names_of_strangers_neither_break_the_picture_nor_leave_their_place() -> None:
     hostile = ["</svg><script>", "\x1b[31m\u202eevil\u0000", "漢" * 60]
     for seat in range(3):
-        shown = scene.strip(1000, said(bots=hostile, seat=seat), MARKS)
-        assert "\x1b" not in shown
-        assert "\u202e" not in shown
-        clipped = ET.fromstring(f"<svg>{shown}</svg>").find("svg")  # noqa: S314 our own drawing
+        found = scene.strip(1000, said(bots=hostile, seat=seat), MARKS)
+        assert "\x1b" not in found
+        assert "\u202e" not in found
+        clipped = ET.fromstring(f"<svg>{found}</svg>").find("svg")  # noqa: S314 our own drawing
         assert clipped is not None
         assert float(clipped.get("width", "0")) > 0  # what is wider is not shown
     table = scene.end_table(400, 300, list(zip(MARKS, hostile, strict=True)), [1, 2, 3], AFTER, [("points", [9, 5, 1])])
@@ -89,10 +89,10 @@ def test_the_tie_break_that_decided_is_named(
 def test_the_table_at_the_end_adds_up_and_leaves_out_what_gave_nobody_anything() -> None:
     breakdown = [[("houses", 3), ("cards", 2), ("gifts", 0)], [("houses", 4), ("cards", 1), ("gifts", 0)]]
     criteria = [("points", [5, 5]), ("pesos left", [7, 2])]
-    shown = words(scene.end_table(400, 300, [(MARKS[0], "a"), (MARKS[1], "b")], [1, 2], breakdown, criteria))
-    rows = [shown[at : at + 3] for at in range(5, len(shown) - 1, 3)]
+    found = words(scene.end_table(400, 300, [(MARKS[0], "a"), (MARKS[1], "b")], [1, 2], breakdown, criteria))
+    rows = [found[at : at + 3] for at in range(5, len(found) - 1, 3)]
     assert rows == [["houses", "3", "4"], ["cards", "2", "1"], ["total", "5", "5"], ["pesos left", "7", "2"]]
-    assert shown[-1] == "1st and 2nd: decided by pesos left"
+    assert found[-1] == "1st and 2nd: decided by pesos left"
 
 
 def test_clocks_are_read_at_a_glance() -> None:

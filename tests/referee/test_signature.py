@@ -129,9 +129,9 @@ def test_a_line_that_is_no_signature_is_refused(
 ) -> None:
     path = tmp_path / "hostile.jsonl"
     path.write_bytes(chained([*lines_of(record)[:-1], line]))
-    with pytest.raises(RecordError, match=reason) as told:
+    with pytest.raises(RecordError, match=reason) as caught:
         verify(path, find)
-    assert len(told.value.reason) <= 500
+    assert len(caught.value.reason) <= 500
 
 
 def test_there_is_one_signature_at_the_end_after_the_seed(record: Path, tmp_path: Path) -> None:
@@ -165,10 +165,10 @@ def test_a_key_for_which_anybody_can_sign_is_refused(key: str) -> None:
 def test_a_file_that_is_no_public_key_is_told_with_its_name(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "key.pub"
     path.write_bytes(content)
-    with pytest.raises((BadKey, OSError)) as told:
+    with pytest.raises((BadKey, OSError)) as caught:
         read_key(str(path))
-    assert reason in str(told.value)
-    assert str(path) in str(told.value)
+    assert reason in str(caught.value)
+    assert str(path) in str(caught.value)
 
 
 def test_verify_says_who_has_signed_and_fails_in_one_line_if_it_was_not_that_ladder(

@@ -53,21 +53,21 @@ def end(process: subprocess.Popen[str]) -> None:
 
 
 def test_the_next_referee_sweeps_the_folder_of_one_that_was_killed_but_not_of_one_that_lives(temporary: Path) -> None:
-    living, kept = start_referee()
+    living, folder = start_referee()
     dead, left = start_referee()
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     end(dead)
     assert left.exists()
 
     async def serve() -> None:
         async with RefereeServer():
-            assert kept.exists()
+            assert folder.exists()
             assert not left.exists()
             sweep()
             assert len(list(temporary.iterdir())) == 2
 
     asyncio.run(serve())
-    assert list(temporary.iterdir()) == [kept]
+    assert list(temporary.iterdir()) == [folder]
     end(living)
     sweep()
     assert list(temporary.iterdir()) == []
@@ -93,12 +93,12 @@ def test_the_next_start_sweeps_what_one_has_left_that_was_killed_while_it_tried_
             time.sleep(0.01)
         return process, found[0]
 
-    living, kept = start()
+    living, folder = start()
     dead, left = start()
     end(dead)
     assert left.exists()
     assert inspect(ResourceLimits())[0] is not None
-    assert list(temporary.iterdir()) == [kept]
+    assert list(temporary.iterdir()) == [folder]
     end(living)
     sweep()
     assert list(temporary.iterdir()) == []

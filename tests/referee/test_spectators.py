@@ -18,7 +18,7 @@ from referee.live.messages.codec import codec
 from referee.live.seats.agent import MAX_UNREAD_MESSAGES
 from referee.match.result import Outcome
 from referee.registry import find, games
-from tests.referee.test_wire import hall, joined, watching
+from tests.referee.test_wire import joined, running_match, watching
 from tests.tables import plan_of, sealed
 from tests.toy.games.sealed import Commit
 
@@ -77,47 +77,47 @@ async def test_a_match_that_is_played_in_one_go_is_shown_whole_to_all_who_have_w
         assert [now.score for now in last.seats_now] == [seat.score for seat in report.result.seats]
         assert [now.rank for now in last.seats_now] == [seat.rank for seat in report.result.seats]
         assert len(reader.seen) <= report.result.decisions
-        assert [message.told for message in reader.read] == [
+        assert [message.step for message in reader.read] == [
             sum(len(earlier.played.seats) for earlier in reader.read[: at + 1]) for at in range(len(reader.read))
         ]
     assert readers[0].read == readers[1].read
 
 
 async def test_who_comes_later_is_shown_how_the_match_stands() -> None:
-    async with hall(plan_of(options={"last_turn": 3, "first_player": 0})) as room:
+    async with running_match(plan_of(options={"last_turn": 3, "first_player": 0})) as room:
         bot = await room.agent()
         async with grpc.aio.insecure_channel(room.server.local_address) as channel:
             early = watching(channel)
             await early.initial_metadata()  # comes although no agent has joined
             await bot.join()
-            asked = await bot.decide()
+            decision = await bot.decide()
             assert (await early.read()).options["last_turn"] == "3"
-            await bot.choose(asked.decision, 1)
-            shown = await early.read()
+            await bot.choose(decision.decision, 1)
+            news = await early.read()
             late = watching(channel)
             first = await late.read()
-            assert first.observation == shown.observation
-            assert first.seats_now[0].thought_ms == shown.seats_now[0].thought_ms > 0
+            assert first.observation == news.observation
+            assert first.seats_now[0].thought_ms == news.seats_now[0].thought_ms > 0
             assert not first.played.seats
-            assert first.told == shown.told == 1
+            assert first.step == news.step == 1
             assert [now.deciding for now in first.seats_now] == [True, False]
 
 
 async def test_a_turn_that_is_answered_as_a_whole_is_shown_action_by_action() -> None:
     messages = codec(find("cargo_noir"))
     async with joined(plan_of(options={"last_turn": 3, "first_player": 0})) as (room, bot):
-        asked = await bot.decide()
+        decision = await bot.decide()
         async with grpc.aio.insecure_channel(room.server.local_address) as channel:
-            shown = watching(channel)
-            await shown.read()
-            send = messages.read_actions(asked.actions.value)[0]
-            choose = pb.Choose(decision=asked.decision)
+            reader = watching(channel)
+            await reader.read()
+            send = messages.read_actions(decision.actions.value)[0]
+            choose = pb.Choose(decision=decision.decision)
             choose.actions.type_url = messages.actions_url
             choose.actions.value = messages.actions_bytes([send, send, send])
             await bot.send(choose=choose)
-            seen = [await shown.read() for _ in range(3)]
+            seen = [await reader.read() for _ in range(3)]
             assert [list(message.played.seats) for message in seen] == [[0], [0], [0]]
-            assert [message.told for message in seen] == [1, 2, 3]
+            assert [message.step for message in seen] == [1, 2, 3]
             assert len({message.observation.value for message in seen}) == 3, "each with what was seen then"
 
 

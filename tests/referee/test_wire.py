@@ -95,7 +95,7 @@ class Agent:
         await self._channel.close()
 
 
-class Hall:
+class RunningMatch:
     """A running match with remote seats."""
 
     def __init__(self, server: RefereeServer, plan: MatchPlan, players: list[Player], **arguments: Any) -> None:
@@ -132,17 +132,17 @@ def watching(channel: grpc.aio.Channel, **request: Any) -> Any:
 
 
 @asynccontextmanager
-async def hall(
+async def running_match(
     plan: MatchPlan | None = None,
     players: list[Player] | None = None,
     listen: Listen | None = None,
     lobby: Lobby | None = None,
     **arguments: Any,
-) -> AsyncIterator[Hall]:
+) -> AsyncIterator[RunningMatch]:
     chosen = plan or plan_of(options={"last_turn": 3, "first_player": 0})
     seats: list[Player] = players or [Remote(20), House(RandomBot)]
     async with RefereeServer(listen, lobby=lobby) as server:
-        room = Hall(server, chosen, seats, **arguments)
+        room = RunningMatch(server, chosen, seats, **arguments)
         try:
             yield room
         finally:
@@ -153,9 +153,9 @@ async def hall(
 
 
 @asynccontextmanager
-async def joined(*arguments: Any, labels: bool = False, **more: Any) -> AsyncIterator[tuple[Hall, Agent]]:
-    """A running match, of `hall`, and the agent that has taken its seat 0."""
-    async with hall(*arguments, **more) as room:
+async def joined(*arguments: Any, labels: bool = False, **more: Any) -> AsyncIterator[tuple[RunningMatch, Agent]]:
+    """A running match, of `running_match`, and the agent that has taken its seat 0."""
+    async with running_match(*arguments, **more) as room:
         bot = await room.agent()
         await bot.join(labels=labels)
         yield room, bot
@@ -170,7 +170,7 @@ def run(scene: Coroutine[Any, Any, None]) -> None:
 
 async def test_a_whole_match_over_the_wire() -> None:
     plan = plan_of(options={"last_turn": 3, "first_player": 0})
-    async with hall(plan) as room:
+    async with running_match(plan) as room:
         bot = await room.agent()
         welcome = await bot.join()
         assert (welcome.game, welcome.seat, welcome.seats) == ("cargo_noir", 0, 2)
@@ -187,16 +187,16 @@ async def test_a_whole_match_over_the_wire() -> None:
 
 async def test_a_question_has_observation_actions_clock_and_labels_on_request() -> None:
     async with joined(labels=True) as (_, bot):
-        asked = await bot.decide()
-        actions = cn.ActionList.FromString(asked.actions.value).actions
-        assert asked.actions.type_url == "type.googleapis.com/dogana.games.cargo_noir.v1.ActionList"
-        assert len(actions) == asked.action_count == len(asked.labels)
-        assert asked.labels[0] == "send(casino)"
+        decision = await bot.decide()
+        actions = cn.ActionList.FromString(decision.actions.value).actions
+        assert decision.actions.type_url == "type.googleapis.com/dogana.games.cargo_noir.v1.ActionList"
+        assert len(actions) == decision.action_count == len(decision.labels)
+        assert decision.labels[0] == "send(casino)"
         assert actions[0].send.dest == cn.DESTINATION_CASINO
-        seen = cn.Observation.FromString(asked.observation.value)
+        seen = cn.Observation.FromString(decision.observation.value)
         assert (seen.viewer, seen.phase, seen.seats[0].safe) == (0, cn.PHASE_P3, 7)
-        assert asked.clock.budget_ms == pytest.approx(10_000, abs=50)
-        assert asked.clock.bank_ms == pytest.approx(60_500, abs=50)
+        assert decision.clock.budget_ms == pytest.approx(10_000, abs=50)
+        assert decision.clock.bank_ms == pytest.approx(60_500, abs=50)
 
 
 async def test_without_a_request_there_are_no_labels() -> None:
@@ -206,29 +206,29 @@ async def test_without_a_request_there_are_no_labels() -> None:
 
 async def test_typed_actions_play_a_whole_turn_and_the_next_question_says_what_was_played() -> None:
     async with joined(labels=True) as (_, bot):
-        asked = await bot.decide()
+        decision = await bot.decide()
         casino = cn.Action(send=cn.Send(dest=cn.DESTINATION_CASINO))
-        answer = pb.Choose(decision=asked.decision)
+        answer = pb.Choose(decision=decision.decision)
         answer.actions.Pack(cn.ActionList(actions=[casino] * 3 + [cn.Action(casino=cn.Casino())]))
         await bot.send(choose=answer)
-        asked = await bot.decide()
-        assert list(asked.played.labels[:3]) == ["send(casino)"] * 3
-        assert set(asked.played.seats) == {0, 1}
-        assert len(cn.ActionList.FromString(asked.played.actions.value).actions) == len(asked.played.seats)
-        assert "1 of 4 actions dropped" in asked.dropped
+        decision = await bot.decide()
+        assert list(decision.played.labels[:3]) == ["send(casino)"] * 3
+        assert set(decision.played.seats) == {0, 1}
+        assert len(cn.ActionList.FromString(decision.played.actions.value).actions) == len(decision.played.seats)
+        assert "1 of 4 actions dropped" in decision.dropped
 
 
 async def test_a_window_is_announced_with_its_time_and_the_open_question_can_still_be_answered() -> None:
-    async with hall(plan_of(SEALED, 2, options={"timer": 60}), [Remote(20)] * 2) as room:
+    async with running_match(plan_of(SEALED, 2, options={"timer": 60}), [Remote(20)] * 2) as room:
         one, two = await room.agent(0), await room.agent(1)
         await asyncio.gather(one.join(), two.join())
         first, second = await one.decide(), await two.decide()
         assert not first.clock.HasField("window_ms")
         await one.choose(first.decision, first.action_count - 1)
-        told = (await two.read("new_deadline")).new_deadline
-        assert told.decision == second.decision
-        assert 0 < told.clock.window_ms <= 60_000
-        assert 0 < told.clock.budget_ms < second.clock.budget_ms
+        deadline = (await two.read("new_deadline")).new_deadline
+        assert deadline.decision == second.decision
+        assert 0 < deadline.clock.window_ms <= 60_000
+        assert 0 < deadline.clock.budget_ms < second.clock.budget_ms
         await two.choose(second.decision, second.action_count - 1)
         assert (await two.decide()).decision == second.decision + 1
 
@@ -262,15 +262,15 @@ async def test_an_agent_hears_that_a_house_bot_failed_but_not_where_the_referee_
 
 async def test_an_illegal_action_is_refused_with_the_rule_and_the_decision_stays_open() -> None:
     async with joined() as (_, bot):
-        asked = await bot.decide()
-        answer = pb.Choose(decision=asked.decision)
+        decision = await bot.decide()
+        answer = pb.Choose(decision=decision.decision)
         answer.actions.Pack(cn.ActionList(actions=[cn.Action(buy=cn.Buy(card=cn.CARD_BANK))]))
         await bot.send(choose=answer)
         rejected = (await bot.read("rejected")).rejected
         assert (rejected.reason, rejected.rule, rejected.strikes) == (pb.Rejected.REASON_ILLEGAL, "C4.5", 1)
         assert "buy(bank) is not legal" in rejected.message
         assert 0 < rejected.left_ms <= 10_000
-        await bot.choose(asked.decision, 0)
+        await bot.choose(decision.decision, 0)
         await bot.decide()
 
 
@@ -310,9 +310,9 @@ async def test_a_choice_that_cannot_be_read_is_refused_as_malformed(choose: pb.C
 
 async def test_a_stale_answer_and_a_second_answer_are_refused_by_name() -> None:
     async with joined() as (_, bot):
-        asked = await bot.decide()
-        await bot.choose(asked.decision, 0)
-        await bot.choose(asked.decision, 0)
+        decision = await bot.decide()
+        await bot.choose(decision.decision, 0)
+        await bot.choose(decision.decision, 0)
         await bot.choose(12345, 0)
         messages = [await bot.read() for _ in range(3)]
         kinds = [message.WhichOneof("message") for message in messages]
@@ -335,26 +335,26 @@ async def test_actions_of_a_stale_answer_are_not_even_read(monkeypatch: pytest.M
     monkeypatch.setattr(Codec, "read_actions", counting)
 
     async with joined() as (_, bot):
-        asked = await bot.decide()
+        decision = await bot.decide()
         one = cn.Action(stake=cn.Stake(coins=1))
         many = AnyMessage(
-            type_url=asked.actions.type_url, value=cn.ActionList(actions=[one] * 8000).SerializeToString()
+            type_url=decision.actions.type_url, value=cn.ActionList(actions=[one] * 8000).SerializeToString()
         )
-        for number in (asked.decision - 1, asked.decision + 1, 2**31):
+        for number in (decision.decision - 1, decision.decision + 1, 2**31):
             await bot.send(choose=pb.Choose(decision=number, actions=many, thought_ms=0.0))
             rejected = (await bot.read("rejected")).rejected
             assert (rejected.reason, rejected.strikes) == (pb.Rejected.REASON_STALE, 0)
         assert read == 0
-        await bot.send(choose=pb.Choose(decision=asked.decision, actions=many))
+        await bot.send(choose=pb.Choose(decision=decision.decision, actions=many))
         assert (await bot.read("rejected")).rejected.reason == pb.Rejected.REASON_ILLEGAL
         assert read == 1
 
 
 async def test_three_illegal_answers_put_the_seat_out_and_the_match_is_played_to_its_end() -> None:
     async with joined() as (room, bot):
-        asked = await bot.decide()
+        decision = await bot.decide()
         for _ in range(3):
-            await bot.choose(asked.decision, 999)
+            await bot.choose(decision.decision, 999)
         for _ in range(3):
             await bot.read("rejected")
         code, details = await bot.status()
@@ -412,7 +412,7 @@ async def test_a_flood_of_messages_puts_the_seat_out() -> None:
 
 
 async def test_an_unknown_token_is_refused() -> None:
-    async with hall() as room:
+    async with running_match() as room:
         bot = await room.agent()
         bot.token = "guessed"  # noqa: S105
         await bot.send(join=pb.Join(token="guessed", protocol=1))  # noqa: S106
@@ -423,7 +423,7 @@ async def test_an_unknown_token_is_refused() -> None:
 
 
 async def test_another_version_of_the_protocol_is_refused() -> None:
-    async with hall() as room:
+    async with running_match() as room:
         bot = await room.agent()
         await bot.send(join=pb.Join(token=bot.token, protocol=2))
         assert (await bot.read()) is grpc.aio.EOF
@@ -434,7 +434,7 @@ async def test_another_version_of_the_protocol_is_refused() -> None:
 
 @pytest.mark.parametrize("data", [b"\xff\xff", pb.AgentMessage(choose=pb.Choose()).SerializeToString(), b""])
 async def test_what_comes_first_must_be_a_join(data: bytes) -> None:
-    async with hall() as room:
+    async with running_match() as room:
         bot = await room.agent()
         await bot.raw(data)
         assert (await bot.read()) is grpc.aio.EOF
@@ -444,7 +444,7 @@ async def test_what_comes_first_must_be_a_join(data: bytes) -> None:
 
 
 async def test_a_stream_that_never_joins_is_ended() -> None:
-    async with hall(lobby=Lobby(join_seconds=0.2)) as room:
+    async with running_match(lobby=Lobby(join_seconds=0.2)) as room:
         bot = await room.agent()
         assert (await bot.read()) is grpc.aio.EOF
         code, details = await bot.status()
@@ -455,10 +455,10 @@ async def test_a_stream_that_never_joins_is_ended() -> None:
 async def test_a_seat_whose_agent_does_not_come_is_out_from_the_start_or_the_match_is_not_played(
     tmp_path: Path,
 ) -> None:
-    async with hall(players=[Remote(0.2), House(RandomBot)]) as room:
+    async with running_match(players=[Remote(0.2), House(RandomBot)]) as room:
         assert (await room.report()).result.seats[0].outcome is Outcome.START
     record = tmp_path / "match.jsonl"
-    async with hall(players=[Remote(0.2), House(RandomBot)], all_must_start=True, record=record) as room:
+    async with running_match(players=[Remote(0.2), House(RandomBot)], all_must_start=True, record=record) as room:
         with pytest.raises(StartFailed, match=r"seat 0: did not join within 0.2 s"):
             await room.report()
     assert not list(tmp_path.iterdir())
@@ -469,14 +469,14 @@ async def test_a_seat_whose_agent_does_not_come_is_out_from_the_start_or_the_mat
 
 async def test_a_remote_agent_comes_back_with_its_token_and_is_asked_the_same() -> None:
     async with joined() as (room, bot):
-        asked = await bot.decide()
+        decision = await bot.decide()
         await bot.close()
         await asyncio.sleep(0.2)
         again = await room.agent()
         await again.join()
         repeated = await again.decide()
-        assert repeated.decision == asked.decision
-        assert repeated.clock.budget_ms < asked.clock.budget_ms - 100
+        assert repeated.decision == decision.decision
+        assert repeated.clock.budget_ms < decision.clock.budget_ms - 100
         await again.choose(repeated.decision, 0)
         await again.play_out()
         assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
@@ -505,9 +505,9 @@ async def test_a_silent_agent_runs_out_of_time_three_times_and_the_match_goes_on
     plan = plan_of(options={"last_turn": 3, "first_player": 0}, clock="0+0.3/0.3")
     async with joined(plan) as (room, bot):
         for _ in range(2):
-            asked = await bot.decide()
+            decision = await bot.decide()
             withdrawn = (await bot.read("withdrawn")).withdrawn
-            assert (withdrawn.decision, withdrawn.reason) == (asked.decision, pb.Withdrawn.REASON_TIMEOUT)
+            assert (withdrawn.decision, withdrawn.reason) == (decision.decision, pb.Withdrawn.REASON_TIMEOUT)
         result = (await room.report()).result
         assert result.seats[0].outcome is Outcome.TIMEOUT
         assert 0.8 < result.seats[0].think_seconds < 2
@@ -524,7 +524,7 @@ async def test_a_bot_that_thinks_notices_that_the_referee_is_gone() -> None:
         "play(choose)\n"
     )
 
-    async with hall(plan_of(options={"first_player": 0}, clock="600+0/600")) as room:
+    async with running_match(plan_of(options={"first_player": 0}, clock="600+0/600")) as room:
         await room.announced.wait()
         bot = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -562,36 +562,36 @@ async def test_a_match_that_is_abandoned_leaves_nothing_that_looks_at_the_time()
 
 async def test_a_spectator_sees_the_match_as_it_goes_and_its_result() -> None:
     async with joined() as (room, bot):
-        asked = await bot.decide()
+        decision = await bot.decide()
         async with grpc.aio.insecure_channel(room.server.local_address) as channel:
             watch = watching(channel, labels=True)
             first = await watch.read()
             assert first.options["last_turn"] == "3"
             assert not first.played.seats
             assert not cn.Observation.FromString(first.observation.value).HasField("viewer")
-            await bot.choose(asked.decision, 1)
-            shown = await watch.read()
-            assert (list(shown.played.seats), list(shown.played.labels)) == ([0], ["send(black_market)"])
+            await bot.choose(decision.decision, 1)
+            news = await watch.read()
+            assert (list(news.played.seats), list(news.played.labels)) == ([0], ["send(black_market)"])
             over = await bot.play_out()
-            while not shown.HasField("game_over"):
-                shown = await watch.read()
-            assert shown.game_over.digest == over.digest
+            while not news.HasField("game_over"):
+                news = await watch.read()
+            assert news.game_over.digest == over.digest
             assert (await watch.read()) is grpc.aio.EOF
 
 
 async def test_spectators_are_shown_nothing_of_secret_decisions() -> None:
-    async with hall(plan_of(SEALED, 2), [Remote(20)] * 2) as room:
+    async with running_match(plan_of(SEALED, 2), [Remote(20)] * 2) as room:
         one, two = await room.agent(0), await room.agent(1)
         await asyncio.gather(one.join(), two.join())
         async with grpc.aio.insecure_channel(room.server.local_address) as channel:
             watch = watching(channel)
             await watch.read()
-            asked = await one.decide()
-            await one.choose(asked.decision, 0)
-            asked = await one.decide()
-            await one.choose(asked.decision, asked.action_count - 1)
-            shown = await watch.read()
-            assert list(shown.played.seats) == [0]
+            decision = await one.decide()
+            await one.choose(decision.decision, 0)
+            decision = await one.decide()
+            await one.choose(decision.decision, decision.action_count - 1)
+            news = await watch.read()
+            assert list(news.played.seats) == [0]
 
 
 async def test_health_and_reflection_answer() -> None:
@@ -621,7 +621,7 @@ def certificate(folder: Path) -> tuple[bytes, bytes, Path]:
 async def test_remote_seats_over_tcp_with_tls(tmp_path: Path) -> None:
     chain, key, file = certificate(tmp_path)
 
-    async with hall(listen=Listen("localhost:0", chain, key)) as room:
+    async with running_match(listen=Listen("localhost:0", chain, key)) as room:
         await room.announced.wait()
         address = f"localhost:{room.server.remote_port}"
         program = f"import random\nfrom dogana.sdk import play\nplay(lambda decision: 0, address={address!r}, token={room.tokens[0]!r})"
@@ -635,7 +635,7 @@ async def test_remote_seats_over_tcp_with_tls(tmp_path: Path) -> None:
 async def test_a_plain_connection_to_an_encrypted_port_is_refused(tmp_path: Path) -> None:
     chain, key, _ = certificate(tmp_path)
 
-    async with hall(listen=Listen("localhost:0", chain, key)) as room:
+    async with running_match(listen=Listen("localhost:0", chain, key)) as room:
         bot = await room.agent(address=f"localhost:{room.server.remote_port}")
         with pytest.raises((grpc.RpcError, asyncio.InvalidStateError, AssertionError)):
             await asyncio.wait_for(bot.join(), patient(10))

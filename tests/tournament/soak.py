@@ -38,11 +38,11 @@ def soak(folder: Path, kills: int, seed: int) -> int:
     killed = make(folder, kills)
     alone = TournamentFolder(shutil.copytree(killed.folder, folder / "alone"))
     printed: list[str] = []
-    kept: dict[Path, tuple[int, bytes]] = {}
+    recorded: dict[Path, tuple[int, bytes]] = {}
     for number in range(1, kills + 1):
         run = start(folder, "run", killed.folder.name, "--json", "--workers", "2")
         if chance.random() < 0.8:  # otherwise it may be hit before it has begun
-            wait_until(lambda: len(killed.recorded()) > len(kept) or run.poll() is not None, SECONDS)  # noqa: B023
+            wait_until(lambda: len(killed.recorded()) > len(recorded) or run.poll() is not None, SECONDS)  # noqa: B023
             if chance.random() < 0.1:
                 refused(folder, killed, run.pid)
         time.sleep(chance.random() * LONGEST_PAUSE)
@@ -53,11 +53,11 @@ def soak(folder: Path, kills: int, seed: int) -> int:
         said, errors = run.communicate(timeout=patient(SECONDS))
         assert run.returncode in (-signal.SIGKILL, 0), errors  # 0: it was over before
         printed += matches_in(said)
-        check_kept(kept)
-        kept = contents(killed)
-        print(f"{number} of {kills}: {len(kept)} matches", file=sys.stderr, flush=True)
+        check_kept(recorded)
+        recorded = contents(killed)
+        print(f"{number} of {kills}: {len(recorded)} matches", file=sys.stderr, flush=True)
     printed += matches_in(finish(start(folder, "run", killed.folder.name, "--json", "--workers", "2")))
-    check_kept(kept)
+    check_kept(recorded)
     assert len(set(printed)) == len(printed), "a match was played twice"
     finish(start(folder, "run", alone.folder.name, "--workers", "2"))
     check(killed, alone)
@@ -90,9 +90,9 @@ def contents(place: TournamentFolder) -> dict[Path, tuple[int, bytes]]:
     return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in place.recorded()}
 
 
-def check_kept(kept: dict[Path, tuple[int, bytes]]) -> None:
+def check_kept(recorded: dict[Path, tuple[int, bytes]]) -> None:
     """Check that records are what they were."""
-    for path, was in kept.items():
+    for path, was in recorded.items():
         assert path.exists(), f"{path} is lost"
         assert (path.stat().st_mtime_ns, path.read_bytes()) == was, f"{path} was written again"
 

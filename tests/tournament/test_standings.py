@@ -222,7 +222,7 @@ def test_a_single_block_says_nothing_about_luck() -> None:
 
 
 def test_no_chance_is_printed_as_certain() -> None:
-    shown = {
+    texts = {
         0.0: "under 0.01",
         0.004: "under 0.01",
         0.005: "0.01",
@@ -231,5 +231,5 @@ def test_no_chance_is_printed_as_certain() -> None:
         0.995: "over 0.99",
         1.0: "over 0.99",
     }
-    assert {chance: chance_text(chance) for chance in shown} == shown
+    assert {chance: chance_text(chance) for chance in texts} == texts
     assert chance_text(None) == "-"

@@ -163,8 +163,8 @@ class Live:
     def _find(self, match_id: str) -> tuple[str, Match]:
         """Return the address of a running match, and its entry in the schedule."""
         addresses = [one.address for one in playing(self._home) if one.match_id == match_id]
-        with Store(self._home.database, create=False) as chronicle:
-            match = chronicle.schedule.match(match_id) if addresses else None
+        with Store(self._home.database, create=False) as store:
+            match = store.schedule.match(match_id) if addresses else None
         if match is None:
             raise NotFound(f"match {match_id} is not being played")
         return addresses[0], match
@@ -270,9 +270,9 @@ class _Followed:
             self._lines.append(ActionLine(number, seat, visible("; ".join(said), MAX_LINE)))
         if now.played:
             seat, action = now.played[-1]
-            self._scene = replace(self._scene, step=now.told, before=self._seen or now.seen, seat=seat, action=action)
+            self._scene = replace(self._scene, step=now.step, before=self._seen or now.seen, seat=seat, action=action)
         if self._seen is None:
-            self._scene = Scene(bots=self._scene.bots, step=now.told)
+            self._scene = Scene(bots=self._scene.bots, step=now.step)
         self._seen, self._now = now.seen, now
         self._news.set()
 
@@ -288,7 +288,7 @@ class _Followed:
                 return
             lines, heading = tuple(self._lines), round_of(now.seen).capitalize()
             picture = await asyncio.to_thread(self._game.draw, self._setup, now.seen, self._scene)
-            look = Look(now.told, heading, picture, lines, now.seats, revision)
+            look = Look(now.step, heading, picture, lines, now.seats, revision)
             # Before the revision is announced: browsers fetch it at once.
             self.fragment = await asyncio.to_thread(self._as_html, look)
             self.look = look

@@ -114,8 +114,8 @@ class TournamentFolder:
         Raises:
             TournamentError: if the final table cannot be read.
         """
-        kept = self.read_result()
-        records = kept.get("records") if isinstance(kept, dict) else None
+        result = self.read_result()
+        records = result.get("records") if isinstance(result, dict) else None
         there = {path.stem for path in self.recorded()}
         names = records if isinstance(records, dict) else ()
         return [

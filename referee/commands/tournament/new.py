@@ -314,13 +314,17 @@ def _isolation(
     limits = {"memory": memory, "tasks": tasks, "cpus": cpus}
     if not isolate and (no_pondering or runtime or any(value is not None for value in limits.values())):
         raise TournamentError("--memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate")
-    shown = {"memory": (512, "MiB of each bot"), "tasks": (64, "its processes and threads"), "cpus": (1, "processors")}
+    settings = {
+        "memory": (512, "MiB of each bot"),
+        "tasks": (64, "its processes and threads"),
+        "cpus": (1, "processors"),
+    }
     folders = [str(one.absolute()) for one in runtime]
     return (
         f"[isolation]\nisolate = {_toml(isolate)}  # true: run bots in the sandbox of a ladder, with these limits\n"
         + "".join(
             _entry(key, usual if limits[key] is None else limits[key], what, is_set=limits[key] is not None)
-            for key, (usual, what) in shown.items()
+            for key, (usual, what) in settings.items()
         )
         + _entry("pondering", not no_pondering, "false: bots are stopped while they are not asked", is_set=isolate)
         + _entry("runtimes", folders or ["/opt/jdk-25"], "folders with runtimes that bots need", is_set=bool(folders))

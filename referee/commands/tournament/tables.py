@@ -22,7 +22,7 @@ def standings_table(plan: TournamentPlan, table: FinalTable) -> Table:
     """Return the final table, or the table so far."""
     used = used_tie_breaks(plan, list(table.rows))
     state = "final table" if table.is_final else f"after {table.played} of {table.total} matches"
-    shown = Table(
+    printed = Table(
         "place",
         "entrant",
         "matches",
@@ -33,7 +33,7 @@ def standings_table(plan: TournamentPlan, table: FinalTable) -> Table:
         title=": ".join(filter(None, [plan.title, state])),
     )
     for row in table.rows:
-        shown.add_row(
+        printed.add_row(
             "struck out" if row.is_struck else str(row.place),
             plan.names[row.entrant],
             str(row.matches),
@@ -42,16 +42,16 @@ def standings_table(plan: TournamentPlan, table: FinalTable) -> Table:
             chance_text(row.best),
             str(row.outs) if row.outs else "-",
         )
-    return shown
+    return printed
 
 
 def crosstable_table(plan: TournamentPlan, cross: MeetingTable) -> Table:
     """Return the crosstable: the share of matches in which the row came before the column."""
-    shown = Table("", *(str(place) for place in range(1, len(cross.order) + 1)), title="row before column")
+    printed = Table("", *(str(place) for place in range(1, len(cross.order) + 1)), title="row before column")
     for place, row in enumerate(cross.order, start=1):
         cells = [cross.text(row, column) for column in cross.order]
-        shown.add_row(f"{place}  {plan.names[row]}", *cells)
-    return shown
+        printed.add_row(f"{place}  {plan.names[row]}", *cells)
+    return printed
 
 
 def result_document(

@@ -139,34 +139,34 @@ def _is_later(plan: TournamentPlan, name: str, known: TournamentCourse) -> bool:
 
 def _compare_result(place: TournamentFolder, document: Mapping[str, object], *, is_final: bool) -> Iterator[str]:
     """Yield the differences between what follows from the records and the file with the final table."""
-    kept = place.read_result()
-    if kept is None:
+    stored = place.read_result()
+    if stored is None:
         if is_final:
             yield f"{place.result} is missing; `dogana tournament run` writes it"
     elif not is_final:
         yield f"{place.result} is there, but matches are left; `dogana tournament run` goes on"
-    elif not isinstance(kept, dict) or kept.keys() != document.keys():
+    elif not isinstance(stored, dict) or stored.keys() != document.keys():
         yield f"{place.result} must have the entries {', '.join(document)}, and no other"
-    elif (found := _first_difference("records", kept["records"], document["records"])) is not None:
+    elif (found := _first_difference("records", stored["records"], document["records"])) is not None:
         yield f"{place.result}: {found}"  # other records have another table, so this is the cause
     else:
         for key, value in document.items():
-            if (found := _first_difference(key, kept[key], value)) is not None:
+            if (found := _first_difference(key, stored[key], value)) is not None:
                 yield f"{place.result}: {found}"
 
 
-def _first_difference(where: str, kept: object, follows: object) -> str | None:
+def _first_difference(where: str, stored: object, follows: object) -> str | None:
     """Describe the first difference between a kept value and what follows from the records; None if they are equal."""
-    if kept == follows:
+    if stored == follows:
         return None
-    if isinstance(kept, list) and isinstance(follows, list) and len(kept) == len(follows):
-        pairs = zip([f"{where}, row {row}" for row in range(1, len(kept) + 1)], kept, follows, strict=True)
-    elif isinstance(kept, dict) and isinstance(follows, dict) and kept.keys() == follows.keys():
+    if isinstance(stored, list) and isinstance(follows, list) and len(stored) == len(follows):
+        pairs = zip([f"{where}, row {row}" for row in range(1, len(stored) + 1)], stored, follows, strict=True)
+    elif isinstance(stored, dict) and isinstance(follows, dict) and stored.keys() == follows.keys():
         pairs = zip(
-            [f"{where}, {key}" for key in follows], map(kept.__getitem__, follows), follows.values(), strict=True
+            [f"{where}, {key}" for key in follows], map(stored.__getitem__, follows), follows.values(), strict=True
         )
     else:
-        return f"{where}: {_brief(kept)}, but {_brief(follows)} follows from the records"
+        return f"{where}: {_brief(stored)}, but {_brief(follows)} follows from the records"
     return next(found for pair in pairs if (found := _first_difference(*pair)) is not None)
 
 

@@ -95,9 +95,9 @@ async def ask_again(
         place.begin(questions)
         if place.early_fault is not None:
             questions.fault(seat, place.early_fault)
-        for asked in decisions:
-            answer = await questions.put(asked)
-            tell(asked, answer)
+        for decision in decisions:
+            answer = await questions.put(decision)
+            tell(decision, answer)
             if answer.fault is not None:
                 break
         else:
@@ -132,11 +132,11 @@ class _Questions:
         self._dropped = ""
         self._strikes = 0
 
-    async def put(self, asked: PastDecision) -> Reaction:
+    async def put(self, decision: PastDecision) -> Reaction:
         """Ask a decision, and return the agent's reaction."""
-        question = self._question(asked)
-        limit = asked.limit if self._with_clock else LONG_SECONDS
-        self._strikes = asked.strikes
+        question = self._question(decision)
+        limit = decision.limit if self._with_clock else LONG_SECONDS
+        self._strikes = decision.strikes
         self._said = self._loop.create_future()
         self._open = question
         self._sent_at = self._heard_at = self._loop.time()
@@ -155,7 +155,7 @@ class _Questions:
                 break
             if isinstance(said, Fault):
                 break
-            judged = judge(asked.state, question.seat, question.actions, said)
+            judged = judge(decision.state, question.seat, question.actions, said)
             if not isinstance(judged, Refused):
                 actions = judged
                 break
@@ -170,16 +170,16 @@ class _Questions:
         seconds = None
         if actions:
             seconds = self._heard_at - self._sent_at
-            is_late = seconds > limit + (TRANSIT_SECONDS if asked.question.budget > 0 else 0.0)
+            is_late = seconds > limit + (TRANSIT_SECONDS if decision.question.budget > 0 else 0.0)
         # Its output up to here belongs to this question.
         self._process.read_on()
         log, self._process.log = self._process.log.text(), AgentLog()
-        left = self._compare(asked, actions, refused)
+        left = self._compare(decision, actions, refused)
         is_same = left is not None and not is_late and self._fault is None
         return Reaction(actions, refused, seconds, is_late, self._fault, log, is_same, is_same and bool(left))
 
-    def _question(self, asked: PastDecision) -> Decision:
-        question = copy.copy(asked.question)  # a copy: its times and its `dropped` become those of now
+    def _question(self, decision: PastDecision) -> Decision:
+        question = copy.copy(decision.question)  # a copy: its times and its `dropped` become those of now
         question.dropped, self._dropped = self._dropped, ""
         if not self._with_clock:
             question.bank = question.budget = LONG_SECONDS
@@ -196,26 +196,26 @@ class _Questions:
         left = max(0.0, self._sent_at + limit - self._loop.time())
         return Reject(self._place.seat, number, refused.refusal, refused.rule, refused.message, self._strikes, left)
 
-    def _compare(self, asked: PastDecision, actions: Sequence[Action], refused: Sequence[str]) -> int | None:
+    def _compare(self, decision: PastDecision, actions: Sequence[Action], refused: Sequence[str]) -> int | None:
         """Compare an answer with that of the match, action by action; note the actions that the match would have dropped.
 
         Returns:
             The number of actions in the match's answer after the end of this one; None if they differ.
         """
-        if list(refused) != asked.refused:
+        if list(refused) != decision.refused:
             return None
-        if asked.ending is not DecisionEnd.ANSWERED:
-            is_out_again = asked.fault is not None and asked.fault.outcome is Outcome.ILLEGAL and not actions
+        if decision.ending is not DecisionEnd.ANSWERED:
+            is_out_again = decision.fault is not None and decision.fault.outcome is Outcome.ILLEGAL and not actions
             return 0 if is_out_again else None
         if not actions:
             return None
-        then = list(asked.played)
+        then = list(decision.played)
         for at, action in enumerate(actions):
             while then and then[0].action != action and then[0].by is Decider.FORCED:
                 then.pop(0)  # an answer may omit a forced action
             if not then:
-                assert asked.after is not None  # noqa: S101 it was answered
-                self._dropped = why_dropped(asked.after, asked.question.seat, actions, actions[at:])
+                assert decision.after is not None  # noqa: S101 it was answered
+                self._dropped = why_dropped(decision.after, decision.question.seat, actions, actions[at:])
                 return 0 if self._dropped else None
             if then.pop(0).action != action:
                 return None

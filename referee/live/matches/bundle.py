@@ -77,11 +77,11 @@ def _walk(folder: Path, without: Sequence[str], max_entries: int) -> list[Path]:
     found: list[Path] = []
     for place, folders, files in os.walk(folder):
         here = Path(place)
-        folders[:], kept = (
+        folders[:], included = (
             [each for each in names if os.path.realpath(here / each) not in without] for names in (folders, files)
         )
         folders.sort()
-        found += [here / name for name in sorted([*folders, *kept])]
+        found += [here / name for name in sorted([*folders, *included])]
         if len(found) > max_entries:
             break
     return found

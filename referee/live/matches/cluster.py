@@ -186,16 +186,16 @@ def joined(address: str, processors: int | None = None) -> Iterator[None]:
 def _said_by_ray() -> Iterator[list[bytes]]:
     """Capture standard error in this context; the yielded list has its lines afterwards."""
     said: list[bytes] = []
-    with tempfile.TemporaryFile() as kept:
+    with tempfile.TemporaryFile() as file:
         ours = os.dup(2)
-        os.dup2(kept.fileno(), 2)
+        os.dup2(file.fileno(), 2)
         try:
             yield said
         finally:
             os.dup2(ours, 2)
             os.close(ours)
-            kept.seek(0)
-            said += kept
+            file.seek(0)
+            said += file
 
 
 def check_address(address: str, reach_seconds: float = REACH_SECONDS) -> None:

@@ -149,8 +149,8 @@ class MatchDriver:
         self._position_file = position_file
         self._house_asks: deque[Decision] = deque()
         self._watchers: list[Watcher] = []
-        self._shown: Observation | None = None
-        self._told = 0
+        self._observation: Observation | None = None
+        self._step = 0
         self._timer: asyncio.TimerHandle | None = None
         self._last_reading: asyncio.TimerHandle | None = None
         self._lateness: Lateness | None = None
@@ -237,8 +237,8 @@ class MatchDriver:
         self._watchers.append(watcher)
         self._match.is_watched = True
         seen = self._match.state.observation(None)
-        self._shown = seen
-        watcher(Happened((), seen, self._match.seats_now(), self._match.result, self._told))
+        self._observation = seen
+        watcher(Happened((), seen, self._match.seats_now(), self._match.result, self._step))
 
         def leave() -> None:
             with contextlib.suppress(ValueError):
@@ -275,7 +275,7 @@ class MatchDriver:
         # All lines at once, before any other effect.
         if self._record is not None:
             self._record.append(*(effect.line for effect in effects if isinstance(effect, AppendLine)))
-        shown: list[Show] = []
+        shows: list[Show] = []
         for effect in effects:
             match effect:
                 case Ask(decision):
@@ -284,7 +284,7 @@ class MatchDriver:
                     else:
                         self._connections[decision.seat].ask(decision)
                 case Show():
-                    shown.append(effect)
+                    shows.append(effect)
                 case Reject(seat=seat):
                     if seat in self._connections:
                         self._connections[seat].reject(effect)
@@ -294,7 +294,7 @@ class MatchDriver:
                     if seat in self._connections:
                         self._connections[seat].withdraw(effect)
                     else:  # another seat's answer has made it void
-                        self._house_asks = deque(asked for asked in self._house_asks if asked.seat != seat)
+                        self._house_asks = deque(question for question in self._house_asks if question.seat != seat)
                 case NewDeadline(decision):
                     if decision.seat in self._connections:
                         self._connections[decision.seat].new_deadline(decision)
@@ -302,9 +302,9 @@ class MatchDriver:
                     if seat in self._connections:
                         self._connections[seat].dismiss(fault)
                 case Finish(result):
-                    self._finish(result, shown)
+                    self._finish(result, shows)
                     return
-        self._show(shown, None)
+        self._show(shows, None)
 
     def _ask_house(self, decision: Decision) -> None:
         seat = decision.seat
@@ -321,30 +321,30 @@ class MatchDriver:
     def _house_bot_failed(self, seat: Seat, number: int, reason: str) -> HouseBotFailed:
         return HouseBotFailed(self.plan, self._match.state, seat, number, reason, self._position_file)
 
-    def _show(self, shown: Sequence[Show], result: Result | None) -> None:
+    def _show(self, shows: Sequence[Show], result: Result | None) -> None:
         """Show spectators the known part of each action, with their observation after it."""
         seats = self._match.seats_now() if self._watchers else ()
         played: list[Played] = []
-        for at, show in enumerate(shown, 1):
-            self._told += len(show.played)
+        for at, show in enumerate(shows, 1):
+            self._step += len(show.played)
             played += show.played
-            if at < len(shown) and show.seen is not None and (played or show.seen != self._shown):
-                self._shown = show.seen
-                self._tell(Happened(played, show.seen, seats, None, self._told))
+            if at < len(shows) and show.seen is not None and (played or show.seen != self._observation):
+                self._observation = show.seen
+                self._tell(Happened(played, show.seen, seats, None, self._step))
                 played = []
         if not self._watchers:
             return
         seen = self._match.state.observation(None)
-        if played or result is not None or seen != self._shown:
-            self._shown = seen
-            self._tell(Happened(played, seen, seats, result, self._told))
+        if played or result is not None or seen != self._observation:
+            self._observation = seen
+            self._tell(Happened(played, seen, seats, result, self._step))
 
-    def _finish(self, result: Result, shown: Sequence[Show]) -> None:
+    def _finish(self, result: Result, shows: Sequence[Show]) -> None:
         self.stop()
         for seat, connection in self._connections.items():
             if not self._match.is_out(seat):
                 connection.finish(result)
-        self._show(shown, result)
+        self._show(shows, result)
         self.done.set_result(result)
 
     def _tell(self, happened: Happened) -> None:

@@ -35,9 +35,9 @@ def actions_in_words(
         now: the new message.
     """
     found = []
-    for number, (seat, action) in enumerate(now.played, now.told - len(now.played) + 1):
+    for number, (seat, action) in enumerate(now.played, now.step - len(now.played) + 1):
         said = [plain(label(action))]
-        if number == now.told:
+        if number == now.step:
             scene = Scene(bots=tuple(bots), step=number, before=before or now.seen, seat=seat, action=action)
             said = game.tell(setup, now.seen, scene)
         found.append(ActionInWords(number, seat, said))

@@ -199,7 +199,7 @@ def happened(plan: MatchPlan, codec: Codec, now: Happened, labels: bool) -> pb.H
             )
             for seat in now.seats
         ],
-        told=now.told,
+        step=now.step,
     )
 
 
@@ -229,5 +229,5 @@ def read_happened(codec: Codec, message: pb.Happened) -> Happened:
         codec.read_observation(message.observation.value),
         [SeatNow(seat.rank, seat.score, seat.deciding, seat.thought_ms / 1000, seat.out) for seat in message.seats_now],
         None,
-        message.told,
+        message.step,
     )

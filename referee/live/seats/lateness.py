@@ -31,7 +31,7 @@ BEAT_SECONDS = 0.02
 """The time between two beats, which show that the event loop is on time; also the longest time without a sample."""
 _JITTER_SECONDS = 0.002
 """The maximum delay of a beat that is on time."""
-_TURNS = 3
+_LOOP_ROUNDS = 3
 """The maximum number of turns of the event loop until a ready message has been passed on."""
 
 
@@ -126,7 +126,7 @@ class Lateness:
         self._beat = self._loop.call_soon(self._on_turn, 1)
 
     def _on_turn(self, turn: int) -> None:
-        if turn < _TURNS:
+        if turn < _LOOP_ROUNDS:
             self._beat = self._loop.call_soon(self._on_turn, turn + 1)
             return
         self._idle = self.sample()
