@@ -58,13 +58,13 @@ def draw(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | None)
     """Return an SVG document of an observation and its scene; equal ones give equal documents."""
     seats = range(len(seen.seats))
     was = scene.before if scene is not None and isinstance(scene.before, CargoNoirObservation) else seen
-    told = None if scene is None else happened(board, seen, scene)
+    news = None if scene is None else happened(board, seen, scene)
     width = (_WIDTH - 2 * _MARGIN + 8) / len(seats) - 8
     height = _PANELS_TOP + panel_height(width) + _MARGIN
-    head = 0.0 if told is None else strip_height(_WIDTH, told)
+    head = 0.0 if news is None else strip_height(_WIDTH, news)
     parts = [
         pieces_of(len(seats)),
-        "" if told is None else strip(_WIDTH, told, [ship(0, 0, seat) for seat in seats]),
+        "" if news is None else strip(_WIDTH, news, [ship(0, 0, seat) for seat in seats]),
         _header(seen),
         chart.chart(board, seen, was),
         _standing(board, seen, scene) if seen.phase is Phase.OVER else _turn(board, seen, scene, was),
@@ -84,7 +84,7 @@ def draw(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | None)
         parts.append(group(_MARGIN, height, box(0, 0, _WIDTH - 2 * _MARGIN, below) + table))
         height += below + _MARGIN
     title = f"Cargo Noir, turn {seen.turn} of {seen.last_turn}"
-    return document(_WIDTH, -head, height + head, title, described(board, seen, told), parts)
+    return document(_WIDTH, -head, height + head, title, described(board, seen, news), parts)
 
 
 # --- the head -----------------------------------------------------------------------

@@ -152,11 +152,11 @@ def _legal_in_phase_1(table: Table) -> list[Action]:
         legal.append(act.CASINO)
     if table.todo_market:
         legal.append(act.BM_DRAW)
-        shown = [kind for kind, count in enumerate(table.market) if count]
+        kinds = [kind for kind, count in enumerate(table.market) if count]
         for give, count in enumerate(table.goods[seat]):
             if count:
                 swaps = act.BM_SWAPS[give]
-                legal += [swaps[take] for take in shown if take != give]
+                legal += [swaps[take] for take in kinds if take != give]
     if table.todo_ports:
         # The list has all collects, then all raises, and so on, each by port (section 5).
         collects: list[Action] = []
@@ -349,12 +349,12 @@ def _play_collect(table: Table, action: act.Collect, chance: Chance) -> None:
         raise IllegalAction("the stack is not the only one in the port", "C3.2")
     table.stacks[port][table.seat] = 0
     table.bank += own
-    goods, shown = table.goods[table.seat], table.port_goods[port]
+    goods, in_port = table.goods[table.seat], table.port_goods[port]
     for kind in range(10):
-        goods[kind] += shown[kind]
-        shown[kind] = 0
+        goods[kind] += in_port[kind]
+        in_port[kind] = 0
     for _ in range(table.board.spaces[port]):  # C3.2, C5.1
-        _draw_token(table, shown, chance)
+        _draw_token(table, in_port, chance)
     table.todo_ports -= {port}
     table.ships_home += 1
     _go_on_with_phase_1(table)

@@ -50,13 +50,13 @@ def draw(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene:
     seats = range(len(seen.seats))
     owners = [owner_of(seen, seat) for seat in seats]
     was = scene.before if scene is not None and isinstance(scene.before, ValparaisoObservation) else seen
-    told = None if scene is None else happened(board, side, seen, scene)
+    news = None if scene is None else happened(board, side, seen, scene)
     marks = [ship(0, 2, owner) for owner in owners]
     over = seen.phase is Phase.OVER
     reserve = _reserve_height(seen)
     parts = [
         pieces_of(owners),
-        "" if told is None else strip(_WIDTH, told, marks),
+        "" if news is None else strip(_WIDTH, news, marks),
         _header(seen),
         group(_MARGIN, _TOP, draw_map(board, side, seen, was)),
         group(_SIDE, _TOP, (_standing if over else _turn)(board, side, seen, scene, MAP_HEIGHT - reserve - 8)),
@@ -80,8 +80,8 @@ def draw(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene:
         table = end_table(width, below, signs, [has.rank for has in seen.seats], points, decided)
         parts.append(group(_MARGIN, height, box(0, 0, width, below) + table))
         height += below + _MARGIN
-    above = 0.0 if told is None else strip_height(_WIDTH, told)
-    words = described(board, side, seen, told)
+    above = 0.0 if news is None else strip_height(_WIDTH, news)
+    words = described(board, side, seen, news)
     return document(_WIDTH, -above, height + above, f"Valparaíso, round {seen.round}", words, parts)
 
 

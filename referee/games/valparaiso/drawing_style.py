@@ -222,7 +222,7 @@ def in_a_row(symbols: Sequence[Symbol], x: float, y: float, room: float) -> str:
     return "".join(parts)
 
 
-_SHOWN = 5  # as many as a column of the printed board has
+_MAX_TILES = 5  # as many as a column of the printed board has
 _CHOICES = {"same": "2 same", "different": "2 diff."}
 
 
@@ -241,10 +241,10 @@ def tile(x: float, y: float, width: float, kind: TileType, *, used: bool = False
 
 def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
     """Draw the tiles of a market, 111 high, the one in use at the bottom; tiles that do not fit are counted."""
-    shown = tiles if len(tiles) <= _SHOWN else tiles[: _SHOWN - 1]
-    parts = [tile(0, 90 - 22.5 * at, width, kind, used=at == 0, lit=lit) for at, kind in enumerate(shown)]
-    if len(shown) < len(tiles):
-        parts.append(figure(width / 2, 15, f"{len(tiles) - len(shown)} more", SMALLEST, FADED, fit=width - 8))
+    drawn = tiles if len(tiles) <= _MAX_TILES else tiles[: _MAX_TILES - 1]
+    parts = [tile(0, 90 - 22.5 * at, width, kind, used=at == 0, lit=lit) for at, kind in enumerate(drawn)]
+    if len(drawn) < len(tiles):
+        parts.append(figure(width / 2, 15, f"{len(tiles) - len(drawn)} more", SMALLEST, FADED, fit=width - 8))
     return "".join(parts)
 
 

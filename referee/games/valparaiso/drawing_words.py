@@ -123,9 +123,9 @@ def goods_in_letters(goods: Sequence[int]) -> str:
 # --- the open decision, and the picture for screen readers -------------------------------------------
 
 
-def described(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, told: Strip | None) -> str:
+def described(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, news: Strip | None) -> str:
     """Describe the picture in words, for screen readers."""
-    said = [] if told is None else strip_in_words(told)
+    said = [] if news is None else strip_in_words(news)
     said += [f"Round {seen.round}", who(seen), DOING[seen.phase], *notes(board, side, seen)]
     for seat, has in enumerate(seen.seats):
         there = [

@@ -67,11 +67,11 @@ def draw(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *, 
     """Return an SVG document of an observation and its scene; equal ones give equal documents."""
     seats = range(len(seen.seats))
     was = scene.before if scene is not None and isinstance(scene.before, VeneziaObservation) else seen
-    told = None if scene is None else happened(board, seen, scene)
+    news = None if scene is None else happened(board, seen, scene)
     marks = [pigeon(0, 0, seat) for seat in seats]
     parts = [
         pieces_of(len(seats)),
-        "" if told is None else strip(_WIDTH, told, marks),
+        "" if news is None else strip(_WIDTH, news, marks),
         _header(board, seen),
         city(board, seen, was),
         piazza(board, seen, scene, has_tower=has_tower),
@@ -97,9 +97,9 @@ def draw(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *, 
         table = end_table(width, below, signs, [has.rank for has in seen.seats], points, decided)
         parts.append(group(MARGIN, height, box(0, 0, width, below) + table))
         height += below + MARGIN
-    above = 0.0 if told is None else strip_height(_WIDTH, told)
+    above = 0.0 if news is None else strip_height(_WIDTH, news)
     title = f"Venezia, round {seen.round} of {seen.last_round}"
-    return document(_WIDTH, -above, height + above, title, described(board, seen, told), parts)
+    return document(_WIDTH, -above, height + above, title, described(board, seen, news), parts)
 
 
 def _header(board: VeneziaBoard, seen: VeneziaObservation) -> str:

@@ -182,17 +182,17 @@ def _own_cards(board: VeneziaBoard, plan: PlanView) -> list[PlanCard]:
     counts = [*plan.counts, *[None] * (1 + len(plan.chosen))]
     choosing = plan.step is Step.FIRST
     first = "" if plan.first is None else plan.first.name.title()
-    shown = [
+    cards = [
         PlanCard("first", first, counts[0], "down" if first else "none", choosing or laying == 0),
         PlanCard("action", "", None, "none", plan.step is Step.ACTION)
         if plan.action in (None, ActionCard.NONE)
         else PlanCard("action", CARD_NAMES[plan.action], None, "down"),
     ]
     for at, place in enumerate(plan.chosen, 1):
-        shown.append(PlanCard(str(at), _on_card(board, place), counts[at], "down", laying == at))
+        cards.append(PlanCard(str(at), _on_card(board, place), counts[at], "down", laying == at))
     if plan.step is Step.DISTRICTS:
-        shown.append(PlanCard(str(len(plan.chosen) + 1), "", None, "none", now=True))
-    return shown
+        cards.append(PlanCard(str(len(plan.chosen) + 1), "", None, "none", now=True))
+    return cards
 
 
 def _cards(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, own: PlanView | None) -> list[PlanCard]:
@@ -202,20 +202,20 @@ def _cards(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, own: PlanV
     first = has.first if own is None else own.first
     turned = "down" if has.first is None else "up"
     left = has.first_count if placing or has.first is None or has.first_count else None
-    shown = [PlanCard("first", "" if first is None else first.name.title(), left, turned, placing and not seen.slot)]
+    cards = [PlanCard("first", "" if first is None else first.name.title(), left, turned, placing and not seen.slot)]
     if not has.card_planned:
-        shown.append(PlanCard("action", "", None, "none"))
+        cards.append(PlanCard("action", "", None, "none"))
     else:
         action = has.action if own is None else own.action
         name = "" if action is None else CARD_NAMES[action]
-        shown.append(PlanCard("action", name, None, "down" if has.action is None else "up"))
+        cards.append(PlanCard("action", name, None, "down" if has.action is None else "up"))
     slots = has.pile_places or (() if own is None else own.slots)
     for at, count in enumerate(has.piles):
         name = _on_card(board, slots[at]) if at < len(slots) else ""
         now = placing and seen.slot == at + 1
-        shown.append(
+        cards.append(
             PlanCard(str(at + 1), name, None, "up")
             if has.pile_places
             else PlanCard(str(at + 1), name, count, "down", now)
         )
-    return shown
+    return cards

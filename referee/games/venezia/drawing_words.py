@@ -24,9 +24,9 @@ CARD_NAMES = {
 }
 
 
-def described(board: VeneziaBoard, seen: VeneziaObservation, told: Strip | None) -> str:
+def described(board: VeneziaBoard, seen: VeneziaObservation, news: Strip | None) -> str:
     """Describe the picture in words, for screen readers."""
-    said = [] if told is None else strip_in_words(told)
+    said = [] if news is None else strip_in_words(news)
     said += [who(seen), doing(board, seen), *notes(board, seen)]
     for seat, has in enumerate(seen.seats):
         home = "no home" if has.home is None else f"home {place_name(board, has.home)}"

@@ -169,23 +169,23 @@ def _cell(seeds: list[_Seed], own: _Seed) -> list[_Side]:
         east, south = other.x - own.x, other.y - own.y
         # A point belongs to `own` if east * x + south * y is at most this: it lies before the perpendicular bisector.
         limit = (other.x**2 + other.y**2 - own.x**2 - own.y**2) / 2
-        kept: list[_Side] = []
+        remaining: list[_Side] = []
         leaving = -1
         for side in sides:
             first, last = (east * x + south * y - limit for x, y in (side.start, side.end))
             if first <= 0 and last <= 0:
-                kept.append(side)
+                remaining.append(side)
             elif first <= 0 or last <= 0:
                 share = first / (first - last)
                 (x, y), (to_x, to_y) = side.start, side.end
                 crossing = (x + (to_x - x) * share, y + (to_y - y) * share)
                 if first <= 0:
-                    leaving = len(kept)
-                kept.append(side._replace(end=crossing) if first <= 0 else side._replace(start=crossing))
+                    leaving = len(remaining)
+                remaining.append(side._replace(end=crossing) if first <= 0 else side._replace(start=crossing))
         if leaving >= 0:  # the new side joins the points where the outline leaves the nearer land and returns to it
-            back = kept[(leaving + 1) % len(kept)].start
-            kept.insert(leaving + 1, _Side(kept[leaving].end, back, other.province))
-        sides = kept
+            back = remaining[(leaving + 1) % len(remaining)].start
+            remaining.insert(leaving + 1, _Side(remaining[leaving].end, back, other.province))
+        sides = remaining
     return sides
 
 

@@ -71,7 +71,7 @@ def test_a_family_name_cannot_smuggle_anything_into_the_drawing() -> None:
 BOTS = ("gondoliere", "tidewater", "paloma", "kestrel", "monkey")
 
 
-def shown(before: CargoNoirState, after: CargoNoirState, seat: int, action: str) -> str:
+def picture_after(before: CargoNoirState, after: CargoNoirState, seat: int, action: str) -> str:
     """The picture after an action, with its scene."""
     scene = Scene(
         BOTS[: after.setup.seats], 7, 99, before.observation(None), seat, GAME.parse_action(action), (61.5,) * 5
@@ -82,7 +82,7 @@ def shown(before: CargoNoirState, after: CargoNoirState, seat: int, action: str)
 def after(state: CargoNoirState, action: str) -> str:
     """The picture after the seat to act has played an action."""
     before = state.clone()
-    return shown(before, do(state, action), before.seat, action)
+    return picture_after(before, do(state, action), before.seat, action)
 
 
 def test_a_scene_names_the_bots_the_step_and_what_was_done_and_scored() -> None:

@@ -51,8 +51,8 @@ def test_what_the_rest_implies_can_be_left_out() -> None:
     whole = place(
         casino={0: 1}, stacks={"rotterdam": {0: 2, 1: 3}}, cards={0: {"villa": 2}}, goods={1: {"gold": 3}}
     ).to_json()
-    kept = ("turn", "seat", "phase", "market", "port", "safe", "casino", "cards", "goods")
-    brief = {key: whole[key] for key in kept}
+    keys = ("turn", "seat", "phase", "market", "port", "safe", "casino", "cards", "goods")
+    brief = {key: whole[key] for key in keys}
     document = Document(brief, "state")
     assert GAME.read_state(setup(), document).to_json() == whole
     assert document.problems == []

@@ -350,7 +350,9 @@ def test_a_market_can_have_many_tiles() -> None:
 BOTS = ("gondoliere", "W" * 64, "\u202eevil \x1b[2J", "漢字漢字漢字漢字漢字漢字", "</svg>")
 
 
-def shown(before: ValparaisoState, after: ValparaisoState, seat: int, action: Action | None, viewer: int | None) -> str:
+def picture_after(
+    before: ValparaisoState, after: ValparaisoState, seat: int, action: Action | None, viewer: int | None
+) -> str:
     """The picture after an action, with its scene."""
     clocks = (61.5,) * after.setup.seats
     scene = Scene(BOTS[: after.setup.seats], 7, 99, before.observation(viewer), seat, action, clocks)
@@ -361,7 +363,7 @@ def after(state: ValparaisoState, action: str) -> str:
     """The picture after the seat to act has played an action."""
     before = state.clone()
     seat = state.seats_to_act()[0]
-    return shown(before, do(state, action), seat, GAME.parse_action(action), None)
+    return picture_after(before, do(state, action), seat, GAME.parse_action(action), None)
 
 
 def test_a_scene_names_the_bots_the_step_and_what_was_done_and_scored() -> None:
@@ -376,17 +378,17 @@ def test_a_scene_names_the_bots_the_step_and_what_was_done_and_scored() -> None:
 def test_every_action_of_a_match_is_told_in_words_and_readable(seats: int) -> None:
     chance, dice = FastChance(seats), random.Random(seats)
     state = start(seats)
-    told: set[type[Action]] = set()
+    kinds: set[type[Action]] = set()
     while not state.is_over():
         before, seat = state.clone(), dice.choice(state.seats_to_act())
         action = dice.choice(state.legal_actions(seat))
         state.apply(seat, action, chance)
-        if type(action) not in told or state.is_over():
-            told.add(type(action))
-            svg = shown(before, state, seat, action, seat)
+        if type(action) not in kinds or state.is_over():
+            kinds.add(type(action))
+            svg = picture_after(before, state, seat, action, seat)
             assert "acts" not in lines(svg)
             assert_readable(svg)
-    assert len(told) > 15
+    assert len(kinds) > 15
 
 
 def test_what_an_action_changed_is_marked_and_nothing_else() -> None:

@@ -92,8 +92,8 @@ def test_v5_2_a_station_takes_no_toll() -> None:
 
 
 def test_v4_4_moving_needs_a_first_step_that_can_be_paid() -> None:
-    walls = [house("z1", 1), house("z2", 1), house("z3", 1)]
-    assert refused(place(cards=["k4"], houses=walls, money=[1, 20]), "use(1,main)") == "V3.2"
+    blockers = [house("z1", 1), house("z2", 1), house("z3", 1)]
+    assert refused(place(cards=["k4"], houses=blockers, money=[1, 20]), "use(1,main)") == "V3.2"
 
 
 def test_v4_4_the_default_stops_then_ends_or_makes_the_first_step() -> None:

@@ -161,7 +161,7 @@ def test_places_on_one_spot_are_drawn_apart() -> None:
 BOTS = ("gondoliere", "tidewater", "paloma", "kestrel")
 
 
-def shown(
+def picture_after(
     before: VeneziaState, after: VeneziaState, seat: int, action: Action | None, viewer: int | None = None
 ) -> str:
     """The picture after an action, with its scene."""
@@ -173,7 +173,7 @@ def shown(
 def test_a_scene_names_the_bots_the_step_and_what_was_done() -> None:
     state = place(phase="MOVE", piazza={"d5": 0})
     before = state.clone()
-    words = texts(shown(before, do(state, "walk(d5,d6)"), 0, GAME.parse_action("walk(d5,d6)")))
+    words = texts(picture_after(before, do(state, "walk(d5,d6)"), 0, GAME.parse_action("walk(d5,d6)")))
     for said in ("gondoliere", "tidewater", "Step 7 of 99", "walks from D5 to D6", "1:01 left"):
         assert said in words, said
 
@@ -182,7 +182,7 @@ def test_points_just_scored_are_told_with_their_districts() -> None:
     state = place(phase="MOVE", piazza={"d5": 0}, plans={0: plan("feint", ("can", 2))}, reserve=[10, 12])
     before = state.clone()
     do(state, "done")
-    words = texts(shown(before, state, 0, GAME.parse_action("done")))
+    words = texts(picture_after(before, state, 0, GAME.parse_action("done")))
     assert f"round {before.round} is scored" in words
     assert f"+{state.score[0]} points: Cannaregio" in words
 
@@ -191,8 +191,8 @@ def test_who_has_come_and_who_has_gone_is_marked_on_the_piazza() -> None:
     state = place(phase="MOVE", piazza={"d5": 0, "d4": 1})
     before = state.clone()
     state.piazza[33] = NONE  # D4
-    gone = shown(before, state, 0, GAME.parse_action("done"))
-    still = shown(before, before, 0, GAME.parse_action("done"))
+    gone = picture_after(before, state, 0, GAME.parse_action("done"))
+    still = picture_after(before, before, 0, GAME.parse_action("done"))
     assert gone.count("M-14-14L14 14M14-14L-14 14") == still.count("M-14-14L14 14M14-14L-14 14") + 1
 
 
