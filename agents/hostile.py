@@ -81,14 +81,14 @@ def main() -> None:
         time.sleep(3600)
     if sin not in SINS and sin != "illegal":
         sys.exit(f"usage: python agents/hostile.py {'|'.join([*SINS, 'illegal', 'late-start', 'no-start'])}")
-    asked = 0
+    decisions = 0
 
     def choose(decision: Decision) -> int:
-        nonlocal asked
-        asked += 1
-        if asked >= SIN_AT and sin == "illegal":
+        nonlocal decisions
+        decisions += 1
+        if decisions >= SIN_AT and sin == "illegal":
             return decision.action_count
-        if asked == SIN_AT:
+        if decisions == SIN_AT:
             SINS[sin]()
         return 0
 

@@ -63,7 +63,7 @@ class Figures(NamedTuple):
 
     decisions: float
     """Decisions of a random match."""
-    asked: float
+    choices: float
     """Those of them that have more than one legal action."""
     longest: int
     """The longest legal list of all."""
@@ -80,9 +80,9 @@ class Figures(NamedTuple):
 def measure(game_name: str, seats: int, matches: int) -> Figures:
     """Play matches of one game at one table."""
     game = find(game_name)
-    decisions, asked, longest, sizes = _random_play(game, seats, matches)
+    decisions, choices, longest, sizes = _random_play(game, seats, matches)
     if not house_bots()["greedy"].plays(game):
-        return Figures(decisions, asked, longest, mean(sizes), (), (), 0)
+        return Figures(decisions, choices, longest, mean(sizes), (), (), 0)
     firsts: dict[str, tuple[float, ...]] = {}
     wins: dict[str, float] = {}
     for seed in range(matches):
@@ -92,12 +92,12 @@ def measure(game_name: str, seats: int, matches: int) -> Figures:
         place = seed % seats
         result = _play(game, [VariedGreedy if seat == place else RandomBot for seat in range(seats)], seed)
         wins[f"{place} {result.digest}"] = _shares(result)[place]
-    return Figures(decisions, asked, longest, mean(sizes), tuple(firsts.values()), tuple(wins.values()), len(firsts))
+    return Figures(decisions, choices, longest, mean(sizes), tuple(firsts.values()), tuple(wins.values()), len(firsts))
 
 
 def _random_play(game: Game, seats: int, matches: int) -> tuple[float, float, int, list[int]]:
     setup = game.setup(seats, {}, shipped_board(game))
-    decisions = asked = longest = 0
+    decisions = choices = longest = 0
     sizes = []
     for seed in range(matches):
         chance = FastChance(seed)
@@ -108,10 +108,10 @@ def _random_play(game: Game, seats: int, matches: int) -> tuple[float, float, in
             if decisions % 20 == 0:
                 sizes.append(len(codec(game).observation_bytes(state.observation(seat))))
             decisions += 1
-            asked += len(legal) > 1
+            choices += len(legal) > 1
             longest = max(longest, len(legal))
             state.apply(seat, legal[chance.below(len(legal))], chance)
-    return decisions / matches, asked / matches, longest, sizes
+    return decisions / matches, choices / matches, longest, sizes
 
 
 def _play(game: Game, bots: Sequence[type[HouseBot]], seed: int) -> Result:
@@ -157,7 +157,7 @@ def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matc
 def row(name: str, seats: int, found: Figures) -> str:
     """Return the row of a table, with the day."""
     return (
-        f"| {find(name).title} | {seats} | {found.decisions:.0f} | {found.asked:.0f} | {found.longest} | {found.observation:.0f} "
+        f"| {find(name).title} | {seats} | {found.decisions:.0f} | {found.choices:.0f} | {found.longest} | {found.observation:.0f} "
         f"| {found.different} | {_advantage(found.firsts)} | {share(found.wins) if found.wins else '-'} | {datetime.now(UTC):%Y-%m-%d} |"
     )
 

@@ -131,8 +131,8 @@ def _block(table: Sequence[Bot], field: Field, setting: Setting, noise: random.R
         bot.last_block = field.block
     numbers = [bot.number for bot in table]
     for seats in rotations(numbers):
-        shown = {number: noise.gauss(form[number], NOISE * sqrt(1 - alike[number])) for number in seats}
-        scores = [shown[number] // setting.step if setting.step else shown[number] for number in seats]
+        performance = {number: noise.gauss(form[number], NOISE * sqrt(1 - alike[number])) for number in seats}
+        scores = [performance[number] // setting.step if setting.step else performance[number] for number in seats]
         ranks = [1 + sum(other > score for other in scores) for score in scores]
         players = [field.playing[number] for number in seats]
         for bot, rating in zip(players, update([bot.rating for bot in players], ranks), strict=True):

@@ -83,8 +83,8 @@ class Ladder:
             RuntimeError: if it fails, with its output.
         """
         chosen = [word for game in games() for word in ("--game", game)]
-        walls = [] if way.confined else ["--unconfined"]
-        command = [sys.executable, "-m", "ladder", "ladder", "run", *chosen, "--home", str(self._home), *walls]
+        isolation = [] if way.confined else ["--unconfined"]
+        command = [sys.executable, "-m", "ladder", "ladder", "run", *chosen, "--home", str(self._home), *isolation]
         command += ["--workers", str(way.workers), "--matches", str(matches), "--search-share", "0"]
         with tempfile.TemporaryFile("w+") as said:
             process = subprocess.Popen(command, env=ENVIRONMENT, cwd=ROOT, stdout=said, stderr=said)
@@ -128,7 +128,7 @@ def steady_rate(seen: list[tuple[float, int]], workers: int) -> float:
     return (after - first) / (end - begin)
 
 
-def has_walls() -> bool:
+def can_confine() -> bool:
     """Return True if this machine can confine agents."""
     try:
         build(ResourceLimits())
@@ -159,9 +159,9 @@ def middle(ran: list[Ran]) -> Ran:
 
 def add_rows(report: Report) -> None:
     """Compare a ladder with one worker and with one for each processor."""
-    cores, walls = os.cpu_count() or 1, has_walls()
-    report.section(f"A ladder as it is run, all games, {'confined' if walls else 'unconfined'} Python bots")
-    ran = measure({"many": Way(cores, walls), "one": Way(1, walls)}, report.rounds(ROUNDS))
+    cores, confined = os.cpu_count() or 1, can_confine()
+    report.section(f"A ladder as it is run, all games, {'confined' if confined else 'unconfined'} Python bots")
+    ran = measure({"many": Way(cores, confined), "one": Way(1, confined)}, report.rounds(ROUNDS))
     many, one = (middle(runs) for runs in ran.values())
     report.ratio(
         f"ladder run, {cores} workers",

@@ -26,7 +26,7 @@ from house_bots.search import SearchBot
 from bench.matches import Question
 from bench.strength_changes import CHANGES
 from bench.strength_page import write_page
-from bench.strength_results import RESULTS, Cell, Played, blocks_of, kept
+from bench.strength_results import RESULTS, Cell, Played, blocks_of, read_matches
 from referee.game import Action, Chance, Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.match.house import HouseBot
@@ -167,7 +167,7 @@ def main() -> None:
     )
     chosen = parser.parse_args()
     if chosen.verify:
-        sys.exit(verify(kept()))
+        sys.exit(verify(read_matches()))
     if not chosen.page:
         if not rules_are_compiled():
             parser.error("the rules are not compiled here: make strength compiles them first")
@@ -183,7 +183,7 @@ def main() -> None:
             chosen.blocks,
             chosen.workers,
         )
-    write_page(blocks_of(kept()))
+    write_page(blocks_of(read_matches()))
 
 
 def _seconds(text: str) -> float:
@@ -223,7 +223,7 @@ def verify(matches: Sequence[Played]) -> int:
 
 def play_missing(cells: Sequence[Cell], blocks: int, workers: int, results: Path = RESULTS) -> None:
     """Play the missing blocks of all cells in turn, and store each complete block."""
-    have = blocks_of(kept(results))
+    have = blocks_of(read_matches(results))
     # Seed by seed, so that all cells have about as many blocks when this is stopped.
     wanted = [(cell, seed) for seed in range(1, blocks + 1) for cell in cells if seed not in have.get(cell, ())]
     with ProcessPoolExecutor(workers) as pool, results.open("a") as file:

@@ -57,7 +57,7 @@ class Played:
         return Cell(self.game, self.seats, self.seconds, self.change)
 
 
-def kept(results: Path = RESULTS) -> list[Played]:
+def read_matches(results: Path = RESULTS) -> list[Played]:
     """Read all matches played so far."""
     if not results.exists():
         return []

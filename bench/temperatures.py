@@ -18,7 +18,7 @@ def share_of_others(game_name: str, temperature: float, matches: int) -> tuple[f
     """Return the share of decisions with another row, and the number of decisions."""
     game, greedy = find(game_name), house_bots()["greedy"]
     setup = game.setup(2, {}, shipped_board(game))
-    asked = others = 0
+    decisions = others = 0
     for seed in range(matches):
         warm = [greedy(game, setup, f"temperatures {seed}", seat, temperature=temperature) for seat in range(2)]
         cold = greedy(game, setup, "", 0)
@@ -30,10 +30,10 @@ def share_of_others(game_name: str, temperature: float, matches: int) -> tuple[f
             row = warm[seat].choose(question)
             assert not isinstance(row, int)
             if len(question.actions) > 1:
-                asked += 1
+                decisions += 1
                 others += row != cold.choose(question)
             play_row(state, seat, row, chance)
-    return others / asked, asked
+    return others / decisions, decisions
 
 
 def main() -> None:
@@ -45,8 +45,8 @@ def main() -> None:
     chosen = parser.parse_args()
     for game in chosen.games:
         for temperature in chosen.temperatures:
-            share, asked = share_of_others(game, temperature, chosen.matches)
-            print(f"{game} at {temperature:g}: {share:.0%} of {asked} decisions", flush=True)
+            share, decisions = share_of_others(game, temperature, chosen.matches)
+            print(f"{game} at {temperature:g}: {share:.0%} of {decisions} decisions", flush=True)
 
 
 if __name__ == "__main__":

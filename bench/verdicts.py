@@ -286,8 +286,8 @@ def page(tests: int, workers: int) -> str:
         others = [
             (cell, [_submit(processes, cell, fewer, *other) for other in ALTERNATIVES.values()]) for cell in TRIED
         ]
-        rows = [_told(row(cell, equal.result(), better.result())) for cell, equal, better in sides]
-        tried = [_told(f"| {cell.name} | {' | '.join(map(_tried, futures))} |") for cell, futures in others]
+        rows = [_printed(row(cell, equal.result(), better.result())) for cell, equal, better in sides]
+        tried = [_printed(f"| {cell.name} | {' | '.join(map(_tried, futures))} |") for cell, futures in others]
     return text_of(rows, tried, fewer)
 
 
@@ -315,7 +315,7 @@ def with_rows(text: str, rows: Sequence[str]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _told(line: str) -> str:
+def _printed(line: str) -> str:
     print(line, flush=True)
     return line
 
@@ -343,7 +343,7 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.only:
         cells = [cell for cell in CELLS if chosen.only in cell.name]
-        rows = [_told(row(cell, *(side(cell, better, chosen.tests) for better in (False, True)))) for cell in cells]
+        rows = [_printed(row(cell, *(side(cell, better, chosen.tests) for better in (False, True)))) for cell in cells]
         PAGE.write_text(with_rows(PAGE.read_text(), rows))
     else:
         PAGE.write_text(page(chosen.tests, chosen.workers))

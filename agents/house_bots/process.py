@@ -22,23 +22,23 @@ class _Decision:
     """A decision in the types of the rules."""
 
     codec: Codec
-    asked: sdk.Decision
+    decision: sdk.Decision
 
     @cached_property
     def observation(self) -> Observation:
-        return self.codec.read_observation(self.asked.message.observation.value)
+        return self.codec.read_observation(self.decision.message.observation.value)
 
     @cached_property
     def actions(self) -> Sequence[Action]:
-        return self.codec.read_actions(self.asked.message.actions.value)
+        return self.codec.read_actions(self.decision.message.actions.value)
 
     @property
     def budget(self) -> float:
-        return self.asked.message.clock.budget_ms / 1000
+        return self.decision.message.clock.budget_ms / 1000
 
     @property
     def bank(self) -> float:
-        return self.asked.message.clock.bank_ms / 1000
+        return self.decision.message.clock.bank_ms / 1000
 
 
 def play_as(name: str) -> None:
@@ -73,12 +73,14 @@ def play_with(bot: Callable[[Game, Setup, str, Seat], HouseBot]) -> None:
         except DoganaError as error:
             sys.exit(str(error))
 
-    def choose(asked: sdk.Decision) -> int | list[Message]:
-        translation = codec(find(asked.match.game))
-        choice = playing[0].choose(_Decision(translation, asked))
+    def choose(decision: sdk.Decision) -> int | list[Message]:
+        translation = codec(find(decision.match.game))
+        choice = playing[0].choose(_Decision(translation, decision))
         if isinstance(choice, int):
             return choice
-        actions: list[Message] = asked.match.messages.ActionList.FromString(translation.actions_bytes(choice)).actions
+        actions: list[Message] = decision.match.messages.ActionList.FromString(
+            translation.actions_bytes(choice)
+        ).actions
         return actions
 
     sdk.play(choose, on_start=sit_down)

@@ -81,12 +81,12 @@ def play_mixed(name: str, game: Game, seed: int, most: int) -> int:
         row = [dice.choice(legal)]
         if len(legal) > 1 and (not at_random or dice.random() < ASKED_IN_RANDOM_PLAY):
             try:
-                asked = answer(bots[seat], state, seat)
+                chosen = answer(bots[seat], state, seat)
             except Exception as error:
                 position = json.dumps(write_position(game, setup, state))
                 raise AssertionError(f"seed {seed}, seat {seat}, in the position {position}") from error
             answers += 1
-            row = row if at_random else asked
+            row = row if at_random else chosen
         for at, action in enumerate(row):
             # The referee plays a row as far as it is legal; here, random actions cut in too.
             if at and (seat not in state.seats_to_act() or action not in state.legal_actions(seat)):

@@ -128,11 +128,11 @@ def test_a_house_bot_is_not_at_fault_if_the_referee_is_stopped_while_it_thinks()
 class Failing(RandomBot):
     """Raises at its third decision."""
 
-    asked = 0
+    decision_count = 0
 
     def pick(self, count: int) -> int:
-        self.asked += 1
-        if self.asked == 3:
+        self.decision_count += 1
+        if self.decision_count == 3:
             raise ValueError("max() of\nnothing")
         return super().pick(count)
 

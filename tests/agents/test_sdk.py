@@ -93,18 +93,18 @@ def test_a_bot_answers_with_an_index_an_action_or_several(tmp_path: Path) -> Non
         "from dogana.sdk import play\n"
         "from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn\n"
         "casino = cn.Action(send=cn.Send(dest=cn.DESTINATION_CASINO))\n"
-        "asked = 0\n"
+        "decisions = 0\n"
         "def choose(decision):\n"
-        "    global asked\n"
-        "    asked += 1\n"
+        "    global decisions\n"
+        "    decisions += 1\n"
         "    if decision.observation.phase == cn.PHASE_P3:\n"
         "        return [casino] * decision.observation.seats[decision.seat].ships_home\n"
-        "    return decision.actions[0] if asked % 2 else 0\n"
-        "play(choose, on_end=lambda match, over: print('asked', asked, flush=True))\n"
+        "    return decision.actions[0] if decisions % 2 else 0\n"
+        "play(choose, on_end=lambda match, over: print('decisions', decisions, flush=True))\n"
     )
     report = play(program, tmp_path)
     assert played(report)
-    assert int(report.logs[0].split("asked ")[1]) < report.result.seats[0].decisions
+    assert int(report.logs[0].split("decisions ")[1]) < report.result.seats[0].decisions
 
 
 @pytest.mark.parametrize("choice", ["None", "1.5", "'0'", "1099511627776", "-1"])
@@ -208,13 +208,13 @@ def test_a_bot_that_cannot_join_says_why_in_a_line(environment: dict[str, str], 
 def test_a_remote_bot_comes_back_and_is_asked_again_what_it_has_not_answered(tmp_path: Path, seconds: str) -> None:
     program = (
         "from dogana.sdk import play\n"
-        "starts, asked = [], []\n"
+        "starts, numbers = [], []\n"
         "def choose(decision):\n"
-        "    asked.append(decision.number)\n"
+        "    numbers.append(decision.number)\n"
         f"    while decision.seconds_left() > decision.seconds - {seconds} and not decision.withdrawn:\n"
         "        pass\n"
         "    return 0\n"
-        "play(choose, on_start=starts.append, on_end=lambda match, over: print('starts', len(starts), sorted(set(asked)) == list(range(1, max(asked) + 1))))\n"
+        "play(choose, on_start=starts.append, on_end=lambda match, over: print('starts', len(starts), sorted(set(numbers)) == list(range(1, max(numbers) + 1))))\n"
     )
     (tmp_path / "bot.py").write_text(program)
 

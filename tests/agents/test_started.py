@@ -250,7 +250,7 @@ print(hasattr(python_message, "no such name"), "decoder" in vars(python_message)
 )
 def test_what_messages_in_c_do_not_need_is_loaded_when_it_is_used(first: str, implementation: str, loaded: str) -> None:
     environment = {**os.environ, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": implementation}
-    told = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-c", LATER.format(first=first)], env=environment, capture_output=True, text=True, check=True
     )
-    assert told.stdout.split() == [loaded, "False", "True"]
+    assert ended.stdout.split() == [loaded, "False", "True"]

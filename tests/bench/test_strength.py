@@ -17,7 +17,7 @@ from bench.strength import play, play_missing, replay, verify
 from bench.strength_changes import CHANGES
 from bench.strength_page import interval, page, panels, row_of, trials, wilson, write_page
 from bench.strength_plot import Line, Panel, Point, plot
-from bench.strength_results import Cell, Played, blocks_of, kept
+from bench.strength_results import Cell, Played, blocks_of, read_matches
 from referee.game import Action, Chance, RolloutPolicy, Seat, State
 from referee.kit.chance import FastChance
 from referee.registry import find, shipped_board
@@ -51,11 +51,11 @@ def test_a_block_is_kept_once_it_is_whole_and_not_played_again(tmp_path: Path) -
     results = tmp_path / "strength.jsonl"
     cells = [Cell("yunnan", 2, 0.001), Cell("yunnan", 2, 0.001, "margin")]
     play_missing(cells, blocks=1, workers=1, results=results)
-    assert [(match.cell, match.seed, match.seat) for match in kept(results)] == [
+    assert [(match.cell, match.seed, match.seat) for match in read_matches(results)] == [
         (cell, 1, seat) for cell in cells for seat in (0, 1)
     ]
     play_missing(cells, blocks=1, workers=1, results=results)
-    assert len(kept(results)) == 4
+    assert len(read_matches(results)) == 4
 
 
 def test_a_row_says_how_sure_it_is() -> None:
@@ -216,7 +216,7 @@ def test_the_page_and_the_plot_depend_on_the_matches_alone(tmp_path: Path) -> No
         random.Random(seed).shuffle(matches)
         results = tmp_path / "strength.jsonl"
         results.write_text("".join(json.dumps(asdict(match)) + "\n" for match in matches))
-        write_page(blocks_of(kept(results)), tmp_path / "PAGE", tmp_path / "PLOT")
+        write_page(blocks_of(read_matches(results)), tmp_path / "PAGE", tmp_path / "PLOT")
         written.add(((tmp_path / "PAGE").read_text(), (tmp_path / "PLOT").read_text()))
     assert len(written) == 1
 
@@ -237,6 +237,6 @@ def test_the_plot_is_of_recipes_as_they_are() -> None:
 
 
 def test_the_page_and_the_plot_are_made_from_the_results() -> None:
-    found = blocks_of(kept())
+    found = blocks_of(read_matches())
     assert strength_page.PAGE.read_text() == page(found)
     assert strength_page.PLOT.read_text() == plot(panels(found))

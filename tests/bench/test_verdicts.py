@@ -106,9 +106,9 @@ def test_a_block_repeats_the_last_as_often_as_the_cell_says() -> None:
 def test_a_drift_turns_after_each_run_of_blocks() -> None:
     blocks = drawn([np.array([0.0, 1.0]), np.array([1.0, 0.0])], 0.0, 1, np.random.default_rng(1))
     values = [int(block[0]) for block in islice(blocks, 1000)]
-    turns = [number for number, (one, other) in enumerate(pairwise(values)) if one != other]
-    assert turns[0] < DRIFT_BLOCKS
-    assert {other - one for one, other in pairwise(turns)} == {DRIFT_BLOCKS}
+    changes = [number for number, (one, other) in enumerate(pairwise(values)) if one != other]
+    assert changes[0] < DRIFT_BLOCKS
+    assert {other - one for one, other in pairwise(changes)} == {DRIFT_BLOCKS}
 
 
 def test_the_page_says_what_it_was_made_with() -> None:

@@ -77,11 +77,11 @@ class GreedyBot(HouseBot):
 
     def choose(self, decision: HouseDecision) -> Sequence[Action]:
         """Return actions to be played in order: the best row, or with a temperature a randomly chosen one."""
-        asked = self._setup, decision.observation, decision.actions
+        arguments = self._setup, decision.observation, decision.actions
         if self._rated_rows is None:
-            best: Sequence[Action] = self._choose(*asked)
+            best: Sequence[Action] = self._choose(*arguments)
             return best
-        rated: Sequence[tuple[float, Sequence[Action]]] = self._rated_rows(*asked)
+        rated: Sequence[tuple[float, Sequence[Action]]] = self._rated_rows(*arguments)
         most = max(points for points, _ in rated)
         # Relative to the best row, so that no exponential overflows, whatever the points are.
         weights = [math.exp((points - most) / self._temperature) for points, _ in rated]

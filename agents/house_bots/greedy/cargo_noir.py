@@ -106,26 +106,26 @@ def _trade(worths: Worths, table: Table) -> list[Action]:
 
 def swaps_in_turn(worths: Worths, table: Table) -> tuple[float, list[Action]]:
     """Return the best swaps, one after the other until a draw promises more, and the largest lead of a draw on the way."""
-    goods, shown = table.goods[table.seat], table.market
+    goods, market = table.goods[table.seat], table.market
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
     lead = -math.inf
     swaps: list[Action] = []
     for _ in range(table.todo_market):
-        gain, give, take = best_swap(worth, goods, shown)
+        gain, give, take = best_swap(worth, goods, market)
         lead = max(lead, draw_gain(worth, goods, table) - gain)
         if lead >= 0:
             break
         swaps.append(act.BM_SWAPS[give][take])
-        goods, shown = swapped(goods, give, take), swapped(shown, take, give)
+        goods, market = swapped(goods, give, take), swapped(market, take, give)
     return lead, swaps
 
 
-def ranked_swaps(worth: Worth, goods: list[int], shown: list[int]) -> list[tuple[float, int, int]]:
+def ranked_swaps(worth: Worth, goods: list[int], market: list[int]) -> list[tuple[float, int, int]]:
     """Return the swaps at the Black Market: the worth of the goods afterwards, the kind given, the kind taken; the best first."""
     found: list[tuple[float, int, int]] = []
     for give in range(10):
         for take in range(10):
-            if give != take and goods[give] and shown[take]:
+            if give != take and goods[give] and market[take]:
                 found.append((-worth.of(hand_of(swapped(goods, give, take))), give, take))
     found.sort()
     return [(-points, give, take) for points, give, take in found]
@@ -277,13 +277,13 @@ def _last_cards(worths: Worths, table: Table, credit: int) -> list[int]:
     """Choose the cards of the final turn. Keep coins back if denying goods to a rival is worth more."""
     safe, ships = table.safe[table.seat], table.ships_home
     shopping = worths.shopping(table, min(MAX_CREDIT, credit + safe))
-    kept, denied = 0, 0
+    reserved, denied = 0, 0
     budget = chosen = min(MAX_CREDIT, credit + safe)
     best = shopping.worths[budget]
     for loss, stake, port in denials(worths, table):
-        if ships and is_free(table, port) and kept + stake <= safe:
-            ships, kept, denied = ships - 1, kept + stake, denied + loss
-            budget = min(MAX_CREDIT, credit + safe - kept)
+        if ships and is_free(table, port) and reserved + stake <= safe:
+            ships, reserved, denied = ships - 1, reserved + stake, denied + loss
+            budget = min(MAX_CREDIT, credit + safe - reserved)
             if denied + shopping.worths[budget] > best:
                 best, chosen = denied + shopping.worths[budget], budget
     return shopping.cards(chosen)
@@ -292,10 +292,10 @@ def _last_cards(worths: Worths, table: Table, credit: int) -> list[int]:
 def _discard(table: Table) -> list[Action]:
     """Discard goods so that the best store remains (C4.9)."""
     goods = tuple(table.goods[table.seat])
-    kept = _after_discards(table, goods)
+    remaining = _after_discards(table, goods)
     row: list[Action] = []
     for kind in range(10):
-        row += [act.DISCARDS[kind]] * (goods[kind] - kept[kind])
+        row += [act.DISCARDS[kind]] * (goods[kind] - remaining[kind])
     return row
 
 

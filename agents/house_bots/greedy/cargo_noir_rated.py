@@ -55,14 +55,14 @@ def rated_rows(setup: Setup, seen: CargoNoirObservation, actions: Sequence[Actio
 
 def rated_trades(worths: Worths, table: Table) -> list[tuple[float, list[Action]]]:
     """Return a draw and the swaps with their gains, of equal ones the one that greedy prefers."""
-    goods, shown = table.goods[table.seat], table.market
+    goods, market = table.goods[table.seat], table.market
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
-    best, give, take = best_swap(worth, goods, shown)
+    best, give, take = best_swap(worth, goods, market)
     if best == -math.inf:  # there is none
         return [(0.0, [act.BM_DRAW])]
     now = worth.of(hand_of(goods))
     found: dict[float, list[Action]] = {best: [act.BM_SWAPS[give][take]]}
-    for points, give, take in ranked_swaps(worth, goods, shown):
+    for points, give, take in ranked_swaps(worth, goods, market):
         found.setdefault(points - now, [act.BM_SWAPS[give][take]])
     lead = swaps_in_turn(worths, table)[0]  # infinite if a later swap is impossible
     found[best + (draw_gain(worth, goods, table) if lead == math.inf else lead)] = [act.BM_DRAW]

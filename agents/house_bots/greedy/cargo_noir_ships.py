@@ -44,7 +44,7 @@ assert (_CASINO, _BLACK_MARKET) == (Destination.CASINO, Destination.BLACK_MARKET
 # --- swaps and draws ---------------------------------------------------------------------------------------
 
 
-def best_swap(worth: Worth, goods: list[int], shown: list[int]) -> tuple[float, int, int]:
+def best_swap(worth: Worth, goods: list[int], market: list[int]) -> tuple[float, int, int]:
     """Return the best swap at the Black Market (C2.5): its gain, the kind given and the kind taken."""
     hand = hand_of(goods)
     now = worth.of(hand)
@@ -54,7 +54,7 @@ def best_swap(worth: Worth, goods: list[int], shown: list[int]) -> tuple[float, 
         if not goods[give]:
             continue
         for take in range(10):
-            if give == take or not shown[take]:
+            if give == take or not market[take]:
                 continue
             # Swaps between piles of the same sizes lead to the same hand.
             alike = 4 * (1000 * goods[give] + goods[take]) + 2 * (give == 9) + (take == 9)

@@ -18,7 +18,7 @@ from referee.games.cargo_noir.table import Table
 
 SOLD: Final = 1.7
 """Points for a unit that will be handed in soon; more than a card yields, because early cards improve later turns."""
-KEPT: Final = 1.08
+STORED: Final = 1.08
 """Points for a unit of the value that stored sets may grow to."""
 GROWING_TURNS: Final = 2.5
 """The largest number of turns over which a set is expected to grow."""
@@ -68,7 +68,7 @@ class Worth:
         self._ship_cost = board.cost[Card.CARGO_SHIP] if may_buy_ship else -1
         self._ship_gain = max(0.0, board.vp[Card.CARGO_SHIP] + SHIP_POINTS * turns - board.cost[Card.CARGO_SHIP])
         self._known: dict[Hand, float] = {}
-        self._kept: dict[Hand, float] = {}
+        self._stored: dict[Hand, float] = {}
 
     def of(self, hand: Hand) -> float:
         """Return the points for goods just before phase 2.
@@ -91,13 +91,13 @@ class Worth:
 
     def of_store(self, hand: Hand) -> float:
         """Return the points for keeping as many goods as the storage holds (C4.9)."""
-        known = self._kept.get(hand)
+        known = self._stored.get(hand)
         if known is None:
             piles, wilds = stored(hand, self._storage)
             known = self._store(piles, wilds)
-            if len(self._kept) >= _MAX_REMEMBERED:
-                self._kept.clear()
-            self._kept[hand] = known
+            if len(self._stored) >= _MAX_REMEMBERED:
+                self._stored.clear()
+            self._stored[hand] = known
         return known
 
     def _sold(self, hand: Hand) -> float:
@@ -112,7 +112,7 @@ class Worth:
         used = min(wilds, len(self._different) - 1 - len(piles))
         different = self._grown(len(piles) + used, DIFFERENT_GROWTH * self._time, self._different)
         others = [count - 1 for count in piles if count > 1]
-        return KEPT * max(self._in_same_sets(piles, wilds), different + self._in_same_sets(others, wilds - used))
+        return STORED * max(self._in_same_sets(piles, wilds), different + self._in_same_sets(others, wilds - used))
 
     def _in_same_sets(self, piles: list[int], wilds: int) -> float:
         main = piles[0] if piles else 0
@@ -143,12 +143,12 @@ def stored(hand: Hand, storage: int) -> tuple[list[int], int]:
     """Return the goods that remain when phase 2 ends (C4.9): wilds first, then the largest piles; piles, largest first."""
     wilds = min(hand % 10, storage)
     room = storage - wilds
-    kept: list[int] = []
+    piles: list[int] = []
     for count in reversed(piles_of(hand)):
         if room:
-            kept.append(min(count, room))
-            room -= kept[-1]
-    return kept, wilds
+            piles.append(min(count, room))
+            room -= piles[-1]
+    return piles, wilds
 
 
 def coins_worth(coins: int, turns: int) -> float:

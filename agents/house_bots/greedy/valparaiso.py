@@ -24,7 +24,7 @@ from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.table import Table
 
 WIDTH, WIDTH_IN_USE, WIDTH_IN_SETUP = 9, 7, 2  # states that a search continues with, by purpose
-LEAD, KEPT = 4, 1  # the lead at which cards are scrapped, and the number of cards kept
+LEAD, RETAINED = 4, 1  # the lead at which cards are scrapped, and the number of cards kept
 
 
 class Trail:
@@ -279,18 +279,18 @@ def scrap(view: View) -> list[Action]:
     outcome = [card for card in owned if vp + board.cards[card].vp >= board.end_vp]
     if final > view.rival and outcome:
         return [act.SCRAPS[outcome[0]]]
-    return [act.SCRAPS[owned[0]] if final >= view.rival + LEAD and len(owned) > KEPT else act.PASS]
+    return [act.SCRAPS[owned[0]] if final >= view.rival + LEAD and len(owned) > RETAINED else act.PASS]
 
 
 def recall(view: View) -> list[Action]:
     """Recall the merchants that are worth more in Valparaíso."""
-    kept = stay(view, view.table)
+    staying = stay(view, view.table)
     called = [
         village
         for village in view.side.villages
-        for _ in range(view.table.merchants[view.seat][village] - kept[village])
+        for _ in range(view.table.merchants[view.seat][village] - staying[village])
     ]
-    return [*map(act.RECALLS.__getitem__, called), *([act.DONE] if any(kept[1:]) else [])]
+    return [*map(act.RECALLS.__getitem__, called), *([act.DONE] if any(staying[1:]) else [])]
 
 
 _DECISIONS: dict[Phase, Callable[[View], list[Action]]] = {

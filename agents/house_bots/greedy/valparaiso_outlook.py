@@ -191,8 +191,8 @@ def played(view: View, table: Table, *row: Action) -> Variant:
 def voyages(view: View, table: Table) -> list[Variant]:
     """Return voyages to the harbour and to sectors that ask for the hold's goods (V4.8), or to the first outer sector."""
     hold, board = table.hold[view.seat], view.board
-    asked = [sector for sector in OUTER if hold[board.sector_goods[sector - 1]] >= board.overseas_goods]
-    goals = [Sector.H, *asked] if asked or table.ship[view.seat] else [*OUTER[:1]]
+    sectors = [sector for sector in OUTER if hold[board.sector_goods[sector - 1]] >= board.overseas_goods]
+    goals = [Sector.H, *sectors] if sectors or table.ship[view.seat] else [*OUTER[:1]]
     return [played(view, table, act.SAILS[sector]) for sector in goals if sector is not table.ship[view.seat]]
 
 
@@ -437,19 +437,19 @@ def stay(view: View, table: Table) -> list[int]:
     merchants, houses = table.merchants[view.seat], view.houses(table)
     key = (*merchants, *houses, *[column[0] for column in table.markets], *table.warehouse[view.seat])
     if key not in view.stays:
-        kept, best, most = [0] * len(Location), Location.V, 0.0
+        staying, best, most = [0] * len(Location), Location.V, 0.0
         worths = site_worths(view, table)
         for village in view.side.villages:
             if merchants[village]:
                 stand = view.estimates.stand + gain(view, table, village, 1) if is_market(village) else 0.0
                 points = max(stand, worths.get(village, 0.0) - view.estimates.site / 2)
                 if houses[village] and view.shelter:
-                    kept[village] = merchants[village] if points > 0 else 0
+                    staying[village] = merchants[village] if points > 0 else 0
                 elif points > most:
                     best, most = village, points
-        kept[best] += best > 0  # 0 is Valparaíso: nobody stays outside
-        kept[0] = sum(merchants) - sum(kept)
-        view.stays[key] = kept
+        staying[best] += best > 0  # 0 is Valparaíso: nobody stays outside
+        staying[0] = sum(merchants) - sum(staying)
+        view.stays[key] = staying
     return view.stays[key]
 
 

@@ -189,8 +189,8 @@ def best_piles(view: View, plan: Plan, likings: Sequence[float]) -> tuple[float,
             liking += likings[place]
         closed = place in decided or (plan.step > Step.DISTRICTS and place not in plan.chosen)
         most = 0 if closed else free
-        shares.add(looks[place].gains(most, liking), view.kept, 0 if place in plan.chosen else 1)
-    shares.add(piazza_row(view, plan), view.kept, 0)
+        shares.add(looks[place].gains(most, liking), view.in_reserve, 0 if place in plan.chosen else 1)
+    shares.add(piazza_row(view, plan), view.in_reserve, 0)
     gain, counts = shares.best()
     return gain, [laid[place] + counts[place] for place in range(_PLACES)], counts[_PLACES]
 
@@ -231,7 +231,7 @@ def lay_feint(view: View) -> list[Action]:
     table, seat = view.table, view.seat
     pigeons, looks = table.first_count[seat], view.outlooks()
     places = table.plans[seat].slots[table.slot :]
-    _, counts = share_out([looks[place].gains(pigeons) for place in places], pigeons, view.kept)
+    _, counts = share_out([looks[place].gains(pigeons) for place in places], pigeons, view.in_reserve)
     row, left = list[Action](), pigeons
     for count in counts:
         row.append(act.FEINTS[count])
@@ -249,7 +249,7 @@ def reinforce(view: View) -> list[Action]:
     nest = view.table.nest[view.seat]
     if not view.left:
         return [act.REINFORCES[nest]]
-    _, counts = share_out([gains_at_home(view)], nest, view.kept)
+    _, counts = share_out([gains_at_home(view)], nest, view.in_reserve)
     return [act.REINFORCES[counts[0]]]
 
 

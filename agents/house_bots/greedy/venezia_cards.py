@@ -86,14 +86,14 @@ def promised(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int)
             gain += feud_gain(looks[place])[0]
         return gain
     if card is MIC:
-        return view.table.cemetery[view.seat] * view.kept
+        return view.table.cemetery[view.seat] * view.in_reserve
     if card is WEI:
         return share_out(grey_rows(view, looks), view.board.grey_operations, 0.0)[0] / view.weight
     if card is GIF:
         others = view.seats - 1
         rivals = sum([view.table.on_piazza(seat) for seat in range(view.seats) if seat != view.seat])
         pigeons = min(view.board.poisoned, rivals)
-        return pigeons * BORN * view.kept * min(view.left, HELD_ROUNDS) / others
+        return pigeons * BORN * view.in_reserve * min(view.left, HELD_ROUNDS) / others
     return best_use(view, card, looks, spare, Use()).gain
 
 
@@ -129,7 +129,7 @@ def _rate_families(view: View, looks: Sequence[Outlook], use: Use) -> None:
     if view.planning:
         nests = [view.newborn(seat) for seat in range(view.seats)]
     mine = nests[view.seat]
-    lost = view.kept * (mine - (sum(nests) - mine) / (len(nests) - 1))
+    lost = view.in_reserve * (mine - (sum(nests) - mine) / (len(nests) - 1))
     for place in DISTRICTS:
         look = looks[place]
         use.offer(look.worth_after(nests) - look.worth() - lost, act.FAMILIES[place])
@@ -143,7 +143,7 @@ def _rate_takeovers(view: View, looks: Sequence[Outlook], spare: int, use: Use) 
         if out:
             changes = [-count for count in here]
             changes[view.seat] = min(out, spare)
-            paid = view.kept * (min(out, spare) + out / (len(here) - 1))
+            paid = view.in_reserve * (min(out, spare) + out / (len(here) - 1))
             use.offer(looks[place].worth_after(changes) - looks[place].worth() - paid, act.TAKEOVERS[place])
 
 
@@ -158,7 +158,7 @@ def _rate_purges(view: View, looks: Sequence[Outlook], use: Use) -> None:
         here = view.table.loc[place]
         for seat in range(view.seats):
             if here[seat]:
-                back = view.kept * here[seat] * (1.0 if seat == view.seat else -1 / (view.seats - 1))
+                back = view.in_reserve * here[seat] * (1.0 if seat == view.seat else -1 / (view.seats - 1))
                 gain = looks[place].worth_with(seat, -here[seat]) - looks[place].worth() + back
                 use.offer(gain, act.PURGES[place][seat])
 

@@ -137,7 +137,7 @@ class View:
         self.seats = len(table.score)
         self.left = rounds_left(table)
         self.weight = 1 + HOLD * min(self.left, HELD_ROUNDS)
-        self.kept = self.reserve_value()
+        self.in_reserve = self.reserve_value()
         self.planning = table.phase is Phase.PLAN
         self._additions: list[Additions] = []
         self._points: list[list[float]] = []

@@ -65,6 +65,6 @@ def rated_reinforcements(view: View) -> list[tuple[float, list[Action]]]:
     """Return the useful reinforcements, with the points that they gain beyond those of the pigeons in the reserve."""
     gains = gains_at_home(view)
     return [
-        (gain - view.kept * count, [act.REINFORCES[count]])
+        (gain - view.in_reserve * count, [act.REINFORCES[count]])
         for count, gain in zip(gains.counts, gains.gains_of, strict=True)
     ]

@@ -20,7 +20,7 @@ MANY: Final = 6
 """The number of provinces."""
 NONE: Final = -1e9
 """Less than any plan is worth, in points."""
-_KEPT: Final = 1 << 14
+_MAX_SPREADS: Final = 1 << 14
 
 Sites = tuple[tuple[Province, Province], ...]
 """The provinces that each bridge site joins."""
@@ -156,7 +156,7 @@ class Ways:
         key = ((own.unmoved << 4 | own.bridges) << 3 | own.horse) << 8 | own.passes
         found = self._spreads.get(key)
         if found is None:
-            if len(self._spreads) >= _KEPT:
+            if len(self._spreads) >= _MAX_SPREADS:
                 self._spreads.clear()
             found = self._spreads[key] = self._spread(own)
         return found

@@ -68,7 +68,7 @@ def valparaiso(decision: Decision, action: vp.Action) -> float:
     """Load three goods of a kind, sail, and trade them overseas for an achievement; build when there is money."""
     seen: vp.Observation = decision.observation
     me = seen.seats[decision.seat]
-    goods = [int(kept) + int(loaded) for kept, loaded in zip(me.warehouse, me.hold, strict=True)]
+    goods = [int(stored) + int(loaded) for stored, loaded in zip(me.warehouse, me.hold, strict=True)]
     is_loaded, is_home = max(me.hold) >= 3, me.ship == vp.SECTOR_H
     useful = {  # cards whose main action helps now; the others are used for a good or for money
         vp.CARD_K8: 100,

@@ -194,15 +194,15 @@ function converse(
     let match: Match | undefined;
     let decision: Decision | undefined;
 
-    async function answer(asked: Decision): Promise<void> {
-      const choice = await choose(asked);
-      if (asked.isWithdrawn || decision !== asked) return;
+    async function answer(question: Decision): Promise<void> {
+      const choice = await choose(question);
+      if (question.isWithdrawn || decision !== question) return;
       if (typeof choice === "number" && !(Number.isInteger(choice) && choice >= 0 && choice < 2 ** 32)) {
-        throw new AgentError(`choose returned ${choice}; an index counts from 0 to ${asked.actionCount - 1}`);
+        throw new AgentError(`choose returned ${choice}; an index counts from 0 to ${question.actionCount - 1}`);
       }
       const what = typeof choice === "number" ? { case: "index" as const, value: choice } : { case: "actions" as const, value: choice };
       stream.write(
-        create(AgentMessageSchema, { message: { case: "choose", value: { decision: asked.number, choice: what } } }),
+        create(AgentMessageSchema, { message: { case: "choose", value: { decision: question.number, choice: what } } }),
       );
     }
 

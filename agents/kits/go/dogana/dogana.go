@@ -182,9 +182,9 @@ func playStream(connection *grpc.ClientConn, token string, choose func(*Decision
 	}
 	send(&referee.AgentMessage{Message: &referee.AgentMessage_Join{Join: join}})
 
-	reader := &reader{stream: stream, asked: make(chan *Decision, 1)}
+	reader := &reader{stream: stream, newest: make(chan *Decision, 1)}
 	go reader.read()
-	for decision := range reader.asked {
+	for decision := range reader.newest {
 		answer := choose(decision)
 		if !decision.Withdrawn() {
 			send(&referee.AgentMessage{Message: &referee.AgentMessage_Choose{Choose: answer.message(decision)}})
@@ -198,12 +198,12 @@ type reader struct {
 	stream grpc.ClientStream
 	match  *referee.Welcome
 	open   *Decision
-	asked  chan *Decision // holds the newest decision until the bot takes it; closed at the end of the stream
+	newest chan *Decision // holds the newest decision until the bot takes it; closed at the end of the stream
 	err    error          // why the stream has ended: nil after the end of the match
 }
 
 func (reader *reader) read() {
-	defer close(reader.asked)
+	defer close(reader.newest)
 	for {
 		message := &referee.RefereeMessage{}
 		if err := reader.stream.RecvMsg(message); err != nil {
@@ -250,7 +250,7 @@ func (reader *reader) drop() {
 		reader.open.withdraw()
 	}
 	select {
-	case <-reader.asked:
+	case <-reader.newest:
 	default:
 	}
 }
@@ -259,7 +259,7 @@ func (reader *reader) ask(decision *Decision, clock *referee.Clock) {
 	reader.drop()
 	decision.setClock(clock)
 	reader.open = decision
-	reader.asked <- decision
+	reader.newest <- decision
 }
 
 // message makes the answer to a decision.

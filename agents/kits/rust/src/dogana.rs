@@ -111,7 +111,7 @@ pub fn play(mut choose: impl FnMut(&Decision) -> Answer) -> ! {
         give_up(START_ME);
     }
     let endpoint = endpoint(&address);
-    let (asking, asked) = mpsc::channel();
+    let (asking, decisions) = mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.unwrap_or_else(|error| give_up(&format!("cannot start: {error}")));
@@ -120,7 +120,7 @@ pub fn play(mut choose: impl FnMut(&Decision) -> Answer) -> ! {
         thread::sleep(END_WAIT); // the bot may be in the midst of a long thought
         process::exit(0);
     });
-    for decision in asked {
+    for decision in decisions {
         if decision.withdrawn() {
             continue;
         }

@@ -98,7 +98,7 @@ fn valparaiso_points(seen: &valparaiso::Observation, seat: usize, kind: Option<&
     use valparaiso::{Card, Mode, Sector};
     let me = &seen.seats[seat];
     let (is_loaded, is_home) = (me.hold.iter().any(|count| *count >= 3), me.ship() == Sector::H);
-    let has_three = me.hold.iter().zip(&me.warehouse).any(|(loaded, kept)| loaded + kept >= 3);
+    let has_three = me.hold.iter().zip(&me.warehouse).any(|(loaded, stored)| loaded + stored >= 3);
     // Cards whose main action helps now; the others are used for a good or for money.
     let useful = |card: Card, other: f64| match card {
         Card::K8 => 100.0,

@@ -215,10 +215,10 @@ public final class Dogana {
             answer(bot, decision);
           } else if (news instanceof Rejected rejected) {
             report(rejected);
-            Decision asked = open; // the thread of gRPC may replace it at any moment
-            if (isAgain(rejected, asked)) {
-              asked.rejection = rejected;
-              answer(bot, asked);
+            Decision current = open; // the thread of gRPC may replace it at any moment
+            if (isAgain(rejected, current)) {
+              current.rejection = rejected;
+              answer(bot, current);
             }
           } else if (news instanceof AgentError error) {
             throw error;
@@ -245,9 +245,9 @@ public final class Dogana {
       }
     }
 
-    private static boolean isAgain(Rejected rejected, Decision asked) {
-      return asked != null
-          && rejected.getDecision() == asked.message.getDecision()
+    private static boolean isAgain(Rejected rejected, Decision current) {
+      return current != null
+          && rejected.getDecision() == current.message.getDecision()
           && rejected.getReason() != Rejected.Reason.REASON_STALE;
     }
 
