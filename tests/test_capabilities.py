@@ -51,9 +51,9 @@ def test_a_bot_is_sent_to_a_served_ladder_and_gets_a_rating_that_its_pages_show(
         with RemoteLadder(address, Login("ann", token)) as desk:
             assert desk.submit(tmp_path / "bot.py", "mybot", "").is_new
         wait_until(lambda: rated(address, "mybot") >= 1)
-        shown = httpx.get(f"{address}/games/cargo_noir", follow_redirects=True, timeout=patient(60))
-        assert shown.status_code == 200
-        assert "mybot" in shown.text
+        page = httpx.get(f"{address}/games/cargo_noir", follow_redirects=True, timeout=patient(60))
+        assert page.status_code == 200
+        assert "mybot" in page.text
 
 
 def test_a_person_plays_a_match_in_the_browser_and_its_record_holds(tmp_path: Path) -> None:

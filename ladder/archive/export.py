@@ -44,13 +44,13 @@ _FORMULA = tuple(
 """A spreadsheet may treat a text that begins with one of these as a formula, and run it."""
 
 
-def export(chronicle: Store, file: Path) -> int:
+def export(store: Store, file: Path) -> int:
     """Write a snapshot of all counted matches; return the number of rows.
 
     The file takes its name when it is complete; an earlier file of that name is replaced only then.
 
     Args:
-        chronicle: the ladder.
+        store: the ladder.
         file: the file to write; its name ends with .csv or .json.
 
     Raises:
@@ -64,13 +64,13 @@ def export(chronicle: Store, file: Path) -> int:
         replacing(file) as part,
         # `csv` writes line ends of its own.
         part.open("x", encoding="utf-8", newline="") as target,
-        chronicle.reading(),
+        store.reading(),
     ):
-        return write(target, _rows(chronicle))
+        return write(target, _rows(store))
 
 
-def _rows(chronicle: Store) -> Iterator[dict[str, Any]]:
-    for match in chronicle.history.all_played():
+def _rows(store: Store) -> Iterator[dict[str, Any]]:
+    for match in store.history.all_played():
         of_match = {
             "number": match.number,
             "match": match.match_id,

@@ -39,7 +39,7 @@ from referee.records.verify import Verified, verify
 from referee.registry import find, shipped_board
 from referee.version import installed_version
 
-MAX_TOLD = 100
+MAX_REPORTED = 100
 """The maximum number of lines that are kept of each kind of problem; the others are counted."""
 _CHUNK = 32
 """The records that a process gets at a time: enough to keep it busy, few enough for all processes to end together."""
@@ -70,14 +70,14 @@ class Sample:
 class Lines:
     """Lines about problems of one kind, of which there may be a million: the first ones, and the number of all."""
 
-    told: list[str] = field(default_factory=list)
+    reported: list[str] = field(default_factory=list)
     count: int = 0
 
     def add(self, line: str) -> None:
         """Count a line, and keep it if it is one of the first."""
         self.count += 1
-        if len(self.told) < MAX_TOLD:
-            self.told.append(line)
+        if len(self.reported) < MAX_REPORTED:
+            self.reported.append(line)
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ class Comparison:
         """The contradictions, a line each, as far as lines are kept."""
         unread = [f"{self.other_format} records {_UNREAD}"] if self.other_format else []
         log = [self.log] if self.log else []
-        return self.contradicting.told + self.broken.told + unread + self.differences.told + log
+        return self.contradicting.reported + self.broken.reported + unread + self.differences.reported + log
 
     @property
     def without_record(self) -> int:
@@ -120,9 +120,9 @@ class Comparison:
         return self.broken.count + self.other_format
 
     @property
-    def untold(self) -> int:
+    def unreported(self) -> int:
         """The number of further problems."""
-        return sum(lines.count - len(lines.told) for lines in (self.contradicting, self.broken, self.differences))
+        return sum(lines.count - len(lines.reported) for lines in (self.contradicting, self.broken, self.differences))
 
 
 @dataclass(slots=True)

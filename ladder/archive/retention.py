@@ -24,7 +24,7 @@ from ladder.model.names import ORGANISER_NAME
 from ladder.operation.home import Home
 from referee.bots.files import TAKING_IN, make_writable
 
-KEPT = "whoever has kept it can prove it: dogana verify RECORD --key KEY --audit-log LOG"
+PRUNED_REMARK = "whoever has kept it can prove it: dogana verify RECORD --key KEY --audit-log LOG"
 """The remark on a pruned record."""
 
 

@@ -50,25 +50,25 @@ class BotOutput:
 
 
 def find_match(
-    home: Home, chronicle: Store, beginning: str, may_know: Callable[[str], bool] = lambda match_id: True
+    home: Home, store: Store, beginning: str, may_know: Callable[[str], bool] = lambda match_id: True
 ) -> str:
     """Return the id of a match that was scheduled or has a record, as a qualifying match or one of a trial may.
 
     Args:
         home: the folder of the ladder.
-        chronicle: the facts of the ladder.
+        store: the facts of the ladder.
         beginning: the beginning of the id.
         may_know: returns True if the caller may know of the unscheduled match with an id.
 
     Raises:
         LadderError: if no match, or more than one, has such an id.
     """
-    scheduled = chronicle.schedule.matches_beginning(beginning, MAX_NAMED + 1)
+    scheduled = store.schedule.matches_beginning(beginning, MAX_NAMED + 1)
     if beginning in scheduled:
         return beginning
     with Archive(home.archive, create=False) as archive:
         recorded = archive.matches_with(RECORDS, beginning) if len(beginning) >= _LEAST_OF_AN_ID else []
-    others = [one for one in recorded if chronicle.schedule.match(one) is None and may_know(one)]
+    others = [one for one in recorded if store.schedule.match(one) is None and may_know(one)]
     found = sorted({*scheduled, *others})
     if not found:
         raise NotFound(f"no match has an id that begins with {beginning!r}; see dogana ladder matches")
@@ -130,9 +130,9 @@ def logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOu
         return []
 
 
-def bots_in(home: Home, chronicle: Store, match_id: str) -> list[str]:
+def bots_in(home: Home, store: Store, match_id: str) -> list[str]:
     """Return the name of each seat of a match; empty if unknown."""
-    match = chronicle.schedule.match(match_id)
+    match = store.schedule.match(match_id)
     if match is not None:
         return match.labels
     try:
@@ -143,7 +143,7 @@ def bots_in(home: Home, chronicle: Store, match_id: str) -> list[str]:
     return [str(bot) for bot in bots] if isinstance(bots, list) else []
 
 
-def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> BotOutput:
+def last_log(home: Home, store: Store, versions: Sequence[Version]) -> BotOutput:
     """Return the log of a bot in its last match with a log: one of the last counted matches, or a qualifying match.
 
     If the newest version has not qualified, the match in which it failed comes first, but not a qualification under another
@@ -151,7 +151,7 @@ def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> BotOu
 
     Args:
         home: the folder of the ladder.
-        chronicle: the facts of the ladder.
+        store: the facts of the ladder.
         versions: the versions of the bot, by number.
 
     Raises:
@@ -161,8 +161,8 @@ def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> BotOu
     newest = versions[-1]
     failed = [
         (condition.game, dict(condition.options), condition.clock)
-        for condition in chronicle.roster.conditions().values()
-        for one in statuses(chronicle, condition, [newest.id])
+        for condition in store.roster.conditions().values()
+        for one in statuses(store, condition, [newest.id])
         if one.version == newest and one.status is Status.FAILED
     ]
     qualifying = (
@@ -171,12 +171,12 @@ def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> BotOu
         for match_id in _qualifications(home, version.id)
         if not failed or version != newest or _played_under(home, match_id) in (None, *failed)
     )
-    played = islice(_played(chronicle, versions), LAST_MATCHES)
+    played = islice(_played(store, versions), LAST_MATCHES)
     for match_id, seat, version in chain(qualifying, played) if failed else chain(played, qualifying):
         data = find_logs(home, match_id).get(f"seat{seat}.log")
         if data is not None:
             return BotOutput(match_id, seat, version.label, data)
-    before = chronicle.evidence.logs_pruned_before()
+    before = store.evidence.logs_pruned_before()
     pruned = f"; those from before {before[:10]} were pruned by the organiser's retention" if before else ""
     raise LadderError(f"{newest.bot} has no log: it has played no match yet, or the logs were removed{pruned}")
 
@@ -212,10 +212,10 @@ def last_said(home: Home, version: Version, condition: Condition) -> str:
     return ""
 
 
-def _played(chronicle: Store, versions: Sequence[Version]) -> Iterator[tuple[str, Seat, Version]]:
+def _played(store: Store, versions: Sequence[Version]) -> Iterator[tuple[str, Seat, Version]]:
     """Yield the counted matches of some versions with their seats, newest first."""
     before = ""
-    while found := chronicle.history.matches(_MATCHES_AT_A_TIME, versions=versions, before=before):
+    while found := store.history.matches(_MATCHES_AT_A_TIME, versions=versions, before=before):
         for match in found:
             before = match.match_id
             yield from ((before, seat.seat, seat.version) for seat in match.seats if seat.version in versions)

@@ -40,7 +40,7 @@ _STYLES = {
     StepOutcome.PASSED: "green",
     StepOutcome.FAILED: "bold red",
     StepOutcome.SKIPPED: "yellow",
-    StepOutcome.TOLD: "cyan",
+    StepOutcome.REPORTED: "cyan",
 }
 
 
@@ -227,7 +227,7 @@ class _Report:
             if self._printed == 0 or self._expected[self._printed - 1].heading != step.heading:
                 out.print(step.heading, style="bold")
             said = verdict.said or step.expects
-            line = styled("  ", (f"{verdict.outcome.value:8}", _STYLES[verdict.outcome]), f"{step.name:32} ", said)
+            line = styled("  ", (f"{verdict.outcome.value:9}", _STYLES[verdict.outcome]), f"{step.name:32} ", said)
             # A terminal shows a line for each step, and a file gets whole lines.
             if out.is_terminal:
                 out.print(line, no_wrap=True, overflow="ellipsis")
@@ -256,7 +256,7 @@ class _Report:
         out.print(self.verdict(), style="red" if self.count(StepOutcome.FAILED) else "green")
 
     def verdict(self) -> str:
-        """Return the overall verdict in one line: `41 steps passed, 1 failed, 2 told`."""
+        """Return the overall verdict in one line: `41 steps passed, 1 failed, 2 reported`."""
         counts = [(self.count(outcome), outcome.value) for outcome in StepOutcome]
         passed, *others = [f"{count} {word}" for count, word in counts if count or word == "passed"]
         return ", ".join([passed.replace(" ", " steps ", 1), *others])

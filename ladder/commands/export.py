@@ -36,8 +36,8 @@ def export(
       dogana ladder export matches.json --home ./ladder
     """
     check_free(file, force=force)
-    with Store(Home(home).database, create=False) as chronicle:
-        rows = write(chronicle, file)
+    with Store(Home(home).database, create=False) as store:
+        rows = write(store, file)
     if as_json:
         print_json({"file": str(file), "rows": rows})
     else:

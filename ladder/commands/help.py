@@ -141,9 +141,9 @@ class _Page:
                         formatter.write(f"{'':{formatter.current_indent}}{line}\n")
 
     def write_parameters(self, params: Sequence[Any], ctx: Any, formatter: Any) -> None:
-        shown = [param for param in params if not param.hidden]
+        visible = [param for param in params if not param.hidden]
         for kind in ("argument", "option"):
-            rows = [_row(param, ctx) for param in shown if param.param_type_name == kind]
+            rows = [_row(param, ctx) for param in visible if param.param_type_name == kind]
             _write_rows(formatter, f"{kind.capitalize()}s", rows)
 
 

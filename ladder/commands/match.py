@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ladder.archive.faults import LostDecision
-from ladder.archive.retention import KEPT, by_retention
+from ladder.archive.retention import PRUNED_REMARK, by_retention
 from ladder.commands.options import AsJson
 from ladder.commands.tables import table
 from ladder.commands.where import FolderOption, ServerOption, Where
@@ -131,7 +131,7 @@ def _print_lost(found: MatchAnswer, lost: LostDecision) -> None:
 
 def _print_where(where: Where, found: MatchAnswer) -> None:
     if found.pruned_at:
-        out.print(f"{by_retention('its record was', found.pruned_at)}; {KEPT}", soft_wrap=True)
+        out.print(f"{by_retention('its record was', found.pruned_at)}; {PRUNED_REMARK}", soft_wrap=True)
     if not (found.is_recorded or found.logs):
         return
     out.print()

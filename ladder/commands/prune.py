@@ -80,26 +80,26 @@ def prune(
             "say what is too old: --records-older-than 90d, --logs-older-than 30d, --versions-older-than 30d, or several of them"
         )
     # The log has the bots in one order, whatever that of the options.
-    kept = RetainedRecords(tuple(sorted(set(keep_bot or ()))), keep_one_block_of)
-    if records_older_than is None and kept != NONE_RETAINED:
+    retained = RetainedRecords(tuple(sorted(set(keep_bot or ()))), keep_one_block_of)
+    if records_older_than is None and retained != NONE_RETAINED:
         raise LadderError("--keep-bot and --keep-one-block-of say which records stay: say --records-older-than, too")
     records_before, logs_before = _before(records_older_than), _before(logs_older_than)
     versions_before, versions, version_bytes = _before(versions_older_than), 0, 0
-    with Store(Home(home).database, create=False) as chronicle:
-        for bot in kept.bots:
+    with Store(Home(home).database, create=False) as store:
+        for bot in retained.bots:
             # A label such as `mybot v2` finds something, too.
-            if all(version.bot != bot for version in chronicle.roster.find_versions(bot)):
+            if all(version.bot != bot for version in store.roster.find_versions(bot)):
                 raise LadderError(f"--keep-bot {bot}: records are kept of all versions of a bot; name it without one")
         if versions_before is not None:
-            versions, version_bytes = prune_versions(Home(home), chronicle, versions_before, dry_run=dry_run)
-        pruned = remove(Home(home), chronicle, records_before, logs_before, kept, dry_run=dry_run)
+            versions, version_bytes = prune_versions(Home(home), store, versions_before, dry_run=dry_run)
+        pruned = remove(Home(home), store, records_before, logs_before, retained, dry_run=dry_run)
     if as_json:
         print_json(
             {
                 "dry_run": dry_run,
                 "records_before": records_before,
                 "logs_before": logs_before,
-                "kept": asdict(kept),
+                "retained": asdict(retained),
                 **asdict(pruned),
                 "versions_before": versions_before,
                 "versions": versions,

@@ -39,14 +39,14 @@ def queue(
     """
     queues = Where.chosen(home, server).ask(QueueRequest(game=game or "")).queues
     if as_json:
-        print_json([document(one) for kept in queues for one in kept.versions])
+        print_json([document(one) for listed in queues for one in listed.versions])
         return
     numbers = ("sigma", "waits", "at most")
-    for kept in queues:
-        title = title_of(kept.condition)
-        shown = table("", "bot", "due", *numbers, "why", numbers={"", *numbers}, widths={"at most": 6}, title=title)
-        for place, one in enumerate(kept.versions, 1):
-            shown.add_row(
+    for listed in queues:
+        title = title_of(listed.condition)
+        printed = table("", "bot", "due", *numbers, "why", numbers={"", *numbers}, widths={"at most": 6}, title=title)
+        for place, one in enumerate(listed.versions, 1):
+            printed.add_row(
                 str(place),
                 f"{one.bot} v{one.version}",
                 one.again or (f"in {one.due}" if one.due else "now"),
@@ -55,6 +55,6 @@ def queue(
                 "-" if one.again else str(one.at_most),
                 one.why,
             )
-        out.print(shown if kept.versions else f"{title}: nobody can be scheduled")
+        out.print(printed if listed.versions else f"{title}: nobody can be scheduled")
     if not queues:
         out.print("nothing was run yet: dogana ladder run")

@@ -85,9 +85,9 @@ def recompute(
                 "agrees": not found.problems,
                 "matches": found.matches,
                 "problems": found.problems,
-                "problems_untold": found.untold,
-                "lost": found.lost.told,
-                "lost_untold": found.lost.count - len(found.lost.told),
+                "problems_unreported": found.unreported,
+                "lost": found.lost.reported,
+                "lost_unreported": found.lost.count - len(found.lost.reported),
                 "pruned": found.pruned,
                 "repaired": found.repaired,
                 "whole": not found.left_out,
@@ -134,15 +134,15 @@ def _print_sample(found: Comparison, text: str, sample: Sample) -> None:
 
 def _print(found: Comparison, *, tried: bool) -> None:
     lines = [f"differs: {problem}" for problem in found.problems]
-    if found.untold:
-        lines.append(f"differs: {found.untold:,} more, which are not told")
+    if found.unreported:
+        lines.append(f"differs: {found.unreported:,} more, which are not printed")
     if found.verified_before:
         lines.append(
             f"verified before: {found.verified_before} records, by a comparison that was broken off; they have not changed since"
         )
-    lines += [f"lost: {record}" for record in found.lost.told]
-    if found.lost.count > len(found.lost.told):
-        lines.append(f"lost: {found.lost.count - len(found.lost.told):,} more, which are not told")
+    lines += [f"lost: {record}" for record in found.lost.reported]
+    if found.lost.count > len(found.lost.reported):
+        lines.append(f"lost: {found.lost.count - len(found.lost.reported):,} more, which are not printed")
     if found.pruned:
         lines.append(
             f"pruned: {found.pruned} records, by the organiser's retention; their matches count as the ladder has them"

@@ -236,7 +236,7 @@ def serve(
             for text, is_warning in isolation_report(limits, sandbox):
                 note("sandbox", logging.WARNING if is_warning else logging.INFO, text=text)
             # People play on this machine, even if the cluster plays the matches.
-            site = replace(site, walls=Isolation(confine(place, limits) if ray is not None else sandbox))
+            site = replace(site, isolation=Isolation(confine(place, limits) if ray is not None else sandbox))
             # Before the run, whose pool kills processes below this one that it does not know.
             with _listening(place, address, figures_at, called, pages_at, site, tls):
                 _play(place, store, plan)

@@ -63,9 +63,9 @@ def web(
     from ladder.http.requests.hosts import names_of, origins_of  # no other command needs a web server
 
     place = Home(home)
-    with Store(place.database, create=False) as chronicle:
+    with Store(place.database, create=False) as store:
         # A folder that cannot be read as a ladder is refused before anybody connects.
-        chronicle.results.count_of_matches()
+        store.results.count_of_matches()
     if play:
         # Later, only the people at the pages would learn of it.
         check_free(place.tables)

@@ -105,7 +105,7 @@ async def _hold(exercise: Exercise, course: Course, report: Callable[[Verdict], 
                 report(Verdict(step, StepOutcome.SKIPPED, "the bot did not come so far"))
                 continue
             said = ""
-            outcome = StepOutcome.PASSED if step.mend else StepOutcome.TOLD
+            outcome = StepOutcome.PASSED if step.mend else StepOutcome.REPORTED
             try:
                 rehearsal.step = step.name
                 for instruction in step.script:

@@ -66,8 +66,8 @@ def take(
         )
     else:
         give("architecture", StepOutcome.PASSED)
-    give("size", StepOutcome.TOLD, f"{len(files)} of {MAX_FILES} files, {size} bytes of {in_words(MAX_BYTES)}")
-    give("games", StepOutcome.TOLD, ", ".join(artefact.games))
+    give("size", StepOutcome.REPORTED, f"{len(files)} of {MAX_FILES} files, {size} bytes of {in_words(MAX_BYTES)}")
+    give("games", StepOutcome.REPORTED, ", ".join(artefact.games))
     return None if foreign else (artefact, folder)
 
 

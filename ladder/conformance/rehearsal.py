@@ -38,7 +38,7 @@ class StepOutcome(Enum):
     FAILED = "failed"
     SKIPPED = "skipped"
     """It could not be tried, or does not apply to the bot."""
-    TOLD = "told"
+    REPORTED = "reported"
     """Information; neither right nor wrong."""
 
 
@@ -67,7 +67,7 @@ class Skipped(Judged):
 class Info(Judged):
     """The bot's behaviour is neither right nor wrong."""
 
-    outcome = StepOutcome.TOLD
+    outcome = StepOutcome.REPORTED
 
 
 class When(Enum):

@@ -29,7 +29,7 @@ NONE_RETAINED = RetainedRecords()
 _Value = TypeVar("_Value", str, int)
 _AT_A_TIME = 1000
 # The remainder is NULL if `one_block_of` is 0; the comparison with '[]' saves the search if no bots are named.
-_KEPT = """(
+_RETAINED = """(
     coalesce(matches.block % nullif({one_block_of}, 0) = 0, 0) or {bots} <> '[]' and exists (
         select 1 from seats join versions on versions.id = seats.version join bots on bots.id = versions.bot
         where seats.match = matches.id and bots.name in (select value from json_each({bots}))
@@ -125,7 +125,7 @@ class Evidence:
             join matches on matches.id = results.match
             join blocks on blocks.id = matches.block
             join prunings on results.finished_at < prunings.records_before and blocks.sealed_at <= prunings.at
-            where results.match = ? and not {_KEPT.format(bots="kept_bots", one_block_of="one_block_of")}
+            where results.match = ? and not {_RETAINED.format(bots="kept_bots", one_block_of="one_block_of")}
             """,  # noqa: S608
             [match_id],
         )
@@ -161,7 +161,7 @@ class Evidence:
             rows = self._file.rows(
                 f"""
                 select named.value as match, finished_at, matches.id is not null and (
-                    sealed_at is null or {_KEPT.format(bots=":bots", one_block_of=":one_block_of")}
+                    sealed_at is null or {_RETAINED.format(bots=":bots", one_block_of=":one_block_of")}
                 ) as stays
                 from json_each(:matches) as named
                 left join matches on matches.id = named.value
@@ -174,7 +174,7 @@ class Evidence:
 
 
 def _parameters(retained: RetainedRecords) -> dict[str, str | int]:
-    """Return the parameters of `_KEPT`."""
+    """Return the parameters of `_RETAINED`."""
     return {"bots": json.dumps(list(retained.bots)), "one_block_of": retained.one_block_of}
 
 

@@ -122,9 +122,11 @@ def _fit(store: Store, condition: Condition, seats: int) -> tuple[Fit, _Result |
         # The rounded number can end within a match; that one waits for the next fit.
         if seats < 0:
             break
-        told = rated_versions({version: contents[version] for version in versions}, absent, guests=bool(row["guests"]))
+        rated_ones = rated_versions(
+            {version: contents[version] for version in versions}, absent, guests=bool(row["guests"])
+        )
         # None spares the fit a look at each seat of most matches.
-        rated = None if len(told) == len(versions) else frozenset(told)
+        rated = None if len(rated_ones) == len(versions) else frozenset(rated_ones)
         matches.append(CountedMatch(row["block"], versions, ranks, rated))
         last = _Result(row["number"], row["match"])
     return fit(matches), last

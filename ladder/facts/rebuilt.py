@@ -103,9 +103,9 @@ class Rebuilt:
         )
         for number, (entered, earned) in enumerate(pairs, 1):
             if entered != earned:
-                told = [f"{label} (place {place})" for label, place in (entered, earned)]
+                entrants = [f"{label} (place {place})" for label, place in (entered, earned)]
                 self._unearned.append(
-                    f"event {name}: entrant {number} is {told[0]}; by the entries before its close it is {told[1]}"
+                    f"event {name}: entrant {number} is {entrants[0]}; by the entries before its close it is {entrants[1]}"
                 )
                 return
 

@@ -138,12 +138,12 @@ class Pages:
         # A browser with a cookie, valid or not, neither gets pages from the cache nor fills it.
         is_private = cookie_of(self.site, request) in request.cookies
         key = _path(request), request.scope["query_string"].decode("latin-1")
-        kept = None if is_private else self._cache.find(key)
-        if kept is None:
-            kept = await self._made(request, function)
-            if not is_private and kept.status == 200:
-                self._cache.put(key, kept)
-        return sent(kept, request, is_private=is_private)
+        response = None if is_private else self._cache.find(key)
+        if response is None:
+            response = await self._made(request, function)
+            if not is_private and response.status == 200:
+                self._cache.put(key, response)
+        return sent(response, request, is_private=is_private)
 
     async def _made(self, request: Request, function: PageFunction) -> PreparedResponse:
         async with self._queues.place(address_of(request)):
@@ -151,10 +151,10 @@ class Pages:
 
     def _make(self, request: Request, function: PageFunction) -> PreparedResponse:
         with (
-            Store(self.home.database, create=False) as chronicle,
-            chronicle.reading(),
+            Store(self.home.database, create=False) as store,
+            store.reading(),
         ):  # all of a page is of one moment
-            visit = self.visit(request, chronicle)
+            visit = self.visit(request, store)
             page = function(visit)
             return PreparedResponse.of(rendered(page, visit).encode(), page.status, tuple(page.headers.items()))
 
@@ -166,11 +166,11 @@ class Pages:
         """Return a page rendered for this request alone."""
         return sent(await self._made(request, function), request, is_private=True)
 
-    def visit(self, request: Request, chronicle: Store | None = None) -> Visit:
+    def visit(self, request: Request, store: Store | None = None) -> Visit:
         """Parse a request; its desk answers from these facts, if given."""
         caller = visitor(self.tokens, self.site, request)
         names = {name: str(value) for name, value in request.path_params.items()}
-        desk = Desk(self.home, caller, chronicle)
+        desk = Desk(self.home, caller, store)
         return Visit(desk, caller, self.site, _path(request), names, dict(request.query_params))
 
     async def failed(self, request: Request, error: Exception) -> Response:
@@ -187,12 +187,12 @@ class Pages:
             refused(self._refusals, request, _path(request), error)
         visit = Visit(Desk(self.home, ANYBODY), ANYBODY, self.site, _path(request))
         title = _TITLES.get(status, "This did not work")
-        shown = visible(found.message, MAX_REASON_CHARACTERS)
+        reason = visible(found.message, MAX_REASON_CHARACTERS)
         if _wants_html(request):
-            html = rendered(Page("error.html", {"title": title, "reason": shown}), visit)
+            html = rendered(Page("error.html", {"title": title, "reason": reason}), visit)
             response = sent(PreparedResponse.of(html.encode(), status), request, is_private=True)
         else:
-            response = Response(f"{title}: {shown}\n", status, {"cache-control": "no-store"}, "text/plain")
+            response = Response(f"{title}: {reason}\n", status, {"cache-control": "no-store"}, "text/plain")
         response.headers.update(headers)
         if status == 408:
             response.headers["connection"] = "close"  # the rest of the form may never come
@@ -201,12 +201,12 @@ class Pages:
         return response
 
 
-def sent(kept: PreparedResponse, request: Request, *, is_private: bool) -> Response:
+def sent(response: PreparedResponse, request: Request, *, is_private: bool) -> Response:
     """Return an answer, or status 304 if the browser already has it."""
     headers = {"cache-control": "no-store" if is_private else "no-cache", "vary": "Accept-Encoding, Cookie"}
     if not is_private:
-        headers["etag"] = kept.tag
-    return kept.sent(request, headers, "text/html")
+        headers["etag"] = response.tag
+    return response.sent(request, headers, "text/html")
 
 
 def _methods(request: Request) -> str:

@@ -123,7 +123,7 @@ class _Tables:
     """By block and player: the versions of a block in ascending order."""
     block: Ints
     """The block of each match."""
-    told: NDArray[np.bool_]
+    is_rated: NDArray[np.bool_]
     """By block and player: whether any match of the block tells of it."""
     comparisons: dict[tuple[int, int], _Comparisons]
     """By two players of a block, in either order: what the matches tell of the first, who is compared with the second."""
@@ -193,8 +193,8 @@ def _arranged(by_seats: Mapping[int, Sequence[CountedMatch]]) -> _Data:
     for group in tables:
         for players, found in group.comparisons.items():
             group.comparisons[players] = found._replace(pair=np.searchsorted(pairs, found.pair))
-    blocks = _seats(tables, [group.told for group in tables], len(ids))
-    whole = _seats(tables, [group.told & group.told.all(axis=1, keepdims=True) for group in tables], len(ids))
+    blocks = _seats(tables, [group.is_rated for group in tables], len(ids))
+    whole = _seats(tables, [group.is_rated & group.is_rated.all(axis=1, keepdims=True) for group in tables], len(ids))
     # If no block tells of all in it, as when each has guests, all versions have equal shares.
     shares = whole / whole.sum() if whole.any() else np.full(len(ids), 1 / len(ids))
     return _Data(ids, pairs // len(ids), pairs % len(ids), tables, blocks, shares)
@@ -225,9 +225,9 @@ def _tables(group: Sequence[CountedMatch], ids: Ints) -> _Tables:
         )
         for a, b in permutations(range(players.shape[1]), 2)
     }
-    told = np.zeros(players[first].shape, bool)
-    np.logical_or.at(told, block, rated)
-    return _Tables(players[first], block, told, comparisons)
+    is_rated = np.zeros(players[first].shape, bool)
+    np.logical_or.at(is_rated, block, rated)
+    return _Tables(players[first], block, is_rated, comparisons)
 
 
 # the likelihood
@@ -446,8 +446,8 @@ def open_places(values: Floats, doubt: Floats) -> tuple[Ints, Ints]:
 def _estimates(data: _Data, strengths: Floats, doubt: Floats) -> Fit:
     """Return the estimates. A version that no match rates, such as one that only met guests, has none and takes no place."""
     strengths = strengths + MU - data.shares @ strengths
-    told = np.flatnonzero(data.blocks)
-    ids, strengths, blocks, doubt = data.ids[told], strengths[told], data.blocks[told], doubt[np.ix_(told, told)]
+    rated = np.flatnonzero(data.blocks)
+    ids, strengths, blocks, doubt = data.ids[rated], strengths[rated], data.blocks[rated], doubt[np.ix_(rated, rated)]
     columns = (ids, strengths, np.sqrt(np.diag(doubt)), *open_places(strengths, doubt), blocks)
     found = {
         version: Estimate(

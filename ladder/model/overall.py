@@ -46,9 +46,9 @@ def overall(fits: Sequence[Fit]) -> dict[int, Overall]:
     means = np.mean(shares, axis=0)
     doubt = np.sum(doubts, axis=0) / len(fits) ** 2  # results of one game say nothing of another
     half = np.sqrt(np.diag(doubt))
-    shown = np.round([means, np.maximum(0, means - half), np.minimum(1, means + half)], _DIGITS)
+    rounded = np.round([means, np.maximum(0, means - half), np.minimum(1, means + half)], _DIGITS)
     best, worst = open_places(means, doubt)
-    columns = (*shown, best, worst, np.round(np.transpose(shares), _DIGITS))
+    columns = (*rounded, best, worst, np.round(np.transpose(shares), _DIGITS))
     found = [
         Overall(share, low, high, first, last, tuple(by_game))
         for share, low, high, first, last, by_game in zip(*(column.tolist() for column in columns), strict=True)

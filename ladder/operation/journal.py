@@ -128,11 +128,13 @@ def line(form: Form, at: float, level: str, event: str, fields: Mapping[str, obj
     time = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     most = MAX_CHARACTERS
     while True:
-        told = {name: _shortened(value, most) for name, value in fields.items() if value not in (None, "", [], ())}
+        printed = {name: _shortened(value, most) for name, value in fields.items() if value not in (None, "", [], ())}
         if form is Form.JSON:
-            text = json.dumps({"time": time, "level": level.lower(), "event": event, **told})
+            text = json.dumps({"time": time, "level": level.lower(), "event": event, **printed})
         else:
-            text = " ".join([time, level.lower(), event, *(f"{name}={_quoted(value)}" for name, value in told.items())])
+            text = " ".join(
+                [time, level.lower(), event, *(f"{name}={_quoted(value)}" for name, value in printed.items())]
+            )
         whole = text.encode() + b"\n"
         if len(whole) <= MAX_LINE_BYTES:
             return whole

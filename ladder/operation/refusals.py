@@ -26,7 +26,7 @@ from ladder.operation.errors import (
 )
 from ladder.operation.journal import note, traceback_of
 from ladder.operation.meter import Allowance, Meter
-from ladder.operation.room import TOLD as NO_ROOM
+from ladder.operation.room import NO_ROOM_TEXT as NO_ROOM
 from ladder.operation.room import is_for_want_of_room
 from referee.bots.errors import BadBot
 from referee.errors import DoganaError

@@ -21,7 +21,7 @@ OPEN_BYTES = 4 * 1024 * 1024
 """The free space that a server needs to start: SQLite reads through a file of its own."""
 RESERVE_FILES = 1_000
 """The number of free files needed, on file systems that limit it."""
-TOLD = "the ladder takes in nothing and plays nothing until its organiser has made room: its disk is full"
+NO_ROOM_TEXT = "the ladder takes in nothing and plays nothing until its organiser has made room: its disk is full"
 """The text for strangers."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 

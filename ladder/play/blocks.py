@@ -72,7 +72,7 @@ class Blocks:
         Raises:
             TooFew: if too few versions can be scheduled.
         """
-        kept = self._in_step()
+        queued = self._in_step()
         while True:
             # Anew after versions were left out, so that the stored seed alone leads to the block.
             chance = random.Random(schedule_seed)  # noqa: S311 who meets whom is no secret
@@ -80,25 +80,25 @@ class Blocks:
                 self._store.schedule.playing(self._condition),
                 partial(self._store.schedule.meetings, self._condition),
             )
-            block = kept.draw(self._seat_counts, playing, chance, met)
+            block = queued.draw(self._seat_counts, playing, chance, met)
             if block is None:
                 self.forget()
                 waiting = ", ".join(sorted(self._out_of_budget))
                 raise TooFew(
-                    f"{len(kept)} bots can play {self._condition.game} here, too few for a match of"
+                    f"{len(queued)} bots can play {self._condition.game} here, too few for a match of"
                     f" {min(self._seat_counts)} seats without two of one author; submit another, or say --same-author"
                     + (f" (out of their budget until {NEXT_DAY}: {waiting})" if waiting else "")
                 )
             versions = self._store.roster.versions(block.versions)
             broken = [version for version in block.versions if not is_playable(versions[version])]
             if not broken:
-                return self._add(kept, block, schedule_seed)
+                return self._add(queued, block, schedule_seed)
             for version in broken:
-                kept.leave_out(version)
+                queued.leave_out(version)
             # They are left out of this block only, and read again before the next.
             self._touched.update(block.versions)
 
-    def _add(self, kept: Queue, block: Block, schedule_seed: int) -> list[Match]:
+    def _add(self, queued: Queue, block: Block, schedule_seed: int) -> list[Match]:
         tables = {secrets.token_hex(8): seats for seats in rotations(block.versions)}
         matches = self._store.schedule.add_block(
             self._condition,
@@ -111,7 +111,7 @@ class Blocks:
         )
         number = matches[0].block
         assert number is not None  # noqa: S101 matches of a block have one
-        kept.note(block, number)
+        queued.note(block, number)
         return matches
 
     def _in_step(self) -> Queue:

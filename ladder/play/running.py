@@ -198,14 +198,14 @@ class _Play:
     def play(self) -> Iterator[Progress]:
         """Play until enough matches are over and all blocks complete, or until the run is stopped."""
         unfinished = [match for condition in self._chosen for match in self._store.schedule.unfinished(condition)]
-        kept = [match for match in unfinished if self._plan.invite is not None or not match.at_home]
-        if len(kept) < len(unfinished):
-            left = len(unfinished) - len(kept)
+        playable = [match for match in unfinished if self._plan.invite is not None or not match.at_home]
+        if len(playable) < len(unfinished):
+            left = len(unfinished) - len(playable)
             yield Progress(Remark(f"{left} matches with bots at home are left until the ladder is served"), 0, 0)
-        self._add([match for match in kept if match.tournament is None])
-        self._events.add(match for match in kept if match.tournament is not None)
-        if kept:
-            yield Progress(Remark(f"finishing {len(kept)} matches of an earlier run"), 0, 0)
+        self._add([match for match in playable if match.tournament is None])
+        self._events.add(match for match in playable if match.tournament is not None)
+        if playable:
+            yield Progress(Remark(f"finishing {len(playable)} matches of an earlier run"), 0, 0)
         while True:
             for match, end in self._pool.play(self._next()):
                 self._settle(match, end)

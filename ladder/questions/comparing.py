@@ -148,7 +148,7 @@ def _played_version(facts: Store, name: str, conditions: Iterable[Condition]) ->
     have_played = (
         version
         for version in reversed(versions)
-        if any(version.id in kept and kept[version.id].matches for kept in tallies)
+        if any(version.id in tally and tally[version.id].matches for tally in tallies)
     )
     return next(have_played, versions[-1])
 

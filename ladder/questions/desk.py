@@ -57,11 +57,11 @@ class Desk:
             DoganaError: if it is refused; see the function of the question.
         """
         check_filled(request)
-        asked = question_of(type(request))
+        question = question_of(type(request))
         if game := getattr(request, "game", ""):
             find(game)  # a game that does not exist is reported before a ladder that does not
-        with self._ladder(is_of_one_moment=asked.is_of_one_moment) as ladder:
-            answer: Answer = asked.function(ladder, request)
+        with self._ladder(is_of_one_moment=question.is_of_one_moment) as ladder:
+            answer: Answer = question.function(ladder, request)
             return answer
 
     def submit(self, path: Path, bot: str, author: str, *, at_tables: bool = False) -> SubmitAnswer:

@@ -11,7 +11,7 @@ from msgspec import field
 from ladder.archive import traces
 from ladder.archive.archive import NoRecord, find_record
 from ladder.archive.faults import Account, Blame, Lead, LongestDecision, LostDecision
-from ladder.archive.retention import KEPT, by_retention
+from ladder.archive.retention import PRUNED_REMARK, by_retention
 from ladder.facts.history import MatchHistory, PlayedMatch, PlayedSeat, TelemetryRow
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.store import Store
@@ -298,7 +298,9 @@ def record(ladder: Ladder, request: RecordRequest) -> File:
             found = find_record(ladder.home, match_id)
     except NoRecord:
         if pruned_at := ladder.facts.evidence.record_pruned_at(match_id):
-            raise LadderError(f"{by_retention(f'the record of match {match_id} was', pruned_at)}; {KEPT}") from None
+            raise LadderError(
+                f"{by_retention(f'the record of match {match_id} was', pruned_at)}; {PRUNED_REMARK}"
+            ) from None
         raise LadderError(f"match {match_id} has no record") from None
     # The compressed bytes of the archive are unreadable without its dictionary.
     return file_of(BytesIO(zipped(found.data)), f"{match_id}.jsonl.zst")

@@ -95,16 +95,16 @@ def queue(ladder: Ladder, request: QueueRequest) -> QueueAnswer:
 
 def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
     """Return the next versions under a condition with the facts that decide their order, then those without budget today."""
-    kept = queue_of(facts, condition)
+    queued = queue_of(facts, condition)
     versions, playing, budgets = facts.roster.versions(), facts.schedule.playing(condition), facts.budgets.of_today()
     # A run may allow fewer numbers of seats, which is not known here.
     seat_counts = find(condition.game).seat_counts
-    listed = list(islice(kept, LISTED))
+    listed = list(islice(queued, LISTED))
     # Each takes a query, so only the listed ones are looked up.
     waits = {one.version: facts.schedule.blocks_since(condition, one.last_block) for one in listed}
-    longest_ago = min((one.last_block for one in kept), default=0)
+    longest_ago = min((one.last_block for one in queued), default=0)
     # Rule 8: versions in a match are passed over.
-    first = next((one.version for one in kept if one.version not in playing), None)
+    first = next((one.version for one in queued if one.version not in playing), None)
 
     def entry(one: Candidate, **more: Any) -> QueueRow:
         return QueueRow(
@@ -122,9 +122,9 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
     return [
         entry(
             one,
-            due=kept.rounds_until(one.version),
+            due=queued.rounds_until(one.version),
             waits=waits[one.version],
-            at_most=kept.most_blocks_now(one.version, seat_counts),
+            at_most=queued.most_blocks_now(one.version, seat_counts),
             why="; ".join(
                 [
                     *(["is playing"] if one.version in playing else []),
@@ -134,7 +134,7 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
                         # On a new ladder nobody has waited.
                         waits_longest=one.last_block == longest_ago and waits[one.version] > 0,
                     ),
-                    *_share_reasons(one, kept, versions, facts, condition),
+                    *_share_reasons(one, queued, versions, facts, condition),
                 ]
             ),
         )
@@ -161,7 +161,7 @@ def _order_reasons(one: Candidate, *, is_first: bool, waits_longest: bool) -> It
 
 
 def _share_reasons(
-    one: Candidate, kept: Queue, versions: Mapping[int, Version], facts: Store, condition: Condition
+    one: Candidate, queued: Queue, versions: Mapping[int, Version], facts: Store, condition: Condition
 ) -> Iterator[str]:
     """Yield the reasons why a version is due more or less often than others."""
     if one.sits_out:
@@ -175,5 +175,5 @@ def _share_reasons(
         yield f"new: {one.blocks} of {NEW_BLOCKS} first blocks"
         if one.predecessor is not None and not facts.schedule.meetings(condition, [one.version], [one.predecessor]):
             yield f"to be accompanied by {versions[one.predecessor].label}"
-    if kept.bots_of(one.author) > 1:
-        yield f"one of {kept.bots_of(one.author)} bots that share the part of {one.author}"
+    if queued.bots_of(one.author) > 1:
+        yield f"one of {queued.bots_of(one.author)} bots that share the part of {one.author}"

@@ -94,8 +94,8 @@ async def play_match(
 
 def _environment(address: str, token: str) -> Mapping[str, str]:
     # The relay's socket is not encrypted; the authority is that of the ladder.
-    kept = {name: value for name, value in own_environment().items() if name != "DOGANA_CA"}
-    return {**kept, "DOGANA_ADDRESS": address, "DOGANA_TOKEN": token}
+    environment = {name: value for name, value in own_environment().items() if name != "DOGANA_CA"}
+    return {**environment, "DOGANA_ADDRESS": address, "DOGANA_TOKEN": token}
 
 
 async def _until_end(process: AgentProcess, relay: Relay, join_seconds: float) -> str:

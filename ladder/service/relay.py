@@ -35,8 +35,8 @@ def retry_after(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes
     """
     if code is not grpc.StatusCode.RESOURCE_EXHAUSTED:
         return None
-    told = next((str(value) for name, value in metadata or () if name == RETRY_AFTER), "")
-    return float(told) if _SECONDS.fullmatch(told) else None
+    seconds = next((str(value) for name, value in metadata or () if name == RETRY_AFTER), "")
+    return float(seconds) if _SECONDS.fullmatch(seconds) else None
 
 
 class Relay:

@@ -69,15 +69,15 @@ class RemoteLadder:
             LadderError: if it is refused, or no ladder answers.
         """
         check_filled(request)
-        asked, fields = question_of(type(request)), document(request)
-        path = _IN_PATH.sub(lambda name: quote(fields.pop(name[1]), safe=""), asked.path)
-        if asked.is_file:
+        question, fields = question_of(type(request)), document(request)
+        path = _IN_PATH.sub(lambda name: quote(fields.pop(name[1]), safe=""), question.path)
+        if question.is_file:
             return self._file(path, fields)  # type: ignore[return-value]  # its answer is a file
-        if asked.is_change:
+        if question.is_change:
             body = self._send("POST", path, json=fields)
         else:
             body = self._send("GET", path, params=dict(_parameters(fields)))
-        answer: Answer = self._read(body, asked.answer)
+        answer: Answer = self._read(body, question.answer)
         return answer
 
     def submit(self, path: Path, bot: str, author: str, *, at_tables: bool = False) -> SubmitAnswer:

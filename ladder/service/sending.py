@@ -29,11 +29,11 @@ async def send(context: Any, message: object, seconds: float) -> None:
         raise TooMuch(f"what was sent was not read for {seconds:g} s") from None
 
 
-async def hand_on(address: str, asked: bytes, context: Any, seconds: float) -> None:
+async def hand_on(address: str, request: bytes, context: Any, seconds: float) -> None:
     """Watch a match at its referee, and forward its messages to the end; each must be read within a time limit."""
     async with grpc.aio.insecure_channel(address) as channel:
         watch: grpc.aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(f"/{REFEREE}/Watch")
-        call = watch(asked)
+        call = watch(request)
         await context.send_initial_metadata(())
         try:
             async for data in call:

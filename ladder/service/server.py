@@ -239,8 +239,8 @@ class LadderServer(LadderServicer):
 
         async def stays() -> bool:
             with contextlib.suppress(TooMuch):  # if others ask too much now, it is asked at the next beat
-                shown = _token(context), host_of(context.peer())
-                await self._lookups.run(self._tokens.author_of, *shown)  # it may have been revoked meanwhile
+                credentials = _token(context), host_of(context.peer())
+                await self._lookups.run(self._tokens.author_of, *credentials)  # it may have been revoked meanwhile
                 return not client.is_leaving or await self._lookups.run(
                     is_in_match, self._home, client.version, self._at_home.plays
                 )
@@ -280,8 +280,8 @@ class LadderServer(LadderServicer):
         async with self._explained(context, "watch"):
             caller = await self._caller(context)
             async with self._watchers.one(context, caller.counted_as(host_of(context.peer()))):
-                address, asked = await self._lookups.run(self._find, data)
-                await hand_on(address, asked, context, self._limits.calls.slow_seconds)
+                address, request = await self._lookups.run(self._find, data)
+                await hand_on(address, request, context, self._limits.calls.slow_seconds)
 
     def _find(self, data: bytes) -> tuple[str, bytes]:
         """Return the address of the match to watch, and the request for that address.
@@ -319,8 +319,8 @@ def _options(limits: CallLimits) -> list[tuple[str, Any]]:
 
 def _token(context: Context) -> str:
     """Return the token of a call; empty if there is none."""
-    shown = dict(context.invocation_metadata() or ()).get("authorization", "")
-    return shown.removeprefix("Bearer ") if isinstance(shown, str) else ""
+    header = dict(context.invocation_metadata() or ()).get("authorization", "")
+    return header.removeprefix("Bearer ") if isinstance(header, str) else ""
 
 
 async def _first_message(requests: AsyncIterator[pb.OfferRequest]) -> pb.OfferRequest | None:

@@ -59,27 +59,27 @@ def choices(
     groups: dict[str, list[tuple[Choice, str]]] = {}
     closing = game.closing_actions if any(type(action) not in game.closing_actions for action in legal) else ()
     for index, action in enumerate(legal):
-        told = []
+        texts = []
         for seed, world in enumerate(worlds):
             after = world.clone()
             after.apply(seat, action, LiveChance(SAMPLES + seed))
             scene = Scene(bots=tuple(bots), step=1, before=seen, seat=seat, action=action)
-            told.append(game.tell(setup, after.observation(seat), scene)[0])
+            texts.append(game.tell(setup, after.observation(seat), scene)[0])
         text = label(action)
         kind, _, arguments = text.rstrip(")").partition("(")
-        choice = Choice(index, text, in_common(told) or _plain(text), game.spots(action), type(action) in closing)
+        choice = Choice(index, text, in_common(texts) or _plain(text), game.spots(action), type(action) in closing)
         groups.setdefault(_plain(kind), []).append((choice, arguments.partition(",")[0]))
     return [part for kind, members in groups.items() for part in _divided(kind, members)]
 
 
-def in_common(told: Sequence[str]) -> str:
+def in_common(texts: Sequence[str]) -> str:
     """Return the common beginning of several texts, cut after a complete phrase."""
-    if len(set(told)) == 1:
-        return told[0]
+    if len(set(texts)) == 1:
+        return texts[0]
     length = next(
-        (at for at, letters in enumerate(zip(*told, strict=False)) if len(set(letters)) > 1), min(map(len, told))
+        (at for at, letters in enumerate(zip(*texts, strict=False)) if len(set(letters)) > 1), min(map(len, texts))
     )
-    alike = told[0][:length]
+    alike = texts[0][:length]
     phrase = re.match(r"(.*\w)[:;,(]", alike)
     return phrase[1] if phrase else alike.rpartition(" ")[0].rstrip(" :;,(")
 

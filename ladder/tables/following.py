@@ -29,7 +29,7 @@ class Following:
 
     Attributes:
         replay: the match as far as it has been read.
-        shown: the seat's view of it.
+        viewpoint: the seat's view of it.
         played: the seat that played each step.
         log: the events that the seat may know.
     """
@@ -48,8 +48,8 @@ class Following:
         """
         self._record = record
         self.replay = Replay(self._file(), find_game, plan.seed)
-        self.shown = Viewpoint(self.replay, seat)
-        self.shown.scene = replace(self.shown.scene, steps=None)  # nobody knows yet how many there will be
+        self.viewpoint = Viewpoint(self.replay, seat)
+        self.viewpoint.scene = replace(self.viewpoint.scene, steps=None)  # nobody knows yet how many there will be
         self.played: list[Seat] = []
         self.log: list[SeenAction] = []
         self.read_on()
@@ -69,10 +69,10 @@ class Following:
         self.replay.lines = read_lines(self._file())
         try:
             for step in self.replay:
-                self.shown.follow(step)
+                self.viewpoint.follow(step)
                 self.played.append(step.seat)
-                if self.shown.scene.step == step.n:  # else the seat has not learnt of it
-                    self.log.append(SeenAction(step.n, step.seat, "; ".join(self.shown.tell())))
+                if self.viewpoint.scene.step == step.n:  # else the seat has not learnt of it
+                    self.log.append(SeenAction(step.n, step.seat, "; ".join(self.viewpoint.tell())))
         except RecordError as error:
             if error.line <= len(self.replay.lines):
                 raise  # else the next line is not written yet

@@ -40,12 +40,12 @@ class Hosts:
 
     def willing(self, game: str) -> dict[str, Version]:
         """Return the versions that people may play against by label, such as `mybot v2`: the scheduled one of each such bot."""
-        with Store(self._home.database, create=False) as chronicle, chronicle.reading():
-            names = chronicle.roster.at_tables()
+        with Store(self._home.database, create=False) as store, store.reading():
+            names = store.roster.at_tables()
             found = [
                 one.version
-                for condition in (chronicle.roster.conditions_of(game) if names else ())
-                for one in statuses(chronicle, condition)
+                for condition in (store.roster.conditions_of(game) if names else ())
+                for one in statuses(store, condition)
                 if one.version.bot in names and one.status in SCHEDULED and not one.version.is_at_home
             ]
         newest = {version.bot: version for version in sorted(found, key=lambda version: version.number)}

@@ -387,17 +387,17 @@ class OpenTables:
         """Remove the files of unfinished matches, and expired ones of finished matches."""
         if not self._is_ours():
             return
-        kept = []
+        finished = []
         for folder in self._folder.iterdir():
             if folder.name in self._tables or not _ID.fullmatch(folder.name):
                 continue
             try:
-                kept.append(((folder / VIEW).stat().st_mtime, folder))
+                finished.append(((folder / VIEW).stat().st_mtime, folder))
             except OSError:
                 # The last view is written when all else is there; without it the match is unfinished.
                 shutil.rmtree(folder, ignore_errors=True)
-        kept.sort(reverse=True)
-        for place, (ended, folder) in enumerate(kept):
+        finished.sort(reverse=True)
+        for place, (ended, folder) in enumerate(finished):
             if place >= MAX_KEPT or time.time() - ended > self._limits.kept_seconds:
                 shutil.rmtree(folder, ignore_errors=True)
 

@@ -148,7 +148,7 @@ class _Table:
         following = self._following
         following.read_on()
         asking = self._ask(following)
-        stage = Stage.WAITS if asking is None else Stage.ASKED
+        stage = Stage.WAITS if asking is None else Stage.DECIDES
         if following.result is not None:
             stage = Stage.OVER
         return View(
@@ -156,15 +156,15 @@ class _Table:
             plan.game.name,
             self._seat,
             str(plan.control),
-            picture=following.shown.draw(),
+            picture=following.viewpoint.draw(),
             seats=self._seats(following),
             log=self._log(following),
             new_from=self._new_from,
             # No further than the seat has learnt of a step: how many others plan in secret is not told before.
             new_steps=sum(
-                seat != self._seat for seat in following.played[self._new_from - 1 : following.shown.scene.step]
+                seat != self._seat for seat in following.played[self._new_from - 1 : following.viewpoint.scene.step]
             ),
-            asking=asking if stage is Stage.ASKED else None,
+            asking=asking if stage is Stage.DECIDES else None,
             remark=person.remark,
             is_out=person.is_out,
             strikes=sum(not trouble.is_out for trouble in following.replay.troubles if trouble.seat == self._seat),
@@ -184,7 +184,7 @@ class _Table:
         if asking is not None and (asking.number, asking.deadline) == (question.number, question.deadline):
             return asking
         plan = self._plan
-        groups = choices(plan.game, plan.setup, following.shown.seen, self._seat, plan.bots, question.actions)
+        groups = choices(plan.game, plan.setup, following.viewpoint.seen, self._seat, plan.bots, question.actions)
         digest = digest_of([label(action) for action in question.actions])
         self._asking = Asking(
             question.number, digest, groups, question.deadline, question.bank_seconds, question.is_shared

@@ -124,10 +124,12 @@ def read_table_request(game: Game, fields: Mapping[str, str], willing: Collectio
     clock = fields.get("clock", CLOCKS[0].name)
     if clock not in clocks:
         problems.append(f"the clock must be one of: {', '.join(clocks)}")
-    asked = {key.removeprefix("option."): value.strip() for key, value in fields.items() if key.startswith("option.")}
+    requested = {
+        key.removeprefix("option."): value.strip() for key, value in fields.items() if key.startswith("option.")
+    }
     options: dict[str, OptionValue] = {}
     try:
-        chosen = {name: value for name, value in asked.items() if value != DEFAULT}
+        chosen = {name: value for name, value in requested.items() if value != DEFAULT}
         setup = game.setup(seats, {**_without_opening(game), **chosen}, shipped_board(game))
         defaults = {option.name: option.default for option in game.options}
         options = {name: value for name, value in setup.options.items() if value != defaults[name]}

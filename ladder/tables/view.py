@@ -19,7 +19,7 @@ class Stage(StrEnum):
 
     LAID = "laid"
     """There has been no decision yet."""
-    ASKED = "asked"
+    DECIDES = "decides"
     """The person has a decision."""
     WAITS = "waits"
     """Others have decisions."""

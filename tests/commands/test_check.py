@@ -37,6 +37,7 @@ def test_failures_come_with_how_to_mend_them_and_the_last_line_is_the_verdict(do
     lines = dogana("check", failing, status=1).stdout.splitlines()
     headings = [line for line in lines if re.fullmatch(r"[a-z]+", line)]
     assert headings == ["package", "start", "answers", "time", "compatibility", "end", "matches", "manners"]
+    assert any(line.startswith("  reported size  ") for line in lines), "the longest word leaves room"
     at = lines.index("failed  joins")
     assert lines[at + 1 : at + 4] == [
         "  expected: it joins within 10 s",
@@ -45,26 +46,26 @@ def test_failures_come_with_how_to_mend_them_and_the_last_line_is_the_verdict(do
         " (docs/writing_a_bot.md, Other languages)",
     ]
     assert r"    | \x1b[2J[red]I \u202egive up" in lines
-    assert re.fullmatch(r"4 steps passed, 1 failed, \d+ skipped, 2 told", lines[-1])
+    assert re.fullmatch(r"4 steps passed, 1 failed, \d+ skipped, 2 reported", lines[-1])
 
 
 @pytest.mark.long
 def test_json_is_one_object_with_all_steps(dogana: Dogana, failing: Path) -> None:
-    told = json.loads(dogana("check", failing, "--json", "--memory", "64", status=1).stdout)
-    assert told["run"] == ["python", "bot.py"]
-    assert told["limits"].startswith("64 MiB of memory")
-    [failed] = [step for step in told["steps"] if step["outcome"] == "failed"]
+    report = json.loads(dogana("check", failing, "--json", "--memory", "64", status=1).stdout)
+    assert report["run"] == ["python", "bot.py"]
+    assert report["limits"].startswith("64 MiB of memory")
+    [failed] = [step for step in report["steps"] if step["outcome"] == "failed"]
     assert (failed["step"], failed["heading"], failed["transcript"]) == ("joins", "start", [])
     assert failed["wrote"] == [r"\x1b[2J[red]I \u202egive up"]
-    assert len(told["steps"]) == sum(told[outcome] for outcome in ("passed", "failed", "skipped", "told")) > 60
+    assert len(report["steps"]) == sum(report[outcome] for outcome in ("passed", "failed", "skipped", "reported")) > 60
 
 
 @pytest.mark.parametrize("manifest", mostly_long(['run = ["./nothing"]', "games = 3", "run = ["]))
 def test_what_a_ladder_refuses_is_refused_with_the_same_words(dogana: Dogana, failing: Path, manifest: str) -> None:
     (failing / "bot.toml").write_text(manifest)
     refused = dogana("ladder", "submit", failing, "--name", "mine", "--author", "me", status=1).stderr
-    shown = dogana("check", failing, status=1).stdout
-    assert f"  happened: {refused.removeprefix('dogana: ').strip()}\n" in shown
+    printed = dogana("check", failing, status=1).stdout
+    assert f"  happened: {refused.removeprefix('dogana: ').strip()}\n" in printed
 
 
 @pytest.mark.parametrize(

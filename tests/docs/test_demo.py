@@ -37,8 +37,8 @@ def start(clone: Path) -> subprocess.Popen[str]:
 
 
 def test_the_lines_at_its_end_can_be_pasted(clone: Path, tmp_path: Path) -> None:
-    shown, _ = start(clone).communicate(timeout=patient(60))
-    lines = [line for line in shown.splitlines() if line.startswith("  . ")]
+    printed, _ = start(clone).communicate(timeout=patient(60))
+    lines = [line for line in printed.splitlines() if line.startswith("  . ")]
     assert len(lines) == 3
     for line, wanted in zip(lines[1:], ("web", "serve"), strict=True):
         ran = subprocess.run(["/bin/sh", "-c", line], env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
@@ -48,13 +48,13 @@ def test_the_lines_at_its_end_can_be_pasted(clone: Path, tmp_path: Path) -> None
 
 
 def test_what_it_shows_is_what_it_runs(clone: Path) -> None:
-    shown, _ = start(clone).communicate(timeout=patient(60))
-    [play] = re.findall(r"\$ (dogana play .*?)\x1b", shown)
+    printed, _ = start(clone).communicate(timeout=patient(60))
+    [play] = re.findall(r"\$ (dogana play .*?)\x1b", printed)
     ran = subprocess.run(
         ["/bin/sh", "-c", play], env={"PATH": f"{clone.parent}:/usr/bin:/bin"}, capture_output=True, text=True
     )
     assert "<cmd:python -m house_bots greedy>" in ran.stdout
-    assert ran.stdout in shown
+    assert ran.stdout in printed
 
 
 def test_another_run_and_one_at_the_same_time_have_folders_of_their_own(clone: Path) -> None:

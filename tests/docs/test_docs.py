@@ -38,8 +38,8 @@ def commands(group: Any) -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize("command", commands(typer.main.get_command(app)), ids=" ".join)
 def test_every_command_has_help_with_an_example_and_is_in_the_docs(dogana: Dogana, command: tuple[str, ...]) -> None:
-    shown = dogana(*command, "--help").stdout
-    assert f"dogana {' '.join(command)}" in shown.split("Example")[1]
+    printed = dogana(*command, "--help").stdout
+    assert f"dogana {' '.join(command)}" in printed.split("Example")[1]
     assert f"dogana {' '.join(command)}" in TEXT
 
 

@@ -47,6 +47,6 @@ def test_every_program_of_the_page_runs(
     assert len(programs) == 5
     assert verify(tmp_path / "match.jsonl", find).plan.bots == ["first_choice", "greedy", "random"]
     choose = cast("Callable[[object], int]", names["choose"])
-    asked = question()
-    assert choose(asked) in range(asked.action_count)
+    decision = question()
+    assert choose(decision) in range(decision.action_count)
     assert capsys.readouterr().out.count("\n") == 3

@@ -133,10 +133,10 @@ def test_every_command_of_the_page_runs_from_the_first_week_to_the_last(tmp_path
                 wait_until(lambda: machine.run(exports + line, machine.student, None).returncode == 0, 180)  # noqa: B023
         wait_until(lambda: "match_ended" in (machine.home / "journal").read_text(), 180)
 
-        shown = urllib.request.urlopen(figures, timeout=patient(60)).read().decode()  # noqa: S310 our own address
+        printed = urllib.request.urlopen(figures, timeout=patient(60)).read().decode()  # noqa: S310 our own address
         named = set(re.findall(r"dogana_ladder_\w+", PAGE))
         assert len(named) >= 4
-        assert {name for name in named if f"{name}{{" not in shown and f"TYPE {name} " not in shown} == set()
+        assert {name for name in named if f"{name}{{" not in printed and f"TYPE {name} " not in printed} == set()
 
         for unit in ("dogana-backup.service", "dogana-prune.service"):
             for command in commands_of(unit):
@@ -153,10 +153,10 @@ def test_every_command_of_the_page_runs_from_the_first_week_to_the_last(tmp_path
         login = "dogana login https://ladder.example:8443 --ca ca.pem --token-file token"
         assert "revoked" in machine.run(login, machine.student, 1).stderr
     if shutil.which("jq"):
-        [told] = re.findall(r"jq -cR '.*?'", PAGE)
+        [journal_filter] = re.findall(r"jq -cR '.*?'", PAGE)
         beside = "echo Started Dogana ladder.; cat journal; echo Stopped Dogana ladder."
-        assert all('"level":"' in line for line in machine.run(f"({beside}) | {told}").stdout.splitlines())
-        everything = machine.run(f"({beside}) | {told.replace('!=', '==')}").stdout
+        assert all('"level":"' in line for line in machine.run(f"({beside}) | {journal_filter}").stdout.splitlines())
+        everything = machine.run(f"({beside}) | {journal_filter.replace('!=', '==')}").stdout
         assert '"event":"match_ended"' in everything
     assert "agree to the last digit" in machine.run(last).stdout
     assert (machine.home / "final" / "matches.csv").read_text().count("\n") > 1
@@ -189,10 +189,10 @@ def test_the_units_of_the_page_are_units(tmp_path: Path) -> None:
     assert len(UNITS) == 6
     for name, text in UNITS.items():
         (tmp_path / name).write_text(text.replace(PROGRAM, "/bin/true"))
-    told = subprocess.run(
+    ended = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *(str(tmp_path / name) for name in UNITS)],  # noqa: S607
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (told.returncode, told.stderr) == (0, "")
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -133,8 +133,8 @@ def test_the_bot_that_searches_beats_greedy(folder: Path) -> None:
 
 def test_blocks_are_counted_by_places_and_then_by_points(folder: Path) -> None:
     def match(seed: int, *seats: tuple[str, int, int]) -> str:
-        told = ", ".join(f'{{"bot": "{bot}", "rank": {rank}, "score": {score}}}' for bot, rank, score in seats)
-        return f'{{"seed": {seed}, "seats": [{told}]}}\n'
+        documents = ", ".join(f'{{"bot": "{bot}", "rank": {rank}, "score": {score}}}' for bot, rank, score in seats)
+        return f'{{"seed": {seed}, "seats": [{documents}]}}\n'
 
     lines = (
         match(1, ("a", 1, 5), ("b", 2, 3)) + match(1, ("b", 2, 3), ("a", 1, 5))

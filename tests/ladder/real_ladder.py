@@ -28,26 +28,26 @@ LONG = "L" * 40
 """The longest name that a bot or an author may have."""
 
 
-def told_ladder(folder: Path, matches: int) -> Home:
+def played_ladder(folder: Path, matches: int) -> Home:
     """A ladder of five bots with matches that were played, and more that are scheduled."""
     home = Home(folder)
     home.make()
-    with Store(home.database, create=True) as chronicle:
-        assert chronicle.roster.condition(CONDITION.game, CONDITION.options, CONDITION.clock) == CONDITION
+    with Store(home.database, create=True) as store:
+        assert store.roster.condition(CONDITION.game, CONDITION.options, CONDITION.clock) == CONDITION
         for bot, author in {FAULTY: "ann", LONG: LONG, "good": "cat", "better": "dan", "best": "eve"}.items():
-            version, _ = chronicle.roster.add_version(bot, author, f"hash of {bot}", ["./bot"], [GAME.name])
-            chronicle.admission.qualify(version.id, CONDITION, passed=True, reason="")
+            version, _ = store.roster.add_version(bot, author, f"hash of {bot}", ["./bot"], [GAME.name])
+            store.admission.qualify(version.id, CONDITION, passed=True, reason="")
             write_log(home, f"qualify-{version.id}-0")
         waiting: list[Match] = []
         for number in range(matches):
-            waiting = waiting or next_matches(chronicle, number)
+            waiting = waiting or next_matches(store, number)
             match = replace(waiting.pop(0), seed=number)  # the same in every run
             faulty = [seat for seat, version in enumerate(match.seats) if version.bot == FAULTY]
-            play_really(home, chronicle, match, dict.fromkeys(faulty, Fault(Outcome.CRASH, f"=crashed {LOUD}")))
+            play_really(home, store, match, dict.fromkeys(faulty, Fault(Outcome.CRASH, f"=crashed {LOUD}")))
     return home
 
 
-def play_really(home: Home, chronicle: Store, match: Match, faults: Mapping[int, Fault] | None = None) -> None:
+def play_really(home: Home, store: Store, match: Match, faults: Mapping[int, Fault] | None = None) -> None:
     """Play a match by the rules, write its record and logs, and make it count.
 
     Each seat answers at random; those with faults first give two answers that are refused, then the fault puts them out.
@@ -74,7 +74,7 @@ def play_really(home: Home, chronicle: Store, match: Match, faults: Mapping[int,
         archive.add(match.match_id, path.read_bytes(), logs_of(match))
     path.unlink()
     if match.block is not None:
-        count(chronicle, match, table.match.result, record_hash)
+        count(store, match, table.match.result, record_hash)
 
 
 def logs_of(match: Match) -> dict[str, bytes]:

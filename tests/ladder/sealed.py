@@ -34,11 +34,11 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of such a ladder, of which each test has a copy."""
     home = Home(tmp_path_factory.mktemp("sealed"))
     home.records.mkdir()
-    with ladder(home.folder), Store(home.database, create=False) as chronicle:
-        ladder_key(home, chronicle)
+    with ladder(home.folder), Store(home.database, create=False) as store:
+        ladder_key(home, store)
         for number in range(BLOCKS):
-            for match in next_matches(chronicle, number):
-                play_really(home, chronicle, match)
+            for match in next_matches(store, number):
+                play_really(home, store, match)
                 logs = {
                     **logs_of(match),
                     "seat0.log": HOSTILE,
@@ -46,7 +46,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     USAGE: json.dumps({0: asdict(USED)}).encode(),
                 }
                 put_logs(home, match.match_id, logs)
-        assert list(seal_blocks(home, chronicle)) == []
+        assert list(seal_blocks(home, store)) == []
     return home.folder
 
 
@@ -57,6 +57,6 @@ def home(sealed: Path, tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def chronicle(home: Home) -> Iterator[Store]:
-    with Store(home.database, create=False) as chronicle:
-        yield chronicle
+def store(home: Home) -> Iterator[Store]:
+    with Store(home.database, create=False) as store:
+        yield store

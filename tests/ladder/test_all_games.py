@@ -45,8 +45,8 @@ def performed(
         table = chance.sample(sorted(strengths), 3)
         for turn in range(3):
             seats = tuple(table[turn:] + table[:turn])
-            shown = {version: chance.gauss(strengths[version], spread) for version in seats}
-            order = sorted(seats, key=lambda version: -shown[version])
+            performance = {version: chance.gauss(strengths[version], spread) for version in seats}
+            order = sorted(seats, key=lambda version: -performance[version])
             matches.append(CountedMatch(block, seats, tuple(1 + order.index(version) for version in seats)))
     return matches
 
@@ -163,31 +163,31 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     return many_games(tmp_path_factory.mktemp("games") / "home")
 
 
-def asked(home: Home) -> AllGamesAnswer:
+def answer_of(home: Home) -> AllGamesAnswer:
     return Desk(home).ask(AllGamesRequest())
 
 
 def test_page_json_and_command_have_one_ranking_over_all_games(
     home: Home, dogana: Dogana, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = asked(home)
-    assert [one.game for one in told.conditions] == list(GAMES)
-    assert told.versions[0].bot == "one"
-    assert "only" not in {one.bot for one in told.versions}
-    assert (told.versions[0].best, told.versions[0].worst) == (1, 1)
-    shown = page(home, "/all-games")
-    check_markup(shown)
-    lead = shown.select_one(".lead")
+    answer = answer_of(home)
+    assert [one.game for one in answer.conditions] == list(GAMES)
+    assert answer.versions[0].bot == "one"
+    assert "only" not in {one.bot for one in answer.versions}
+    assert (answer.versions[0].best, answer.versions[0].worst) == (1, 1)
+    document = page(home, "/all-games")
+    check_markup(document)
+    lead = document.select_one(".lead")
     assert lead is not None
     assert text_of(lead) == "one v1 leads, and that is sure: its matches leave it no other place."
-    listed = rows(table_of(shown, "One ranking over 2 games: 4 versions"))
+    listed = rows(table_of(document, "One ranking over 2 games: 4 versions"))
     assert [(row["Bot"], row["Place"], row["Share"]) for row in listed] == [
-        (f"{one.bot} v1", open_places(one), share(one)) for one in told.versions
+        (f"{one.bot} v1", open_places(one), share(one)) for one in answer.versions
     ]
     asked_for = json.loads(dogana("ladder", "top", "--all-games", "--home", home.folder, "--json").stdout)
-    assert [one["bot"] for one in asked_for["versions"]] == [one.bot for one in told.versions]
+    assert [one["bot"] for one in asked_for["versions"]] == [one.bot for one in answer.versions]
     printed = dogana("ladder", "top", "--all-games", "--home", home.folder).stdout
-    assert all(share(one) in printed for one in told.versions)
+    assert all(share(one) in printed for one in answer.versions)
     assert "each game weighs the same" in " ".join(printed.split())
 
 
@@ -198,11 +198,11 @@ def test_a_game_goes_by_its_condition_with_the_most_blocks(tmp_path: Path) -> No
         for bot in ("one", "two", "three"):
             store.admission.qualify(store.roster.find_versions(bot)[0].id, other, passed=True, reason="")
         add(store, other, 11)
-        assert [one.clock for one in asked(home).conditions] == ["60+0.5/10", "60+0.5/10"]
+        assert [one.clock for one in answer_of(home).conditions] == ["60+0.5/10", "60+0.5/10"]
         add(store, other, 2)
-    told = asked(home)
-    assert [one.clock for one in told.conditions] == ["60+0.5/10", "600+5/60"]
-    assert {one.bot for one in told.versions} == {"one", "two", "three"}
+    answer = answer_of(home)
+    assert [one.clock for one in answer.conditions] == ["60+0.5/10", "600+5/60"]
+    assert {one.bot for one in answer.versions} == {"one", "two", "three"}
 
 
 def test_it_is_computed_once_for_the_same_fits(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ def test_it_is_computed_once_for_the_same_fits(home: Home, monkeypatch: pytest.M
 def test_without_versions_in_all_games_it_says_so(tmp_path: Path, dogana: Dogana) -> None:
     first, second = ([game] for game in GAMES)
     home = many_games(tmp_path / "home", {"one": first, "two": first, "three": second, "four": second})
-    assert asked(home).versions == []
+    assert answer_of(home).versions == []
     assert "No two versions have a strength in each game" in page(home, "/all-games").text
     printed = dogana("ladder", "top", "--all-games", "--home", home.folder).stdout
     assert printed.startswith("no two versions have a strength in each of these yet: ")

@@ -45,16 +45,16 @@ from tests.ladder.archived import (
 )
 from tests.ladder.in_process import in_process
 from tests.ladder.made import CONDITION
-from tests.ladder.sealed import BLOCKS, HOSTILE, LATER, USED, chronicle, home, sealed
+from tests.ladder.sealed import BLOCKS, HOSTILE, LATER, USED, home, sealed, store
 
-__all__ = ["chronicle", "home", "sealed"]
-
-
-def of_block(chronicle: Store, block: int) -> list[str]:
-    return [match.match_id for match in chronicle.history.all_played() if match.block == block]
+__all__ = ["home", "sealed", "store"]
 
 
-def test_a_record_comes_out_as_it_went_in_and_takes_little_room(home: Home, chronicle: Store, tmp_path: Path) -> None:
+def of_block(store: Store, block: int) -> list[str]:
+    return [match.match_id for match in store.history.all_played() if match.block == block]
+
+
+def test_a_record_comes_out_as_it_went_in_and_takes_little_room(home: Home, store: Store, tmp_path: Path) -> None:
     desk = Desk(home)
     room = 0
     for match_id in recorded(home):
@@ -71,12 +71,12 @@ def test_a_record_comes_out_as_it_went_in_and_takes_little_room(home: Home, chro
         assert sum(size for _, _, size in archive.sizes("records")) < 0.3 * room
     assert {path.name for path in home.folder.iterdir() if path.is_file()} >= {"ladder.db", "archive.db"}
     assert list(home.records.iterdir()) == []
-    found = compare(home, chronicle)
+    found = compare(home, store)
     assert (found.problems, found.matches) == ([], 2 + 3 + 4)
 
 
-def test_what_is_put_in_again_takes_the_place_of_what_was_there(home: Home, chronicle: Store) -> None:
-    one, other = of_block(chronicle, 2)[:2]
+def test_what_is_put_in_again_takes_the_place_of_what_was_there(home: Home, store: Store) -> None:
+    one, other = of_block(store, 2)[:2]
     put_record(home, one, record_of(home, other))
     assert record_of(home, one) == record_of(home, other)
     assert recorded(home).count(one) == 1
@@ -84,20 +84,20 @@ def test_what_is_put_in_again_takes_the_place_of_what_was_there(home: Home, chro
     assert find_logs(home, one) == {"seat0.log": b"again"}
 
 
-def test_a_record_that_is_damaged_is_told_and_one_that_is_gone(home: Home, chronicle: Store) -> None:
-    damaged, gone, *_ = of_block(chronicle, 3)
+def test_a_record_that_is_damaged_is_told_and_one_that_is_gone(home: Home, store: Store) -> None:
+    damaged, gone, *_ = of_block(store, 3)
     damage(home, damaged)
     remove_record(home, gone)
-    found = compare(home, chronicle)
-    assert list(chronicle.evidence.broken()) == [damaged, gone]
-    assert [f"{home.archive}/{one}: " in text for one, text in zip((damaged, gone), found.broken.told, strict=True)]
+    found = compare(home, store)
+    assert list(store.evidence.broken()) == [damaged, gone]
+    assert [f"{home.archive}/{one}: " in text for one, text in zip((damaged, gone), found.broken.reported, strict=True)]
     with pytest.raises(RecordError, match=re.escape(f"{home.archive}/{damaged}: is damaged")):
         Desk(home).ask(RecordRequest(match=damaged))
     with pytest.raises(LadderError, match=r"^the record of match [0-9a-f]{16} is damaged; tell the organiser$"):
         Desk(home, ANYBODY).ask(RecordRequest(match=damaged))
     for match_id, is_recorded in ((damaged, True), (gone, False)):
-        told = Desk(home).ask(MatchRequest(match=match_id))
-        assert (told.is_recorded, told.moment) == (is_recorded, "")
+        answer = Desk(home).ask(MatchRequest(match=match_id))
+        assert (answer.is_recorded, answer.moment) == (is_recorded, "")
 
 
 @pytest.mark.parametrize("what", ["something else", "another layout", "nothing"])
@@ -113,30 +113,30 @@ def test_an_archive_that_is_something_else_is_refused_in_a_line(home: Home, what
             find_it(home, match_id)
         assert str(caught.value).startswith(f"{home.archive}: ")
         assert len(str(caught.value).splitlines()) == 1
-    told = Desk(home).ask(MatchRequest(match=match_id))
-    assert (told.is_recorded, told.logs, told.moment) == (True, [], "")
-    assert told.seats
+    answer = Desk(home).ask(MatchRequest(match=match_id))
+    assert (answer.is_recorded, answer.logs, answer.moment) == (True, [], "")
+    assert answer.seats
 
 
-def test_without_an_archive_there_is_no_record(home: Home, chronicle: Store) -> None:
+def test_without_an_archive_there_is_no_record(home: Home, store: Store) -> None:
     [match_id, *_] = recorded(home)
     for path in home.folder.glob("archive.db*"):
         path.unlink()
     with pytest.raises(NoRecord):
         find_record(home, match_id)
     assert find_logs(home, match_id) == {}
-    assert compare(home, chronicle).broken.count == 2 + 3 + 4
+    assert compare(home, store).broken.count == 2 + 3 + 4
     assert not home.archive.exists()
 
 
-def test_a_record_of_another_match_does_not_count_for_it(home: Home, chronicle: Store) -> None:
-    one, other = of_block(chronicle, 1)
+def test_a_record_of_another_match_does_not_count_for_it(home: Home, store: Store) -> None:
+    one, other = of_block(store, 1)
     with closing(sqlite3.connect(home.archive)) as file, file:
         file.execute(
             "update records set data = (select data from records where match = ?) where match = ?", [one, other]
         )
-    found = compare(home, chronicle)
-    assert found.contradicting.told == [f"match {other}: the record is of another match"]
+    found = compare(home, store)
+    assert found.contradicting.reported == [f"match {other}: the record is of another match"]
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
@@ -166,8 +166,8 @@ with Archive(Path(sys.argv[1]), create=True) as archive:
         assert find_logs(home, "new") == {"seat0.log": b"x"}
 
 
-def test_a_backup_has_the_archive(home: Home, chronicle: Store, tmp_path: Path) -> None:
-    backup(home, chronicle, tmp_path / "backup.tar")
+def test_a_backup_has_the_archive(home: Home, store: Store, tmp_path: Path) -> None:
+    backup(home, store, tmp_path / "backup.tar")
     with tarfile.open(tmp_path / "backup.tar") as archive:
         archive.extractall(tmp_path / "restored", filter="data")
     restored = Home(tmp_path / "restored")
@@ -253,9 +253,9 @@ def test_a_game_after_one_that_could_not_be_put_in_has_its_own_dictionary(home: 
         assert archive.record("whole").data == whole
 
 
-def test_a_bot_that_has_not_qualified_has_the_log_of_the_match_in_which_it_failed(home: Home, chronicle: Store) -> None:
-    version = chronicle.roster.find_versions("bot1")[0]
-    chronicle.admission.qualify(version.id, CONDITION, passed=False, reason="it crashed")
+def test_a_bot_that_has_not_qualified_has_the_log_of_the_match_in_which_it_failed(home: Home, store: Store) -> None:
+    version = store.roster.find_versions("bot1")[0]
+    store.admission.qualify(version.id, CONDITION, passed=False, reason="it crashed")
     for name, text in ((f"qualify-{version.id}-0", b"a line"), (f"qualify-{version.id}1-0", b"another")):
         put_logs(home, name, {"seat0.log": text})
     assert list(Desk(home).ask(LogRequest(what="bot1")).logs[0].lines) == ["a line"]
@@ -271,51 +271,51 @@ def test_who_may_not_write_reads_what_is_in_the_archive(home: Home, monkeypatch:
 # --- retention ------------------------------------------------------------------------------------------------
 
 
-def left(home: Home, chronicle: Store) -> list[int]:
+def left(home: Home, store: Store) -> list[int]:
     """The blocks of which all records are left."""
-    return [block for block in range(1, BLOCKS + 1) if set(of_block(chronicle, block)) <= set(recorded(home))]
+    return [block for block in range(1, BLOCKS + 1) if set(of_block(store, block)) <= set(recorded(home))]
 
 
-def test_records_are_pruned_and_a_dry_run_says_which(home: Home, chronicle: Store) -> None:
-    would = prune(home, chronicle, LATER, None, dry_run=True)
-    assert left(home, chronicle) == [1, 2, 3]
-    assert prune(home, chronicle, LATER, None) == would
+def test_records_are_pruned_and_a_dry_run_says_which(home: Home, store: Store) -> None:
+    would = prune(home, store, LATER, None, dry_run=True)
+    assert left(home, store) == [1, 2, 3]
+    assert prune(home, store, LATER, None) == would
     assert would.records == 2 + 3 + 4
     assert recorded(home) == []
     assert len(logged(home)) == 2 + 3 + 4
-    found = compare(home, chronicle)
+    found = compare(home, store)
     assert (found.problems, found.lost.count, found.pruned) == ([], 0, 9)
-    assert prune(home, chronicle, LATER, None).records == 0
+    assert prune(home, store, LATER, None).records == 0
 
 
 LONG_AGO = "2001-01-01T00:00:00.000+00:00"
 
 
-def test_of_a_block_only_the_matches_that_are_old_are_pruned(home: Home, chronicle: Store) -> None:
-    first, second, third = of_block(chronicle, 2)
+def test_of_a_block_only_the_matches_that_are_old_are_pruned(home: Home, store: Store) -> None:
+    first, second, third = of_block(store, 2)
     with sqlite3.connect(home.database) as database:
         database.execute("update results set finished_at = ? where match = ?", [LONG_AGO, second])
     rewrite_result(home, second, at=LONG_AGO)
     before = {one: record_of(home, one) for one in (first, third)}
-    assert prune(home, chronicle, "2002-01-01T00:00:00.000+00:00", "2002-01-01T00:00:00.000+00:00").logs == 1
+    assert prune(home, store, "2002-01-01T00:00:00.000+00:00", "2002-01-01T00:00:00.000+00:00").logs == 1
     assert {one: record_of(home, one) for one in (first, third)} == before
     assert (second in recorded(home), second in logged(home)) == (False, False)
-    assert compare(home, chronicle).pruned == 1
-    assert prune(home, chronicle, "2002-01-01T00:00:00.000+00:00", None).records == 0
+    assert compare(home, store).pruned == 1
+    assert prune(home, store, "2002-01-01T00:00:00.000+00:00", None).records == 0
 
 
-def test_records_of_some_bots_and_of_one_block_of_so_many_are_kept(home: Home, chronicle: Store) -> None:
-    assert prune(home, chronicle, LATER, None, RetainedRecords(one_block_of=2)).records == 2 + 4
-    assert left(home, chronicle) == [2]
-    found = compare(home, chronicle)
+def test_records_of_some_bots_and_of_one_block_of_so_many_are_kept(home: Home, store: Store) -> None:
+    assert prune(home, store, LATER, None, RetainedRecords(one_block_of=2)).records == 2 + 4
+    assert left(home, store) == [2]
+    found = compare(home, store)
     assert (found.problems, found.pruned) == ([], 6)
-    sat = next(match for match in chronicle.history.all_played() if match.block == 2).seats
-    assert prune(home, chronicle, LATER, None, RetainedRecords(bots=(sat[0].version.bot,))).records == 0
-    remove_record(home, *of_block(chronicle, 2))
-    assert len(compare(home, chronicle).problems) == 3  # what should have been kept is lost, not pruned
-    nobody = next(one.bot for one in chronicle.roster.versions().values() if one not in [seat.version for seat in sat])
-    chronicle.evidence.note_pruning(LATER, None, RetainedRecords(bots=(nobody,)))
-    assert (compare(home, chronicle).problems, compare(home, chronicle).pruned) == ([], 9)
+    sat = next(match for match in store.history.all_played() if match.block == 2).seats
+    assert prune(home, store, LATER, None, RetainedRecords(bots=(sat[0].version.bot,))).records == 0
+    remove_record(home, *of_block(store, 2))
+    assert len(compare(home, store).problems) == 3  # what should have been kept is lost, not pruned
+    nobody = next(one.bot for one in store.roster.versions().values() if one not in [seat.version for seat in sat])
+    store.evidence.note_pruning(LATER, None, RetainedRecords(bots=(nobody,)))
+    assert (compare(home, store).problems, compare(home, store).pruned) == ([], 9)
 
 
 def test_very_many_are_removed_some_at_a_time_while_somebody_else_writes(home: Home) -> None:
@@ -330,10 +330,10 @@ def test_very_many_are_removed_some_at_a_time_while_somebody_else_writes(home: H
     assert logged(home) == [*others, "new"]
 
 
-def test_a_damaged_record_does_not_keep_others_from_being_pruned(home: Home, chronicle: Store) -> None:
-    damage(home, of_block(chronicle, 2)[0])
-    assert prune(home, chronicle, LATER, None).records == 2 + 3 + 4
-    assert compare(home, chronicle).problems == []
+def test_a_damaged_record_does_not_keep_others_from_being_pruned(home: Home, store: Store) -> None:
+    damage(home, of_block(store, 2)[0])
+    assert prune(home, store, LATER, None).records == 2 + 3 + 4
+    assert compare(home, store).problems == []
 
 
 def test_the_command_tells_what_is_kept_and_refuses_what_it_does_not_know(
@@ -347,7 +347,7 @@ def test_the_command_tells_what_is_kept_and_refuses_what_it_does_not_know(
     assert "name it without one" in dogana(*words, "--keep-bot", "bot1 v1", status=1).stderr
     alone = dogana("ladder", "prune", "--home", "home", "--logs-older-than", "9d", "--keep-bot", "bot1", status=1)
     assert "say --records-older-than, too" in alone.stderr
-    told = json.loads(dogana(*words, "--keep-one-block-of", "2", "--keep-bot", "bot1", "--json").stdout)
-    assert told["kept"] == {"bots": ["bot1"], "one_block_of": 2}
+    report = json.loads(dogana(*words, "--keep-one-block-of", "2", "--keep-bot", "bot1", "--json").stdout)
+    assert report["retained"] == {"bots": ["bot1"], "one_block_of": 2}
     [act] = json.loads(dogana("ladder", "audit", "--home", "home", "--json").stdout)
     assert act["about"].endswith("but those of bot1, but one block of 2")

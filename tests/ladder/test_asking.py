@@ -46,7 +46,7 @@ from tests.commands.test_hostile_text import check
 from tests.ladder.archived import change_record, damage, put_logs, record_file, record_of, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, result_of
-from tests.ladder.real_ladder import FAULTY, LONG, LOUD, play_really, told_ladder
+from tests.ladder.real_ladder import FAULTY, LONG, LOUD, play_really, played_ladder
 from tests.patience import patient
 
 __all__ = ["dogana", "dogana_process"]
@@ -56,31 +56,31 @@ PAGE = 4
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder that no test changes."""
-    return told_ladder(tmp_path_factory.mktemp("told") / "home", PLAYED)
+    return played_ladder(tmp_path_factory.mktemp("shared") / "home", PLAYED)
 
 
 @pytest.fixture
-def home(told: Home, tmp_path: Path) -> Home:
+def home(shared_home: Home, tmp_path: Path) -> Home:
     """A ladder that a test may change."""
-    return Home(shutil.copytree(told.folder, tmp_path / "home"))
+    return Home(shutil.copytree(shared_home.folder, tmp_path / "home"))
 
 
 Ask = Callable[..., Any]
 
 
 @pytest.fixture
-def ask(dogana: Dogana, told: Home) -> Ask:
+def ask(dogana: Dogana, shared_home: Home) -> Ask:
     """Runs `dogana ladder ... --json`; returns what it says."""
-    return lambda *words: json.loads(dogana("ladder", *words, "--home", told.folder, "--json").stdout)
+    return lambda *words: json.loads(dogana("ladder", *words, "--home", shared_home.folder, "--json").stdout)
 
 
 @pytest.fixture
-def shown(dogana: Dogana, told: Home) -> Callable[..., str]:
+def output(dogana: Dogana, shared_home: Home) -> Callable[..., str]:
     """Runs `dogana ladder ...`; returns what it prints, which is safe to print."""
 
-    def run(*words: object, status: int = 0, home: Home = told) -> str:
+    def run(*words: object, status: int = 0, home: Home = shared_home) -> str:
         ended = dogana("ladder", *words, "--home", home.folder, status=status)
         check(ended.stdout + ended.stderr)
         return ended.stdout + ended.stderr
@@ -107,8 +107,8 @@ def at_80(home: Home, *words: object) -> list[str]:
 
 
 def all_matches(home: Home) -> list[PlayedMatch]:
-    with Store(home.database, create=False) as chronicle:
-        return list(chronicle.history.all_played())
+    with Store(home.database, create=False) as store:
+        return list(store.history.all_played())
 
 
 # --- matches ------------------------------------------------------------------------------------------------
@@ -130,9 +130,9 @@ def all_matches(home: Home) -> list[PlayedMatch]:
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
 def test_matches_are_listed_newest_first_and_page_by_page(
-    ask: Ask, told: Home, words: list[str], wanted: Callable[[PlayedMatch], bool]
+    ask: Ask, shared_home: Home, words: list[str], wanted: Callable[[PlayedMatch], bool]
 ) -> None:
-    expected = [match.match_id for match in reversed(all_matches(told)) if wanted(match)]
+    expected = [match.match_id for match in reversed(all_matches(shared_home)) if wanted(match)]
     first = ask("matches", *words, "--limit", PAGE)
     listed = [match["match"] for match in first["matches"]]
     assert listed == expected[:PAGE]
@@ -149,51 +149,53 @@ def place(match: PlayedMatch, bot: str) -> int:
     return next((seat.rank for seat in match.seats if seat.version.bot == bot), 0)
 
 
-def test_the_expected_matches_are_some_but_not_all(told: Home) -> None:
-    places = [place(match, FAULTY) for match in all_matches(told)]
+def test_the_expected_matches_are_some_but_not_all(shared_home: Home) -> None:
+    places = [place(match, FAULTY) for match in all_matches(shared_home)]
     assert PAGE < sum(map(bool, places)) < len(places) == PLAYED
-    assert {1, 2} <= {place(match, "best") for match in all_matches(told)}
+    assert {1, 2} <= {place(match, "best") for match in all_matches(shared_home)}
 
 
-def test_lost_needs_a_bot(shown: Callable[..., str]) -> None:
-    assert "needs a bot" in shown("matches", "--lost", status=2)
+def test_lost_needs_a_bot(output: Callable[..., str]) -> None:
+    assert "needs a bot" in output("matches", "--lost", status=2)
 
 
 # --- from the lost match to the decision and the log --------------------------------------------------------
 
 
 def test_two_commands_lead_from_out_in_the_standings_to_the_lost_decision_and_to_the_log(
-    shown: Callable[..., str], ask: Ask
+    output: Callable[..., str], ask: Ask
 ) -> None:
-    listed = shown("matches", FAULTY, "--out", "--limit", 1)
+    listed = output("matches", FAULTY, "--out", "--limit", 1)
     match_id = ask("matches", FAULTY, "--out", "--limit", 1)["matches"][0]["match"]
     assert match_id in listed
-    told = shown("match", match_id[:10])
-    assert "was put out after" in told
-    assert r"it gave no answer: crash" not in told  # it did: two answers, which were refused
-    assert told.count("its answer was refused: index 99999 is not in the list") == 2
-    log = shown("log", match_id, ask("match", match_id)["lost_decisions"][0]["seat"])
+    printed = output("match", match_id[:10])
+    assert "was put out after" in printed
+    assert r"it gave no answer: crash" not in printed  # it did: two answers, which were refused
+    assert printed.count("its answer was refused: index 99999 is not in the list") == 2
+    log = output("log", match_id, ask("match", match_id)["lost_decisions"][0]["seat"])
     assert r"last \x1b[2J\u202e line" in log
     assert "first line" not in log  # only the end of it
 
 
 @pytest.mark.long
 def test_each_match_has_reasons_for_its_ratings_or_is_in_the_first_rated_block_of_a_bot(
-    shown: Callable[..., str], ask: Ask
+    output: Callable[..., str], ask: Ask
 ) -> None:
     kinds = set()
     for match in ask("matches", "--limit", 1000)["matches"]:
-        found, told = ask("match", match["match"]), shown("match", match["match"])
+        found, printed = ask("match", match["match"]), output("match", match["match"])
         newcomers = [seat for seat in match["seats"] if seat["block_change"] is None]
-        assert bool(found["reasons"]) == ("the ratings before promised" in told) == (not newcomers)
+        assert bool(found["reasons"]) == ("the ratings before promised" in printed) == (not newcomers)
         for seat in newcomers:
-            assert "it is the first rated block of " in told
-            assert f"{seat['bot']} v{seat['version']} (seat {seat['seat']})" in told
+            assert "it is the first rated block of " in printed
+            assert f"{seat['bot']} v{seat['version']} (seat {seat['seat']})" in printed
         kinds.add(bool(newcomers))
     assert kinds == {True, False}
 
 
-def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana, told: Home, tmp_path: Path) -> None:
+def test_the_lost_decision_is_the_one_that_replay_shows(
+    ask: Ask, dogana: Dogana, shared_home: Home, tmp_path: Path
+) -> None:
     match_id = ask("matches", FAULTY, "--out", "--limit", 1)["matches"][0]["match"]
     found = ask("match", match_id)
     [lost] = found["lost_decisions"]
@@ -204,27 +206,29 @@ def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana
         (True, "crash"),
     ]
     assert found["moment"] == f"{match_id}.html#s={lost['at']}"  # the page has no seats' views while the seed is sealed
-    record = record_file(told, found["match"], tmp_path)
+    record = record_file(shared_home, found["match"], tmp_path)
     replayed = dogana("replay", record, "--at", lost["at"], "--as", lost["seat"]).stdout
     for line in lost["observation"]:
         assert f"  {line}\n" in replayed
     assert f"seat {lost['seat']} is to act: {', '.join(lost['legal'])}\n" in replayed
 
 
-def test_the_table_of_matches_marks_those_that_are_not_rated(shown: Callable[..., str], tmp_path: Path) -> None:
+def test_the_table_of_matches_marks_those_that_are_not_rated(output: Callable[..., str], tmp_path: Path) -> None:
     with ladder(tmp_path, bots=2) as store:
         for number in range(8):
             for match in next_matches(store, number):
                 count(store, match, result_of(match, [1, 2], digest=str(min(number, 2))), "hash")
     listed = Desk(Home(tmp_path)).ask(MatchesRequest(limit=1000)).matches
-    printed = shown("matches", "--limit", 1000, home=Home(tmp_path))
+    printed = output("matches", "--limit", 1000, home=Home(tmp_path))
     marks = re.findall(r"not rated\s+played before", printed)
     assert 0 < len(marks) == sum(not match.rated for match in listed) < len(listed)
 
 
-def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, told: Home, tmp_path: Path) -> None:
+def test_every_command_that_a_match_names_can_be_run(
+    dogana: Dogana, ask: Ask, shared_home: Home, tmp_path: Path
+) -> None:
     match_id = ask("matches", FAULTY, "--limit", 1)["matches"][0]["match"]
-    told_lines = dogana("ladder", "match", match_id, "--home", told.folder).stdout.splitlines()
+    told_lines = dogana("ladder", "match", match_id, "--home", shared_home.folder).stdout.splitlines()
     commands = [line.split()[1:] for line in told_lines if line.startswith("  dogana ")]
     assert {tuple(words[:2]) for words in commands} == {("ladder", "log"), ("ladder", "replay")}
     assert ["--html", f"{match_id}.html"] in [words[3:5] for words in commands]
@@ -248,28 +252,28 @@ def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, t
 
 @pytest.mark.long
 def test_a_match_of_the_ladder_is_replayed_by_the_beginning_of_its_id(
-    dogana: Dogana, ask: Ask, told: Home, tmp_path: Path
+    dogana: Dogana, ask: Ask, shared_home: Home, tmp_path: Path
 ) -> None:
     match_id = ask("matches", "--limit", 1)["matches"][0]["match"]
-    record = record_file(told, match_id, tmp_path)
-    short = ("ladder", "replay", match_id[:10], "--home", told.folder)
+    record = record_file(shared_home, match_id, tmp_path)
+    short = ("ladder", "replay", match_id[:10], "--home", shared_home.folder)
     for options in ((), ("--as", 1), ("--at", 3), ("--json",)):
-        shown = dogana(*short, *options).stdout
-        assert shown == dogana("replay", record, *options).stdout
-        assert len(shown.splitlines()) > 3 or "--at" in options
+        printed = dogana(*short, *options).stdout
+        assert printed == dogana("replay", record, *options).stdout
+        assert len(printed.splitlines()) > 3 or "--at" in options
     dogana(*short, "--svg", tmp_path / "pictures", "--as", 0)
     dogana("replay", record, "--svg", tmp_path / "others", "--as", 0)
     pictures = {path.name: path.read_text() for path in (tmp_path / "pictures").iterdir()}
     assert pictures == {path.name: path.read_text() for path in (tmp_path / "others").iterdir()}
-    assert "no match" in dogana("ladder", "replay", "zz\x1b[2J", "--home", told.folder, status=1).stderr
+    assert "no match" in dogana("ladder", "replay", "zz\x1b[2J", "--home", shared_home.folder, status=1).stderr
     assert "--bot needs --as SEAT" in dogana(*short, "--bot", "bot.py", status=1).stderr
 
 
 def test_what_is_wrong_with_a_replay_is_said_of_the_match_and_not_of_a_temporary_file(
-    shown: Callable[..., str], told: Home
+    output: Callable[..., str], shared_home: Home
 ) -> None:
-    match = all_matches(told)[0].match_id
-    said = shown("replay", match, "--at", 99_999, status=1)
+    match = all_matches(shared_home)[0].match_id
+    said = output("replay", match, "--at", 99_999, status=1)
     assert said.startswith(f"dogana: {match}.jsonl")
     assert "not 99999" in said
 
@@ -280,9 +284,9 @@ def test_both_ways_to_replay_have_the_same_options() -> None:
     assert inspect.signature(look_at).parameters.keys() == options - {"context"} | {"command", "file", "hold"}
 
 
-def test_times_of_a_match_are_those_of_its_record(told: Home) -> None:
-    account = read_account(told.archive, record_of(told, all_matches(told)[0].match_id))
-    lines = [line for line in _lines(told) if "ms" in line]
+def test_times_of_a_match_are_those_of_its_record(shared_home: Home) -> None:
+    account = read_account(shared_home.archive, record_of(shared_home, all_matches(shared_home)[0].match_id))
+    lines = [line for line in _lines(shared_home) if "ms" in line]
     for seat, longest in account.longest.items():
         charged = [line["ms"] for line in lines if line["seat"] == seat]
         assert min(charged) < max(charged) == pytest.approx(longest.seconds * 1000)
@@ -292,47 +296,47 @@ def _lines(home: Home) -> list[dict[str, Any]]:
     return [json.loads(line) for line in record_of(home, all_matches(home)[0].match_id).splitlines()]
 
 
-def test_a_record_that_is_gone_or_damaged_is_told_and_the_rest_is_shown(home: Home, shown: Callable[..., str]) -> None:
+def test_a_record_that_is_gone_or_damaged_is_told_and_the_rest_is_shown(home: Home, output: Callable[..., str]) -> None:
     match = all_matches(home)[0]
     change_record(home, match.match_id, lambda lines: lines[-1].update(digest="another"))
-    told = shown("match", match.match_id, home=home, status=1)
-    assert "digest" in told
-    assert match.seats[0].version.label in told
+    printed = output("match", match.match_id, home=home, status=1)
+    assert "digest" in printed
+    assert match.seats[0].version.label in printed
     damage(home, match.match_id)
-    assert "is damaged" in shown("match", match.match_id, home=home, status=1)
+    assert "is damaged" in output("match", match.match_id, home=home, status=1)
     remove_record(home, match.match_id)
-    assert "there is no such record" in shown("match", match.match_id, home=home, status=1)
+    assert "there is no such record" in output("match", match.match_id, home=home, status=1)
 
 
-def test_what_a_match_that_does_not_count_yet_or_never_will_is_called(home: Home, shown: Callable[..., str]) -> None:
-    with Store(home.database, create=False) as chronicle:
-        match = chronicle.schedule.unfinished(CONDITION)[0]
-        assert "does not count yet" in shown("match", match.match_id, home=home)
-        chronicle.results.give_up(match, f"broken {LOUD}")
-    told = shown("match", match.match_id, home=home)
-    assert "is given up" in told
-    assert told.count(r"void: broken \x1b[2J\u202e") == 3
-    assert "does not count, so it has no place" in shown("matches", "--before", match.match_id, home=home, status=1)
+def test_what_a_match_that_does_not_count_yet_or_never_will_is_called(home: Home, output: Callable[..., str]) -> None:
+    with Store(home.database, create=False) as store:
+        match = store.schedule.unfinished(CONDITION)[0]
+        assert "does not count yet" in output("match", match.match_id, home=home)
+        store.results.give_up(match, f"broken {LOUD}")
+    printed = output("match", match.match_id, home=home)
+    assert "is given up" in printed
+    assert printed.count(r"void: broken \x1b[2J\u202e") == 3
+    assert "does not count, so it has no place" in output("matches", "--before", match.match_id, home=home, status=1)
 
 
-def test_a_beginning_that_fits_several_matches_or_none_is_told(home: Home, shown: Callable[..., str]) -> None:
-    with Store(home.database, create=False) as chronicle:
-        while len({match.match_id[0] for match in chronicle.schedule.unfinished(CONDITION)}) == len(
-            chronicle.schedule.unfinished(CONDITION)
+def test_a_beginning_that_fits_several_matches_or_none_is_told(home: Home, output: Callable[..., str]) -> None:
+    with Store(home.database, create=False) as store:
+        while len({match.match_id[0] for match in store.schedule.unfinished(CONDITION)}) == len(
+            store.schedule.unfinished(CONDITION)
         ):
-            next_matches(chronicle)
-        ids = sorted(match.match_id for match in chronicle.schedule.unfinished(CONDITION))
+            next_matches(store)
+        ids = sorted(match.match_id for match in store.schedule.unfinished(CONDITION))
     beginning = next(one[0] for one, other in pairwise(ids) if one[0] == other[0])
-    assert "give more of the id" in shown("match", beginning, home=home, status=1)
+    assert "give more of the id" in output("match", beginning, home=home, status=1)
     for wrong in ("zz", "..", "../..", "*", "**", "\0", "a/b"):
-        assert "no match has an id that begins with" in shown("match", wrong, home=home, status=1)
+        assert "no match has an id that begins with" in output("match", wrong, home=home, status=1)
 
 
 # --- logs ---------------------------------------------------------------------------------------------------
 
 
-def test_the_log_of_a_bot_is_that_of_its_last_match(ask: Ask, told: Home) -> None:
-    last = next(match for match in reversed(all_matches(told)) if place(match, "best"))
+def test_the_log_of_a_bot_is_that_of_its_last_match(ask: Ask, shared_home: Home) -> None:
+    last = next(match for match in reversed(all_matches(shared_home)) if place(match, "best"))
     [log] = ask("log", "best")
     seat = next(seat.seat for seat in last.seats if seat.version.bot == "best")
     assert (log["match"], log["seat"], log["bot"]) == (last.match_id, seat, "best v1")
@@ -343,64 +347,64 @@ def test_the_log_of_a_bot_is_that_of_its_last_match(ask: Ask, told: Home) -> Non
     assert short["lines"] == [f"last {LOUD} line of seat {seat}"]
 
 
-def test_the_logs_of_a_match_are_shown_for_every_seat(ask: Ask, told: Home) -> None:
-    match = all_matches(told)[-1]
+def test_the_logs_of_a_match_are_shown_for_every_seat(ask: Ask, shared_home: Home) -> None:
+    match = all_matches(shared_home)[-1]
     logs = ask("log", match.match_id)
     assert [(log["seat"], log["bot"]) for log in logs] == [
         (seat, one.version.label) for seat, one in enumerate(match.seats)
     ]
 
 
-def test_what_is_neither_a_match_nor_a_bot_has_no_log_and_a_bot_has_no_seat(shown: Callable[..., str]) -> None:
-    told = shown("log", "nobody", status=1)
-    assert told.startswith("dogana: there is no bot 'nobody', and no match has an id that begins with 'nobody'")
-    assert "best is a bot, and a seat is one of a match" in shown("log", "best", 1, status=1)
+def test_what_is_neither_a_match_nor_a_bot_has_no_log_and_a_bot_has_no_seat(output: Callable[..., str]) -> None:
+    printed = output("log", "nobody", status=1)
+    assert printed.startswith("dogana: there is no bot 'nobody', and no match has an id that begins with 'nobody'")
+    assert "best is a bot, and a seat is one of a match" in output("log", "best", 1, status=1)
 
 
 def test_a_bot_without_such_matches_is_looked_up_by_the_next_command(dogana: Dogana, home: Home) -> None:
-    with Store(home.database, create=False) as chronicle:
-        chronicle.roster.add_version("untried", "fay", "hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as store:
+        store.roster.add_version("untried", "fay", "hash", ["./bot"], [GAME.name])
     said = dogana("ladder", "matches", "untried", "--lost", "--home", home.folder).stdout
     command = said.removeprefix("no matches; how untried stands: dogana ").strip()
     assert "waits to qualify" in dogana(*shlex.split(command)).stdout
 
 
-def test_a_log_line_without_end_is_cut_unless_all_is_asked_for(home: Home, shown: Callable[..., str]) -> None:
+def test_a_log_line_without_end_is_cut_unless_all_is_asked_for(home: Home, output: Callable[..., str]) -> None:
     match = all_matches(home)[0]
     put_logs(home, match.match_id, {"seat0.log": b"x" * 100_000})
-    assert len(shown("log", match.match_id, 0, home=home)) < 1_000
-    assert len(shown("log", match.match_id, 0, "--all", home=home)) > 100_000
+    assert len(output("log", match.match_id, 0, home=home)) < 1_000
+    assert len(output("log", match.match_id, 0, "--all", home=home)) > 100_000
 
 
-def test_a_log_that_is_damaged_is_told_and_one_that_is_missing(home: Home, shown: Callable[..., str]) -> None:
+def test_a_log_that_is_damaged_is_told_and_one_that_is_missing(home: Home, output: Callable[..., str]) -> None:
     match = all_matches(home)[0]
     damage(home, match.match_id, LOGS)
-    assert "is damaged" in shown("log", match.match_id, 0, home=home, status=1)
+    assert "is damaged" in output("log", match.match_id, 0, home=home, status=1)
     put_logs(home, match.match_id, {"seat1.log": b"x"})
-    assert "has no log in seat 0: house bots write none" in shown("log", match.match_id, 0, home=home, status=1)
+    assert "has no log in seat 0: house bots write none" in output("log", match.match_id, 0, home=home, status=1)
 
 
 def test_the_match_in_which_a_bot_failed_to_qualify_is_shown_with_its_log(
-    home: Home, shown: Callable[..., str]
+    home: Home, output: Callable[..., str]
 ) -> None:
-    with Store(home.database, create=False) as chronicle:
-        version, _ = chronicle.roster.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
-        random_bot = chronicle.roster.find_versions("good")[0]
-        assert "newcomer has no log" in shown("log", "newcomer", home=home, status=1)
+    with Store(home.database, create=False) as store:
+        version, _ = store.roster.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
+        random_bot = store.roster.find_versions("good")[0]
+        assert "newcomer has no log" in output("log", "newcomer", home=home, status=1)
         match = Match(f"qualify-{version.id}-0123", None, CONDITION, (version, random_bot), 1)
-        play_really(home, chronicle, match, {0: Fault(Outcome.CRASH, "it crashed")})
-        chronicle.admission.qualify(version.id, CONDITION, passed=False, reason="crash: it crashed")
-    assert "match qualify-" in shown("log", "newcomer", home=home)
-    told = shown("match", match.match_id, home=home)
-    assert "does not count: it was to qualify a version" in told
-    assert "seat 0, newcomer v1, was put out after" in told
+        play_really(home, store, match, {0: Fault(Outcome.CRASH, "it crashed")})
+        store.admission.qualify(version.id, CONDITION, passed=False, reason="crash: it crashed")
+    assert "match qualify-" in output("log", "newcomer", home=home)
+    printed = output("match", match.match_id, home=home)
+    assert "does not count: it was to qualify a version" in printed
+    assert "seat 0, newcomer v1, was put out after" in printed
 
 
 def test_what_a_bot_wrote_when_it_did_not_qualify_is_shown_to_its_author_and_the_organiser_alone(home: Home) -> None:
     text = 'Traceback (most recent call last):\n  File "/bot/bot.py", line 7, in choose\n    1 / 0\nZeroDivisionError: oh\n'
-    with Store(home.database, create=False) as chronicle:
-        version, _ = chronicle.roster.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
-        chronicle.admission.qualify(version.id, CONDITION, passed=False, reason="crash: exited with status 1")
+    with Store(home.database, create=False) as store:
+        version, _ = store.roster.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
+        store.admission.qualify(version.id, CONDITION, passed=False, reason="crash: exited with status 1")
     put_logs(home, f"qualify-{version.id}-0123", {"seat0.log": text.encode()})
 
     def reasons(caller: Caller) -> str:
@@ -415,18 +419,18 @@ def test_what_a_bot_wrote_when_it_did_not_qualify_is_shown_to_its_author_and_the
         assert "ZeroDivisionError" not in reasons(caller)
 
 
-def test_a_bot_that_did_not_qualify_has_a_log_and_no_matches(home: Home, shown: Callable[..., str]) -> None:
-    with Store(home.database, create=False) as chronicle:
-        version, _ = chronicle.roster.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
-        waiting = shown("show", "newcomer", home=home)
+def test_a_bot_that_did_not_qualify_has_a_log_and_no_matches(home: Home, output: Callable[..., str]) -> None:
+    with Store(home.database, create=False) as store:
+        version, _ = store.roster.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
+        waiting = output("show", "newcomer", home=home)
         assert "dogana ladder log" not in waiting
         assert "dogana ladder matches" not in waiting
-        chronicle.admission.qualify(version.id, CONDITION, passed=False, reason="timeout: no time left")
-    told = shown("show", "newcomer", home=home)
-    assert "its log:      dogana ladder log newcomer" in told
-    assert "dogana ladder matches" not in told
-    assert "its matches:  dogana ladder matches good" in shown("show", "good", home=home)
-    top = shown("top", "cargo_noir", home=home)
+        store.admission.qualify(version.id, CONDITION, passed=False, reason="timeout: no time left")
+    printed = output("show", "newcomer", home=home)
+    assert "its log:      dogana ladder log newcomer" in printed
+    assert "dogana ladder matches" not in printed
+    assert "its matches:  dogana ladder matches good" in output("show", "good", home=home)
+    top = output("top", "cargo_noir", home=home)
     assert "newcomer v1: not qualified: timeout: no time left" in top
     assert "why, for its author and the organiser: dogana ladder show" in top
 
@@ -434,7 +438,7 @@ def test_a_bot_that_did_not_qualify_has_a_log_and_no_matches(home: Home, shown: 
 # --- bots ---------------------------------------------------------------------------------------------------
 
 
-def test_bots_are_listed_with_author_status_and_skill(ask: Ask, shown: Callable[..., str]) -> None:
+def test_bots_are_listed_with_author_status_and_skill(ask: Ask, output: Callable[..., str]) -> None:
     listed = {entry["bot"]: entry for entry in ask("bots")}
     assert list(listed) == sorted(listed)
     assert listed[FAULTY]["author"] == "ann"
@@ -442,23 +446,25 @@ def test_bots_are_listed_with_author_status_and_skill(ask: Ask, shown: Callable[
     assert (faulty["game"], faulty["clock"], faulty["status"]) == (GAME.name, CONDITION.clock, "suspended")
     assert best["status"] == ""
     assert best["low"] > faulty["low"]
-    assert "active" in shown("bots")
-    assert "there is no game 'chess'" in shown("bots", "--game", "chess", status=1)
+    assert "active" in output("bots")
+    assert "there is no game 'chess'" in output("bots", "--game", "chess", status=1)
 
 
 @pytest.mark.parametrize(
     ("command", "word"), [("matches", "fault"), ("show", "Faulty v2"), ("retire", "fault"), ("requalify", "Faulty v2")]
 )
 def test_a_bot_that_is_not_there_is_answered_with_those_that_are_called_alike(
-    shown: Callable[..., str], command: str, word: str
+    output: Callable[..., str], command: str, word: str
 ) -> None:
-    told = shown(command, word, status=1)
-    assert f"there is no bot '{word}'; did you mean 'faulty" in told
-    assert len(told.splitlines()) == 1
+    printed = output(command, word, status=1)
+    assert f"there is no bot '{word}'; did you mean 'faulty" in printed
+    assert len(printed.splitlines()) == 1
 
 
-def test_a_bot_is_shown_with_its_rating_after_each_block_its_faults_and_whom_it_has_met(ask: Ask, told: Home) -> None:
-    matches = all_matches(told)
+def test_a_bot_is_shown_with_its_rating_after_each_block_its_faults_and_whom_it_has_met(
+    ask: Ask, shared_home: Home
+) -> None:
+    matches = all_matches(shared_home)
     found = ask("show", "best")
     [fared] = found["fared"]
     own = [match for match in matches if place(match, "best")]
@@ -481,8 +487,8 @@ def test_a_bot_is_shown_with_its_rating_after_each_block_its_faults_and_whom_it_
 
 
 def test_the_versions_of_a_bot_are_shown_and_an_older_one_can_be_asked_for(home: Home, dogana: Dogana) -> None:
-    with Store(home.database, create=False) as chronicle:
-        chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as store:
+        store.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
     found = json.loads(dogana("ladder", "show", "best", "--home", home.folder, "--json").stdout)
     assert [(one["version"], one["standings"][0]["status"]) for one in found["versions"]] == [
         (1, ""),
@@ -497,94 +503,94 @@ def test_the_versions_of_a_bot_are_shown_and_an_older_one_can_be_asked_for(home:
 
 
 def statuses(home: Home) -> dict[str, str]:
-    with Store(home.database, create=False) as chronicle:
-        return {one.version.label: one.status.value for one in standings.statuses(chronicle, CONDITION)}
+    with Store(home.database, create=False) as store:
+        return {one.version.label: one.status.value for one in standings.statuses(store, CONDITION)}
 
 
 def agrees(home: Home) -> bool:
-    with Store(home.database, create=False) as chronicle:
-        return compare(home, chronicle).differences.told == []
+    with Store(home.database, create=False) as store:
+        return compare(home, store).differences.reported == []
 
 
 def test_a_suspended_bot_gets_a_second_chance_and_is_suspended_again_only_by_new_faults(
-    home: Home, shown: Callable[..., str]
+    home: Home, output: Callable[..., str]
 ) -> None:
     assert statuses(home)["faulty v1"] == "suspended"
-    assert "faulty v1 tries again to qualify for cargo_noir (60+0.5/10)" in shown("requalify", FAULTY, home=home)
+    assert "faulty v1 tries again to qualify for cargo_noir (60+0.5/10)" in output("requalify", FAULTY, home=home)
     assert statuses(home)["faulty v1"] == "waits to qualify"
     assert agrees(home)
-    with Store(home.database, create=False) as chronicle:
-        [faulty] = chronicle.roster.find_versions(FAULTY)
-        assert to_qualify(chronicle, CONDITION) == [faulty]
-        chronicle.admission.qualify(faulty.id, CONDITION, passed=True, reason="")
-        assert faulty in scheduled(chronicle, CONDITION)
+    with Store(home.database, create=False) as store:
+        [faulty] = store.roster.find_versions(FAULTY)
+        assert to_qualify(store, CONDITION) == [faulty]
+        store.admission.qualify(faulty.id, CONDITION, passed=True, reason="")
+        assert faulty in scheduled(store, CONDITION)
         faults = 0
         while statuses(home)["faulty v1"] == "":
-            for match in next_matches(chronicle, faults):
+            for match in next_matches(store, faults):
                 outs = frozenset(seat for seat, version in enumerate(match.seats) if version == faulty)
                 ranks = [1 + (seat in outs) for seat in range(len(match.seats))]
-                count(chronicle, match, result_of(match, ranks, outs=outs), "hash")
+                count(store, match, result_of(match, ranks, outs=outs), "hash")
                 faults += bool(outs)
                 assert (statuses(home)["faulty v1"] == "suspended") == (faults >= SUSPENDED_AFTER)
     assert agrees(home)
 
 
-def test_a_bot_that_failed_to_qualify_tries_again(home: Home, shown: Callable[..., str]) -> None:
-    with Store(home.database, create=False) as chronicle:
-        failed, _ = chronicle.roster.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
+def test_a_bot_that_failed_to_qualify_tries_again(home: Home, output: Callable[..., str]) -> None:
+    with Store(home.database, create=False) as store:
+        failed, _ = store.roster.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
         for attempt in ("first", "second"):
-            chronicle.admission.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {attempt}")
-            assert f"not qualified: crash: {attempt}" in shown("show", "failed", home=home)
-            assert "failed v1 tries again" in shown("requalify", "failed", home=home)
-            assert to_qualify(chronicle, CONDITION) == [failed]
-            assert "needs no second chance" in shown("requalify", "failed", home=home, status=1)
-        chronicle.admission.qualify(failed.id, CONDITION, passed=True, reason="")
-        assert failed in scheduled(chronicle, CONDITION)
+            store.admission.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {attempt}")
+            assert f"not qualified: crash: {attempt}" in output("show", "failed", home=home)
+            assert "failed v1 tries again" in output("requalify", "failed", home=home)
+            assert to_qualify(store, CONDITION) == [failed]
+            assert "needs no second chance" in output("requalify", "failed", home=home, status=1)
+        store.admission.qualify(failed.id, CONDITION, passed=True, reason="")
+        assert failed in scheduled(store, CONDITION)
 
 
 def test_a_bot_that_was_found_to_kill_its_workers_is_pardoned_and_qualifies_again(
-    home: Home, shown: Callable[..., str]
+    home: Home, output: Callable[..., str]
 ) -> None:
-    with Store(home.database, create=False) as chronicle:
-        [best] = chronicle.roster.find_versions("best")
+    with Store(home.database, create=False) as store:
+        [best] = store.roster.find_versions("best")
         for _ in range(2):
-            chronicle.admission.note_trial(all_matches(home)[0].match_id, best.id, guilty=True)
+            store.admission.note_trial(all_matches(home)[0].match_id, best.id, guilty=True)
             assert statuses(home)["best v1"] == "suspended"
-            assert "best v1 tries again to qualify" in shown("requalify", "best", home=home)
-            assert chronicle.admission.guilty() == set()
-            assert to_qualify(chronicle, CONDITION) == [best]
+            assert "best v1 tries again to qualify" in output("requalify", "best", home=home)
+            assert store.admission.guilty() == set()
+            assert to_qualify(store, CONDITION) == [best]
     assert agrees(home)
 
 
-def test_a_retired_bot_is_scheduled_no_more_until_it_is_brought_back(home: Home, shown: Callable[..., str]) -> None:
+def test_a_retired_bot_is_scheduled_no_more_until_it_is_brought_back(home: Home, output: Callable[..., str]) -> None:
     before = statuses(home)
-    assert "retired: best v1" in shown("retire", "best", home=home)
-    shown("retire", "best", home=home)  # again changes nothing
+    assert "retired: best v1" in output("retire", "best", home=home)
+    output("retire", "best", home=home)  # again changes nothing
     assert statuses(home) == {**before, "best v1": "retired"}
     assert agrees(home)
-    with Store(home.database, create=False) as chronicle:
-        assert "best" not in {version.bot for version in scheduled(chronicle, CONDITION)}
-        newer, _ = chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
-        assert to_qualify(chronicle, CONDITION) == [newer]
-    assert "best v1 is back" in shown("requalify", "best v1", home=home)
+    with Store(home.database, create=False) as store:
+        assert "best" not in {version.bot for version in scheduled(store, CONDITION)}
+        newer, _ = store.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        assert to_qualify(store, CONDITION) == [newer]
+    assert "best v1 is back" in output("requalify", "best v1", home=home)
     assert statuses(home) == {**before, "best v2": "waits to qualify"}
 
 
 def test_when_only_the_newest_version_is_retired_the_one_before_it_plays_again(
-    home: Home, shown: Callable[..., str]
+    home: Home, output: Callable[..., str]
 ) -> None:
-    with Store(home.database, create=False) as chronicle:
-        newer, _ = chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
-        chronicle.admission.qualify(newer.id, CONDITION, passed=True, reason="")
+    with Store(home.database, create=False) as store:
+        newer, _ = store.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        store.admission.qualify(newer.id, CONDITION, passed=True, reason="")
     assert statuses(home)["best v1"] == "replaced"
-    shown("retire", "best v2", home=home)
+    output("retire", "best v2", home=home)
     assert (statuses(home)["best v1"], statuses(home)["best v2"]) == ("", "retired")
 
 
-def test_house_bots_cannot_be_retired(home: Home, shown: Callable[..., str]) -> None:
-    with Store(home.database, create=False) as chronicle:
-        enter_house_bots(chronicle, CONDITION)
-    assert "greedy is a house bot" in shown("retire", "greedy", home=home, status=1)
+def test_house_bots_cannot_be_retired(home: Home, output: Callable[..., str]) -> None:
+    with Store(home.database, create=False) as store:
+        enter_house_bots(store, CONDITION)
+    assert "greedy is a house bot" in output("retire", "greedy", home=home, status=1)
 
 
 def test_who_submits_again_what_was_stopped_is_told_what_to_do(dogana: Dogana, tmp_path: Path) -> None:
@@ -592,12 +598,12 @@ def test_who_submits_again_what_was_stopped_is_told_what_to_do(dogana: Dogana, t
     submit = ("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
     dogana(*submit)
     assert dogana(*submit).stdout == "nothing new: these files are mybot v1 already\n"
-    with Store(tmp_path / "home" / "ladder.db", create=False) as chronicle:
-        condition = chronicle.roster.condition(GAME.name, {}, "60+0.5/10")
-        chronicle.admission.qualify(1, condition, passed=False, reason="start: exited with status 1")
-    told = dogana(*submit).stdout
-    assert "mybot v1 is not qualified for cargo_noir (60+0.5/10): start: exited with status 1" in told
-    [command] = [line for line in told.splitlines() if line.startswith("to try again: ")]
+    with Store(tmp_path / "home" / "ladder.db", create=False) as store:
+        condition = store.roster.condition(GAME.name, {}, "60+0.5/10")
+        store.admission.qualify(1, condition, passed=False, reason="start: exited with status 1")
+    printed = dogana(*submit).stdout
+    assert "mybot v1 is not qualified for cargo_noir (60+0.5/10): start: exited with status 1" in printed
+    [command] = [line for line in printed.splitlines() if line.startswith("to try again: ")]
     assert command.endswith("dogana ladder requalify 'mybot v1' --home home")
     dogana(*shlex.split(command.removeprefix("to try again: dogana ")))
     assert dogana(*submit).stdout == "nothing new: these files are mybot v1 already\n"
@@ -620,11 +626,11 @@ COMMANDS = [
 
 @pytest.mark.parametrize("words", mostly_long(COMMANDS, 3), ids=lambda words: " ".join(words[:2]))
 def test_tables_can_be_read_at_80_columns(home: Home, words: list[str]) -> None:
-    with Store(home.database, create=False) as chronicle:
-        chronicle.file.write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])
-        failed, _ = chronicle.roster.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
-        chronicle.admission.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {LOUD}{'words ' * 30}")
-        chronicle.file.write(
+    with Store(home.database, create=False) as store:
+        store.file.write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])
+        failed, _ = store.roster.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
+        store.admission.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {LOUD}{'words ' * 30}")
+        store.file.write(
             "update conditions set options = ?", [json.dumps({"last_turn": 9, "option" * 9: f"{LOUD}words" * 9})]
         )
     lines = at_80(home, *words)
@@ -643,10 +649,10 @@ def test_tables_can_be_read_at_80_columns(home: Home, words: list[str]) -> None:
 # --- export -------------------------------------------------------------------------------------------------
 
 
-def test_an_export_has_a_row_for_each_seat_of_each_match(dogana: Dogana, told: Home, tmp_path: Path) -> None:
-    matches = all_matches(told)
+def test_an_export_has_a_row_for_each_seat_of_each_match(dogana: Dogana, shared_home: Home, tmp_path: Path) -> None:
+    matches = all_matches(shared_home)
     for name in ("all.csv", "all.json"):
-        assert f"{name} has" in dogana("ladder", "export", name, "--home", told.folder).stdout
+        assert f"{name} has" in dogana("ladder", "export", name, "--home", shared_home.folder).stdout
     with (tmp_path / "all.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     documents = json.loads((tmp_path / "all.json").read_text())
@@ -658,8 +664,8 @@ def test_an_export_has_a_row_for_each_seat_of_each_match(dogana: Dogana, told: H
     assert rows[0].keys() == documents[0].keys()
 
 
-def test_no_text_in_an_export_is_a_formula_or_an_escape(dogana: Dogana, told: Home, tmp_path: Path) -> None:
-    dogana("ladder", "export", "all.csv", "--home", told.folder)
+def test_no_text_in_an_export_is_a_formula_or_an_escape(dogana: Dogana, shared_home: Home, tmp_path: Path) -> None:
+    dogana("ladder", "export", "all.csv", "--home", shared_home.folder)
     text = (tmp_path / "all.csv").read_text()
     check(text)
     with (tmp_path / "all.csv").open(newline="") as file:
@@ -674,17 +680,27 @@ def test_a_cell_that_begins_like_a_formula_is_text(beginning: str) -> None:
 
 
 def test_an_export_that_fails_leaves_the_earlier_file(
-    dogana: Dogana, dogana_process: Dogana, told: Home, tmp_path: Path
+    dogana: Dogana, dogana_process: Dogana, shared_home: Home, tmp_path: Path
 ) -> None:
     (tmp_path / "all.json").write_text("earlier")
     just_enough_for_sqlite = 36_000
     ended = dogana_process(
-        "ladder", "export", "all.json", "--force", "--home", told.folder, status=1, max_bytes=just_enough_for_sqlite
+        "ladder",
+        "export",
+        "all.json",
+        "--force",
+        "--home",
+        shared_home.folder,
+        status=1,
+        max_bytes=just_enough_for_sqlite,
     )
     assert ended.stderr == "dogana: all.json: File too large\n"
     assert (tmp_path / "all.json").read_text() == "earlier"
     assert {path.name for path in tmp_path.iterdir()} == {"all.json"}
-    assert "must end with .csv or .json" in dogana("ladder", "export", "x.txt", "--home", told.folder, status=1).stderr
+    assert (
+        "must end with .csv or .json"
+        in dogana("ladder", "export", "x.txt", "--home", shared_home.folder, status=1).stderr
+    )
 
 
 def test_an_empty_ladder_has_nothing_to_tell_and_says_so(dogana: Dogana, tmp_path: Path) -> None:
@@ -696,6 +712,6 @@ def test_an_empty_ladder_has_nothing_to_tell_and_says_so(dogana: Dogana, tmp_pat
     assert json.loads(dogana("ladder", "bots", "--home", ".", "--json").stdout) == []
 
 
-def test_what_cannot_be_paged_is_told(told: Home) -> None:
-    with Store(told.database, create=False) as chronicle, pytest.raises(LadderError, match="does not count"):
-        chronicle.history.matches(1, before="nothing")
+def test_what_cannot_be_paged_is_told(shared_home: Home) -> None:
+    with Store(shared_home.database, create=False) as store, pytest.raises(LadderError, match="does not count"):
+        store.history.matches(1, before="nothing")

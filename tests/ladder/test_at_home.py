@@ -191,7 +191,7 @@ def test_recomputing_gives_the_same_ratings(tmp_path: Path) -> None:
         for guests, outcome in ((True, None), (False, None), (False, Outcome.START)):
             for match in next(blocks_with(store, version, guests=guests)):
                 counted(store, match, outcome=outcome)
-        assert compare(Home(tmp_path), store).differences.told == []
+        assert compare(Home(tmp_path), store).differences.reported == []
 
 
 def test_tables_tell_who_plays_from_home(
@@ -204,17 +204,17 @@ def test_tables_tell_who_plays_from_home(
             counted(store, match)
     dogana = in_process(tmp_path, monkeypatch, capfd)
 
-    def shown(*words: str) -> str:
+    def output(*words: str) -> str:
         return dogana("ladder", *words, "--home", str(tmp_path)).stdout
 
-    assert "remote v1: at home, on the machine of its author" in shown("top", GAME.name)
-    assert re.search(r"at home *$", shown("show", "remote"), re.MULTILINE)
-    assert "its log" not in shown("show", "remote")
-    assert re.search(r"remote v1 .* at home *$", shown("bots"), re.MULTILINE)
-    assert re.search(r"remote v1 .*at home", shown("queue", GAME.name))
+    assert "remote v1: at home, on the machine of its author" in output("top", GAME.name)
+    assert re.search(r"at home *$", output("show", "remote"), re.MULTILINE)
+    assert "its log" not in output("show", "remote")
+    assert re.search(r"remote v1 .* at home *$", output("bots"), re.MULTILINE)
+    assert re.search(r"remote v1 .*at home", output("queue", GAME.name))
     with Store(tmp_path / "ladder.db", create=False) as store:
         store.roster.disconnect()
-    assert "remote v1: not connected" in shown("top", GAME.name)
+    assert "remote v1: not connected" in output("top", GAME.name)
 
 
 # --- offers ---------------------------------------------------------------------------------------------------
@@ -260,13 +260,13 @@ def offer(**changes: Any) -> pb.Offer:
     ],
 )
 def test_an_offer_that_cannot_be_is_refused_and_leaves_nothing(home: Home, wrong: dict[str, Any], reason: str) -> None:
-    with Store(home.database, create=False) as chronicle:
-        before = chronicle.roster.versions()
+    with Store(home.database, create=False) as store:
+        before = store.roster.versions()
     with pytest.raises(DoganaError, match=reason):
         Desk(home, Caller("ann")).offer(offered_bot(**wrong))
-    with Store(home.database, create=False) as chronicle:
-        assert chronicle.roster.versions() == before
-        assert chronicle.roster.connected() == {}
+    with Store(home.database, create=False) as store:
+        assert store.roster.versions() == before
+        assert store.roster.connected() == {}
 
 
 def test_the_same_content_is_the_same_version_and_an_older_one_is_refused(home: Home) -> None:
@@ -357,8 +357,8 @@ def limited(**limits: Any) -> Limits:
 
 
 def connections(home: Home) -> int:
-    with Store(home.database, create=False) as chronicle:
-        return len(chronicle.roster.connected())
+    with Store(home.database, create=False) as store:
+        return len(store.roster.connected())
 
 
 async def test_a_connection_is_there_as_long_as_its_stream(home: Home, tokens: dict[str, str]) -> None:

@@ -76,8 +76,8 @@ class Attacked:
             file.execute("delete from events")
             previous = FIRST_HASH
             for number, entry in enumerate(entries, 1):
-                told = {name: value for name, value in entry.items() if name != "hash"}
-                line, previous = link(previous, told)
+                content = {name: value for name, value in entry.items() if name != "hash"}
+                line, previous = link(previous, content)
                 file.execute("insert into events values (?, ?)", [number, line.decode()])
         file.close()
 

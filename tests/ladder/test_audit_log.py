@@ -93,8 +93,8 @@ def test_an_entry_with_a_time_before_that_of_an_earlier_one_is_named(home: Home,
     place = entries.index(result)
     before = datetime.fromisoformat(entries[place - 1]["at"])
     result["at"] = (before - timedelta(seconds=seconds)).isoformat(timespec="milliseconds")
-    told = check(forge(log, entries, key_of(home)), None).earlier
-    assert told == [f"entry {place + 1}, at {result['at']}, is {seconds:,.3f} s earlier than one before it"] * (
+    earlier = check(forge(log, entries, key_of(home)), None).earlier
+    assert earlier == [f"entry {place + 1}, at {result['at']}, is {seconds:,.3f} s earlier than one before it"] * (
         seconds > 0
     )
 
@@ -102,8 +102,8 @@ def test_an_entry_with_a_time_before_that_of_an_earlier_one_is_named(home: Home,
 def test_a_signature_that_is_older_than_what_it_signs_is_named(home: Home, log: Path) -> None:
     entries = entries_of(log)
     entries[-1]["at"] = "2999-01-01T00:00:00.000+00:00"
-    [told] = check(forge(log, entries, key_of(home)), None).earlier
-    assert told.startswith(f"entry {len(entries) + 1}, at {AT}, is ")
+    [line] = check(forge(log, entries, key_of(home)), None).earlier
+    assert line.startswith(f"entry {len(entries) + 1}, at {AT}, is ")
 
 
 def test_a_clock_that_steps_back_is_shown_by_the_command(
@@ -219,10 +219,10 @@ def test_a_log_is_written_and_checked_by_commands(dogana: Dogana, home: Home, lo
         store.roster.add_version("late", "ann", "x", ["./bot"], ["cargo_noir"])
     said = dogana("ladder", "audit-log", "later.jsonl", "--previous", "log.jsonl", "--home", "home").stdout
     assert "1 of them new" in said
-    told = dogana("verify-log", "later.jsonl", "--key", public.text, "--previous", "log.jsonl").stdout
-    assert f"signed by ladder {public.fingerprint}" in told
-    assert "log.jsonl is a beginning of it; 1 entries were added" in told
-    assert "unfinished: block 3" in told
+    printed = dogana("verify-log", "later.jsonl", "--key", public.text, "--previous", "log.jsonl").stdout
+    assert f"signed by ladder {public.fingerprint}" in printed
+    assert "log.jsonl is a beginning of it; 1 entries were added" in printed
+    assert "unfinished: block 3" in printed
     document = json.loads(dogana("verify-log", "later.jsonl", "--key", "home/key.pub", "--json").stdout)
     assert (document["holds"], document["fingerprint"], document["seeds"]) == (True, public.fingerprint, 2)
     ended = dogana("verify-log", "log.jsonl", "--key", "home/key.pub", "--previous", "later.jsonl", status=1)

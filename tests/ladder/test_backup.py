@@ -41,10 +41,10 @@ def test_a_backup_that_is_taken_while_a_run_goes_on_is_a_whole_ladder(dogana: Do
     assert logged(restored)
     assert all(find_logs(restored, match_id) == find_logs(home, match_id) for match_id in logged(restored))
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "restored/home").stdout
-    kept = results(tmp_path / "restored")
-    assert 3 <= kept <= results(tmp_path)
+    found = results(tmp_path / "restored")
+    assert 3 <= found <= results(tmp_path)
     dogana("ladder", "run", "--game", "cargo_noir", "--matches", 1, "--home", "restored/home", "--unconfined")
-    assert results(tmp_path / "restored") > kept
+    assert results(tmp_path / "restored") > found
 
 
 def test_a_backup_never_replaces_a_file(tmp_path: Path) -> None:

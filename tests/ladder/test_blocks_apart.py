@@ -147,7 +147,7 @@ def test_no_two_matches_of_a_block_are_played_at_a_time_and_all_workers_have_one
 # --- without processes: time goes when nothing more can begin ---------------------------------------------
 
 
-class Hall:
+class SimulatedPool:
     """Stands where the pool is: it has so many places, and each match takes as long as chance says.
 
     Attributes:
@@ -163,10 +163,10 @@ class Hall:
         self._chance = random.Random(seed)
         self._numbers = count()
 
-    def __call__(self, *_: object) -> Hall:
+    def __call__(self, *_: object) -> SimulatedPool:
         return self
 
-    def __enter__(self) -> Hall:
+    def __enter__(self) -> SimulatedPool:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -227,7 +227,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 def play(
     home: Path,
     store: Store,
-    hall: Hall,
+    pool: SimulatedPool,
     monkeypatch: pytest.MonkeyPatch,
     matches: int | None,
     stop: Callable[[], bool] = lambda: False,
@@ -244,8 +244,8 @@ def play(
             self.connect(version.id, places)
 
     monkeypatch.setattr(Roster, "disconnect", connect_again)
-    monkeypatch.setattr(running, "Pool", hall)
-    keep_time_by(hall, monkeypatch)
+    monkeypatch.setattr(running, "Pool", pool)
+    keep_time_by(pool, monkeypatch)
     invite = (lambda _: None) if matches is None else None
     plan = RunPlan([agree(GAME, {}, seats)], matches, 1, CONTROL, invite=invite, **settings)
     with closing(run(Home(home), store, plan)) as steps:
@@ -271,9 +271,9 @@ def test_blocks_stay_apart_whatever_is_void_given_up_or_taken_up_again(
 
     for _ in range(4):  # a served ladder, stopped in the middle of things
         before = len(watch.ended)
-        hall = Hall(watch, places, end_of, chance.randrange(1000))
+        pool = SimulatedPool(watch, places, end_of, chance.randrange(1000))
         most = before + chance.randrange(15, 40)
-        play(tmp_path, store, hall, monkeypatch, None, watch.until(most), at_home, max_given_up=1000)
+        play(tmp_path, store, pool, monkeypatch, None, watch.until(most), at_home, max_given_up=1000)
         assert store.schedule.open_matches() != {}
     assert watch.overlaps == []
     assert watch.most == places
@@ -287,12 +287,12 @@ def test_no_place_is_empty_as_long_as_more_is_to_be_played(
     watch = Watch()
     for number in range(bots):
         enter(store, f"bot{number}", qualified=True)
-    hall = Hall(watch, places, finished)
-    play(tmp_path, store, hall, monkeypatch, 80)
+    pool = SimulatedPool(watch, places, finished)
+    play(tmp_path, store, pool, monkeypatch, 80)
     assert watch.overlaps == []
     last = max(GAME.seat_counts)
     assert 80 <= watch.counted < 80 + last  # as many blocks as it takes, and no more
-    assert set(hall.idle[: 80 - places * last]) == {0}
+    assert set(pool.idle[: 80 - places * last]) == {0}
 
 
 def test_a_bot_at_home_plays_as_many_matches_at_a_time_as_it_offers(
@@ -318,7 +318,7 @@ def test_a_bot_at_home_plays_as_many_matches_at_a_time_as_it_offers(
     play(
         tmp_path,
         store,
-        Hall(watch, 8, finished),
+        SimulatedPool(watch, 8, finished),
         monkeypatch,
         None,
         lambda: watch.counted >= 40,
@@ -341,8 +341,8 @@ def test_a_run_that_is_stopped_again_and_again_while_bots_come_plays_and_lets_th
         for _ in range(3):
             enter(store, f"bot{next(names)}", qualified=False)
         most = len(watch.ended) + 2
-        hall = Hall(watch, 1, finished)
-        play(tmp_path, store, hall, monkeypatch, matches, watch.until(most))
+        pool = SimulatedPool(watch, 1, finished)
+        play(tmp_path, store, pool, monkeypatch, matches, watch.until(most))
     assert watch.counted >= 10  # a block has two to five matches, and follows at most `MAX_NEWCOMERS` newcomers
     assert watch.tried >= 10
 
@@ -360,8 +360,8 @@ def test_newcomers_who_come_one_after_the_other_do_not_hold_up_the_matches(
         enter(store, f"bot{next(names)}", qualified=False)
         return finished(match)
 
-    hall = Hall(watch, places, end_of)
-    play(tmp_path, store, hall, monkeypatch, matches, lambda: len(watch.ended) >= 30)
+    pool = SimulatedPool(watch, places, end_of)
+    play(tmp_path, store, pool, monkeypatch, matches, lambda: len(watch.ended) >= 30)
     blocks = {match.block for match, _ in watch.ended} - {None}
     assert watch.counted > 0
     assert watch.tried <= MAX_NEWCOMERS * (len(blocks) + 2)
@@ -377,7 +377,7 @@ def test_all_newcomers_of_a_run_have_tried_when_it_ends_and_those_that_came_late
         enter(store, f"bot{next(names)}", qualified=False)
         return finished(match)
 
-    play(tmp_path, store, Hall(watch, 2, end_of), monkeypatch, 1)
+    play(tmp_path, store, SimulatedPool(watch, 2, end_of), monkeypatch, 1)
     assert {match.seats[0] for match, _ in watch.ended if match.block is None} == set(there)
     assert watch.counted >= 1
 
@@ -387,7 +387,7 @@ def test_a_bot_plays_in_the_run_that_lets_it_qualify(
 ) -> None:
     watch = Watch()
     version = enter(store, "bot", qualified=False)
-    play(tmp_path, store, Hall(watch, 4, finished), monkeypatch, 1)
+    play(tmp_path, store, SimulatedPool(watch, 4, finished), monkeypatch, 1)
     assert [match.block is None for match, _ in watch.ended] == [True, False, False]
     assert all(version in match.seats for match, _ in watch.ended)
 
@@ -404,7 +404,7 @@ def test_whoever_qualifies_while_blocks_are_played_is_in_the_next_ones(
             new.append(enter(store, f"new{len(new)}", qualified=False))
         return finished(match)
 
-    play(tmp_path, store, Hall(watch, 2, end_of), monkeypatch, None, lambda: watch.counted >= 40)
+    play(tmp_path, store, SimulatedPool(watch, 2, end_of), monkeypatch, None, lambda: watch.counted >= 40)
     assert watch.tried == len(new) == 3
     played = {version for match, _ in watch.ended if match.block is not None for version in match.seats}
     assert set(new) <= played

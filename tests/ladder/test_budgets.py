@@ -55,10 +55,10 @@ def allow(folder: Path, author: str, matches: int | None) -> None:
 class Play:
     """Blocks of a run, which are played at once; `matches` counts those of each author."""
 
-    def __init__(self, kept: Store, blocks: Blocks | None = None, thinks: Mapping[str, float] | None = None) -> None:
-        self.store = kept
+    def __init__(self, store: Store, blocks: Blocks | None = None, thinks: Mapping[str, float] | None = None) -> None:
+        self.store = store
         self.thinks = thinks or {}
-        self.blocks = blocks or Blocks(kept, CONDITION, SEATS)
+        self.blocks = blocks or Blocks(store, CONDITION, SEATS)
         self.matches = Counter[str]()
         self.tables: list[set[int]] = []
 
@@ -81,20 +81,20 @@ class Play:
 
 
 def test_who_has_used_up_a_budget_plays_no_more_and_the_last_block_is_whole(tmp_path: Path, clock: Day) -> None:
-    with ladder(tmp_path, bots=7) as kept:
+    with ladder(tmp_path, bots=7) as store:
         allow(tmp_path, "author0", 7)
-        run = Play(kept)
+        run = Play(store)
         run.play(40)
         assert 7 <= run.matches["author0"] < 7 + max(SEATS) - 1
         assert min(run.matches[f"author{n}"] for n in range(1, 7)) > 20
-        assert differences(kept) == []
+        assert differences(store) == []
 
 
 def test_all_bots_of_an_author_and_all_conditions_have_one_budget(tmp_path: Path, clock: Day) -> None:
-    with ladder(tmp_path, bots=7) as kept:
-        add(kept, "second", "author0")
+    with ladder(tmp_path, bots=7) as store:
+        add(store, "second", "author0")
         allow(tmp_path, "author0", 8)
-        here, there = Play(kept), Play(kept, Blocks(kept, OTHER, SEATS))
+        here, there = Play(store), Play(store, Blocks(store, OTHER, SEATS))
         for _ in range(20):
             here.play(1)
             there.play(1)
@@ -106,29 +106,29 @@ def test_a_restart_gives_nobody_more(tmp_path: Path, clock: Day) -> None:
     allow(tmp_path, "author0", 7)
     total = 0
     for _ in range(10):
-        with Store(tmp_path / "ladder.db", create=False) as kept:
-            run = Play(kept)
+        with Store(tmp_path / "ladder.db", create=False) as store:
+            run = Play(store)
             run.play(3)
             total += run.matches["author0"]
     assert 7 <= total < 7 + max(SEATS) - 1
 
 
 def test_at_midnight_the_same_run_gives_the_budget_of_another_day(tmp_path: Path, clock: Day) -> None:
-    with ladder(tmp_path, bots=7) as kept:
+    with ladder(tmp_path, bots=7) as store:
         allow(tmp_path, "author0", 7)
-        run = Play(kept)
+        run = Play(store)
         run.play(20)
         before = run.matches["author0"]
         clock.day = "2026-01-02"
         run.play(20)
         assert 7 <= run.matches["author0"] - before < 7 + max(SEATS) - 1
-        assert differences(kept) == []
+        assert differences(store) == []
 
 
 def test_another_budget_holds_at_once_and_none_lifts_it(tmp_path: Path, clock: Day) -> None:
-    with ladder(tmp_path, bots=7) as kept:
+    with ladder(tmp_path, bots=7) as store:
         allow(tmp_path, "author0", 3)
-        run = Play(kept)
+        run = Play(store)
         run.play(15)
         had = run.matches["author0"]
         allow(tmp_path, "author0", had + 1)
@@ -141,25 +141,25 @@ def test_another_budget_holds_at_once_and_none_lifts_it(tmp_path: Path, clock: D
 
 
 def test_the_bound_of_the_others_holds_while_authors_rest_and_come_back(tmp_path: Path, clock: Day) -> None:
-    with ladder(tmp_path, bots=8) as kept:
+    with ladder(tmp_path, bots=8) as store:
         for number in range(4):
             allow(tmp_path, f"author{number}", 2 + number)
-        run = Play(kept)
+        run = Play(store)
         for day in range(1, 5):
             clock.day = f"2026-01-{day:02}"
             run.play(15)
-        bound = queue(kept, CONDITION).most_blocks(8, SEATS)
+        bound = queue(store, CONDITION).most_blocks(8, SEATS)
         for version in range(5, 9):
             seen = [-1, *(number for number, table in enumerate(run.tables) if version in table), len(run.tables)]
             assert max(later - earlier for earlier, later in pairwise(seen)) <= bound
 
 
 def test_house_bots_have_no_budget(tmp_path: Path, clock: Day) -> None:
-    with ladder(tmp_path, bots=2) as kept:
-        add(kept, "anchor", HOUSE)
+    with ladder(tmp_path, bots=2) as store:
+        add(store, "anchor", HOUSE)
         with pytest.raises(LadderError, match="anchors"):
             allow(tmp_path, HOUSE, 1)
-        run = Play(kept)
+        run = Play(store)
         run.play(20)
         assert run.matches[HOUSE] > 1
 
@@ -171,9 +171,9 @@ def test_nobody_can_be_limited_who_is_not_known(tmp_path: Path) -> None:
 
 
 def test_a_run_that_finds_too_few_says_whose_budget_is_used_up(tmp_path: Path, clock: Day) -> None:
-    with ladder(tmp_path, bots=2) as kept:
+    with ladder(tmp_path, bots=2) as store:
         allow(tmp_path, "author0", 2)
-        run = Play(kept)
+        run = Play(store)
         run.play(1)
         with pytest.raises(TooFew, match=r"out of their budget until 00:00 UTC: author0"):
             run.play(1)
@@ -182,9 +182,9 @@ def test_a_run_that_finds_too_few_says_whose_budget_is_used_up(tmp_path: Path, c
 
 
 def test_the_queue_and_the_list_say_who_rests_and_until_when(tmp_path: Path, dogana: Dogana) -> None:
-    with ladder(tmp_path, bots=7) as kept:
+    with ladder(tmp_path, bots=7) as store:
         dogana("ladder", "author", "budget", "author0", "--matches-a-day", "3", "--home", tmp_path)
-        run = Play(kept)
+        run = Play(store)
         run.play(15)
         had = run.matches["author0"]
     said = json.loads(dogana("ladder", "queue", "--home", tmp_path, "--json").stdout)
@@ -219,8 +219,8 @@ def test_a_bot_that_thinks_longest_has_as_many_matches_as_the_others(tmp_path: P
     tables = []
     for seconds in (0.01, 3600.0):
         (tmp_path / str(seconds)).mkdir()
-        with ladder(tmp_path / str(seconds), bots=7) as kept:
-            run = Play(kept, thinks={"author0": seconds})
+        with ladder(tmp_path / str(seconds), bots=7) as store:
+            run = Play(store, thinks={"author0": seconds})
             run.play(30)
             tables.append(run.tables)
     assert tables[0] == tables[1]

@@ -43,8 +43,8 @@ def version_of(number: int) -> pb.OfferRequest:
 
 
 def versions_at_home(home: Home) -> int:
-    with Store(home.database, create=False) as chronicle:
-        return sum(one.is_at_home for one in chronicle.roster.versions().values())
+    with Store(home.database, create=False) as store:
+        return sum(one.is_at_home for one in store.roster.versions().values())
 
 
 async def test_an_author_can_offer_as_many_new_versions_as_submit_and_known_ones_always(
@@ -108,8 +108,8 @@ async def test_who_is_gone_and_back_before_it_was_written_stays_connected(
     monkeypatch.setattr(server_module, "disconnect", late)
 
     def since() -> list[str]:
-        with Store(home.database, create=False) as chronicle:
-            return [one.since for one in chronicle.roster.connected().values()]
+        with Store(home.database, create=False) as store:
+            return [one.since for one in store.roster.connected().values()]
 
     with on_a_server(home) as address:
         channel, call = await connect(address, tokens["ann"])
@@ -161,9 +161,9 @@ async def test_who_comes_back_is_told_of_the_seats_that_wait(home: Home, tokens:
         one = invitation(home)
         called.invite(one)
         channel, call = await leave_and_come(address, tokens["ann"], channel)
-        told = await message_of(call, "invitation")
-        assert (told.match, told.token, told.seat) == (one.match.match_id, "shown", one.seat)
-        assert 0 < told.join_seconds <= 30
+        received = await message_of(call, "invitation")
+        assert (received.match, received.token, received.seat) == (one.match.match_id, "shown", one.seat)
+        assert 0 < received.join_seconds <= 30
         await channel.close()
 
 

@@ -27,7 +27,7 @@ from ladder.questions.rows import TREND_BLOCKS
 from ladder.questions.standings import TopRequest
 from tests.ladder.archived import put_logs
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, result_of
-from tests.ladder.real_ladder import FAULTY, told_ladder
+from tests.ladder.real_ladder import FAULTY, played_ladder
 
 PLAYED = 48
 
@@ -35,13 +35,13 @@ PLAYED = 48
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder that no test changes."""
-    return told_ladder(tmp_path_factory.mktemp("told") / "home", PLAYED)
+    return played_ladder(tmp_path_factory.mktemp("shared") / "home", PLAYED)
 
 
 @pytest.fixture(scope="module")
 def matches(home: Home) -> list[PlayedMatch]:
-    with Store(home.database, create=False) as chronicle:
-        return list(chronicle.history.all_played())
+    with Store(home.database, create=False) as store:
+        return list(store.history.all_played())
 
 
 @pytest.fixture(scope="module")
@@ -101,12 +101,12 @@ def test_a_crosstable_has_every_two_of_the_best_as_comparing_them_has(desk: Desk
 
 
 def test_a_bot_that_is_compared_is_its_newest_version_that_has_played(home: Home, tmp_path: Path) -> None:
-    home = told_ladder(tmp_path / "home", 6)
-    with Store(home.database, create=False) as chronicle:
-        chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
-    asked = Desk(home)
-    assert asked.ask(CompareRequest(one="best", other="good")).one.version == 1
-    newer = asked.ask(CompareRequest(one="best v2", other="best"))
+    home = played_ladder(tmp_path / "home", 6)
+    with Store(home.database, create=False) as store:
+        store.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+    folder_desk = Desk(home)
+    assert folder_desk.ask(CompareRequest(one="best", other="good")).one.version == 1
+    newer = folder_desk.ask(CompareRequest(one="best v2", other="best"))
     assert (newer.one.version, newer.other.version, list(newer.comparisons)) == (2, 1, [])
 
 
@@ -163,14 +163,14 @@ def test_the_trend_in_a_table_is_the_end_of_the_history_of_the_bot(desk: Desk) -
 
 
 def test_a_version_is_new_in_its_first_blocks_as_long_as_it_is_scheduled(tmp_path: Path) -> None:
-    home = told_ladder(tmp_path / "home", 2)
+    home = played_ladder(tmp_path / "home", 2)
     [table] = Desk(home).ask(TopRequest(game=GAME.name)).tables
     assert {one.bot: one.is_new for one in table.versions}["best"]
-    with Store(home.database, create=False) as chronicle:
-        chronicle.roster.add_version("untried", "fay", "its hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as store:
+        store.roster.add_version("untried", "fay", "its hash", ["./bot"], [GAME.name])
         for number in range(12):
-            for match in next_matches(chronicle, number):
-                count(chronicle, match, result_of(match, range(1, len(match.seats) + 1)), "hash")
+            for match in next_matches(store, number):
+                count(store, match, result_of(match, range(1, len(match.seats) + 1)), "hash")
     [table] = Desk(home).ask(TopRequest(game=GAME.name)).tables
     assert not any(one.is_new for one in table.versions)
 
@@ -198,15 +198,15 @@ def test_a_bot_is_shown_by_seat_and_with_its_times(desk: Desk, matches: list[Pla
 
 
 def test_a_bot_is_shown_with_what_it_used_as_far_as_that_is_known(tmp_path: Path) -> None:
-    home = told_ladder(tmp_path / "home", 12)
+    home = played_ladder(tmp_path / "home", 12)
 
     def used() -> MeanUsage | None:
         [fared] = Desk(home).ask(ShowRequest(bot="best")).fared
         return fared.used if fared.used is not None else None
 
     assert used() is None
-    with Store(home.database, create=False) as chronicle:
-        seats = chronicle.history.last_seats(chronicle.roster.find_versions("best")[0], CONDITION, 10)
+    with Store(home.database, create=False) as store:
+        seats = store.history.last_seats(store.roster.find_versions("best")[0], CONDITION, 10)
     for number, (match_id, seat) in enumerate(seats[:3]):
         usage = {"memory_peak": 1000 + number, "memory_kills": 0, "tasks_peak": 1, "cpu_seconds": float(number)}
         put_logs(home, match_id, {USAGE: json.dumps({str(seat): usage}).encode()})
@@ -215,13 +215,13 @@ def test_a_bot_is_shown_with_what_it_used_as_far_as_that_is_known(tmp_path: Path
 
 
 def test_the_history_of_a_bot_goes_on_with_its_next_version(tmp_path: Path) -> None:
-    home = told_ladder(tmp_path / "home", 10)
-    with Store(home.database, create=False) as chronicle:
-        newer, _ = chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
-        chronicle.admission.qualify(newer.id, CONDITION, passed=True, reason="")
+    home = played_ladder(tmp_path / "home", 10)
+    with Store(home.database, create=False) as store:
+        newer, _ = store.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        store.admission.qualify(newer.id, CONDITION, passed=True, reason="")
         for number in range(8):
-            for match in next_matches(chronicle, number):
-                count(chronicle, match, result_of(match, range(1, len(match.seats) + 1)), "hash")
+            for match in next_matches(store, number):
+                count(store, match, result_of(match, range(1, len(match.seats) + 1)), "hash")
     [fared] = Desk(home).ask(ShowRequest(bot="best")).fared
     assert {rating.version for rating in fared.blocks} == {2}
     assert {rating.version for rating in fared.history} == {1, 2}
@@ -231,10 +231,8 @@ def test_the_history_of_a_bot_goes_on_with_its_next_version(tmp_path: Path) -> N
 
 
 def test_who_asks_for_their_own_bot_is_told_so(home: Home) -> None:
-    asked = [
-        Desk(home, caller).ask(ShowRequest(bot="best")).is_own for caller in (Caller("eve"), Caller("dan"), ANYBODY)
-    ]
-    assert asked == [True, False, False]
+    own = [Desk(home, caller).ask(ShowRequest(bot="best")).is_own for caller in (Caller("eve"), Caller("dan"), ANYBODY)]
+    assert own == [True, False, False]
 
 
 # --- matches ------------------------------------------------------------------------------------------------
@@ -271,7 +269,7 @@ def test_a_match_tells_by_how_much_estimates_changed_in_its_block(desk: Desk) ->
         bot: {rating.block: rating.mu for rating in desk.ask(ShowRequest(bot=bot)).fared[0].blocks}
         for bot in ("best", "good", FAULTY)
     }
-    told = 0
+    changed = 0
     for match in listed:
         for seat in match.seats:
             if (history := histories.get(seat.bot)) is None:
@@ -279,10 +277,10 @@ def test_a_match_tells_by_how_much_estimates_changed_in_its_block(desk: Desk) ->
             before = [mu for block, mu in history.items() if block < match.block]
             if before:
                 assert seat.block_change == pytest.approx(history[match.block] - before[-1])
-                told += 1
+                changed += 1
             else:
                 assert seat.block_change is None
-    assert told > 10
+    assert changed > 10
 
 
 def test_a_match_says_why_ratings_changed_in_its_block(home: Home, matches: list[PlayedMatch]) -> None:

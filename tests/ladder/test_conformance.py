@@ -194,7 +194,7 @@ def test_a_bot_that_repeats_a_refused_answer_is_told_so(tmp_path: Path, sandbox:
     """It is no fault: who chooses legal actions only is never refused as illegal."""
     course = course_of("stubborn", tmp_path, sandbox)
     found = asyncio.run(verdicts(course, ["otherwise-after-illegal"]))["otherwise-after-illegal"]
-    assert found.outcome is StepOutcome.TOLD
+    assert found.outcome is StepOutcome.REPORTED
     assert "the same 3 times" in found.said
 
 
@@ -281,7 +281,7 @@ def test_a_program_that_cannot_run_in_the_sandbox_fails_there(tmp_path: Path, sa
 
 @needs_bubblewrap
 def test_what_bots_may_do_in_several_ways_is_told(tmp_path: Path, sandbox: Sandbox) -> None:
-    told = {
+    reported = {
         "ignores SIGTERM": ("sigterm", "it runs on"),
         "wants protocol 1": ("newer-protocol", "it exited with status 1"),
         "shouts": ("output", "the log drops"),
@@ -291,16 +291,16 @@ def test_what_bots_may_do_in_several_ways_is_told(tmp_path: Path, sandbox: Sandb
     tried = {"memory": f"{PLAYS} memory", "output": "token-stays output"}
 
     async def tells(sin: str) -> Verdict:
-        name = told[sin][0]
+        name = reported[sin][0]
         return (await verdicts(course_of(sin, tmp_path, sandbox), tried.get(name, name).split()))[name]
 
     async def all_of_them() -> list[Verdict]:
-        return await asyncio.gather(*map(tells, told))
+        return await asyncio.gather(*map(tells, reported))
 
-    for verdict, (name, said) in zip(asyncio.run(all_of_them()), told.values(), strict=True):
+    for verdict, (name, said) in zip(asyncio.run(all_of_them()), reported.values(), strict=True):
         if verdict.outcome is StepOutcome.SKIPPED and name == "memory":
             continue  # this machine does not tell
-        assert (verdict.outcome, verdict.step.name) == (StepOutcome.TOLD, name)
+        assert (verdict.outcome, verdict.step.name) == (StepOutcome.REPORTED, name)
         assert said in verdict.said
 
 
@@ -335,7 +335,7 @@ def test_nothing_else_is_tried_of_a_bot_that_does_not_play(tmp_path: Path, sandb
 
 
 KIT = ROOT / "agents" / "kits" / "python"
-TURNS = """
+REPEATED_ACTIONS = """
 import random
 from dogana.sdk import play
 
@@ -352,11 +352,11 @@ def test_the_kit_passes_all_steps_and_the_command_says_so(
 ) -> None:
     monkeypatch.setattr(command, "WaitingTimes", lambda: WaitingTimes(idle=0.5))
     command.check(KIT, GAME.name, as_json=True)
-    told = json.loads(capsys.readouterr().out)
-    assert told["failed"] == 0
-    assert [step["step"] for step in told["steps"] if step["outcome"] == "skipped"] == ["architecture", "dropped"]
-    assert [step["step"] for step in told["steps"]] == [step.name for step in steps_for([GAME])]
-    assert told["passed"] + told["told"] + 2 == len(told["steps"])
+    report = json.loads(capsys.readouterr().out)
+    assert report["failed"] == 0
+    assert [step["step"] for step in report["steps"] if step["outcome"] == "skipped"] == ["architecture", "dropped"]
+    assert [step["step"] for step in report["steps"]] == [step.name for step in steps_for([GAME])]
+    assert report["passed"] + report["reported"] + 2 == len(report["steps"])
 
 
 def scripted() -> list[str]:
@@ -371,7 +371,7 @@ def scripted() -> list[str]:
 
 @needs_bubblewrap
 def test_a_bot_that_plays_whole_turns_and_asks_for_labels_passes(tmp_path: Path, sandbox: Sandbox) -> None:
-    (tmp_path / "bot.py").write_text(TURNS)
+    (tmp_path / "bot.py").write_text(REPEATED_ACTIONS)
     tmp_path.chmod(0o755)
     found = asyncio.run(verdicts(of(tmp_path, ["python", "bot.py"], sandbox), scripted()))
     assert not failed(found), why(found)
@@ -416,7 +416,7 @@ def page() -> list[str]:
 
 def mending(step: Step) -> str:
     if not step.mend:
-        return "*told*"
+        return "*reported*"
     page, section = step.see
     file = page.removeprefix("docs/")
     anchor = section.lower().replace("`", "").replace(".", "").replace(" ", "-")

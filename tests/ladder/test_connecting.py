@@ -106,16 +106,16 @@ def test_a_bot_at_home_comes_to_a_rating_and_a_killed_server_loses_nothing(
         server.kill()
         server.wait()
         wait_until_free(address)
-        with Store(home.database, create=False) as chronicle:
-            before = {match.match_id for match in chronicle.history.all_played()}
+        with Store(home.database, create=False) as store:
+            before = {match.match_id for match in store.history.all_played()}
         with served(home.folder, *words):
             wait_until(lambda: rated(address, "remote") >= len(before) + 2)
             client.send_signal(signal.SIGINT)
             assert client.wait(SECONDS) == 0, said.read_text()
             with RemoteLadder(address, Login("ann", token)) as desk:
-                shown = desk.ask(ShowRequest(bot="remote"))
-                assert [one.status for one in shown.versions[-1].standings] == ["not connected"]
-                [fared] = shown.fared
+                answer = desk.ask(ShowRequest(bot="remote"))
+                assert [one.status for one in answer.versions[-1].standings] == ["not connected"]
+                [fared] = answer.fared
                 assert [said.key for said in fared.telemetry] == ["network_ms"]
                 assert not desk.ask(PlayingRequest()).matches
     text = said.read_text()
@@ -123,11 +123,11 @@ def test_a_bot_at_home_comes_to_a_rating_and_a_killed_server_loses_nothing(
     assert len(re.findall(r"place [1-5] of [2-5], score", text)) >= len(before)
     assert len(list(logs.iterdir())) >= len(before)
     assert {stat.S_IMODE(log.stat().st_mode) for log in logs.iterdir()} == {0o600}
-    with Store(home.database, create=False) as chronicle:
-        after = [match.match_id for match in chronicle.history.all_played()]
+    with Store(home.database, create=False) as store:
+        after = [match.match_id for match in store.history.all_played()]
         assert len(after) == len(set(after))
         assert before < set(after)
-        assert compare(home, chronicle).differences.told == []
+        assert compare(home, store).differences.reported == []
     dogana("ladder", "audit-log", tmp_path / "log.jsonl", "--home", home.folder)
     dogana("verify-log", tmp_path / "log.jsonl", "--key", home.public_key)
 
@@ -156,10 +156,10 @@ def test_a_neighbour_who_asks_without_end_costs_a_bot_at_home_no_match(tmp_path:
         finally:
             over.set()
             flooding.join()
-    with Store(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as store:
         outcomes = [
             seat.outcome
-            for match in chronicle.history.matches(100, versions=chronicle.roster.find_versions("remote"))
+            for match in store.history.matches(100, versions=store.roster.find_versions("remote"))
             for seat in match.seats
             if seat.version.is_at_home
         ]
@@ -168,9 +168,9 @@ def test_a_neighbour_who_asks_without_end_costs_a_bot_at_home_no_match(tmp_path:
 
 def rated_here(home: Home, bot: str) -> int:
     """How many matches of a bot count, as the folder says."""
-    with Store(home.database, create=False) as chronicle:
-        found = chronicle.roster.versions_called(bot)
-        return len(chronicle.history.matches(100, versions=found)) if found else 0
+    with Store(home.database, create=False) as store:
+        found = store.roster.versions_called(bot)
+        return len(store.history.matches(100, versions=found)) if found else 0
 
 
 def test_a_client_that_is_killed_loses_its_match_and_keeps_nobody_waiting(
@@ -218,8 +218,8 @@ def test_what_cannot_be_offered_is_told_in_a_line(
         config.mkdir(parents=True)
         (config / "logins.json").write_text(json.dumps({NOWHERE: {"author": "ann", "token": "t", "authority": None}}))
     (tmp_path / "bot.py").write_text(RANDOM)
-    shown = dogana("connect", *words, "--name", "remote", status=1)
-    assert reason in shown.stderr
+    ended = dogana("connect", *words, "--name", "remote", status=1)
+    assert reason in ended.stderr
 
 
 def test_a_match_waits_for_a_bot_that_is_away_and_then_goes_on_without_it(tmp_path: Path) -> None:
@@ -237,14 +237,14 @@ def test_a_match_waits_for_a_bot_that_is_away_and_then_goes_on_without_it(tmp_pa
 
         def played(invite: Callable[[Invitation], None] | None) -> list[str]:
             said = [step.remark.text for step in run(home, store, replace(plan, invite=invite))]
-            assert compare(home, store).differences.told == []
+            assert compare(home, store).differences.reported == []
             return said
 
         assert any("2 matches with bots at home are left until the ladder is served" in text for text in played(None))
         assert len(store.schedule.unfinished(condition)) == 2
         plan = replace(plan, away_seconds=0.5)
-        asked: list[Invitation] = []
-        played(asked.append)
+        invitations: list[Invitation] = []
+        played(invitations.append)
         assert store.schedule.unfinished(condition) == []
-        assert {invitation.match.match_id for invitation in asked} == {match.match_id for match in matches}
+        assert {invitation.match.match_id for invitation in invitations} == {match.match_id for match in matches}
         assert store.results.tallies(condition)[version.id].faults == 2

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bench.ladder import make, name_of
-from ladder.archive.recompute import MAX_TOLD, compare
+from ladder.archive.recompute import MAX_REPORTED, compare
 from ladder.facts.standings import scheduled, standings, statuses
 from ladder.facts.store import Store
 from ladder.model import rating
@@ -33,7 +33,7 @@ from ladder.questions.queue import QueueRequest
 from ladder.questions.standings import TopRequest
 from tests.ladder.made import CONDITION, OTHER, counted_steps, differences, next_matches, play
 
-CROWD = 60
+MANY_VERSIONS = 60
 VERSIONS = 8  # so few that all pairs have met in the short history, too
 
 
@@ -62,7 +62,7 @@ def ladders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Store]:
 def crowded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Store]:
     """Two ladders of many versions; on the second one, all of them have met."""
     folder = tmp_path_factory.mktemp("crowded")
-    return make(folder, 300, CROWD), make(folder, 6000, CROWD)
+    return make(folder, 300, MANY_VERSIONS), make(folder, 6000, MANY_VERSIONS)
 
 
 def block_and_count(store: Store) -> None:
@@ -128,13 +128,13 @@ def test_the_cost_of_a_question_does_not_grow_with_the_versions_that_it_is_not_a
 ) -> None:
     steps = counted_steps(monkeypatch)
 
-    def asked(store: Store) -> None:
+    def question(store: Store) -> None:
         with suppress(LadderError):
             ask(Desk(Home(store.file.path.parent)))
 
     for store in (ladders[1], crowded[1]):
-        asked(store)  # so that the strengths have been computed
-    few, many = (steps(partial(asked, store)) for store in (ladders[1], crowded[1]))
+        question(store)  # so that the strengths have been computed
+    few, many = (steps(partial(question, store)) for store in (ladders[1], crowded[1]))
     assert 0 < many < 1.3 * few
 
 
@@ -154,10 +154,10 @@ def test_the_cost_of_a_page_of_matches_does_not_grow_with_the_history(
     ladders: tuple[Store, Store], wanted: dict[str, Any]
 ) -> None:
     def page(store: Store) -> None:
-        with Store(store.file.path, create=False) as asked:
-            versions = asked.roster.find_versions(wanted["bot"]) if "bot" in wanted else ()
+        with Store(store.file.path, create=False) as reader:
+            versions = reader.roster.find_versions(wanted["bot"]) if "bot" in wanted else ()
             filters = {key: value for key, value in wanted.items() if key != "bot"}
-            found.append(steps_of(asked, lambda: asked.history.matches(10, versions=versions, **filters)))
+            found.append(steps_of(reader, lambda: reader.history.matches(10, versions=versions, **filters)))
 
     found: list[int] = []
     for store in ladders:
@@ -196,13 +196,13 @@ def test_the_cost_of_a_question_does_not_grow_with_the_history(
     """There are no records and no logs here: it looks for them in vain, and looks no further for that."""
     steps = counted_steps(monkeypatch)
 
-    def asked(store: Store) -> None:
+    def question(store: Store) -> None:
         with suppress(LadderError):
             ask(Desk(Home(store.file.path.parent)))
 
     for store in ladders:
-        asked(store)  # so that the strengths have been computed
-    short, long = (steps(partial(asked, store)) for store in ladders)
+        question(store)  # so that the strengths have been computed
+    short, long = (steps(partial(question, store)) for store in ladders)
     assert 0 < long < 1.2 * short
 
 
@@ -217,8 +217,8 @@ def test_all_of_a_history_that_was_made_at_once_follows_from_its_events_but_for_
         assert list(store.evidence.broken()) == [
             match.match_id for match in store.history.all_played()
         ]  # it has no records
-        assert len(found.broken.told) == MAX_TOLD
-        assert all("there is no such record" in problem for problem in found.broken.told)
+        assert len(found.broken.reported) == MAX_REPORTED
+        assert all("there is no such record" in problem for problem in found.broken.reported)
 
 
 @pytest.mark.long
@@ -232,7 +232,9 @@ def test_the_memory_of_a_comparison_does_not_grow_with_the_history(
         tracemalloc.start()
         try:
             found = compare(Home(store.file.path.parent), store)
-            assert found.untold > found.matches > MAX_TOLD  # the records, and the ratings of two versions at least
+            assert (
+                found.unreported > found.matches > MAX_REPORTED
+            )  # the records, and the ratings of two versions at least
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -95,8 +95,8 @@ def test_a_recomputation_names_an_event_that_cannot_have_happened(
 def test_events_whose_views_are_missing_and_views_whose_events_are_missing_are_told(home: Home) -> None:
     with Store(home.database, create=False) as store:
         chained(store, "retirement", {"version": "bot0 v1", "retired": True})
-        [told] = differences(store)
-        assert told.startswith("retirements: lacks id 1, version 1, retired 1, ")
+        [difference] = differences(store)
+        assert difference.startswith("retirements: lacks id 1, version 1, retired 1, ")
         with store.writing():
             store.file.write("delete from events where number > (select max(number) - 4 from events)")
         assert any(line.startswith("voids: has id 1, match ") for line in differences(store))
@@ -107,9 +107,9 @@ def test_a_log_is_never_repaired(home: Home) -> None:
         database.execute("update events set line = replace(line, 'bot1', 'bot2')")
         database.execute("update tallies set wins = wins + 1")
     with Store(home.database, create=False) as store:
-        told = list(store.log.lines())
+        lines = list(store.log.lines())
         assert not repair(home, store, count_lost=True).repaired
-        assert list(store.log.lines()) == told
+        assert list(store.log.lines()) == lines
         assert compare(home, store).log != ""
 
 

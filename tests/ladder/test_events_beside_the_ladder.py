@@ -28,7 +28,7 @@ from tests.ladder.announced import Clock, clock, closed, play_out, set_clock, te
 from tests.ladder.logged import Entries, entries_of, first, forge, key_of, written
 from tests.ladder.made import differences, ladder, next_matches
 from tests.ladder.made import play as play_match
-from tests.ladder.test_blocks_apart import Hall, Watch, enter, finished, play, store
+from tests.ladder.test_blocks_apart import SimulatedPool, Watch, enter, finished, play, store
 
 __all__ = ["clock", "store"]
 
@@ -52,7 +52,7 @@ def test_an_event_gets_its_share_of_the_matches_and_the_ladder_the_others(
         enter(store, f"bot{number}", qualified=True)
     closed(store, clock, top=4, blocks=8, share=share)
     watch = Watch()
-    play(tmp_path, store, Hall(watch, places, finished), monkeypatch, None, lambda: is_over(store))
+    play(tmp_path, store, SimulatedPool(watch, places, finished), monkeypatch, None, lambda: is_over(store))
     of_event = [match.tournament is not None for match, _ in watch.ended]
     last = len(of_event) - of_event[::-1].index(True)
     assert sum(of_event) == 6 * 8 * 2
@@ -70,7 +70,7 @@ def test_a_run_with_a_number_of_matches_plays_that_many_and_the_whole_event(
         enter(store, f"bot{number}", qualified=True)
     closed(store, clock)
     watch = Watch()
-    play(tmp_path, store, Hall(watch, 2, finished), monkeypatch, matches)
+    play(tmp_path, store, SimulatedPool(watch, 2, finished), monkeypatch, matches)
     assert sum(match.tournament is not None for match, _ in watch.ended) == 24
     assert sum(match.tournament is None for match, _ in watch.ended) in range(matches, matches + 6)
     assert is_over(store)
@@ -90,7 +90,7 @@ def test_an_event_closes_while_a_match_goes_on_and_whoever_qualifies_with_it_is_
             clock.pass_the_close()
         return finished(match)
 
-    play(tmp_path, store, Hall(Watch(), 1, passing), monkeypatch, None, lambda: is_over(store))
+    play(tmp_path, store, SimulatedPool(Watch(), 1, passing), monkeypatch, None, lambda: is_over(store))
     [one] = store.tournaments.all()
     assert sorted(each.version.bot for each in store.tournaments.entrants(one)) == ["bot0", "bot1", "bot2"]
     assert [(version.bot, reason) for version, reason in store.tournaments.left_out(one)] == [
@@ -105,8 +105,8 @@ def rewrite(store: Store, change: Callable[[Entries], Any]) -> None:
     change(lines)
     previous = FIRST_HASH
     with store.writing():
-        for number, told in enumerate(lines, 1):
-            line, previous = link(previous, {name: value for name, value in told.items() if name != "hash"})
+        for number, entry in enumerate(lines, 1):
+            line, previous = link(previous, {name: value for name, value in entry.items() if name != "hash"})
             store.file.write("update events set line = ? where number = ?", [line.decode(), number])
     with Rebuilt(store.file) as rebuilt, store.writing():
         rebuilt.take_events()
@@ -131,8 +131,8 @@ def test_a_recomputation_names_pairings_that_the_organiser_has_chosen_and_repair
         rewrite(made, change)
         found = compare(home, made)
         assert found.log == ""
-        assert found.differences.told == []
-        assert any("has other seats than follow from its entrants" in line for line in found.contradicting.told)
+        assert found.differences.reported == []
+        assert any("has other seats than follow from its entrants" in line for line in found.contradicting.reported)
         assert not repair(home, made, count_lost=True).repaired
 
 
@@ -177,9 +177,9 @@ def test_a_recomputation_names_entrants_that_the_organiser_has_chosen(
                 play_match(made, match, random.Random(f"{seed}"))
         assert compare(home, made).contradicting.count == 0
         rewrite(made, forged)
-        [told] = compare(home, made).contradicting.told
-        assert told.startswith(f"event final: entrant {number} is ")
-        assert "; by the entries before its close it is " in told
+        [line] = compare(home, made).contradicting.reported
+        assert line.startswith(f"event final: entrant {number} is ")
+        assert "; by the entries before its close it is " in line
 
 
 # --- the log ------------------------------------------------------------------------------------------

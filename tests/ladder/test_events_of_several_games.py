@@ -144,8 +144,8 @@ def test_a_run_of_one_game_plays_that_and_leaves_the_other_to_another_run(
     announce(store, terms(conditions=both, top=3))
     clock.pass_the_close()
     run = TournamentMatches(store, both[:1])
-    told = [remark.text for remark in run.advance()]
-    assert told == [
+    remarks = [remark.text for remark in run.advance()]
+    assert remarks == [
         "event final is closed: 3 bots are entered",
         "event final waits for another run; it needs --game yunnan --clock 60+0.5/10",
     ]
@@ -163,9 +163,9 @@ def test_a_block_under_the_condition_of_another_game_contradicts_the_plan(
     next(matches_of(store, conditions=both))
     with store.writing():
         store.file.write("update blocks set condition = 3 - condition where tournament is not null")
-    told = store.tournaments.contradictions()
-    assert len(told) == 2
-    assert all(line.endswith("was not scheduled under the condition of its game") for line in told)
+    contradictions = store.tournaments.contradictions()
+    assert len(contradictions) == 2
+    assert all(line.endswith("was not scheduled under the condition of its game") for line in contradictions)
 
 
 # --- what is shown ------------------------------------------------------------------------------------
@@ -203,12 +203,12 @@ def test_the_crosstable_has_each_meeting_from_both_sides(
     printed = dogana("ladder", "event", "show", "final", "--home", home.folder).stdout
     _, _, crossed = printed.partition("row ahead of column")
     assert [line.count("%") for line in crossed.splitlines() if re.match(r"\s*\d  [a-z]", line)] == [3] * 4
-    shown = page(home, "/events/{event}", event="final")
-    check_markup(shown)
-    table = table_of(shown, "Final table")
+    document = page(home, "/events/{event}", event="final")
+    check_markup(document)
+    table = table_of(document, "Final table")
     assert [head.text for head in table.select("thead th")][5:7] == ["Cargo Noir", "Yunnan"]
-    assert [row["Game"] for row in rows(table_of(shown, "The newest first"))][:2] == ["Yunnan"] * 2
-    cross = rows(table_of(shown, "4 bots in the order of the table"))
+    assert [row["Game"] for row in rows(table_of(document, "The newest first"))][:2] == ["Yunnan"] * 2
+    cross = rows(table_of(document, "4 bots in the order of the table"))
     assert [len([cell for cell in row.values() if "%" in cell]) for row in cross] == [3] * 4
 
 
@@ -217,10 +217,10 @@ def test_an_event_of_several_games_is_announced_and_shown(dogana: Dogana, home: 
     games = ["--game", GAMES[0], "--game", GAMES[1], "--game", GAMES[0]]
     said = dogana("ladder", "event", "new", "final", *games, *new, "--json").stdout
     assert [one["game"] for one in json.loads(said)["conditions"]] == list(GAMES)
-    shown = dogana("ladder", "event", "show", "final", "--home", home.folder).stdout
-    assert "Cargo Noir (60+0.5/10), Yunnan (60+0.5/10)" in shown
-    assert "place 1 over these games" in shown
-    assert "only v1 would not be entered: yunnan: it does not play that" in shown
+    printed = dogana("ladder", "event", "show", "final", "--home", home.folder).stdout
+    assert "Cargo Noir (60+0.5/10), Yunnan (60+0.5/10)" in printed
+    assert "place 1 over these games" in printed
+    assert "only v1 would not be entered: yunnan: it does not play that" in printed
     said = dogana("ladder", "event", "new", "cup", *games, *new, "--option", "last_turn=2", status=1).stderr
     assert said.startswith("dogana: options are those of one game; an event of several has their defaults")
     said = dogana("ladder", "event", "new", "cup", *games, *new, "--clock", "1+1/1", status=1).stderr

@@ -258,9 +258,9 @@ def test_other_seats_another_seed_or_a_missing_match_contradict_the_plan(store: 
     assert store.tournaments.contradictions() == []
     with store.writing():
         store.file.write("update seats set version = 7 - version where match = ?", [first.match_id])
-    [told] = store.tournaments.contradictions()
-    assert told.startswith(f"event final: match {first.match_id}, as round1-table")
-    assert told.endswith("has other seats than follow from its entrants, its seed and the results")
+    [contradiction] = store.tournaments.contradictions()
+    assert contradiction.startswith(f"event final: match {first.match_id}, as round1-table")
+    assert contradiction.endswith("has other seats than follow from its entrants, its seed and the results")
     with store.writing():
         store.file.write("update seats set version = 7 - version where match = ?", [first.match_id])
         store.file.write("update seeds set seed = seed + 1 where block = ?", [second.block])
@@ -285,7 +285,7 @@ def test_a_forged_result_of_an_event_contradicts_the_log(store: Store, clock: Cl
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ("update tournaments set top = 99", "tournaments: has "),
         ("update entrants set place = place + 1 where number = 0", "entrants: has "),
@@ -295,12 +295,12 @@ def test_a_forged_result_of_an_event_contradicts_the_log(store: Store, clock: Cl
         ("update blocks set fixture = 'x' where tournament is not null", "blocks: has "),
     ],
 )
-def test_a_changed_view_of_an_event_is_told(store: Store, clock: Clock, change: str, told: str) -> None:
+def test_a_changed_view_of_an_event_is_told(store: Store, clock: Clock, change: str, message: str) -> None:
     closed(store, clock)
     list(matches_until(store, 1))
     with store.writing():
         store.file.write(change)
-    assert any(line.startswith(told) for line in differences(store))
+    assert any(line.startswith(message) for line in differences(store))
 
 
 # --- what cannot be announced -------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def test_a_served_event_survives_kills_and_later_versions_go_on_in_the_ladder_al
         assert compare(home, store).problems == []
         write(home, store, tmp_path / "log.jsonl")
     assert check(tmp_path / "log.jsonl", None).results >= MATCHES
-    shown = dogana("ladder", "event", "show", "final", "--home", home.folder).stdout
-    assert f"{MATCHES} of {MATCHES} matches" in shown
-    assert "of 100 matches that begin" in shown, "its share is no progress"
-    assert "place" in shown
+    printed = dogana("ladder", "event", "show", "final", "--home", home.folder).stdout
+    assert f"{MATCHES} of {MATCHES} matches" in printed
+    assert "of 100 matches that begin" in printed, "its share is no progress"
+    assert "place" in printed

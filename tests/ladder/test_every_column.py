@@ -159,7 +159,7 @@ def _like(value: Any) -> list[Any]:
             return [f"{value}x", ""]
 
 
-def told(whole: Home, folder: Path, change: str, values: list[Any]) -> list[str] | None:
+def reported(whole: Home, folder: Path, change: str, values: list[Any]) -> list[str] | None:
     """What a comparison says of the events and the views of a copy after a change; None if the layout refuses it."""
     home = Home(folder / secrets.token_hex(8))
     home.make()
@@ -188,7 +188,7 @@ def test_a_change_of_any_column_of_an_event_a_view_or_what_the_log_commits_to_is
 ) -> None:
     silent, tried = [], 0
     for column in columns(store, table):
-        found = [(values, told(whole, tmp_path, change, values)) for change, values in changes(store, column)]
+        found = [(values, reported(whole, tmp_path, change, values)) for change, values in changes(store, column)]
         assert any(lines is not None for _, lines in found), f"nothing could be changed in {column}"
         tried += len(found)
         silent += [(column, values) for values, lines in found if lines == []]
@@ -212,7 +212,7 @@ def test_a_change_of_what_is_private_changes_no_view(whole: Home, store: Store, 
     for table in PRIVATE:
         for column in columns(store, table):
             for change, values in changes(store, column):
-                assert not told(whole, tmp_path, change, values), column
+                assert not reported(whole, tmp_path, change, values), column
 
 
 def test_a_repair_undoes_what_was_changed(whole: Home, tmp_path: Path) -> None:

@@ -136,8 +136,10 @@ def test_strengths_are_found_again_at_tables_of_all_sizes() -> None:
     matches = []
     for block in range(3_000):
         table = tuple(chance.sample(sorted(strengths), 2 + block % 4))
-        shown = [chance.gauss(strengths[version], SIGMA / 2) for version in table]
-        matches.append(CountedMatch(block, table, tuple(1 + sum(other > own for other in shown) for own in shown)))
+        performance = [chance.gauss(strengths[version], SIGMA / 2) for version in table]
+        matches.append(
+            CountedMatch(block, table, tuple(1 + sum(other > own for other in performance) for own in performance))
+        )
     found = fit(matches)
     assert {version: one.strength for version, one in found.items()} == pytest.approx(strengths, abs=0.5)
     assert all(one.best == one.worst for one in found.values())

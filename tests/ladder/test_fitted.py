@@ -86,11 +86,11 @@ def test_page_json_and_command_say_the_same(tmp_path: Path, dogana: Dogana) -> N
     home.make()
     with ladder(home.folder) as store:
         played(store, 8)
-    told = Desk(home).ask(TopRequest(game=GAME.name)).tables[0].versions
-    shown = rows(table_of(page(home, "/games/{game}", game=GAME.name), "Standings"))
-    asked = json.loads(dogana("ladder", "top", GAME.name, "--home", home.folder, "--json").stdout)
+    answer = Desk(home).ask(TopRequest(game=GAME.name)).tables[0].versions
+    on_page = rows(table_of(page(home, "/games/{game}", game=GAME.name), "Standings"))
+    documents = json.loads(dogana("ladder", "top", GAME.name, "--home", home.folder, "--json").stdout)
     printed = dogana("ladder", "top", GAME.name, "--home", home.folder).stdout
-    for one, row, document in zip(told, shown, asked, strict=False):
+    for one, row, document in zip(answer, on_page, documents, strict=False):
         assert row["Bot"].startswith(f"{one.bot} v1")
         assert (row["Place"], row["Strength"]) == (open_places(one), strength(one))
         assert (document["bot"], document["place"]) == (one.bot, one.place)
@@ -159,9 +159,9 @@ def test_a_version_that_is_newer_than_the_fit_stands_after_the_others_and_says_s
         assert list(placed) == [*fit, *sorted(rated.keys() - fit.keys())]
         assert [place.estimate is None for place in placed.values()] == [version not in fit for version in placed]
     home = Home(tmp_path)
-    told = Desk(home).ask(TopRequest(game=GAME.name)).tables[0].versions
-    shown = rows(table_of(page(home, "/games/{game}", game=GAME.name), "Standings"))
-    newer = [row for row, one in zip(shown, told, strict=True) if one.place is not None and one.strength is None]
+    answer = Desk(home).ask(TopRequest(game=GAME.name)).tables[0].versions
+    on_page = rows(table_of(page(home, "/games/{game}", game=GAME.name), "Standings"))
+    newer = [row for row, one in zip(on_page, answer, strict=True) if one.place is not None and one.strength is None]
     assert len(newer) == len(rated) - len(fit)
     assert all((row["Place"], row["Strength"]) == ("-", "not yet") for row in newer)
 
@@ -212,12 +212,12 @@ def test_the_fit_and_the_live_rating_are_of_the_same_versions(tmp_path: Path, gu
 
 
 @pytest.mark.parametrize(
-    ("absent", "guests", "told"),
+    ("absent", "guests", "rated"),
     [(set(), False, {1, 2, 3}), (set(), True, {2, 3}), ({1}, False, {1, 2, 3}), ({2}, False, {2}), ({1, 2}, True, {2})],
 )
-def test_whom_a_match_tells_of(absent: set[int], guests: bool, told: set[int]) -> None:
+def test_whom_a_match_tells_of(absent: set[int], guests: bool, rated: set[int]) -> None:
     contents = {1: "some files", 2: AT_HOME_PREFIX + "x", 3: "house:greedy"}
-    assert rated_versions(contents, absent, guests=guests) == told
+    assert rated_versions(contents, absent, guests=guests) == rated
 
 
 def test_a_version_of_which_no_match_tells_has_no_estimate_and_takes_no_place() -> None:

@@ -30,7 +30,7 @@ from ladder.intake.submission import submit
 from ladder.model.match import Match
 from ladder.operation.errors import LadderError, NoRoom
 from ladder.operation.home import Home
-from ladder.operation.room import RESERVE_BYTES, TOLD, check_room, is_for_want_of_room, lack_of_room
+from ladder.operation.room import NO_ROOM_TEXT, RESERVE_BYTES, check_room, is_for_want_of_room, lack_of_room
 from ladder.play.pool import Pool, Void
 from ladder.service.login import Login
 from ladder.service.remote import RemoteLadder
@@ -72,7 +72,7 @@ def test_an_error_that_follows_from_a_full_disk_is_known_as_such() -> None:
     assert not is_for_want_of_room(OSError(errno.EACCES, "Permission denied"))
     assert not is_for_want_of_room(None)
     for error in (full, NoRoom("/srv/ladder: full")):
-        assert (refusal(error).status, refusal(error).message) == (503, TOLD)
+        assert (refusal(error).status, refusal(error).message) == (503, NO_ROOM_TEXT)
 
 
 def test_a_submission_needs_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,8 +131,8 @@ def check_nothing_is_lost(home: Home) -> None:
     """Check that each match counts once or is still to be played, and no attempt at one was spoilt."""
     assert count_of(home, "voids") == 0
     assert count_of(home, "matches") == count_of(home, "results") + count_of(home, "open_matches")
-    with Store(home.database, create=False) as chronicle:
-        assert compare(home, chronicle).differences.told == []
+    with Store(home.database, create=False) as store:
+        assert compare(home, store).differences.reported == []
     assert not list(home.versions.glob(".*")), "of what was not taken in, nothing is left"
 
 
@@ -150,7 +150,7 @@ def test_a_served_ladder_waits_until_there_is_room(tmp_path: Path) -> None:
             before, begun = count_of(home, "results"), journal.read_text().count(" match_begun ")
             other = tmp_path / "other.py"
             other.write_text(BOT + "# another one\n")
-            with pytest.raises(LadderError, match=TOLD):
+            with pytest.raises(LadderError, match=NO_ROOM_TEXT):
                 desk.submit(other, "other", "")
             wait_until(lambda: "its disk is full" in httpx.get(url, timeout=SECONDS).text)
             time.sleep(3)
@@ -206,7 +206,7 @@ def test_a_disk_that_is_filled_at_any_moment_ends_no_server(tmp_path: Path) -> N
             wait_until(lambda: count_of(home, "results") > before + 2)
             process.send_signal(signal.SIGTERM)
             process.wait(SECONDS)
-        assert set(told_to_authors) <= {TOLD}, "one clear line, whatever was full"
+        assert set(told_to_authors) <= {NO_ROOM_TEXT}, "one clear line, whatever was full"
         check_nothing_is_lost(home)
 
 

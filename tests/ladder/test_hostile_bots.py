@@ -152,9 +152,9 @@ def test_bots_that_attack_their_ladder_gain_nothing(dogana: Dogana, tmp_path: Pa
         gained = [line.replace(repr(str(ROOT)), "") for line in gained]
     assert set(gained) == {"gained: []"}
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
-    shown = json.loads(dogana("ladder", "matches", "--json", "--home", "home").stdout)
+    printed = json.loads(dogana("ladder", "matches", "--json", "--home", "home").stdout)
     assert {match_id for match_id in recorded(home) if "qualify" not in match_id} == set(
-        re.findall(r'"([0-9a-f]{12,})"', json.dumps(shown))
+        re.findall(r'"([0-9a-f]{12,})"', json.dumps(printed))
     )
     assert list(short.iterdir()) == []
 

@@ -660,9 +660,9 @@ def test_a_name_that_differs_from_another_bots_in_capitals_alone_is_refused(tmp_
 def test_a_name_that_reads_like_a_version_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(
         LadderError, match=f"a bot cannot be called {re.escape(name)}, which reads like the version"
-    ) as told:
+    ) as caught:
         submit(Home(tmp_path / "home"), bot_folder(tmp_path / "bot"), name, "me")
-    assert len(str(told.value).splitlines()) == 1
+    assert len(str(caught.value).splitlines()) == 1
     assert not (tmp_path / "home").exists()
 
 
@@ -676,9 +676,9 @@ def test_a_name_that_reads_like_a_version_is_refused(tmp_path: Path, name: str) 
 def test_a_bot_that_could_be_taken_for_that_of_another_author_is_refused(tmp_path: Path, name: str) -> None:
     home, folder = Home(tmp_path / "home"), bot_folder(tmp_path / "bot")
     submit(home, folder, "champion", "ann")
-    with pytest.raises(LadderError, match=f"{re.escape(name)} could be taken for champion, a bot of ann") as told:
+    with pytest.raises(LadderError, match=f"{re.escape(name)} could be taken for champion, a bot of ann") as caught:
         submit(home, folder, name, "eve")
-    assert len(str(told.value).splitlines()) == 1
+    assert len(str(caught.value).splitlines()) == 1
     submit(home, folder, name, "ann")  # her own are her affair
     with pytest.raises(LadderError, match="could be taken for champion"):
         submit(home, folder, f"{name}_", "eve")

@@ -28,7 +28,7 @@ from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.made import ladder
 from tests.ladder.noted import Noted, noted
-from tests.ladder.real_ladder import FAULTY, told_ladder
+from tests.ladder.real_ladder import FAULTY, played_ladder
 from tests.web.served import serving_pages
 
 __all__ = ["dogana", "noted"]
@@ -44,21 +44,23 @@ def test_whatever_is_told_is_one_line_that_shows_what_it_says(form: Form, text: 
     data = line(form, NOON, "WARNING", "match_void", fields)
     assert len(data) <= MAX_LINE_BYTES
     assert data.endswith(b"\n")
-    shown = data.decode().removesuffix("\n")
-    assert shown.isprintable()
-    assert "none" not in shown
+    printed = data.decode().removesuffix("\n")
+    assert printed.isprintable()
+    assert "none" not in printed
     if form is Form.TEXT:
-        assert shown.startswith("2026-11-22T12:00:00.000Z warning match_void bot=")
-        assert "seconds=1.235 encrypted=true" in shown
+        assert printed.startswith("2026-11-22T12:00:00.000Z warning match_void bot=")
+        assert "seconds=1.235 encrypted=true" in printed
     else:
-        told = json.loads(shown)
-        assert (told["level"], told["event"], told["seconds"], told["encrypted"]) == (
+        content = json.loads(printed)
+        assert (content["level"], content["event"], content["seconds"], content["encrypted"]) == (
             "warning",
             "match_void",
             1.235,
             True,
         )
-        assert all(value.isprintable() for value in (told["bot"], told["reason"], *told["bots"]))  # `jq -r` shows it
+        assert all(
+            value.isprintable() for value in (content["bot"], content["reason"], *content["bots"])
+        )  # `jq -r` shows it
 
 
 WRITER = """
@@ -91,10 +93,10 @@ def test_a_journal_that_nobody_reads_stops_nothing_and_says_what_was_lost(tmp_pa
         assert process.stderr is not None
         assert process.stdout.readline() == b"full\n"  # though nobody has read a line
         os.set_blocking(process.stderr.fileno(), False)
-        told = process.stderr.read()
+        printed = process.stderr.read()
         os.set_blocking(process.stderr.fileno(), True)
-        told += process.communicate(b"\n")[1]
-    lines = [json.loads(one) for one in told.splitlines()]
+        printed += process.communicate(b"\n")[1]
+    lines = [json.loads(one) for one in printed.splitlines()]
     written = sum(one["event"] == "many" for one in lines)
     assert 0 < written < 2000
     [lost] = [one for one in lines if one["event"] == "lost"]
@@ -168,7 +170,7 @@ def test_what_keeps_a_server_from_starting_is_the_last_line_of_its_journal(
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    return told_ladder(tmp_path_factory.mktemp("told") / "home", 3)
+    return played_ladder(tmp_path_factory.mktemp("shared") / "home", 3)
 
 
 @pytest.fixture(scope="module")
@@ -211,8 +213,8 @@ def test_a_refused_change_and_a_wrong_token_are_noted_without_the_token(address:
     wrong = token[:-1] + ("a" if token[-1] != "a" else "b")
     with RemoteLadder(address, Login("ann", wrong)) as desk, pytest.raises(LadderError):
         desk.ask(TopRequest())
-    told = [(event, one["method"], one["status"], one.get("author")) for event, one in noted.events]
-    assert told == [("refused", "retire", "NOT_FOUND", "ann"), ("refused", "top", "UNAUTHENTICATED", None)]
+    refusals = [(event, one["method"], one["status"], one.get("author")) for event, one in noted.events]
+    assert refusals == [("refused", "retire", "NOT_FOUND", "ann"), ("refused", "top", "UNAUTHENTICATED", None)]
     assert all(one.removesuffix("\n").isprintable() for one in noted.lines)
     secret = token.rpartition("_")[2]
     assert not any(secret[:-1] in one for one in noted.lines)

@@ -51,8 +51,8 @@ pytestmark = pytest.mark.ladders
 RANDOM = "import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
 CRASHING = "from dogana.sdk import play\nplay(lambda decision: 1 // 0)\n"
 LATE_CRASHING = (
-    "from dogana.sdk import play\nasked = 0\n"
-    "def choose(decision):\n    global asked\n    asked += 1\n"
+    "from dogana.sdk import play\ndecisions = 0\n"
+    "def choose(decision):\n    global decisions\n    decisions += 1\n"
     "    return 0 if decision.match.match_id.startswith('qualify') else 1 // 0\n"
     "play(choose)\n"
 )
@@ -156,8 +156,8 @@ def test_each_clock_has_a_standing_of_its_own_and_what_another_run_has_left_is_s
     after = top(dogana)
     assert [entry for entry in after if entry["clock"] == "60+0.5/10"] == before
     assert sum(entry["matches"] for entry in after if entry["clock"] == "5+0/5") >= 2 * 2
-    shown = dogana("ladder", "top", "--home", "home").stdout
-    assert shown.index("Cargo Noir (60+0.5/10)") < shown.index("Cargo Noir (5+0/5)")
+    printed = dogana("ladder", "top", "--home", "home").stdout
+    assert printed.index("Cargo Noir (60+0.5/10)") < printed.index("Cargo Noir (5+0/5)")
     run(dogana, 1)
     with Store(tmp_path / "home" / "ladder.db", create=False) as store:
         assert store.schedule.open_matches() == {}
@@ -321,7 +321,7 @@ def test_records_that_are_lost_for_good_are_counted_on_only_when_told_so_and_nam
     before = top(dogana)
     home = Home(tmp_path / "home")
     gone, damaged, later, *_ = [match_id for match_id in recorded(home) if not match_id.startswith("qualify-")]
-    kept = record_of(home, gone)
+    record = record_of(home, gone)
     remove_record(home, gone)
     damage(home, damaged)
     with sqlite3.connect(tmp_path / "home" / "ladder.db") as database:
@@ -347,7 +347,7 @@ def test_records_that_are_lost_for_good_are_counted_on_only_when_told_so_and_nam
     found = json.loads(recomputed("--json", status=1))
     assert (found["agrees"], len(found["problems"]), len(found["lost"])) == (False, 1, 2)
     assert recomputed("--repair", status=1).count("differs: ") == 1
-    put_record(home, gone, kept)  # a backup turned up
+    put_record(home, gone, record)  # a backup turned up
     assert len(json.loads(recomputed("--json", status=1))["lost"]) == 1
 
 
@@ -387,9 +387,9 @@ def test_a_number_of_seats_that_cannot_be_filled_is_said(dogana: Dogana, tmp_pat
 
 
 SLOW = (
-    "import time\nfrom dogana.sdk import play\nasked = 0\n"
-    "def choose(decision):\n    global asked\n    asked += 1\n"
-    "    time.sleep(1.5 if asked < 4 else 0)\n    return 0\nplay(choose)\n"
+    "import time\nfrom dogana.sdk import play\ndecisions = 0\n"
+    "def choose(decision):\n    global decisions\n    decisions += 1\n"
+    "    time.sleep(1.5 if decisions < 4 else 0)\n    return 0\nplay(choose)\n"
 )
 
 
@@ -413,17 +413,17 @@ def test_top_shows_the_standings_that_are_asked_for(dogana: Dogana, tmp_path: Pa
     run(dogana, 1, "--seats", 2, *quick, *short)
     run(dogana, 1, "--seats", 2, *quick)
 
-    def shown(*arguments: str, status: int = 0) -> Any:
+    def output(*arguments: str, status: int = 0) -> Any:
         return dogana("ladder", "top", "cargo_noir", "--home", "home", *arguments, status=status)
 
-    assert "Cargo Noir (5+0/5)" in shown().stdout
-    assert "Cargo Noir (5+0/5, last_turn=2)" in shown().stdout
-    assert "Cargo Noir (5+0/5)" not in shown(*short).stdout
-    assert "last_turn=2" not in shown("--option", "last_turn=track").stdout  # which is what the game has anyway
-    assert len(shown("--json", *quick, *short).stdout) < len(shown("--json", *quick).stdout)
+    assert "Cargo Noir (5+0/5)" in output().stdout
+    assert "Cargo Noir (5+0/5, last_turn=2)" in output().stdout
+    assert "Cargo Noir (5+0/5)" not in output(*short).stdout
+    assert "last_turn=2" not in output("--option", "last_turn=track").stdout  # which is what the game has anyway
+    assert len(output("--json", *quick, *short).stdout) < len(output("--json", *quick).stdout)
     assert (
         "not run under that condition, but under: 5+0/5, last_turn=2; 5+0/5"
-        in shown("--clock", "1+0/1", status=1).stderr
+        in output("--clock", "1+0/1", status=1).stderr
     )
 
 

@@ -46,7 +46,7 @@ from referee.live.matches.server import Listen
 from tests.ladder.made import be_impatient
 from tests.ladder.noted import Noted, noted
 from tests.ladder.raw import PREFACE, RawClient
-from tests.ladder.real_ladder import told_ladder
+from tests.ladder.real_ladder import played_ladder
 from tests.ladder.test_service import flooding
 from tests.ladder.test_serving import RANDOM, door_of, rated, served
 from tests.ladder.watching import check_that_it_answers, watched
@@ -61,7 +61,7 @@ WATCH = "/dogana.v1.Referee/Watch"
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    return told_ladder(tmp_path / "home", 4)
+    return played_ladder(tmp_path / "home", 4)
 
 
 @pytest.fixture
@@ -80,8 +80,8 @@ def locked(home: Home) -> Iterator[sqlite3.Connection]:
 
 def matches_of(home: Home) -> list[str]:
     """The matches whose records anybody may have."""
-    with Store(home.database, create=False) as chronicle:
-        return [match.match_id for match in chronicle.history.matches(10) if chronicle.schedule.is_over(match.block)]
+    with Store(home.database, create=False) as store:
+        return [match.match_id for match in store.history.matches(10) if store.schedule.is_over(match.block)]
 
 
 # --- requests that do not come, answers that are not read -------------------------------------------------------
@@ -207,9 +207,9 @@ def test_who_guesses_tokens_costs_one_look_at_the_database_a_second(
     hashes = Authors.hashes_of_valid_tokens
     author_of = Authors.author_of
 
-    def spy(self: Authors, shown: str) -> str:
-        read.append(shown)
-        return author_of(self, shown)
+    def spy(self: Authors, given: str) -> str:
+        read.append(given)
+        return author_of(self, given)
 
     def spy_on_all(self: Authors) -> frozenset[str]:
         read.append("all")

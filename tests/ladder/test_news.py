@@ -30,18 +30,18 @@ def test_versions_and_qualifications_are_told_and_house_bots_are_not(store: Stor
         store.roster.add_version("greedy", "house", "house:greedy", [], ["cargo_noir"])
         version, _ = store.roster.add_version("bot1", "author1", "another", ["./bot"], ["cargo_noir"])
         store.admission.qualify(version.id, CONDITION, passed=False, reason="it crashed")
-        told = news(store)
-    assert told == sorted(told, key=lambda one: one.at, reverse=True)
-    assert {one.bot for one in told} == {f"bot{number}" for number in range(5)}
-    assert [(one.kind, one.version, one.reason) for one in told if one.version == 2] == [
+        found = news(store)
+    assert found == sorted(found, key=lambda one: one.at, reverse=True)
+    assert {one.bot for one in found} == {f"bot{number}" for number in range(5)}
+    assert [(one.kind, one.version, one.reason) for one in found if one.version == 2] == [
         ("not qualified", 2, "it crashed"),
         ("sent", 2, ""),
     ]
-    assert sum(one.kind == "sent" for one in told) == 6
-    assert {one.condition.clock for one in told if one.condition is not None and one.kind == "qualified"} == {
+    assert sum(one.kind == "sent" for one in found) == 6
+    assert {one.condition.clock for one in found if one.condition is not None and one.kind == "qualified"} == {
         CONDITION.clock
     }
-    assert len({one.key for one in told}) == len(told)
+    assert len({one.key for one in found}) == len(found)
 
 
 def test_versions_of_house_bots_leave_room_for_those_that_were_sent(store: Store) -> None:
@@ -57,22 +57,22 @@ def test_no_more_than_the_newest_is_told(store: Store) -> None:
         for number in range(30):
             for match in next_matches(store, number):
                 play(store, match, random.Random(number))
-            told = news(store, "bot1")
-            seen += [one for one in told if one not in seen]
-        older = [one for one in seen if one not in told]
-        assert len(told) == MAX_NEWS
+            found = news(store, "bot1")
+            seen += [one for one in found if one not in seen]
+        older = [one for one in seen if one not in found]
+        assert len(found) == MAX_NEWS
         assert older
-        assert max(one.at for one in older) <= min(one.at for one in told)
+        assert max(one.at for one in older) <= min(one.at for one in found)
 
 
 def test_news_of_a_bot_are_its_own_with_its_matches(store: Store) -> None:
     with store:
         for match in next_matches(store):
             play(store, match, random.Random(1))
-        told = news(store, "bot1")
+        found = news(store, "bot1")
         played = Desk(Home(store.file.path.parent)).ask(MatchesRequest(bot="bot1")).matches
-        assert {one.bot for one in told} == {"bot1"}
-        assert [one.match for one in told if one.kind == "played"] == list(played)
+        assert {one.bot for one in found} == {"bot1"}
+        assert [one.match for one in found if one.kind == "played"] == list(played)
         with pytest.raises(NotFound, match="bot1"):
             news(store, "bto1")
 

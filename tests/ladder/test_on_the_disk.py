@@ -69,8 +69,8 @@ def test_a_record_is_on_the_disk_before_its_match_counts(tmp_path: Path) -> None
         result = rf'\\"type\\":\\"result\\",\\"at\\":\\"[^"]*\\",\\"match\\":\\"{match_id}\\"'
         written = place(found, rf"fsync\(\d+<{record}\.\w+\.part>\) += 0")
         named = place(found, rf'rename\w*\(.*"{record}\.\w+\.part", .*"{record}"', written)
-        kept = place(found, rf"fsync\(\d+<{folder}>\) += 0", named)
-        archived = place(found, rf"fdatasync\(\d+<{archive}-wal>\) += 0", kept)
+        recorded = place(found, rf"fsync\(\d+<{folder}>\) += 0", named)
+        archived = place(found, rf"fdatasync\(\d+<{archive}-wal>\) += 0", recorded)
         counts = place(found, rf"pwrite64\(\d+<.*/ladder\.db-wal>.*{result}")
         assert archived < counts, match_id
         assert any(re.match(r"fdatasync\(\d+<.*/ladder\.db-wal>\) += 0", call) for call in found[counts:])

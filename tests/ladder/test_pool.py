@@ -122,8 +122,8 @@ def test_no_clock_lets_a_match_take_longer_than_its_bound() -> None:
 
 TELLING = (
     "from pathlib import Path\nfrom dogana.sdk import play\n"
-    "def told(match, over):\n    Path({marker!r}).open('a').write(f'{over}\\n')\n"
-    "play(lambda decision: 0, on_end=told)\n"
+    "def written(match, over):\n    Path({marker!r}).open('a').write(f'{over}\\n')\n"
+    "play(lambda decision: 0, on_end=written)\n"
 )
 
 
@@ -136,10 +136,10 @@ def test_no_match_tells_a_bot_its_seed_so_that_those_of_a_trial_end_as_those_of_
     with Pool(home, 1) as pool:
         ends = [end for _, end in pool.play([in_block, on_trial])]
     assert [type(end) for end in ends] == [Finished, Finished]
-    told = (tmp_path / "marker").read_text()
-    assert told
+    written = (tmp_path / "marker").read_text()
+    assert written
     for one in (in_block, on_trial):
-        assert str(one.seed) not in told
+        assert str(one.seed) not in written
         assert str(one.seed) not in home.record(one.match_id).read_text()
         assert read_lines(home.record(one.match_id))[-1].data["type"] == "result"
 

@@ -52,12 +52,17 @@ def test_a_record_is_checked_against_the_key_and_the_log_of_its_ladder(
     record, wrong = (record_file(home, match.match_id, tmp_path) for match in (one, other))
     said = dogana("verify", record, wrong, "--key", public.text, "--audit-log", "later.jsonl").stdout
     assert f"signed by ladder {public.fingerprint}; its result is entry {number} of later.jsonl" in said
-    for told, reason in {"log.jsonl": "was never scheduled by the log", "forged.jsonl": "has another record"}.items():
-        if told == "forged.jsonl":
+    for log_file, reason in {
+        "log.jsonl": "was never scheduled by the log",
+        "forged.jsonl": "has another record",
+    }.items():
+        if log_file == "forged.jsonl":
             entries = entries_of(later)
             result = next(entry for entry in entries if entry.get("match") == one.match_id)
-            forge(tmp_path / told, [*entries[: entries.index(result)], {**result, "record": "0" * 64}], key_of(home))
-        ended = dogana("verify", record, "--key", public.text, "--audit-log", told, status=1)
+            forge(
+                tmp_path / log_file, [*entries[: entries.index(result)], {**result, "record": "0" * 64}], key_of(home)
+            )
+        ended = dogana("verify", record, "--key", public.text, "--audit-log", log_file, status=1)
         assert len(ended.stdout.splitlines()) == 1
         assert ended.stdout.startswith("not proved ")
         assert reason in ended.stdout
@@ -103,12 +108,12 @@ def test_a_log_that_says_anything_else_than_the_record_does_not_prove_it(
     dogana: Dogana, recorded: tuple[Path, Entries, LadderKey], tmp_path: Path, field: str
 ) -> None:
     """The organiser, who has the key, writes a log that holds by itself; who has the record is not deceived."""
-    record, told, key = recorded
+    record, entries_before, key = recorded
     log = tmp_path / "log.jsonl"
     words = ("verify", record, "--key", key.public.text, "--audit-log", log)
-    forge(log, told, key)
-    assert f"its result is entry {len(told)} of" in dogana(*words).stdout
-    entries = json.loads(json.dumps(told))
+    forge(log, entries_before, key)
+    assert f"its result is entry {len(entries_before)} of" in dogana(*words).stdout
+    entries = json.loads(json.dumps(entries_before))
     result, block = entries[-1], next(entry for entry in entries if entry["type"] == "block")
     planned = next(match for match in block["matches"] if match["match"] == result["match"])
     has_it = [place for place in (result, planned, block) if field in place]

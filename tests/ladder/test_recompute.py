@@ -17,7 +17,7 @@ import pytest
 
 from bench.ladder import make
 from ladder.archive import recompute
-from ladder.archive.recompute import MAX_TOLD, Comparison, Sample, compare
+from ladder.archive.recompute import MAX_REPORTED, Comparison, Sample, compare
 from ladder.facts.store import Store
 from ladder.operation.home import Home
 from referee.records.verify import verify as really_verify
@@ -70,19 +70,19 @@ with Store(Home(Path(sys.argv[1])).database, create=False) as store:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = Home(tmp_path_factory.mktemp("told"))
-    with ladder(home.folder), Store(home.database, create=False) as chronicle:
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = Home(tmp_path_factory.mktemp("shared"))
+    with ladder(home.folder), Store(home.database, create=False) as store:
         for number in range(3):  # blocks of two, three and four
-            for match in next_matches(chronicle, number):
-                play_really(home, chronicle, match)
+            for match in next_matches(store, number):
+                play_really(home, store, match)
     return home.folder
 
 
 @pytest.fixture
-def home(told: Path, tmp_path: Path) -> Home:
+def home(shared_home: Path, tmp_path: Path) -> Home:
     """A ladder whose matches have their records; the ratings are those that they give."""
-    shutil.copytree(told, tmp_path / "home")
+    shutil.copytree(shared_home, tmp_path / "home")
     return Home(tmp_path / "home")
 
 
@@ -145,8 +145,8 @@ def test_what_has_changed_since_is_verified_again(home: Home, store: Store) -> N
     found = compare(home, store)
     assert found.verified_before == KILLED_AFTER - 1 - 3
     assert list(store.evidence.broken()) == [first]
-    assert [second in problem for problem in found.contradicting.told] == [True]
-    assert [second in problem for problem in found.differences.told] == [True, True]  # the view is as it was
+    assert [second in problem for problem in found.contradicting.reported] == [True]
+    assert [second in problem for problem in found.differences.reported] == [True, True]  # the view is as it was
     assert third not in str(found.problems)
 
 
@@ -261,42 +261,46 @@ def test_the_first_problems_are_told_and_the_others_counted_and_all_can_be_noted
     tmp_path: Path, dogana: Dogana
 ) -> None:
     """A made ladder has no records at all, and its ratings are drawn: after a repair they follow from the matches."""
-    with make(tmp_path, MAX_TOLD + 50) as store:
+    with make(tmp_path, MAX_REPORTED + 50) as store:
         matches = sum(1 for _ in store.history.all_played())
-    words = ("ladder", "recompute", "--home", f"{MAX_TOLD + 50}")
-    told = dogana(*words, status=1).stdout.splitlines()
-    missing = [": there is no such record" in line for line in told]
-    assert missing[: MAX_TOLD + 1] == [True] * MAX_TOLD + [False]
+    words = ("ladder", "recompute", "--home", f"{MAX_REPORTED + 50}")
+    lines = dogana(*words, status=1).stdout.splitlines()
+    missing = [": there is no such record" in line for line in lines]
+    assert missing[: MAX_REPORTED + 1] == [True] * MAX_REPORTED + [False]
     found = json.loads(dogana(*words, "--json", status=1).stdout)
-    ratings = len(found["problems"]) - MAX_TOLD
-    assert 0 < ratings <= MAX_TOLD
-    assert told[-1] == f"differs: {found['problems_untold']} more, which are not told"
-    assert found["problems_untold"] >= matches - MAX_TOLD
+    ratings = len(found["problems"]) - MAX_REPORTED
+    assert 0 < ratings <= MAX_REPORTED
+    assert lines[-1] == f"differs: {found['problems_unreported']} more, which are not printed"
+    assert found["problems_unreported"] >= matches - MAX_REPORTED
     repaired = dogana(*words, "--repair", "--count-lost", status=1).stdout
     assert f"matches that count without a record from now on, as the ladder has them: {matches}" in repaired
-    told = dogana(*words).stdout.splitlines()
-    assert [line.partition(":")[0] for line in told[: MAX_TOLD + 1]] == ["lost"] * (MAX_TOLD + 1)
-    assert told[MAX_TOLD] == f"lost: {matches - MAX_TOLD} more, which are not told"
+    lines = dogana(*words).stdout.splitlines()
+    assert [line.partition(":")[0] for line in lines[: MAX_REPORTED + 1]] == ["lost"] * (MAX_REPORTED + 1)
+    assert lines[MAX_REPORTED] == f"lost: {matches - MAX_REPORTED} more, which are not printed"
     found = json.loads(dogana(*words, "--json").stdout)
-    assert (found["agrees"], len(found["lost"]), found["lost_untold"]) == (True, MAX_TOLD, matches - MAX_TOLD)
+    assert (found["agrees"], len(found["lost"]), found["lost_unreported"]) == (
+        True,
+        MAX_REPORTED,
+        matches - MAX_REPORTED,
+    )
 
 
 def test_records_in_a_format_that_is_not_read_are_told_in_one_line_with_the_way_on(home: Home, dogana: Dogana) -> None:
     """As after an update of a ladder from before the first release."""
     for match_id in recorded(home):
         change_record(home, match_id, lambda lines: lines[0].update(format=1))
-    told = dogana("ladder", "recompute", "--home", "home", status=1).stdout.splitlines()
-    assert len(told) == 1
-    assert told[0].startswith(
+    printed = dogana("ladder", "recompute", "--home", "home", status=1).stdout.splitlines()
+    assert len(printed) == 1
+    assert printed[0].startswith(
         f"differs: {MATCHES} records are in a format that this version does not read, such as that from before"
     )
-    assert told[0].endswith("say --repair --count-lost")
+    assert printed[0].endswith("say --repair --count-lost")
     said = dogana("ladder", "recompute", "--home", "home", "--repair", status=1).stdout
     assert "nothing was repaired" in said
     said = dogana("ladder", "recompute", "--home", "home", "--repair", "--count-lost", status=1).stdout
     assert f"matches that count without a record from now on, as the ladder has them: {MATCHES}" in said
-    told = dogana("ladder", "recompute", "--home", "home").stdout.splitlines()
-    assert [line.partition(":")[0] for line in told[:MATCHES]] == ["lost"] * MATCHES
+    printed = dogana("ladder", "recompute", "--home", "home").stdout.splitlines()
+    assert [line.partition(":")[0] for line in printed[:MATCHES]] == ["lost"] * MATCHES
 
 
 @pytest.mark.parametrize(

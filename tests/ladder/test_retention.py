@@ -68,12 +68,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = Home(tmp_path_factory.mktemp("played") / "home")
     home.make()
     home.records.mkdir()
-    with ladder(home.folder), Store(home.database, create=False) as chronicle:
-        ladder_key(home, chronicle)
-        blocks = [next_matches(chronicle, number) for number in range(4)]
+    with ladder(home.folder), Store(home.database, create=False) as store:
+        ladder_key(home, store)
+        blocks = [next_matches(store, number) for number in range(4)]
         for match in [*blocks[0], *blocks[1], *blocks[2], blocks[3][0]]:
-            play_really(home, chronicle, match)
-        assert list(seal_blocks(home, chronicle)) == []
+            play_really(home, store, match)
+        assert list(seal_blocks(home, store)) == []
     write_log(home, "qualify-1-0")
     assert len(sealed(home)) >= 4
     assert len(written(home)) >= 1
@@ -88,9 +88,9 @@ def home(played: Path, tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def chronicle(home: Home) -> Iterator[Store]:
-    with Store(home.database, create=False) as chronicle:
-        yield chronicle
+def store(home: Home) -> Iterator[Store]:
+    with Store(home.database, create=False) as store:
+        yield store
 
 
 def sealed(home: Home) -> list[str]:
@@ -103,49 +103,49 @@ def written(home: Home) -> list[str]:
     return [match_id for match_id in recorded(home) if match_id not in sealed(home)]
 
 
-def test_old_records_go_when_their_seed_is_revealed_and_their_matches_stay(home: Home, chronicle: Store) -> None:
-    gone, kept, logs = sealed(home), written(home), logged(home)
-    before = list(chronicle.history.all_played())
-    pruned = prune(home, chronicle, LATER, None)
+def test_old_records_go_when_their_seed_is_revealed_and_their_matches_stay(home: Home, store: Store) -> None:
+    gone, records, logs = sealed(home), written(home), logged(home)
+    before = list(store.history.all_played())
+    pruned = prune(home, store, LATER, None)
     assert (pruned.records, pruned.logs) == (len(gone), 0)
     assert sealed(home) == []
-    assert written(home) == kept
+    assert written(home) == records
     assert logged(home) == logs
-    assert list(chronicle.history.all_played()) == before
-    found = compare(home, chronicle)
+    assert list(store.history.all_played()) == before
+    found = compare(home, store)
     assert (found.problems, found.lost.count, found.pruned) == ([], 0, len(gone))
 
 
-def test_what_is_younger_stays(home: Home, chronicle: Store) -> None:
+def test_what_is_younger_stays(home: Home, store: Store) -> None:
     everything = recorded(home), logged(home)
-    pruned = prune(home, chronicle, "2001-01-01T00:00:00.000+00:00", "2001-01-01T00:00:00.000+00:00")
+    pruned = prune(home, store, "2001-01-01T00:00:00.000+00:00", "2001-01-01T00:00:00.000+00:00")
     assert (pruned.records, pruned.logs) == (0, 0)
     assert (recorded(home), logged(home)) == everything
 
 
-def test_the_match_decides_how_old_its_record_is_whenever_it_was_put_in(home: Home, chronicle: Store) -> None:
+def test_the_match_decides_how_old_its_record_is_whenever_it_was_put_in(home: Home, store: Store) -> None:
     """Where no match counts, as one that was to qualify a version, there is only the time at which its log was put in."""
     with closing(sqlite3.connect(home.archive)) as file, file:
         file.execute("update records set at = '1970-01-01'")
         file.execute("update logs set at = '1970-01-01'")
-    pruned = prune(home, chronicle, "2001-01-01T00:00:00.000+00:00", "2001-01-01T00:00:00.000+00:00")
+    pruned = prune(home, store, "2001-01-01T00:00:00.000+00:00", "2001-01-01T00:00:00.000+00:00")
     assert (pruned.records, pruned.logs) == (0, 1)
     assert "qualify-1-0" not in logged(home)
 
 
-def test_what_is_pruned_gives_its_room_back_to_the_disk(home: Home, chronicle: Store) -> None:
+def test_what_is_pruned_gives_its_room_back_to_the_disk(home: Home, store: Store) -> None:
     before = home.archive.stat().st_size
-    pruned = prune(home, chronicle, LATER, LATER)
+    pruned = prune(home, store, LATER, LATER)
     assert before - home.archive.stat().st_size > 0.9 * (pruned.record_bytes + pruned.log_bytes) > 10_000
 
 
-def test_old_positions_of_house_bots_that_failed_go_with_the_logs(home: Home, chronicle: Store) -> None:
+def test_old_positions_of_house_bots_that_failed_go_with_the_logs(home: Home, store: Store) -> None:
     home.positions.mkdir()
     old, new = home.position("a"), home.position("b")
     for path in (old, new):
         path.touch()
     os.utime(old, (0, 0))
-    prune(home, chronicle, None, "2001-01-01T00:00:00.000+00:00")
+    prune(home, store, None, "2001-01-01T00:00:00.000+00:00")
     assert list(home.positions.iterdir()) == [new]
 
 
@@ -157,9 +157,9 @@ def test_a_dry_run_tells_what_a_pruning_does_and_does_nothing(
     would = json.loads(dogana(*words, "--dry-run").stdout)
     assert len(sealed(home)) == would["records"] > 0
     did = json.loads(dogana(*words).stdout)
-    for told in (would, did):
+    for found in (would, did):
         for key in ("dry_run", "records_before", "logs_before"):
-            del told[key]
+            del found[key]
     assert did == would
     assert sealed(home) == []
     assert did["record_bytes"] > 1000 * did["records"] > 0
@@ -182,18 +182,18 @@ def test_what_is_no_age_is_refused(dogana: Dogana, home: Home, age: str) -> None
 
 
 def test_everybody_is_told_that_a_record_was_pruned_and_when(
-    dogana: Dogana, home: Home, chronicle: Store, monkeypatch: pytest.MonkeyPatch
+    dogana: Dogana, home: Home, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = sealed(home)[0]
     exported = dogana("ladder", "export", "before.csv", "--home", "home").stdout
-    prune(home, chronicle, LATER, LATER)
+    prune(home, store, LATER, LATER)
     with serving_pages(home, Site()) as url:
         for where in (["--home", "home"], ["--server", url]):
-            shown = dogana("ladder", "match", gone, *where)
-            assert f"its record was pruned on {TODAY} by the organiser's retention" in shown.stdout
-            assert shown.stderr == ""
-            assert "score" in shown.stdout  # the results are there
-            assert "look further" not in shown.stdout
+            ended = dogana("ladder", "match", gone, *where)
+            assert f"its record was pruned on {TODAY} by the organiser's retention" in ended.stdout
+            assert ended.stderr == ""
+            assert "score" in ended.stdout  # the results are there
+            assert "look further" not in ended.stdout
             refused = dogana("ladder", "record", gone, "--to", "x.jsonl.zst", *where, status=1).stderr
             assert f"the record of match {gone} was pruned on {TODAY} by the organiser's retention" in refused
             assert len(refused.splitlines()) == 1
@@ -202,44 +202,44 @@ def test_everybody_is_told_that_a_record_was_pruned_and_when(
     assert (
         "those from before 9999-01-01 were pruned" in dogana("ladder", "log", "bot0", "--home", "home", status=1).stderr
     )
-    told = dogana("ladder", "recompute", "--home", "home").stdout
-    assert "by the organiser's retention" in told
-    assert "all ratings agree to the last digit" in told
-    assert "lost" not in told
+    printed = dogana("ladder", "recompute", "--home", "home").stdout
+    assert "by the organiser's retention" in printed
+    assert "all ratings agree to the last digit" in printed
+    assert "lost" not in printed
     assert dogana("ladder", "export", "after.csv", "--home", "home").stdout == exported.replace("before", "after")
     assert (home.folder.parent / "after.csv").read_bytes() == (home.folder.parent / "before.csv").read_bytes()
 
 
-def test_who_has_kept_a_record_can_still_prove_it(dogana: Dogana, home: Home, chronicle: Store, tmp_path: Path) -> None:
+def test_who_has_kept_a_record_can_still_prove_it(dogana: Dogana, home: Home, store: Store, tmp_path: Path) -> None:
     match_id = sealed(home)[0]
     record = record_file(home, match_id, tmp_path)
-    write(home, chronicle, tmp_path / "before.jsonl")
-    prune(home, chronicle, LATER, LATER)
+    write(home, store, tmp_path / "before.jsonl")
+    prune(home, store, LATER, LATER)
     dogana("ladder", "audit-log", "after.jsonl", "--previous", "before.jsonl", "--home", "home")
     dogana("verify-log", "after.jsonl", "--key", "home/key.pub")
     said = dogana("verify", record.name, "--key", "home/key.pub", "--audit-log", "after.jsonl").stdout
     assert "holds" in said
     assert "its result is entry" in said
     put_record(home, match_id, record.read_bytes())  # one that turns up is verified like all others
-    assert compare(home, chronicle).problems == []
+    assert compare(home, store).problems == []
     damage(home, match_id)
-    assert len(compare(home, chronicle).problems) == 1
+    assert len(compare(home, store).problems) == 1
 
 
-def test_a_record_that_is_lost_is_not_called_pruned(home: Home, chronicle: Store) -> None:
-    prune(home, chronicle, "2001-01-01T00:00:00.000+00:00", None)
+def test_a_record_that_is_lost_is_not_called_pruned(home: Home, store: Store) -> None:
+    prune(home, store, "2001-01-01T00:00:00.000+00:00", None)
     waiting = written(home)[0]
     lost = sealed(home)[0]
     remove_record(home, lost)
-    assert len(compare(home, chronicle).problems) == 1
-    prune(home, chronicle, LATER, None)
+    assert len(compare(home, store).problems) == 1
+    prune(home, store, LATER, None)
     remove_record(home, waiting)
-    found = compare(home, chronicle)
+    found = compare(home, store)
     assert [waiting in problem for problem in found.problems] == [True]
 
 
 def test_a_pruning_that_is_killed_is_finished_by_the_next_one(
-    home: Home, chronicle: Store, monkeypatch: pytest.MonkeyPatch
+    home: Home, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, remove = len(sealed(home)), Archive.remove
 
@@ -250,13 +250,13 @@ def test_a_pruning_that_is_killed_is_finished_by_the_next_one(
 
     monkeypatch.setattr(Archive, "remove", killed)
     with pytest.raises(KeyboardInterrupt):
-        prune(home, chronicle, LATER, LATER)
+        prune(home, store, LATER, LATER)
     monkeypatch.undo()
     assert logged(home) == []
-    found = compare(home, chronicle)
+    found = compare(home, store)
     assert (found.problems, found.pruned, len(sealed(home))) == ([], 0, whole)
-    assert prune(home, chronicle, LATER, None).records == whole
-    found = compare(home, chronicle)
+    assert prune(home, store, LATER, None).records == whole
+    found = compare(home, store)
     assert (found.problems, found.pruned) == ([], whole)
 
 
@@ -274,14 +274,14 @@ def test_what_cannot_be_noted_is_not_removed(dogana_process: Dogana, home: Home)
     assert sealed(home) == []
 
 
-def test_a_record_that_is_being_sent_arrives_whole(home: Home, chronicle: Store) -> None:
+def test_a_record_that_is_being_sent_arrives_whole(home: Home, store: Store) -> None:
     match_id = sealed(home)[0]
     ballast = random.Random(1).randbytes(PIECE_BYTES + 50_000).hex()  # two pieces when compressed
     change_record(home, match_id, lambda lines: lines[0].update(ballast=ballast))
     whole = zipped(record_of(home, match_id))
     pieces = Desk(home).ask(RecordRequest(match=match_id)).pieces
     data = next(pieces)
-    prune(home, chronicle, LATER, LATER)
+    prune(home, store, LATER, LATER)
     assert match_id not in recorded(home)
     assert data + b"".join(pieces) == whole
     assert len(data) < len(whole)
@@ -289,7 +289,7 @@ def test_a_record_that_is_being_sent_arrives_whole(home: Home, chronicle: Store)
 
 @pytest.mark.parametrize("meanwhile", ["a backup", "a comparison"])
 def test_a_pruning_waits_for_those_who_need_all_records(
-    home: Home, chronicle: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+    home: Home, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: str
 ) -> None:
     began = threading.Event()
 
@@ -313,10 +313,10 @@ def test_a_pruning_waits_for_those_who_need_all_records(
     monkeypatch.setattr(recompute, "verify", slowly(verify))
     records = len(sealed(home))
     if meanwhile == "a comparison":
-        assert compare(home, chronicle).problems == []
+        assert compare(home, store).problems == []
         beside.join()
         return
-    backup(home, chronicle, tmp_path / "backup.tar")
+    backup(home, store, tmp_path / "backup.tar")
     beside.join()
     assert sealed(home) == []
     with tarfile.open(tmp_path / "backup.tar") as archive:
@@ -352,11 +352,11 @@ def test_whoever_waits_for_another_command_says_so_once(
     assert (waiting.returncode, more) == (0, "")
 
 
-def test_a_pruning_is_an_act_of_the_organiser_and_none_if_nothing_was_too_old(home: Home, chronicle: Store) -> None:
-    prune(home, chronicle, "2001-01-01T00:00:00.000+00:00", "2001-01-01T00:00:00.000+00:00")
+def test_a_pruning_is_an_act_of_the_organiser_and_none_if_nothing_was_too_old(home: Home, store: Store) -> None:
+    prune(home, store, "2001-01-01T00:00:00.000+00:00", "2001-01-01T00:00:00.000+00:00")
     with Authors(home.database, create=False) as authors:
         assert [act for act in authors.acts(10) if act.did == "prune"] == []
-        pruned = prune(home, chronicle, LATER, LATER)
+        pruned = prune(home, store, LATER, LATER)
         [act] = [act for act in authors.acts(10) if act.did == "prune"]
     assert act.who == "organiser"
     assert act.about == f"{pruned.records} records before 9999-01-01, logs of {pruned.logs} matches before 9999-01-01"

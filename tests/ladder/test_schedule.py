@@ -412,11 +412,11 @@ def test_an_opponent_is_found_however_few_of_the_versions_can_be_one() -> None:
     """The others are of the first player's author, or are playing."""
     flood = [Candidate(n, "flood", Rating(25, 8), OLD) for n in range(1, 300)]
     assert all(300 in table for table in drawn([*flood, Candidate(300, "other", Rating(), OLD)]))
-    crowd = Season(settled(300), (3,))
-    crowd.play(1, playing=set(range(1, 298)))
-    assert set(crowd.tables[0]) == {298, 299, 300}
-    crowd.play(1, playing=set(range(1, 301)))
-    assert len(crowd.tables[1]) == 3
+    season = Season(settled(300), (3,))
+    season.play(1, playing=set(range(1, 298)))
+    assert set(season.tables[0]) == {298, 299, 300}
+    season.play(1, playing=set(range(1, 301)))
+    assert len(season.tables[1]) == 3
 
 
 def test_opponents_change() -> None:
@@ -680,7 +680,7 @@ def test_a_queue_that_is_kept_gives_the_blocks_of_one_that_is_read_anew(
     folder = tmp_path_factory.mktemp("home")
     with ladder(folder, bots=6) as store, Store(folder / "ladder.db", create=False) as other_command:
         add_search(store)
-        kept = Blocks(store, CONDITION, SEATS, search_share=60)
+        blocks = Blocks(store, CONDITION, SEATS, search_share=60)
         for act, number in acts:
             waiting = store.schedule.unfinished(CONDITION)
             if act in ("version", "retire", "back"):
@@ -699,7 +699,7 @@ def test_a_queue_that_is_kept_gives_the_blocks_of_one_that_is_read_anew(
                     SEATS, store.schedule.playing(CONDITION), random.Random(number), met
                 )
                 if anew is not None:
-                    matches = kept.add(number)
+                    matches = blocks.add(number)
                     assert matches[0].versions == anew.versions
                     assert {
                         one: due for one, due in store.schedule.dues(CONDITION).items() if one in anew.due
@@ -712,16 +712,16 @@ def test_a_queue_that_is_kept_gives_the_blocks_of_one_that_is_read_anew(
                     fail(store, [match], match.versions[0])
                 else:
                     store.results.give_up(match, "x")
-                kept.touch(match.versions)
+                blocks.touch(match.versions)
 
 
 def test_a_version_that_cannot_be_played_now_is_left_out_and_asked_for_again(tmp_path: Path) -> None:
     with ladder(tmp_path, bots=7) as store:
-        blocks, asked = Blocks(store, CONDITION, SEATS), Counter[int]()
+        blocks, checked = Blocks(store, CONDITION, SEATS), Counter[int]()
         broken = {1, 2}
         for number in range(40):
-            asked.clear()
-            for match in blocks.add(number, lambda version: asked.update([version.id]) or version.id not in broken):
+            checked.clear()
+            for match in blocks.add(number, lambda version: checked.update([version.id]) or version.id not in broken):
                 assert not broken & set(match.versions)
                 play(store, match, random.Random(number))
                 blocks.touch(match.versions)

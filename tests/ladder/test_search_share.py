@@ -29,7 +29,7 @@ from referee.sandbox.system import descendants
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.made import CONDITION, GAME, result_of
 from tests.ladder.runs import keep_time_by, run
-from tests.ladder.test_blocks_apart import Hall, Watch, enter, finished, store
+from tests.ladder.test_blocks_apart import SimulatedPool, Watch, enter, finished, store
 from tests.ladder.test_pool import HOUSE_BOT, PLAIN, match
 from tests.sandbox.conftest import needs_bubblewrap
 
@@ -48,9 +48,9 @@ def played(
 ) -> list[Match]:
     """Run a ladder at tables of two, without processes; return the matches that are over."""
     watch = Watch()
-    hall = Hall(watch, 2, end_of)
-    monkeypatch.setattr(running, "Pool", hall)
-    keep_time_by(hall, monkeypatch)
+    pool = SimulatedPool(watch, 2, end_of)
+    monkeypatch.setattr(running, "Pool", pool)
+    keep_time_by(pool, monkeypatch)
     plan = RunPlan([agree(GAME, {}, 2)], matches, 1, TimeControl.parse(CONDITION.clock), search_share=share)
     with closing(run(Home(folder), store, plan)) as steps:
         for _ in steps:

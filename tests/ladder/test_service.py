@@ -51,7 +51,7 @@ from tests.commands.conftest import Dogana
 from tests.ladder.archived import damage, put_logs, put_record, record_of, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.noted import Noted, noted
-from tests.ladder.real_ladder import FAULTY, told_ladder
+from tests.ladder.real_ladder import FAULTY, played_ladder
 from tests.ladder.watching import check_that_it_answers, watched
 from tests.patience import patient
 from tests.referee.test_wire import certificate
@@ -66,7 +66,7 @@ BOT = "print('not run')\n"
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder with matches, some of them in a block that is not over."""
-    return told_ladder(tmp_path_factory.mktemp("told") / "home", PLAYED)
+    return played_ladder(tmp_path_factory.mktemp("shared") / "home", PLAYED)
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +103,11 @@ def refused(ask: Callable[[], object]) -> type[LadderError]:
 
 
 def a_match_that_is_over(home: Home, bot: str) -> str:
-    with Store(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as store:
         return next(
             match.match_id
-            for match in chronicle.history.matches(PLAYED, versions=chronicle.roster.find_versions(bot))
-            if chronicle.schedule.is_over(match.block)
+            for match in store.history.matches(PLAYED, versions=store.roster.find_versions(bot))
+            if store.schedule.is_over(match.block)
         )
 
 
@@ -181,9 +181,9 @@ def test_a_match_is_told_without_what_is_on_the_machine_of_the_ladder(dogana: Do
     there = json.loads(dogana("ladder", "match", match, "--server", address, "--json").stdout)
     assert here["logs"]
     assert there == {**here, "logs": []}
-    shown = dogana("ladder", "match", match, "--server", address).stdout
-    assert str(home.folder) not in shown
-    assert f"dogana ladder record {match}" in shown
+    printed = dogana("ladder", "match", match, "--server", address).stdout
+    assert str(home.folder) not in printed
+    assert f"dogana ladder record {match}" in printed
 
 
 def test_a_record_is_written_as_the_name_of_the_file_says(
@@ -201,8 +201,8 @@ def test_a_record_is_written_as_the_name_of_the_file_says(
 
 
 def test_who_watches_without_a_match_is_told_which_there_are(home: Home, by_grpc: str) -> None:
-    with Store(home.database, create=False) as chronicle:
-        first, second = (chronicle.schedule.match(one.match_id) for one in chronicle.history.matches(2))
+    with Store(home.database, create=False) as store:
+        first, second = (store.schedule.match(one.match_id) for one in store.history.matches(2))
     assert first is not None
     assert second is not None
     with (
@@ -282,10 +282,8 @@ def test_a_match_from_a_seed_that_is_still_played_is_shown_to_the_organiser_alon
     dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
 ) -> None:
     """From its record one would know the luck of the matches to come."""
-    with Store(home.database, create=False) as chronicle:
-        open_ones = [
-            match for match in chronicle.history.matches(PLAYED) if not chronicle.schedule.is_over(match.block)
-        ]
+    with Store(home.database, create=False) as store:
+        open_ones = [match for match in store.history.matches(PLAYED) if not store.schedule.is_over(match.block)]
     assert open_ones
     match = open_ones[0].match_id
     dogana("ladder", "match", match, "--home", home.folder)
@@ -316,19 +314,19 @@ def test_what_a_bot_says_of_its_thinking_is_for_its_author_alone(
     dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
 ) -> None:
     name = a_match_that_is_over(home, "best")
-    with Store(home.database, create=False) as chronicle:
-        match = chronicle.schedule.match(name)
+    with Store(home.database, create=False) as store:
+        match = store.schedule.match(name)
         assert match is not None
         seat = match.labels.index("best v1")
-        chronicle.results.note_telemetry(match.match_id, {seat: {"nodes": KeyValues(4, 1000.0)}})
+        store.results.note_telemetry(match.match_id, {seat: {"nodes": KeyValues(4, 1000.0)}})
     for token, keys in ((tokens["eve"], ["nodes"]), (tokens["ann"], []), ("", [])):
         with desk_of(address, token) as desk:
             [fared] = desk.ask(ShowRequest(bot="best")).fared
             assert [said.key for said in fared.telemetry] == keys
             seats = desk.ask(MatchRequest(match=name)).seats
             assert [[said.key for said in one.telemetry] for one in seats][seat] == keys
-    shown = dogana("ladder", "show", "best", "--home", home.folder).stdout
-    assert re.search(r"^ nodes +250 +4 +1 *$", shown, re.MULTILINE)
+    printed = dogana("ladder", "show", "best", "--home", home.folder).stdout
+    assert re.search(r"^ nodes +250 +4 +1 *$", printed, re.MULTILINE)
     assert "said on average: nodes 250" in dogana("ladder", "match", name, "--home", home.folder).stdout
 
 
@@ -378,8 +376,8 @@ def test_the_match_that_was_to_qualify_a_bot_is_for_its_author(
     home: Home, address: str, tokens: dict[str, str], what: str
 ) -> None:
     """And nobody else learns that it is there, not even by the beginning of its id."""
-    with Store(home.database, create=False) as chronicle:
-        [version] = [one for one in chronicle.roster.versions().values() if one.label == "best v1"]
+    with Store(home.database, create=False) as store:
+        [version] = [one for one in store.roster.versions().values() if one.label == "best v1"]
     match_id = f"qualify-{version.id}-0123456789abcdef"
     put_record(home, match_id, record_of(home, a_match_that_is_over(home, "best")))
     put_logs(home, match_id, {f"seat{seat}.log": b"told" for seat in range(5)})
@@ -522,11 +520,11 @@ def test_a_folder_is_sent_as_it_is(home: Home, address: str, tokens: dict[str, s
 
 
 def test_nobody_elsewhere_is_told_where_the_files_of_a_ladder_are(tmp_path: Path) -> None:
-    home = told_ladder(tmp_path / "home", PLAYED)
+    home = played_ladder(tmp_path / "home", PLAYED)
     with Authors(home.database, create=False) as authors:
         token = authors.add("new")
-    with Store(home.database, create=False) as chronicle:
-        match = chronicle.schedule.match(a_match_that_is_over(home, "best"))
+    with Store(home.database, create=False) as store:
+        match = store.schedule.match(a_match_that_is_over(home, "best"))
     assert match is not None
     (tmp_path / "bot.py").write_text(BOT)
     with (
@@ -582,8 +580,8 @@ def flooding(home: Home, tmp_path: Path) -> Iterator[threading.Event]:
     thread = threading.Thread(target=lambda: asyncio.run(show(over, ready)))
     thread.start()
     ready.wait()
-    with Store(home.database, create=False) as chronicle:
-        match = chronicle.schedule.match(next(iter(chronicle.history.matches(1))).match_id)
+    with Store(home.database, create=False) as store:
+        match = store.schedule.match(next(iter(store.history.matches(1))).match_id)
     assert match is not None
     try:
         with announced_match(home, match, f"unix:{tmp_path}/referee"):

@@ -140,15 +140,15 @@ def test_a_stranger_comes_from_a_token_to_a_rating_and_a_restart_loses_nothing(
         process.wait(SECONDS)
         if end is signal.SIGTERM:
             assert process.returncode == 128 + signal.SIGTERM
-    with Store(home.database, create=False) as chronicle:
-        before = {match.match_id for match in chronicle.history.all_played()}
+    with Store(home.database, create=False) as store:
+        before = {match.match_id for match in store.history.all_played()}
     with served(home.folder) as (_, address):
         wait_until(lambda: rated(address, "mybot") > len(before))
-    with Store(home.database, create=False) as chronicle:
-        after = [match.match_id for match in chronicle.history.all_played()]
+    with Store(home.database, create=False) as store:
+        after = [match.match_id for match in store.history.all_played()]
         assert len(after) == len(set(after))
         assert before < set(after)
-        assert compare(home, chronicle).differences.told == []
+        assert compare(home, store).differences.reported == []
 
 
 def test_it_waits_while_nobody_has_submitted_anything(tmp_path: Path) -> None:
@@ -188,24 +188,24 @@ def test_its_journal_tells_all_that_has_happened_and_no_secret(tmp_path: Path, t
         process.send_signal(signal.SIGTERM)
         process.wait(SECONDS)
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
-    told: dict[str, list[dict[str, Any]]] = {}
+    events: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
         assert line["time"].endswith("Z")
-        told.setdefault(line["event"], []).append(line)
+        events.setdefault(line["event"], []).append(line)
     assert [line["event"] for line in lines[:3]] == ["start", "sandbox", "listening"]
     assert lines[-1]["event"] == "stop"
     assert lines[-1]["reason"] == "SIGTERM"
-    assert {one["about"]: one["author"] for one in told["change"]} == {
+    assert {one["about"]: one["author"] for one in events["change"]} == {
         "mybot v1": "ann",
         "bad v1": "ann",
         "bob": "organiser",
     }
-    assert [one["bot"] for one in told["qualified"]] == ["mybot v1"]
-    [failed] = told["not_qualified"]
+    assert [one["bot"] for one in events["qualified"]] == ["mybot v1"]
+    [failed] = events["not_qualified"]
     assert (failed["bot"], failed["author"]) == ("bad v1", "ann")
     assert failed["reason"]
-    ended = told["match_ended"][0]
-    assert ended["match"] in [one["match"] for one in told["match_begun"]]
+    ended = events["match_ended"][0]
+    assert ended["match"] in [one["match"] for one in events["match_begun"]]
     assert "mybot v1" in ended["bots"]
     assert ended["seconds"] > 0
     for secret in (token, other):

@@ -94,27 +94,27 @@ def test_everything_that_is_read_together_is_of_one_moment(tmp_path: Path) -> No
 
 def test_all_versions_are_read_once_for_a_moment_and_anew_for_the_next(tmp_path: Path) -> None:
     path = tmp_path / "ladder.db"
-    with ladder(tmp_path), Store(path, create=False) as chronicle, Store(path, create=False) as other:
-        asked: list[str] = []
-        chronicle.file.db.conn.set_trace_callback(asked.append)
-        with chronicle.reading():
-            known = len(chronicle.roster.versions())
-            chronicle.roster.versions().clear()
+    with ladder(tmp_path), Store(path, create=False) as store, Store(path, create=False) as other:
+        statements: list[str] = []
+        store.file.db.conn.set_trace_callback(statements.append)
+        with store.reading():
+            known = len(store.roster.versions())
+            store.roster.versions().clear()
             other.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-            with chronicle.reading():
-                assert len(chronicle.roster.versions()) == known
-            assert len(chronicle.roster.versions()) == known
-        assert sum("from versions" in text for text in asked) == 1
-        assert len(chronicle.roster.versions()) == known + 1
+            with store.reading():
+                assert len(store.roster.versions()) == known
+            assert len(store.roster.versions()) == known
+        assert sum("from versions" in text for text in statements) == 1
+        assert len(store.roster.versions()) == known + 1
         other.roster.add_version("later", "ann", "y", ["./bot"], [GAME.name])
-        assert len(chronicle.roster.versions()) == known + 2
+        assert len(store.roster.versions()) == known + 2
 
 
 def test_a_repair_is_refused_while_a_run_goes_on(tmp_path: Path) -> None:
     with ladder(tmp_path) as store, Home(tmp_path).only_run():
         with pytest.raises(LadderError, match="another run is going on"):
             repair(Home(tmp_path), store)
-        assert compare(Home(tmp_path), store).differences.told == []
+        assert compare(Home(tmp_path), store).differences.reported == []
 
 
 # --- what is kept ---------------------------------------------------------------------------------------
@@ -154,13 +154,13 @@ def test_tallies_follow_from_the_facts_whatever_happens(
         assert differences(store) == []
         for condition in (CONDITION, OTHER):
             assert _tallied_by_hand(store, condition) == store.results.tallies(condition)
-        assert compare(Home(folder), store).differences.told == []
+        assert compare(Home(folder), store).differences.reported == []
 
 
 def _tallied_by_hand(store: Store, condition: Condition) -> dict[int, Tally]:
     """The tallies that count matches, in another way than with SQL."""
-    kept = store.results.tallies(condition)
-    found = {version: Tally(last_block=tally.last_block, blocks=tally.blocks) for version, tally in kept.items()}
+    tallies = store.results.tallies(condition)
+    found = {version: Tally(last_block=tally.last_block, blocks=tally.blocks) for version, tally in tallies.items()}
     for match in store.history.all_played():
         if match.condition != condition:
             continue
@@ -209,9 +209,9 @@ def test_a_view_that_was_changed_is_found_and_built_again(tmp_path: Path, view: 
         before = dumped(store)
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute(DAMAGE[view])
-        told = differences(store)
-        assert told
-        assert all(line.startswith((f"{view}: has ", f"{view}: lacks ")) for line in told)
+        found = differences(store)
+        assert found
+        assert all(line.startswith((f"{view}: has ", f"{view}: lacks ")) for line in found)
         assert repair(Home(tmp_path), store).repaired
         assert differences(store) == []
         assert dumped(store) == before
@@ -234,7 +234,7 @@ def test_all_views_can_be_dropped_and_built_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ("update seeds set seed = seed + 1", "seeds: block 1 has another seed than the log commits to"),
         ("delete from seeds", "seeds: block 1 lacks its seed"),
@@ -242,14 +242,14 @@ def test_all_views_can_be_dropped_and_built_again(tmp_path: Path) -> None:
         ("delete from commands where version = 3", "commands: version 3 has no command, or another one"),
     ],
 )
-def test_what_is_private_must_be_what_the_log_commits_to(tmp_path: Path, change: str, told: str) -> None:
+def test_what_is_private_must_be_what_the_log_commits_to(tmp_path: Path, change: str, message: str) -> None:
     with ladder(tmp_path) as store:
         next_matches(store)
         assert differences(store) == []
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute(change)
         [line] = differences(store)
-        assert line.startswith(told)
+        assert line.startswith(message)
 
 
 def test_events_that_come_while_views_are_built_again_are_in_them(tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_no
         tally = store.results.tallies(CONDITION)[first.versions[0]]
         assert (tally.matches, tally.different, tally.wins) == (3, 2, 2)
         assert [match.rated for match in store.history.all_played()] == [True, False, True]
-        assert compare(Home(tmp_path), store).differences.told == []
+        assert compare(Home(tmp_path), store).differences.reported == []
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute("update results set rated = 1")
         assert [line.partition(" number")[0] for line in differences(store)] == ["results: has", "results: lacks"]
@@ -321,7 +321,7 @@ def test_the_same_moves_under_another_clock_are_rated_again(tmp_path: Path) -> N
             assert count(store, match, result_of(match, [1, 2], digest="d"), "h")
         assert [store.results.tallies(one)[1].different for one in (CONDITION, quick)] == [1, 1]
         assert store.results.ratings(quick) == store.results.ratings(CONDITION)
-        assert compare(Home(tmp_path), store).differences.told == []
+        assert compare(Home(tmp_path), store).differences.reported == []
 
 
 def test_faults_under_one_condition_suspend_a_version_there_and_nowhere_else(tmp_path: Path) -> None:
@@ -411,7 +411,7 @@ OLD = (
 
 def test_a_ladder_of_another_layout_is_refused_in_one_line_and_stays_as_it_is(tmp_path: Path) -> None:
     ladder(tmp_path).close()
-    for change, told in (
+    for change, message in (
         ("pragma user_version = 4", "was made by a newer version of Dogana; update this one"),
         ("pragma user_version = 1", OLD),
         (
@@ -424,7 +424,7 @@ def test_a_ladder_of_another_layout_is_refused_in_one_line_and_stays_as_it_is(tm
             file.executescript(change)
         before = (tmp_path / "ladder.db").read_bytes()
         for create in (True, False):
-            with pytest.raises(BadHome, match=re.escape(f"{tmp_path / 'ladder.db'} {told}") + "$"):
+            with pytest.raises(BadHome, match=re.escape(f"{tmp_path / 'ladder.db'} {message}") + "$"):
                 Store(tmp_path / "ladder.db", create=create)
         assert (tmp_path / "ladder.db").read_bytes() == before
 
@@ -437,11 +437,11 @@ def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_pat
     whole = path.read_bytes()
     path.write_bytes(whole[:4096] + b"\x5a" * (len(whole) - 4096))
     with (
-        pytest.raises(LadderError, match=r"ladder\.db: is damaged; restore a backup") as told,
+        pytest.raises(LadderError, match=r"ladder\.db: is damaged; restore a backup") as caught,
         Store(path, create=False) as store,
     ):
         statuses(store, CONDITION)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("bytes_left", [0, 20_000])

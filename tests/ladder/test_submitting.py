@@ -121,9 +121,9 @@ def test_a_name_that_was_given_and_is_wrong_is_not_answered_with_the_other(
 
 def test_games_that_nobody_has_played_are_one_line_and_house_bots_do_not_wait(dogana: Dogana, tmp_path: Path) -> None:
     submit(dogana, tmp_path, "mybot.py")
-    shown = dogana("ladder", "top", "--home", "home").stdout
-    assert "waits to qualify" not in shown
-    [line] = shown.splitlines()
+    printed = dogana("ladder", "top", "--home", "home").stdout
+    assert "waits to qualify" not in printed
+    [line] = printed.splitlines()
     assert line.startswith("no matches yet: Cargo Noir (60+0.5/10), ")
     of_one = dogana("ladder", "top", "venezia", "--home", "home").stdout
     assert of_one.splitlines()[:2] == ["Venezia (60+0.5/10)", "mybot v1: waits to qualify"]
@@ -151,16 +151,16 @@ def test_many_bots_without_a_place_are_counted(capsys: pytest.CaptureFixture[str
 
 def test_an_option_of_a_standing_is_not_set(dogana: Dogana) -> None:
     for command in ("top", "crosstable"):
-        shown = " ".join(dogana("ladder", command, "--help").stdout.split())
-        assert "Only standings with this option of the game" in shown
-        assert "Set an option" not in shown
+        printed = " ".join(dogana("ladder", command, "--help").stdout.split())
+        assert "Only standings with this option of the game" in printed
+        assert "Set an option" not in printed
 
 
 def test_a_bot_that_printed_nothing_is_told_how_to_be_looked_at() -> None:
-    with out.capture() as shown:
+    with out.capture() as captured:
         log.explain_empty(Where(Path("h"), None), filled(BotLog, match="3f09", seat=1, bot="my v2 v3"))
         log.explain_empty(Where(Path("h"), None), filled(BotLog, match="3f09", seat=1))
-    assert shown.get().splitlines() == [
+    assert captured.get().splitlines() == [
         "it printed nothing, and a log has only what a bot prints; these say more:",
         "  dogana ladder replay 3f09 --as 1 --home h",
         "  dogana ladder matches 'my v2' --lost --home h",

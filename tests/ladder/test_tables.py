@@ -68,10 +68,10 @@ def test_a_match_is_followed_while_it_is_played(game: str, tmp_path: Path) -> No
         written.write(table.lines[done:])
         done = len(table.lines)
         following.read_on()
-        assert following.shown.seen == table.match.state.observation(0)
+        assert following.viewpoint.seen == table.match.state.observation(0)
     at_once = Following(written.path, plan, find, 0)
     assert at_once.log == following.log
-    assert at_once.shown.draw() == following.shown.draw()
+    assert at_once.viewpoint.draw() == following.viewpoint.draw()
     assert (following.result is None) == (table.match.result is None)
 
 
@@ -92,7 +92,7 @@ def test_the_end_is_seen_whether_the_record_has_its_name_by_then_or_not(tmp_path
 
 
 def test_what_another_seat_plans_in_secret_changes_nothing_that_this_one_is_shown(tmp_path: Path) -> None:
-    def shown(name: str, plans: Sequence[int]) -> tuple[object, ...]:
+    def view_of(name: str, plans: Sequence[int]) -> tuple[object, ...]:
         plan = plan_of(SEALED)
         table = Table(plan)
         for choice in plans:
@@ -101,9 +101,9 @@ def test_what_another_seat_plans_in_secret_changes_nothing_that_this_one_is_show
         written = Written(tmp_path / name, plan)
         written.write(table.lines)
         following = Following(written.path, plan, find_sealed, 1)
-        return following.shown.seen, following.shown.draw(), following.log
+        return following.viewpoint.seen, following.viewpoint.draw(), following.log
 
-    assert shown("one", [0]) == shown("two", [1]) == shown("none", [])
+    assert view_of("one", [0]) == view_of("two", [1]) == view_of("none", [])
 
 
 # --- the seat of a person -----------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def test_of_what_chance_decides_only_the_beginning_is_said() -> None:
 
 def test_a_view_comes_over_the_pipe_as_it_was() -> None:
     view = View(
-        Stage.ASKED,
+        Stage.DECIDES,
         "toy",
         1,
         "60+0/10",

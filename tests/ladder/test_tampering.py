@@ -68,9 +68,9 @@ TAMPERINGS: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
 def test_whoever_does_not_have_the_key_can_change_nothing(home: Home, log: Path, tampering: str) -> None:
     tamper, reason = TAMPERINGS[tampering]
     log.write_bytes(b"".join(line + b"\n" for line in tamper(log.read_bytes().splitlines())))
-    with pytest.raises(AuditError, match=reason) as told:
+    with pytest.raises(AuditError, match=reason) as caught:
         check(log, key_of(home).public)
-    assert len(str(told.value).splitlines()) == 1
+    assert len(str(caught.value).splitlines()) == 1
 
 
 def test_every_line_that_is_cut_off_is_noticed(home: Home, log: Path) -> None:
@@ -317,9 +317,9 @@ def test_a_history_that_the_organiser_has_rewritten_shows_only_beside_an_earlier
 def test_a_file_that_is_no_log_is_refused_in_one_short_line(tmp_path: Path, data: bytes, reason: str) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(data)
-    with pytest.raises(AuditError, match=reason) as told:
+    with pytest.raises(AuditError, match=reason) as caught:
         check(path, None)
-    assert len(told.value.reason) < 500
+    assert len(caught.value.reason) < 500
 
 
 def test_a_folder_or_a_device_is_no_log(tmp_path: Path) -> None:

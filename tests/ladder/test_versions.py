@@ -27,7 +27,7 @@ from ladder.questions.desk import Desk
 from ladder.questions.question import Question, document
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
-from tests.ladder.real_ladder import FAULTY, told_ladder
+from tests.ladder.real_ladder import FAULTY, played_ladder
 from tests.patience import wait_until
 
 __all__ = ["dogana"]
@@ -37,7 +37,7 @@ Change = Callable[[dict[str, Any]], None]
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    return told_ladder(tmp_path_factory.mktemp("told") / "home", 6)
+    return played_ladder(tmp_path_factory.mktemp("shared") / "home", 6)
 
 
 MAPS = ("options", "faults")
@@ -56,9 +56,9 @@ def parts(answer: Any) -> Iterator[dict[str, Any]]:
 def application(home: Home, paths: set[str], change: Change) -> Starlette:
     """The questions of a ladder as another version answers them: those that it knows, with a change to all that it says."""
 
-    def endpoint(asked: Question) -> Callable[[Request], Awaitable[Response]]:
+    def endpoint(question: Question) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
-            found = document(Desk(home).ask(read_request(request, asked.request)))
+            found = document(Desk(home).ask(read_request(request, question.request)))
             said = json.loads(json.dumps(found))
             for part in list(parts(said)):
                 change(part)
@@ -96,8 +96,8 @@ def other(home: Home, change: Change = lambda part: None, without: tuple[str, ..
 
 
 def a_match(home: Home) -> str:
-    with Store(home.database, create=False) as chronicle:
-        return chronicle.history.matches(1)[0].match_id
+    with Store(home.database, create=False) as store:
+        return store.history.matches(1)[0].match_id
 
 
 def questions(home: Home) -> list[list[str]]:

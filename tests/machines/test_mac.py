@@ -41,7 +41,7 @@ def pids(folder: Path) -> list[int]:
 
 
 def test_the_simulation_takes_away_what_macos_lacks(tmp_path: Path) -> None:
-    asked = """
+    script = """
 import ctypes, os, select, socket, sys
 from pathlib import Path
 print(sys.platform, hasattr(os, "pidfd_open"), hasattr(select, "epoll"), hasattr(socket, "SO_PEERCRED"))
@@ -50,7 +50,7 @@ import subprocess
 subprocess.run([sys.executable, "-I", "-S", "-c", "import sys; print(sys.platform)"])
 """
     ended = subprocess.run(
-        [PYTHON, "-c", asked], env=environment("mac", tmp_path), capture_output=True, text=True, check=True
+        [PYTHON, "-c", script], env=environment("mac", tmp_path), capture_output=True, text=True, check=True
     )
     assert ended.stdout.split("\n")[:2] == ["darwin False False False", "False False False True"]
     assert "darwin" in ended.stdout.split("\n")[2], "supervisors of agents start like this"
@@ -123,12 +123,12 @@ def test_walls_are_refused_in_one_line_that_says_what_has_them(mac: Mac) -> None
     served = mac("ladder", "serve", "--listen", "127.0.0.1:0", "--home", "ladder", status=1)
     assert f'{needs.removeprefix("dogana: ")}; or say --unconfined if you trust all bots"' in served.stderr
     assert served.stderr.count("\n") == 1
-    [told] = mac("doctor", status=1).stdout.splitlines()
-    assert told.startswith(
+    [line] = mac("doctor", status=1).stdout.splitlines()
+    assert line.startswith(
         "This machine cannot run strangers' bots, because the sandbox around them needs Linux, and this is macOS"
     )
-    assert "use WSL2, a container or a server" in told
-    assert json.loads(mac("doctor", "--json", status=1).stdout) == {"enough": False, "verdict": told, "measures": []}
+    assert "use WSL2, a container or a server" in line
+    assert json.loads(mac("doctor", "--json", status=1).stdout) == {"enough": False, "verdict": line, "measures": []}
 
 
 def test_limits_that_nothing_would_enforce_are_refused(mac: Mac) -> None:
@@ -150,8 +150,8 @@ def test_a_program_for_macos_is_a_seat(mac: Mac, tmp_path: Path) -> None:
     program = tmp_path / "mybot"
     program.write_bytes(b"\xcf\xfa\xed\xfe" + bytes(100))
     program.chmod(0o755)
-    told = mac("play", "cargo_noir", "./mybot", "greedy", status=1).stderr
-    assert "Exec format error" in told, "this machine is no Mac"
+    printed = mac("play", "cargo_noir", "./mybot", "greedy", status=1).stderr
+    assert "Exec format error" in printed, "this machine is no Mac"
 
 
 @pytest.mark.long
@@ -173,7 +173,7 @@ def test_a_check_says_what_it_has_not_tried(mac: Mac) -> None:
     assert checked.stderr.startswith("the bot runs unconfined, with your rights on this machine; not tried: ")
     assert checked.stderr.count("\n") == 1
     lines = {line.split()[1]: line.split()[0] for line in checked.stdout.splitlines() if line.startswith("  ")}
-    assert lines["runs"] == "told", "whether it runs in the sandbox is what the step is about"
+    assert lines["runs"] == "reported", "whether it runs in the sandbox is what the step is about"
     assert [name for name, came in lines.items() if came == "skipped"] == [
         "architecture", "slow-start", "dropped", "memory", "processor",
     ]  # fmt: skip

@@ -37,7 +37,7 @@ def speaks_in_part() -> None:
     for number in range(50):
         one = _connected()
         one.send((_PREFACE + b"\x00\x40\x00\x01\x04\x00\x00\x00\x01\x82\x86")[: 10 + number])
-        _KEPT.append(one)
+        _HELD.append(one)
     _hold([])
 
 
@@ -83,7 +83,7 @@ def guesses_tokens() -> None:
     _hold([])
 
 
-_KEPT: "list[object]" = []
+_HELD: "list[object]" = []
 
 
 def _connected() -> socket.socket:
@@ -94,7 +94,7 @@ def _connected() -> socket.socket:
 
 
 def _hold(what: "list[Any]") -> None:
-    _KEPT.extend(what)
+    _HELD.extend(what)
     print("done", flush=True)
     time.sleep(600)
 
@@ -124,11 +124,11 @@ def _talks(*messages: bytes, is_open: bool = True, is_compressed: bool = False) 
 
     from dogana.v1 import referee_pb2 as pb
 
-    asked = threading.Event()
+    is_asked = threading.Event()
 
     def said() -> "Iterator[bytes]":
         yield _join(TOKEN)
-        asked.wait(60)
+        is_asked.wait(60)
         yield from messages
         if is_open:
             time.sleep(600)
@@ -138,7 +138,7 @@ def _talks(*messages: bytes, is_open: bool = True, is_compressed: bool = False) 
         with contextlib.suppress(grpc.RpcError):
             for message in call(said(), compression=grpc.Compression.Gzip if is_compressed else None):
                 if message.WhichOneof("message") == "decide":
-                    asked.set()
+                    is_asked.set()
     time.sleep(600)
 
 
@@ -304,9 +304,9 @@ def uses_up_files() -> None:
 
 _HOLDER = """
 import select, socket, sys, time
-kept, end, told = [], time.monotonic() + 60, False
+connections, end, is_full = [], time.monotonic() + 60, False
 while time.monotonic() < end:
-    while len(kept) < 200:
+    while len(connections) < 200:
         one = socket.socket(socket.AF_UNIX)
         one.setblocking(False)
         try:
@@ -314,18 +314,18 @@ while time.monotonic() < end:
         except OSError:
             time.sleep(0.01)
             break
-        kept.append(one)
-    if not told:
-        print(len(kept), flush=True)
-        told = True
-    closed, _, _ = select.select(kept, [], [], 0.05)
+        connections.append(one)
+    if not is_full:
+        print(len(connections), flush=True)
+        is_full = True
+    closed, _, _ = select.select(connections, [], [], 0.05)
     for one in closed:
         try:
             if one.recv(4096):
                 continue
         except OSError:
             pass
-        kept.remove(one)
+        connections.remove(one)
         one.close()
 """
 
@@ -347,9 +347,9 @@ def stays() -> None:
 
 def takes_all_memory() -> None:
     """Takes more memory than it may."""
-    kept = []
+    held = []
     while True:
-        kept.append(_BLOCK.encode())
+        held.append(_BLOCK.encode())
 
 
 def gives_up_its_first_process() -> None:

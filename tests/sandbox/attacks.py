@@ -379,11 +379,11 @@ def first_process() -> "dict[str, str]":
 
 def parents_of_namespaces() -> "dict[str, str]":
     """Asks its namespaces for those that they are in, and for whom they belong to."""
-    asked = {"owner": 0xB701, "parent": 0xB702, "user": 0xB704, "next mount namespace": 0x8010B70B}
+    requests = {"owner": 0xB701, "parent": 0xB702, "user": 0xB704, "next mount namespace": 0x8010B70B}
     attempts: dict[str, Callable[[], object]] = {}
     for pid in ("self", "1"):
         for name in sorted(os.listdir(f"/proc/{pid}/ns")):
-            for what, number in asked.items():
+            for what, number in requests.items():
                 attempts[f"{what} of {name} of {pid}"] = partial(_ask, f"/proc/{pid}/ns/{name}", number)
     return tried(attempts)
 
@@ -545,12 +545,12 @@ def hidden_files() -> "dict[str, str]":
 
 def hidden_buffers() -> "dict[str, str]":
     """Takes memory of the kernel: sockets that are full of what nobody reads."""
-    kept: list[object] = []
+    held: list[object] = []
 
     def take() -> None:
         for _ in range(1000):
             pair = socket.socketpair()
-            kept.append(pair)
+            held.append(pair)
             for end in pair:
                 end.setblocking(False)
                 with contextlib.suppress(BlockingIOError):
@@ -628,10 +628,10 @@ def open_files() -> "dict[str, str]":
 
 def terminals() -> "dict[str, str]":
     """Opens pseudo-terminals without end, of which the machine has 4,096, and opens their other ends."""
-    kept: list[int] = []
+    held: list[int] = []
 
     def open_one() -> None:
-        kept.append(os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY))
+        held.append(os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY))
 
     def other_end() -> None:
         with open("/dev/ptmx", "rb+", buffering=0) as terminal:
@@ -643,11 +643,11 @@ def terminals() -> "dict[str, str]":
 def timers() -> "dict[str, str]":
     """Makes timers and queues signals without end: memory of the kernel."""
     libc = ctypes.CDLL(None, use_errno=True)
-    kept = []
+    held = []
 
     def timer() -> None:
-        kept.append(ctypes.c_void_p())
-        if libc.timer_create(1, None, ctypes.byref(kept[-1])) != 0:
+        held.append(ctypes.c_void_p())
+        if libc.timer_create(1, None, ctypes.byref(held[-1])) != 0:
             raise OSError(ctypes.get_errno(), "")
 
     return tried({"timer": partial(_until_refused, timer, 100_000)})

@@ -38,7 +38,7 @@ _SECONDS = 600
 """How long a thread waits at the most."""
 _PAGES = 64
 """How far apart the pages are by which a box shows what it has read: no page is read together with another one."""
-_kept: "list[object]" = []
+_open_files: "list[object]" = []
 _busy: "list[int]" = []
 """The process that keeps a processor or a file busy."""
 _turn = 0
@@ -74,25 +74,25 @@ def lock(bit: int) -> None:
     """Lock a file in three ways, or unlock it."""
     kind = fcntl.LOCK_EX if bit else fcntl.LOCK_UN
     file = open(FILE)  # noqa: SIM115 it stays open as long as the lock
-    _kept.append(file)
+    _open_files.append(file)
     tried(lambda: fcntl.flock(file, kind | fcntl.LOCK_NB), lambda: fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB))
 
 
 def see_lock() -> str:
     """Lock it, too, or ask who has."""
-    asked = struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0)
+    request = struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0)
     with open(FILE) as file:
         return tried(
             lambda: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB),
-            lambda: fcntl.fcntl(file, fcntl.F_GETLK, asked),
-            lambda: fcntl.fcntl(file, 36, asked),  # F_OFD_GETLK
+            lambda: fcntl.fcntl(file, fcntl.F_GETLK, request),
+            lambda: fcntl.fcntl(file, 36, request),  # F_OFD_GETLK
         )
 
 
 def lease(bit: int) -> None:
     """Take a lease on a file, or open it, which breaks one."""
     file = open(FILE)  # noqa: SIM115
-    _kept.append(file)
+    _open_files.append(file)
     tried(lambda: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK if bit else fcntl.F_UNLCK))
 
 
@@ -197,7 +197,7 @@ def name_something(bit: int) -> None:
             Path(f"{folder}/channel").write_text("x")
     with contextlib.suppress(OSError):  # it has one already
         one = socket.socket(socket.AF_UNIX)
-        _kept.append(one)
+        _open_files.append(one)
         one.bind("\0channel")
         one.listen()
     call("shmget", 0x646F, 4096, 0o1666), call("semget", 0x646F, 1, 0o1666), call("msgget", 0x646F, 0o1666)
@@ -248,16 +248,16 @@ def fill_queues(bit: int) -> None:
         with contextlib.suppress(BlockingIOError):
             while True:
                 pair[0].send(b"x" * 4096)
-        _kept.append(pair)
+        _open_files.append(pair)
 
 
 def see_queues() -> str:
     """Look how long queues are: of the socket of its seat, of its own, and of all that can be seen."""
     with socket.socket(socket.AF_UNIX) as one:
         reached = tried(lambda: one.connect("/run/dogana.sock"))
-        asked = tried(lambda: fcntl.ioctl(one, 0x5411, b"\0" * 4), lambda: fcntl.ioctl(one, 0x894B, b"\0" * 4))
+        counts = tried(lambda: fcntl.ioctl(one, 0x5411, b"\0" * 4), lambda: fcntl.ioctl(one, 0x894B, b"\0" * 4))
         queues = len(Path("/proc/net/unix").read_text().splitlines()), Path("/proc/net/sockstat").read_text().split()[2]
-        return f"{reached} {asked} {queues}"
+        return f"{reached} {counts} {queues}"
 
 
 # --- open -----------------------------------------------------------------------------------------------------

@@ -41,10 +41,10 @@ def grouped(controller: str) -> pytest.MarkDecorator:
 
 
 def test_every_wall_that_a_ladder_needs_stands_here() -> None:
-    sandbox, walls = inspect(LIMITS)
+    sandbox, measures = inspect(LIMITS)
     assert sandbox is not None
-    assert [wall for wall in walls if wall.is_needed and not wall.stands] == []
-    assert {"user", "privileges", "files", "room", "processes", "network", "system calls"} <= {w.name for w in walls}
+    assert [wall for wall in measures if wall.is_needed and not wall.stands] == []
+    assert {"user", "privileges", "files", "room", "processes", "network", "system calls"} <= {w.name for w in measures}
 
 
 def test_a_program_sees_itself_and_no_more(sandbox: Sandbox) -> None:
@@ -122,17 +122,20 @@ def test_nobody_can_read_the_token_outside(sandbox: Sandbox, tmp_path: Path) -> 
         assert process.stdin is not None
         process.stdin.write(box.order())
         process.stdin.flush()
-        shown: dict[str, bytes] = {}
+        command_lines: dict[str, bytes] = {}
         deadline = time.monotonic() + patient(60)
-        while not any(words.startswith(b"/usr/bin/sleep") for words in shown.values()) and time.monotonic() < deadline:
-            shown = dict(arguments_below(process.pid))
-        assert any(words.startswith(b"/usr/bin/sleep") for words in shown.values())
-        environments = {pid: Path(f"/proc/{pid}/environ").read_bytes() for pid in shown}
+        while (
+            not any(words.startswith(b"/usr/bin/sleep") for words in command_lines.values())
+            and time.monotonic() < deadline
+        ):
+            command_lines = dict(arguments_below(process.pid))
+        assert any(words.startswith(b"/usr/bin/sleep") for words in command_lines.values())
+        environments = {pid: Path(f"/proc/{pid}/environ").read_bytes() for pid in command_lines}
         process.stdin.close()
         process.wait()
     box.end()
-    assert [words for words in shown.values() if token.encode() in words] == []
-    assert [pid for pid, words in shown.items() if words.startswith(b"bwrap") and environments[pid]] == []
+    assert [words for words in command_lines.values() if token.encode() in words] == []
+    assert [pid for pid, words in command_lines.items() if words.startswith(b"bwrap") and environments[pid]] == []
     assert sum(token.encode() in environment for environment in environments.values()) == 1  # the agent's own
 
 
@@ -195,7 +198,7 @@ def test_a_box_that_was_killed_for_want_of_memory_is_a_fault_of_its_agent(sandbo
 @grouped("memory")
 def test_what_is_in_tmp_is_memory_too(boxed: Boxed) -> None:
     ran = boxed(
-        "import os\nkept = []\n"
+        "import os\nheld = []\n"
         "for number in range(200000):\n"
         "    try:\n        open(f'/tmp/{number}', 'wb').close()\n"
         "    except OSError as error:\n        print('stopped', number, error.strerror); break\n"

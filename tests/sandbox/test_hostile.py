@@ -66,9 +66,11 @@ def unharmed(sandbox: Sandbox, place: Path) -> Iterator[None]:
         assert os.getpriority(os.PRIO_PROCESS, 0) == nice
         folders = {one.folder for one in sandbox.groups.found.values()}
         assert [group for one in folders for group in one.glob(f"dogana-{os.getpid()}-*")] == []
-        kept = [line.split() for path in Path("/proc/sysvipc").iterdir() for line in path.read_text().splitlines()[1:]]
-        kept += [line.replace(":", " ").split() for line in Path("/proc/key-users").read_text().splitlines()]
-        assert [words for words in kept if any(word.isdigit() and int(word) // 10**8 == 19 for word in words)] == []
+        objects = [
+            line.split() for path in Path("/proc/sysvipc").iterdir() for line in path.read_text().splitlines()[1:]
+        ]
+        objects += [line.replace(":", " ").split() for line in Path("/proc/key-users").read_text().splitlines()]
+        assert [words for words in objects if any(word.isdigit() and int(word) // 10**8 == 19 for word in words)] == []
     finally:
         set_adopting(adopting=False)
         tempfile.tempdir = before
@@ -315,9 +317,9 @@ def test_an_agent_that_attacks_gains_nothing(name: str, sandbox: Sandbox, place:
 
 def test_the_docs_have_the_table_and_explain_each_wall() -> None:
     text = (ROOT / "docs" / "security.md").read_text()
-    shown = [line for line in text.splitlines() if line.startswith(("| `", "| behaviour", "|---|---|---|---|---|"))]
-    assert shown == table(), "write this table into docs/security.md:\n" + "\n".join(table())
-    walls = {one.wall for one in ATTACKS.values()} | {agent.wall for agent in AGENTS.values()} | {"system calls"}
-    assert walls <= set(re.findall("^### (.*)$", text, re.MULTILINE))
+    rows = [line for line in text.splitlines() if line.startswith(("| `", "| behaviour", "|---|---|---|---|---|"))]
+    assert rows == table(), "write this table into docs/security.md:\n" + "\n".join(table())
+    measures = {one.wall for one in ATTACKS.values()} | {agent.wall for agent in AGENTS.values()} | {"system calls"}
+    assert measures <= set(re.findall("^### (.*)$", text, re.MULTILINE))
     tests = {name for line in table() for name in re.findall("`(test_[a-z_]+)`", line)}
     assert tests <= set(globals())

@@ -71,20 +71,20 @@ def play_beside(folder: Path, sandbox: Sandbox, true: Callable[[], bool]) -> Mat
     """Play an agent of that sandbox against a remote one that waits until that is true whenever it is asked."""
     folder.chmod(0o755)
     (folder / "agent.py").write_text(AGENT)
-    told = asyncio.Queue[str]()
+    tokens = asyncio.Queue[str]()
 
     async def other(address: str) -> None:
         async with grpc.aio.insecure_channel(address) as channel:
-            call, asked = RefereeStub(channel).Play(), 0
-            await call.write(pb.AgentMessage(join=pb.Join(token=await told.get(), protocol=1)))
+            call, decisions = RefereeStub(channel).Play(), 0
+            await call.write(pb.AgentMessage(join=pb.Join(token=await tokens.get(), protocol=1)))
             async for message in call:
                 if message.HasField("welcome"):
                     assert not message.welcome.no_pondering  # nobody can stop what runs elsewhere
                 if message.HasField("decide"):
                     await asyncio.to_thread(wait_until, true)
-                    asked += 1
+                    decisions += 1
                     await call.write(pb.AgentMessage(choose=pb.Choose(decision=message.decide.decision, index=0)))
-        assert asked > 2
+        assert decisions > 2
 
     async def scene() -> MatchReport:
         command = Command([sys.executable, "agent.py"], {}, folder, 60.0, sandbox)
@@ -92,7 +92,7 @@ def play_beside(folder: Path, sandbox: Sandbox, true: Callable[[], bool]) -> Mat
         async with RefereeServer() as server:
             opponent = asyncio.create_task(other(server.local_address))
             report = await play_match(
-                plan, [command, Remote(60.0)], server=server, announce=lambda _, token: told.put_nowait(token)
+                plan, [command, Remote(60.0)], server=server, announce=lambda _, token: tokens.put_nowait(token)
             )
             await opponent
             return report

@@ -397,9 +397,9 @@ def test_what_has_happened_since_ones_last_move_is_in_sight_and_a_decision_costs
         window.press(decisions * 3)
         window.until_next(decision)
         decisions += 1
-    asked = [address for address in requests if "/play/table/" in address]
+    polls = [address for address in requests if "/play/table/" in address]
     assert decisions > 3
-    assert len(asked) <= MAX_REQUESTS * decisions, f"{len(asked)} requests for {decisions} decisions"
+    assert len(polls) <= MAX_REQUESTS * decisions, f"{len(polls)} requests for {decisions} decisions"
     window.close()
 
 

@@ -20,7 +20,7 @@ from ladder.operation.home import Home
 from ladder.play.running import RunPlan
 from referee.match.clock import TimeControl
 from referee.registry import find
-from tests.ladder.real_ladder import told_ladder
+from tests.ladder.real_ladder import played_ladder
 from tests.ladder.runs import run
 from tests.patience import patient
 from tests.web.served import serving_pages
@@ -44,15 +44,15 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder that no test changes; a module may have another."""
-    return told_ladder(tmp_path_factory.mktemp("told") / "home", 6)
+    return played_ladder(tmp_path_factory.mktemp("shared") / "home", 6)
 
 
 @pytest.fixture
-def home(told: Home, tmp_path: Path) -> Home:
+def home(shared_home: Home, tmp_path: Path) -> Home:
     """A copy that a test may change."""
-    return Home(shutil.copytree(told.folder, tmp_path / "home"))
+    return Home(shutil.copytree(shared_home.folder, tmp_path / "home"))
 
 
 @pytest.fixture

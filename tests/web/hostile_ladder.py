@@ -17,7 +17,7 @@ from ladder.play.running import count
 from ladder.questions.caller import ANYBODY, Caller
 from ladder.questions.desk import Desk
 from tests.ladder.made import CONDITION, GAME, OTHER, next_matches, result_of
-from tests.ladder.real_ladder import told_ladder
+from tests.ladder.real_ladder import played_ladder
 
 PLAYED = 40
 MARKUP = "<svg onload=alert(1)>"
@@ -27,20 +27,20 @@ REVERSED = '\u202e"><script>alert(2)</script>'
 
 def hostile_ladder(folder: Path) -> Home:
     """A ladder on which a bot with a hostile name plays, too, and one game was run under two conditions."""
-    home = told_ladder(folder, PLAYED)
-    with Store(home.database, create=False) as chronicle:
-        assert chronicle.roster.condition(OTHER.game, OTHER.options, OTHER.clock) == OTHER
-        hostile, _ = chronicle.roster.add_version(MARKUP, REVERSED, "hash of it", ["./bot"], [GAME.name], MARKUP[:20])
-        chronicle.roster.add_version("best", "eve", "second hash", ["./bot"], [GAME.name])
-        chronicle.roster.add_version("untried", "fay", "its hash", ["./bot"], [GAME.name])
+    home = played_ladder(folder, PLAYED)
+    with Store(home.database, create=False) as store:
+        assert store.roster.condition(OTHER.game, OTHER.options, OTHER.clock) == OTHER
+        hostile, _ = store.roster.add_version(MARKUP, REVERSED, "hash of it", ["./bot"], [GAME.name], MARKUP[:20])
+        store.roster.add_version("best", "eve", "second hash", ["./bot"], [GAME.name])
+        store.roster.add_version("untried", "fay", "its hash", ["./bot"], [GAME.name])
         for condition in (CONDITION, OTHER):
-            chronicle.admission.qualify(hostile.id, condition, passed=True, reason="")
-        for version in chronicle.roster.find_versions("good"):
-            chronicle.admission.qualify(version.id, OTHER, passed=True, reason="")
+            store.admission.qualify(hostile.id, condition, passed=True, reason="")
+        for version in store.roster.find_versions("good"):
+            store.admission.qualify(version.id, OTHER, passed=True, reason="")
         for condition, blocks in ((CONDITION, 3), (OTHER, 2)):
             for number in range(blocks):
-                for match in next_matches(chronicle, number, condition):
-                    count(chronicle, match, result_of(match, range(1, len(match.seats) + 1)), "hash")
+                for match in next_matches(store, number, condition):
+                    count(store, match, result_of(match, range(1, len(match.seats) + 1)), "hash")
     return home
 
 
@@ -70,10 +70,10 @@ def rows(table: Tag) -> list[dict[str, str]]:
     return found
 
 
-def table_of(shown: BeautifulSoup, caption: str) -> Tag:
+def table_of(document: BeautifulSoup, caption: str) -> Tag:
     """The table with a caption that begins so."""
     return next(
-        table for table in shown.select("table") if table.caption and text_of(table.caption).startswith(caption)
+        table for table in document.select("table") if table.caption and text_of(table.caption).startswith(caption)
     )
 
 
@@ -85,13 +85,13 @@ def text_of(tag: Tag) -> str:
     return " ".join(read.text.split())
 
 
-def check_markup(shown: BeautifulSoup) -> None:
+def check_markup(document: BeautifulSoup) -> None:
     """Check what every page has to be, whoever has named what."""
-    assert len(shown.select("h1")) == 1
-    assert not shown.select("[onload], [onerror], [style], script:not([src])")
-    assert "\u202e" not in shown.text
-    for tag in shown.select("table"):
+    assert len(document.select("h1")) == 1
+    assert not document.select("[onload], [onerror], [style], script:not([src])")
+    assert "\u202e" not in document.text
+    for tag in document.select("table"):
         assert tag.caption is not None
         assert all(head.get("scope") in ("col", "row", "rowgroup") for head in tag.select("th"))
-    for link in shown.select("a[href]"):
+    for link in document.select("a[href]"):
         assert not str(link["href"]).startswith(("javascript:", "//", "http"))

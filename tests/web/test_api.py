@@ -40,7 +40,7 @@ from ladder.questions.standings import TopRequest
 from referee.records.record import unpacked
 from tests.cases import mostly_long
 from tests.ladder.archived import record_of
-from tests.ladder.real_ladder import FAULTY, LONG, told_ladder
+from tests.ladder.real_ladder import FAULTY, LONG, played_ladder
 from tests.patience import patient
 from tests.web.conftest import Browse, browsing
 from tests.web.served import serving_pages
@@ -50,7 +50,7 @@ PLAYED = 8
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    return told_ladder(tmp_path_factory.mktemp("told") / "home", PLAYED)
+    return played_ladder(tmp_path_factory.mktemp("shared") / "home", PLAYED)
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +73,9 @@ def get(client: httpx.Client, path: str, **headers: str) -> Any:
 
 
 def matches(home: Home, bot: str = FAULTY, *, over: bool = True) -> list[str]:
-    with Store(home.database, create=False) as chronicle:
-        found = chronicle.history.matches(PLAYED, versions=chronicle.roster.find_versions(bot))
-        return [one.match_id for one in found if chronicle.schedule.is_over(one.block) is over]
+    with Store(home.database, create=False) as store:
+        found = store.history.matches(PLAYED, versions=store.roster.find_versions(bot))
+        return [one.match_id for one in found if store.schedule.is_over(one.block) is over]
 
 
 def needed_of(question: Question) -> list[str]:
@@ -109,9 +109,9 @@ def test_every_answer_is_the_document_of_the_desk(client: httpx.Client, home: Ho
         f"/compare?one={FAULTY}&other=best": desk.ask(CompareRequest(one=FAULTY, other="best")),
         "/crosstable?game=cargo_noir": desk.ask(CrosstableRequest(game="cargo_noir")),
     }
-    asked = {path.partition("?")[0] for path in expected}
+    paths = {path.partition("?")[0] for path in expected}
     for path, question in questions_by_path().items():
-        if path not in asked and not (question.is_file or needed_of(question)):
+        if path not in paths and not (question.is_file or needed_of(question)):
             expected[path] = desk.ask(question.request())
     for path, answer in expected.items():
         said = get(client, path)
@@ -124,11 +124,11 @@ def test_an_answer_is_made_once_while_it_is_fresh_and_for_each_author(
 ) -> None:
     shutil.copytree(home.folder, tmp_path / "home")
     home = Home(tmp_path / "home")
-    asked = []
+    desks = []
     ask = Desk.ask
 
     def counted(desk: Desk, request: Any) -> Any:
-        asked.append(desk)
+        desks.append(desk)
         return ask(desk, request)
 
     monkeypatch.setattr(Desk, "ask", counted)
@@ -136,13 +136,13 @@ def test_an_answer_is_made_once_while_it_is_fresh_and_for_each_author(
     with Authors(home.database, create=False) as authors:
         token = authors.add("zoe")
     first = get(client, "/bots")
-    with Store(home.database, create=False) as chronicle:
-        chronicle.roster.add_version("newest", "zoe", "hash", ["./bot"], ["yunnan"])
+    with Store(home.database, create=False) as store:
+        store.roster.add_version("newest", "zoe", "hash", ["./bot"], ["yunnan"])
     assert get(client, "/bots").json() == first.json()
-    assert len(asked) == 1
+    assert len(desks) == 1
     for _ in range(2):
         assert "newest" in get(client, "/bots", authorization=f"Bearer {token}").text
-    assert len(asked) == 3
+    assert len(desks) == 3
     assert "newest" in get(browse(home, fresh_seconds=0.0), "/bots").text
 
 
@@ -164,8 +164,8 @@ def test_who_reads_many_files_at_a_time_leaves_places_to_others(home: Home, toke
     ):
         refused = client.get(f"/matches/{match}/record")
         assert (refused.status_code, refused.json()["error"]["message"]) == (429, "one at a time")
-        shown = {"authorization": f"Bearer {token}"}
-        assert client.get(f"/matches/{match}/record", headers=shown).status_code == 200
+        headers = {"authorization": f"Bearer {token}"}
+        assert client.get(f"/matches/{match}/record", headers=headers).status_code == 200
 
 
 def test_what_has_not_changed_is_not_sent_again(client: httpx.Client) -> None:
@@ -192,9 +192,9 @@ def test_a_cookie_is_no_token(client: httpx.Client, token: str) -> None:
     assert get(client, "/info", authorization=f"bearer {token}").json()["author"] == "ann"
 
 
-@pytest.mark.parametrize("shown", ["Bearer nothing", "Basic YTpi"])
-def test_what_is_no_token_is_refused(client: httpx.Client, shown: str) -> None:
-    answer = get(client, "/info", authorization=shown)
+@pytest.mark.parametrize("authorization", ["Bearer nothing", "Basic YTpi"])
+def test_what_is_no_token_is_refused(client: httpx.Client, authorization: str) -> None:
+    answer = get(client, "/info", authorization=authorization)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
     assert answer.json()["error"]["code"] == "unauthenticated"
@@ -283,8 +283,8 @@ def test_a_page_of_another_site_may_ask_with_a_token_where_the_organiser_lets_it
     assert ("Authorization" in answer.headers.get("access-control-allow-headers", "")) is (said is not None)
     assert "access-control-allow-credentials" not in answer.headers
     for path in ("/info", "/nothing"):
-        shown = {"Origin": PREFLIGHT["Origin"], "Authorization": f"Bearer {token}"}
-        answer = client.get(PREFIX + path, headers=shown)
+        headers = {"Origin": PREFLIGHT["Origin"], "Authorization": f"Bearer {token}"}
+        answer = client.get(PREFIX + path, headers=headers)
         assert answer.headers.get("access-control-allow-origin") == said
         assert "Origin" in answer.headers["vary"]
 
@@ -422,10 +422,10 @@ def test_whatever_is_asked_the_answer_is_as_described(
         headers["Authorization"] = data.draw(
             st.sampled_from([f"Bearer {token}"]) | st.text(PLAIN, max_size=20).map(str.strip)
         )
-    asked = "&".join(
+    parameters = "&".join(
         f"{quote(name, errors='replace')}={quote(value, errors='replace')}" for name, value in query.items()
     )
-    answer = client.get(f"{PREFIX}{url}?{asked}", headers=headers)
+    answer = client.get(f"{PREFIX}{url}?{parameters}", headers=headers)
     check(answer, operation)
     if answer.status_code == 200 and not path.endswith(("record", "audit-log")):
         json.loads(answer.content.decode("ascii"))

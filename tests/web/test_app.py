@@ -11,7 +11,7 @@ from ladder.facts.store import Store
 from ladder.http.rendering.links import link
 from ladder.operation.errors import Busy, NoRoom
 from ladder.operation.home import Home
-from ladder.operation.room import TOLD
+from ladder.operation.room import NO_ROOM_TEXT
 from ladder.questions.desk import Desk
 from tests.ladder.noted import Noted, noted
 from tests.web.conftest import Browse, new_ladder, soup
@@ -110,8 +110,8 @@ def test_what_is_wrong_with_the_ladder_is_told_to_its_organiser_alone(
     [
         (Busy("/srv/ladder.db: locked"), "another program keeps the ladder busy; come back in a minute"),
         (OSError(5, "Input/output error", "/srv/x"), "the ladder cannot do that now: Input/output error"),
-        (OSError(28, "No space left on device", "/srv/x"), TOLD),
-        (NoRoom("/srv/ladder.db: the disk is full"), TOLD),
+        (OSError(28, "No space left on device", "/srv/x"), NO_ROOM_TEXT),
+        (NoRoom("/srv/ladder.db: the disk is full"), NO_ROOM_TEXT),
     ],
     ids=["locked", "broken", "full", "no-room"],
 )

@@ -173,8 +173,8 @@ def empty_chunks_of_a_form(address: tuple[str, int]) -> None:
 def tokens_from_many_addresses(address: tuple[str, int]) -> None:
     """Each has its own allowance of guesses; none of them learns anything."""
     for number in range(60):
-        shown = b"Authorization: Bearer dgn_%08x_%s\r\n" % (number, b"x" * 32)
-        request = b"GET /api/v1/info HTTP/1.1\r\nConnection: close\r\n" + HOST + shown + b"\r\n"
+        header = b"Authorization: Bearer dgn_%08x_%s\r\n" % (number, b"x" * 32)
+        request = b"GET /api/v1/info HTTP/1.1\r\nConnection: close\r\n" + HOST + header + b"\r\n"
         assert answers(said(address, request, f"127.0.{number % 20 + 1}.{number % 200 + 2}")) == [401]
 
 

@@ -85,8 +85,8 @@ def reason_in(answer: httpx.Response) -> str:
 
 
 def versions(home: Home, bot: str) -> int:
-    with Store(home.database, create=False) as chronicle:
-        return len(chronicle.roster.versions_called(bot))
+    with Store(home.database, create=False) as store:
+        return len(store.roster.versions_called(bot))
 
 
 # --- in and out ---------------------------------------------------------------------------------------------
@@ -160,9 +160,9 @@ def test_cookies_with_wrong_tokens_are_looked_up_so_often_and_no_more(
     looked_up: list[str] = []
     author_of = Authors.author_of
 
-    def spy(self: Authors, shown: str) -> str:
-        looked_up.append(shown)
-        return author_of(self, shown)
+    def spy(self: Authors, given: str) -> str:
+        looked_up.append(given)
+        return author_of(self, given)
 
     monkeypatch.setattr(Authors, "author_of", spy)
     client = browse(home, SITE, limits=Limits(guesses=Meter(Allowance("wrong tokens", 3, 86_400))))
@@ -208,8 +208,8 @@ def test_a_form_on_another_site_changes_nothing(home: Home, tokens: dict[str, st
         answer = client.post(path, data={"bot": FAULTY, "token": tokens["eve"]}, headers={**cookies, **headers})
         assert answer.status_code == 403, headers
         assert "set-cookie" not in answer.headers
-    with Store(home.database, create=False) as chronicle:
-        assert not chronicle.admission.retired()
+    with Store(home.database, create=False) as store:
+        assert not store.admission.retired()
 
 
 @pytest.mark.parametrize(
@@ -238,8 +238,8 @@ def test_nothing_is_changed_by_a_link(client: httpx.Client, home: Home, tokens: 
     log_in(client, tokens["ann"])
     client.get(path, params={"bot": FAULTY, "token": tokens["eve"]})
     assert tokens["ann"] == client.cookies["dogana"]
-    with Store(home.database, create=False) as chronicle:
-        assert not chronicle.admission.retired()
+    with Store(home.database, create=False) as store:
+        assert not store.admission.retired()
 
 
 # --- sending a bot ------------------------------------------------------------------------------------------
@@ -269,8 +269,8 @@ def test_what_comes_from_a_downloads_folder_is_taken_in_without_the_folder(newco
         archive.writestr("helper.py", "")
         archive.writestr("bot.toml", 'run = ["python", "main.py"]\ngames = ["cargo_noir"]\n')
     assert send(newcomer, "packed", data.getvalue(), "C:\\Downloads\\my bot (1).zip").status_code == 303
-    with Store(home.database, create=False) as chronicle:
-        [version] = chronicle.roster.versions_called("packed")
+    with Store(home.database, create=False) as store:
+        [version] = store.roster.versions_called("packed")
     assert version.games == ("cargo_noir",)
     assert list(home.versions.glob(".receiving-*")) == []
     assert send(newcomer, "single").headers["location"].endswith("sent=new")
@@ -522,8 +522,8 @@ def test_what_a_bot_wrote_is_for_its_author_alone(client: httpx.Client, home: Ho
     for what in (FAULTY, f"{FAULTY} v1"):
         assert client.get("/me/log", params={"what": what}).status_code == 403
     assert client.get(f"/me/bots/{FAULTY}").status_code == 403
-    with Store(home.database, create=False) as chronicle:
-        [match, *_] = chronicle.history.matches(1, versions=chronicle.roster.find_versions(FAULTY))
+    with Store(home.database, create=False) as store:
+        [match, *_] = store.history.matches(1, versions=store.roster.find_versions(FAULTY))
     seat = next(one.seat for one in match.seats if one.version.bot == FAULTY)
     answer = client.get("/me/log", params={"what": match.match_id, "seat": str(seat)})
     assert answer.status_code >= 400
@@ -538,10 +538,10 @@ def test_a_log_that_is_not_there_is_a_page_that_says_so(ann: httpx.Client) -> No
 
 
 def test_a_bot_that_has_not_qualified_shows_why_and_what_it_wrote(ann: httpx.Client, home: Home) -> None:
-    with Store(home.database, create=False) as chronicle:
-        [version] = chronicle.roster.versions_called(FAULTY)
-        [condition] = chronicle.roster.conditions().values()
-        chronicle.admission.qualify(version.id, condition, passed=False, reason=f"it crashed {LOUD}<b>")
+    with Store(home.database, create=False) as store:
+        [version] = store.roster.versions_called(FAULTY)
+        [condition] = store.roster.conditions().values()
+        store.admission.qualify(version.id, condition, passed=False, reason=f"it crashed {LOUD}<b>")
     page = ann.get(f"/me/bots/{FAULTY}")
     assert "not qualified" in page.text
     assert "it crashed \\x1b[2J\\u202e&lt;b&gt;" in page.text
@@ -572,11 +572,11 @@ def test_the_log_of_a_bot_that_has_not_qualified_is_that_of_the_trial_that_faile
     ann: httpx.Client, home: Home
 ) -> None:
     good, bad = find("yunnan"), find("venezia")
-    with Store(home.database, create=False) as chronicle:
-        version, _ = chronicle.roster.add_version("both", "ann", "hash of both", ["./bot"], [good.name, bad.name])
+    with Store(home.database, create=False) as store:
+        version, _ = store.roster.add_version("both", "ann", "hash of both", ["./bot"], [good.name, bad.name])
         for game, passed in ((good, True), (bad, False)):
-            condition = chronicle.roster.condition(game.name, {}, "10+1/10")
-            chronicle.admission.qualify(
+            condition = store.roster.condition(game.name, {}, "10+1/10")
+            store.admission.qualify(
                 version.id, condition, passed=passed, reason="" if passed else "crash: exited with status 1"
             )
             if not passed:
@@ -596,30 +596,30 @@ def test_an_author_sees_the_places_of_their_bots(client: httpx.Client, home: Hom
     for whose, bot in (("ann", FAULTY), ("eve", "best")):
         log_in(client, tokens[whose])
         for page in ("/me", f"/me/bots/{bot}"):
-            shown = soup(client.get(page))
-            column = [cell.text for cell in shown.select_one("thead").select("th")].index("Place")  # type: ignore[union-attr]
-            assert shown.select_one("tbody tr").select("th, td")[column].text == places[bot]  # type: ignore[union-attr]
+            document = soup(client.get(page))
+            column = [cell.text for cell in document.select_one("thead").select("th")].index("Place")  # type: ignore[union-attr]
+            assert document.select_one("tbody tr").select("th, td")[column].text == places[bot]  # type: ignore[union-attr]
 
 
 def test_a_bot_is_retired_and_comes_back(ann: httpx.Client, home: Home) -> None:
     assert ann.post("/me/retire", data={"bot": FAULTY}).headers["location"] == f"../me/bots/{FAULTY}"
-    with Store(home.database, create=False) as chronicle:
-        assert chronicle.admission.retired() == {chronicle.roster.versions_called(FAULTY)[0].id}
+    with Store(home.database, create=False) as store:
+        assert store.admission.retired() == {store.roster.versions_called(FAULTY)[0].id}
     with Authors(home.database, create=False) as authors:
         assert (authors.acts(1)[0].who, authors.acts(1)[0].did) == ("ann", "retire")
     assert ">Retire it" not in ann.get(f"/me/bots/{FAULTY}").text
     assert ann.post("/me/requalify", data={"bot": FAULTY}).status_code == 303
-    with Store(home.database, create=False) as chronicle:
-        assert not chronicle.admission.retired()
+    with Store(home.database, create=False) as store:
+        assert not store.admission.retired()
 
 
 @pytest.mark.parametrize("path", ["/me/retire", "/me/requalify", "/me/at-tables"])
 def test_nobody_changes_a_bot_of_another(ann: httpx.Client, home: Home, path: str) -> None:
     for bot, status in {"best": 403, "greedy": 404, "nobody": 404, "": 404, "../x": 404}.items():
         assert ann.post(path, data={"bot": bot, "at_tables": "yes"}).status_code == status, bot
-    with Store(home.database, create=False) as chronicle:
-        assert not chronicle.admission.retired()
-        assert not chronicle.roster.at_tables()
+    with Store(home.database, create=False) as store:
+        assert not store.admission.retired()
+        assert not store.roster.at_tables()
 
 
 def test_an_author_lets_people_play_against_a_bot_and_takes_that_back(ann: httpx.Client, home: Home) -> None:
@@ -637,8 +637,8 @@ def test_a_bot_is_sent_with_consent_or_as_a_rule_without(newcomer: httpx.Client,
     send(newcomer, "shy")
     data = {"bot": "bold", "at_tables": "yes"}
     assert newcomer.post("/submit", data=data, files={"file": ("bot.py", BOT)}).status_code == 303
-    with Store(home.database, create=False) as chronicle:
-        assert chronicle.roster.at_tables() == {"bold"}
+    with Store(home.database, create=False) as store:
+        assert store.roster.at_tables() == {"bold"}
 
 
 def test_who_is_not_logged_in_is_asked_to(client: httpx.Client) -> None:
@@ -686,5 +686,5 @@ def test_the_commands_have_the_address_of_this_ladder_whatever_the_browser_asked
     page = browse(home, replace(SITE, host_names=frozenset("*"))).get("/enter", headers={"host": "evil.example"})
     assert "dogana ladder submit mybot.py --name mybot --server https://ladder.example:8780" in page.text
     assert "evil" not in page.text
-    _, shown, *_ = BeautifulSoup(page.text, "html.parser").select("pre")
-    assert shown.get_text() == ten_lines()
+    _, block, *_ = BeautifulSoup(page.text, "html.parser").select("pre")
+    assert block.get_text() == ten_lines()

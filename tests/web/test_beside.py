@@ -190,16 +190,16 @@ class Full:
 
 def test_pages_that_cannot_be_started_are_told_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = new_ladder(tmp_path / "ladder")
-    told: list[str] = []
+    notes: list[str] = []
     started: list[BaseProcess] = []
     full = Full(started)
     monkeypatch.setattr(multiprocessing, "get_context", lambda _: full)
-    monkeypatch.setattr(serving, "note", lambda *_, text, **__: told.append(text))
+    monkeypatch.setattr(serving, "note", lambda *_, text, **__: notes.append(text))
     with serving.pages_beside(home, Site(), "127.0.0.1:0", None) as url:
         started[0].kill()
         wait_until(lambda: len(started) == 3)
         assert httpx.get(url, timeout=SECONDS).status_code == 200
-    assert [text for text in told if "temporarily unavailable; it is tried again in 2 s" in text]
+    assert [text for text in notes if "temporarily unavailable; it is tried again in 2 s" in text]
     assert not started[2].is_alive()
 
 
@@ -207,10 +207,10 @@ def test_a_port_that_is_taken_is_told_in_a_line(tmp_path: Path, dogana: Dogana) 
     new_ladder(tmp_path / "ladder")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        shown = dogana("ladder", "web", "--home", "ladder", "--listen", address, status=1)
-        assert f"cannot show pages at {address}: Address already in use" in shown.stderr
-        shown = dogana("ladder", *SERVE, "--home", "ladder", "--web", address, status=1)
-        assert f"cannot show pages at {address}: Address already in use" in shown.stderr
+        ended = dogana("ladder", "web", "--home", "ladder", "--listen", address, status=1)
+        assert f"cannot show pages at {address}: Address already in use" in ended.stderr
+        ended = dogana("ladder", *SERVE, "--home", "ladder", "--web", address, status=1)
+        assert f"cannot show pages at {address}: Address already in use" in ended.stderr
 
 
 @pytest.mark.parametrize("words", [("web",), SERVE], ids=lambda words: words[0])
@@ -233,8 +233,8 @@ def test_too_few_open_files_are_told_in_a_line_at_the_start(tmp_path: Path, word
 @pytest.mark.parametrize("address", ["nowhere", "127.0.0.1:http", "127.0.0.1:99999", "no.such.host.invalid:80"])
 def test_an_address_that_is_none_is_told_in_a_line(tmp_path: Path, dogana: Dogana, address: str) -> None:
     new_ladder(tmp_path / "ladder")
-    shown = dogana("ladder", "web", "--home", "ladder", "--listen", address, status=1)
-    assert address in shown.stderr
+    ended = dogana("ladder", "web", "--home", "ladder", "--listen", address, status=1)
+    assert address in ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -255,9 +255,9 @@ def test_what_would_match_nothing_is_told_in_a_line_at_the_start(
     serve = (*SERVE, "--home", "ladder", "--web", "127.0.0.1:0", option, value)
     assert f"{option} {value}: " in dogana("ladder", *serve, status=1).stderr
     if option != "--public-url":
-        shown = dogana("ladder", "web", "--home", "ladder", "--listen", "127.0.0.1:0", option, value, status=1)
-        assert shown.stderr.startswith(f"dogana: {option} {value}: ")
-        assert len(shown.stderr.splitlines()) == 1
+        ended = dogana("ladder", "web", "--home", "ladder", "--listen", "127.0.0.1:0", option, value, status=1)
+        assert ended.stderr.startswith(f"dogana: {option} {value}: ")
+        assert len(ended.stderr.splitlines()) == 1
 
 
 def test_people_play_beside_pages_that_only_show_and_the_ladder_stays_as_it_is(tmp_path: Path, dogana: Dogana) -> None:
@@ -275,9 +275,9 @@ def test_people_play_beside_pages_that_only_show_and_the_ladder_stays_as_it_is(t
         assert "Play" in client.get("/").text
         table = sit_down(client, "yunnan")
         table.play_out()
-        shown = dogana("ladder", "web", "--play", "--home", "ladder", "--listen", "127.0.0.1:0", status=1)
-        assert "people play at" in shown.stderr
-        assert "one program at a time can let them" in shown.stderr
+        ended = dogana("ladder", "web", "--play", "--home", "ladder", "--listen", "127.0.0.1:0", status=1)
+        assert "people play at" in ended.stderr
+        assert "one program at a time can let them" in ended.stderr
         assert client.get("/login").status_code == 404
     assert facts() == before
     assert (home.tables / table.path.rpartition("/")[2] / "record.jsonl").exists()
@@ -301,9 +301,9 @@ def test_at_a_served_ladder_people_play_against_bots_of_authors_behind_its_walls
 def test_tables_that_cannot_be_kept_are_told_in_a_line(tmp_path: Path, dogana: Dogana) -> None:
     home = new_ladder(tmp_path / "ladder")
     home.tables.write_text("no folder")
-    shown = dogana("ladder", "web", "--play", "--home", "ladder", "--listen", "127.0.0.1:0", status=1)
-    assert shown.stderr.startswith(f"dogana: {home.tables}")
-    assert len(shown.stderr.splitlines()) == 1
+    ended = dogana("ladder", "web", "--play", "--home", "ladder", "--listen", "127.0.0.1:0", status=1)
+    assert ended.stderr.startswith(f"dogana: {home.tables}")
+    assert len(ended.stderr.splitlines()) == 1
 
 
 def test_a_folder_without_a_ladder_is_told_in_a_line(dogana: Dogana) -> None:

@@ -16,12 +16,12 @@ from ladder.operation.home import Home
 from ladder.questions.desk import Desk
 from ladder.questions.matches import MatchesRequest
 from tests.ladder.archived import damage, put_record, record_of, recorded
-from tests.ladder.real_ladder import FAULTY, told_ladder
+from tests.ladder.real_ladder import FAULTY, played_ladder
 from tests.web.conftest import GAMES, Browse, soup
 
 
 def test_the_start_page_shows_how_a_match_of_each_game_has_ended(seen: httpx.Client) -> None:
-    links = soup(seen.get("/")).select("a.shown")
+    links = soup(seen.get("/")).select("a.featured")
     assert len(links) == len(GAMES)
     for link in links:
         picture = seen.get("/" + str(link.img["src"]))  # type: ignore[index]
@@ -31,11 +31,11 @@ def test_the_start_page_shows_how_a_match_of_each_game_has_ended(seen: httpx.Cli
 
 
 def test_it_stays_the_same_for_some_matches(played: Home, seen: httpx.Client) -> None:
-    shown = {str(link["href"]).removeprefix("matches/") for link in soup(seen.get("/")).select("a.shown")}
+    links = {str(link["href"]).removeprefix("matches/") for link in soup(seen.get("/")).select("a.featured")}
     for game in GAMES:
         matches = Desk(played).ask(MatchesRequest(game=game, limit=100)).matches
         twos = {match.match: match.number & -match.number for match in matches}
-        [ours] = shown & twos.keys()
+        [ours] = links & twos.keys()
         assert twos[ours] == max(twos.values()), "the one whose number has the most twos in it"
 
 
@@ -53,7 +53,7 @@ def test_a_record_that_does_not_hold_has_no_picture(played: Home, tmp_path: Path
 
 
 def test_it_is_compressed_for_those_alone_who_can_read_that_and_not_sent_twice(seen: httpx.Client) -> None:
-    link = soup(seen.get("/")).select_one("a.shown img")
+    link = soup(seen.get("/")).select_one("a.featured img")
     assert link is not None
     plain = seen.get(f"/{link['src']}", headers={"accept-encoding": "identity"})
     assert "content-encoding" not in plain.headers
@@ -62,11 +62,11 @@ def test_it_is_compressed_for_those_alone_who_can_read_that_and_not_sent_twice(s
 
 
 def test_the_picture_of_a_match_that_is_for_its_author_is_kept_for_nobody_else(tmp_path: Path, browse: Browse) -> None:
-    home = told_ladder(tmp_path / "ladder", 2)
+    home = played_ladder(tmp_path / "ladder", 2)
     with Authors(home.database, create=False) as authors:
         token = authors.add("ann")
-    with Store(home.database, create=False) as chronicle:
-        [faulty] = chronicle.roster.versions_called(FAULTY)
+    with Store(home.database, create=False) as store:
+        [faulty] = store.roster.versions_called(FAULTY)
     tried = f"qualify-{faulty.id}-0123456789abcdef"
     put_record(home, tried, record_of(home, recorded(home)[0]))
     client = browse(home, Site(takes_bots=True))

@@ -30,11 +30,11 @@ BOT = "/bots/{bot}"
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder that no test changes."""
     home = hostile_ladder(tmp_path_factory.mktemp("hostile") / "home")
-    with Store(home.database, create=False) as chronicle:
-        [match_id, seat] = chronicle.history.last_seats(
-            chronicle.roster.find_versions("best")[0], next(iter(chronicle.roster.conditions().values())), 1
+    with Store(home.database, create=False) as store:
+        [match_id, seat] = store.history.last_seats(
+            store.roster.find_versions("best")[0], next(iter(store.roster.conditions().values())), 1
         )[0]
-        chronicle.results.note_telemetry(match_id, {seat: {MARKUP: KeyValues(4, 1000.0)}})
+        store.results.note_telemetry(match_id, {seat: {MARKUP: KeyValues(4, 1000.0)}})
     return home
 
 
@@ -43,8 +43,8 @@ def fared(home: Home, bot: str) -> Performance:
 
 
 def test_a_bot_has_its_versions_with_their_status(home: Home) -> None:
-    shown = page(home, BOT, bot="best")
-    versions = table_of(shown, "Versions")
+    document = page(home, BOT, bot="best")
+    versions = table_of(document, "Versions")
     links = [text_of(link) for link in versions.select("th a")]
     assert links == ["v2", "v1"]
     assert "waits to qualify" in text_of(versions)
@@ -52,9 +52,9 @@ def test_a_bot_has_its_versions_with_their_status(home: Home) -> None:
 
 
 def test_its_results_are_those_of_the_desk(home: Home) -> None:
-    shown = page(home, BOT, bot="best")
-    told = fared(home, "best v1")
-    assert rows(table_of(shown, "By opponent")) == [
+    document = page(home, BOT, bot="best")
+    answer = fared(home, "best v1")
+    assert rows(table_of(document, "By opponent")) == [
         {
             "Against": f"{one.bot} v{one.version}",
             "Matches": str(one.matches),
@@ -62,43 +62,45 @@ def test_its_results_are_those_of_the_desk(home: Home) -> None:
             "Level": str(one.tied),
             "Behind": str(one.behind),
         }
-        for one in told.met
+        for one in answer.met
     ]
     assert [
-        (row["Seat"], row["Matches"], row["First"], row["Mean place"]) for row in rows(table_of(shown, "By seat"))
-    ] == [(f"{one.seat} of {one.seats}", str(one.matches), str(one.wins), f"{one.mean_rank:.1f}") for one in told.seats]
-    facts = shown.select_one("dl.facts")
+        (row["Seat"], row["Matches"], row["First"], row["Mean place"]) for row in rows(table_of(document, "By seat"))
+    ] == [
+        (f"{one.seat} of {one.seats}", str(one.matches), str(one.wins), f"{one.mean_rank:.1f}") for one in answer.seats
+    ]
+    facts = document.select_one("dl.facts")
     assert facts is not None
-    assert told.thinking is not None
-    assert told.thinking.most_in[:8] in facts.text
+    assert answer.thinking is not None
+    assert answer.thinking.most_in[:8] in facts.text
 
 
 def test_its_curve_says_in_words_what_it_shows_and_marks_each_version(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
-    with Store(home.database, create=False) as chronicle:
-        condition = next(iter(chronicle.roster.conditions().values()))
-        newer = chronicle.roster.find_versions("best")[-1]
-        with chronicle.writing():
-            chronicle.file.write(
+    with Store(home.database, create=False) as store:
+        condition = next(iter(store.roster.conditions().values()))
+        newer = store.roster.find_versions("best")[-1]
+        with store.writing():
+            store.file.write(
                 "insert into block_ratings (version, condition, block, mu, sigma) values (?, ?, 9, 20, 3)",
                 [newer.id, condition.id],
             )
-    shown = page(home, BOT, bot="best")
-    drawing = shown.select_one("svg.curve")
+    document = page(home, BOT, bot="best")
+    drawing = document.select_one("svg.curve")
     assert drawing is not None
     history = fared(home, "best v1").history
     assert len(drawing.select(".band")) == len(drawing.select(".mark")) >= 2
     assert {"v1", "v2"} <= {text.text for text in drawing.select("text")}
     assert drawing.title is not None
     assert f"block {history[0].block}" in drawing.title.text
-    blocks = rows(table_of(shown, "Live rating after"))
+    blocks = rows(table_of(document, "Live rating after"))
     assert [row["Block"] for row in blocks] == [str(one.block) for one in reversed(history)][:20]
 
 
 def test_faults_are_listed_with_reasons_and_lead_to_their_matches(home: Home) -> None:
-    shown = page(home, BOT, bot=FAULTY)
-    check_markup(shown)
-    table = table_of(shown, "The last matches that version 1 lost by a fault")
+    document = page(home, BOT, bot=FAULTY)
+    check_markup(document)
+    table = table_of(document, "The last matches that version 1 lost by a fault")
     outs = Desk(home, ANYBODY).ask(MatchesRequest(bot=FAULTY, out=True, limit=10)).matches
     assert [str(link["href"]) for link in table.select("a")] == [f"../matches/{match.match}" for match in outs]
     assert all(row["Fault"] == "crash" for row in rows(table))
@@ -106,10 +108,10 @@ def test_faults_are_listed_with_reasons_and_lead_to_their_matches(home: Home) ->
 
 
 def test_last_matches_have_places_opponents_and_the_change_in_their_block(home: Home) -> None:
-    shown = rows(table_of(page(home, BOT, bot="best"), "The last matches of version 1, newest"))
+    on_page = rows(table_of(page(home, BOT, bot="best"), "The last matches of version 1, newest"))
     matches = Desk(home, ANYBODY).ask(MatchesRequest(bot="best v1", limit=15)).matches
-    assert [row["Match"] for row in shown] == [match.match[:8] for match in matches]
-    for row, match in zip(shown, matches, strict=True):
+    assert [row["Match"] for row in on_page] == [match.match[:8] for match in matches]
+    for row, match in zip(on_page, matches, strict=True):
         [own] = [seat for seat in match.seats if seat.bot == "best"]
         assert row["Place"].startswith(f"{own.rank} of {len(match.seats)}")
         assert all(f"{seat.rank}. {seat.bot} v" in row["Against"] for seat in match.seats if seat is not own)
@@ -129,21 +131,21 @@ def test_an_older_version_can_be_looked_at_and_one_that_has_not_played_says_so(h
 @pytest.mark.long
 def test_the_last_of_many_versions_are_listed_and_the_others_counted(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
-    with Store(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as store:
         for number in range(60):
-            chronicle.roster.add_version("best", "eve", f"hash {number}", ["./bot"], [GAME.name])
-    shown = page(home, BOT, bot="best")
-    links = [text_of(link) for link in table_of(shown, "Versions").select("th a")]
+            store.roster.add_version("best", "eve", f"hash {number}", ["./bot"], [GAME.name])
+    document = page(home, BOT, bot="best")
+    links = [text_of(link) for link in table_of(document, "Versions").select("th a")]
     assert links == [f"v{number}" for number in range(62, 42, -1)]
-    assert "It has 42 older versions" in text_of(shown)
-    assert len(str(shown).encode()) < 100_000
+    assert "It has 42 older versions" in text_of(document)
+    assert len(str(document).encode()) < 100_000
 
 
 def test_a_hostile_name_is_text_wherever_it_stands(home: Home) -> None:
     for bot in (MARKUP, "good"):
-        shown = page(home, BOT, bot=bot)
-        check_markup(shown)
-        assert MARKUP in shown.text
+        document = page(home, BOT, bot=bot)
+        check_markup(document)
+        assert MARKUP in document.text
 
 
 def test_what_is_private_is_shown_to_its_author_alone(home: Home) -> None:
@@ -169,17 +171,17 @@ def test_what_is_private_is_shown_to_its_author_alone(home: Home) -> None:
     assert words[1][4] == str(seat)
     assert words[0][-2:] == ["--server", "https://ladder.example:8780"]
     for caller in (ANYBODY, Caller("dan")):
-        shown = page(home, BOT, {"version": "1"}, caller=caller, site=site, bot="best")
-        assert shown.select_one("#yours") is None
-        assert not [table for table in shown.select("caption") if "What it said" in table.text]
+        document = page(home, BOT, {"version": "1"}, caller=caller, site=site, bot="best")
+        assert document.select_one("#yours") is None
+        assert not [table for table in document.select("caption") if "What it said" in table.text]
 
 
 def test_what_it_used_is_told(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
     assert "MiB" not in page(home, BOT, bot="good").text
-    with Store(home.database, create=False) as chronicle:
-        condition = next(iter(chronicle.roster.conditions().values()))
-        [(match_id, seat)] = chronicle.history.last_seats(chronicle.roster.find_versions("good")[0], condition, 1)
+    with Store(home.database, create=False) as store:
+        condition = next(iter(store.roster.conditions().values()))
+        [(match_id, seat)] = store.history.last_seats(store.roster.find_versions("good")[0], condition, 1)
     usage = {"memory_peak": 48 * 1024**2, "memory_kills": 0, "tasks_peak": 1, "cpu_seconds": 2.5}
     put_logs(home, match_id, {USAGE: json.dumps({str(seat): usage}).encode()})
     facts = page(home, BOT, bot="good").select_one("dl.facts")
@@ -188,7 +190,7 @@ def test_what_it_used_is_told(tmp_path: Path) -> None:
 
 
 def test_in_files_nothing_is_asked_of_the_page(home: Home) -> None:
-    shown = page(home, BOT, site=Site(is_static=True, matches=frozenset()), bot="best")
-    check_markup(shown)
-    assert not shown.select("form")
-    assert not [link for link in shown.select("a") if "?" in str(link["href"]) or "matches" in str(link["href"])]
+    document = page(home, BOT, site=Site(is_static=True, matches=frozenset()), bot="best")
+    check_markup(document)
+    assert not document.select("form")
+    assert not [link for link in document.select("a") if "?" in str(link["href"]) or "matches" in str(link["href"])]

@@ -141,9 +141,9 @@ def test_only_the_token_of_an_author_changes_something(
     for what in ("retire", "requalify", "at-tables"):
         assert said(change(client, what, "", bot="best"))[0] == 403
     assert said(send(client, ""))[0] == 403
-    with Store(home.database, create=False) as chronicle:
-        assert not chronicle.admission.retired()
-        assert not chronicle.roster.versions_called("sent")
+    with Store(home.database, create=False) as store:
+        assert not store.admission.retired()
+        assert not store.roster.versions_called("sent")
     assert {event for event, _ in noted.events} == {"refused"}
 
 
@@ -151,9 +151,9 @@ def test_a_page_of_another_site_changes_nothing_even_where_it_may_ask(
     home: Home, tokens: dict[str, str], browse: Browse
 ) -> None:
     client = browse(home, Site(takes_bots=True, cors_origins=frozenset("*")))
-    asked = {"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "POST"}
+    headers = {"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "POST"}
     for path in ("/retire", "/submissions"):
-        preflight = client.options(PREFIX + path, headers=asked)
+        preflight = client.options(PREFIX + path, headers=headers)
         assert preflight.status_code == 405
         assert "POST" not in preflight.headers.get("access-control-allow-methods", "")
 

@@ -104,8 +104,8 @@ def test_afterwards_it_stays_with_bracket_table_seed_and_all_matches(
     assert page.select_one(".bracket svg") is not None
     assert str(store.tournaments.find("final").seed) in page.text
     assert page.select_one("main[data-refresh]") is None
-    shown = {str(link["href"]).rpartition("/")[2] for link in page.select("a[href*='matches/']")}
-    assert shown == {one.match_id for one in store.tournaments.scheduled(store.tournaments.find("final")).values()}
+    links = {str(link["href"]).rpartition("/")[2] for link in page.select("a[href*='matches/']")}
+    assert links == {one.match_id for one in store.tournaments.scheduled(store.tournaments.find("final")).values()}
 
 
 def test_commands_the_api_and_the_pages_have_one_answer(store: Store, client: httpx.Client, clock: Clock) -> None:

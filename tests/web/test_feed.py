@@ -14,7 +14,7 @@ import pytest
 from ladder.facts.store import Store
 from ladder.http.requests.visit import Site
 from ladder.operation.home import Home
-from tests.ladder.real_ladder import FAULTY, LONG, LOUD, told_ladder
+from tests.ladder.real_ladder import FAULTY, LONG, LOUD, played_ladder
 from tests.web.conftest import Browse
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -23,11 +23,11 @@ EVIL = f"</title><script>alert(1)</script>]]>&{LOUD}\x00\ufffe"
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    home = told_ladder(tmp_path / "home", 5)
-    with Store(home.database, create=False) as chronicle:
-        [version] = chronicle.roster.versions_called(FAULTY)
-        [condition] = chronicle.roster.conditions().values()
-        chronicle.admission.qualify(version.id, condition, passed=False, reason=EVIL)
+    home = played_ladder(tmp_path / "home", 5)
+    with Store(home.database, create=False) as store:
+        [version] = store.roster.versions_called(FAULTY)
+        [condition] = store.roster.conditions().values()
+        store.admission.qualify(version.id, condition, passed=False, reason=EVIL)
     return home
 
 

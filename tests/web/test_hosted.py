@@ -33,7 +33,7 @@ from tests.web.conftest import Browse, new_ladder, soup
 pytestmark = pytest.mark.ladders
 
 GAME = "yunnan"
-OPEN = Site(has_tables=True, walls=Isolation(None))
+OPEN = Site(has_tables=True, isolation=Isolation(None))
 LOUD = "import sys\nprint('my secret plan', flush=True)\n"
 
 
@@ -113,15 +113,15 @@ def test_consent_is_for_bots_that_run_here(home: Home) -> None:
 # --- at the table ----------------------------------------------------------------------------------------------
 
 
-def walls() -> list[object]:
+def sandboxes() -> list[object]:
     boxed = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap: apt-get install bubblewrap")
     return [
         pytest.param(lambda: Isolation(None), id="unconfined"),
-        pytest.param(lambda: Isolation(build(ResourceLimits())), id="walls", marks=boxed),
+        pytest.param(lambda: Isolation(build(ResourceLimits())), id="sandbox", marks=boxed),
     ]
 
 
-@pytest.mark.parametrize("around", walls())
+@pytest.mark.parametrize("around", sandboxes())
 def test_a_person_plays_against_a_bot_and_nothing_of_what_it_writes_is_kept(
     around: Callable[[], Isolation], home: Home, tmp_path: Path, browse: Browse
 ) -> None:
@@ -131,14 +131,14 @@ def test_a_person_plays_against_a_bot_and_nothing_of_what_it_writes_is_kept(
         with sqlite3.connect(home.database) as database:
             return list(database.iterdump())
 
-    client, before = browse(home, Site(has_tables=True, walls=around())), facts()
+    client, before = browse(home, Site(has_tables=True, isolation=around())), facts()
     table = sit_down(client, GAME, 2, against(label))
     table.play_out()
     assert label in table.text
     assert facts() == before
-    kept = [file for file in home.tables.rglob("*") if file.is_file()]
-    assert {file.name for file in kept} == {"record.jsonl", "replay.html", "view.json"}
-    assert not any(b"my secret plan" in file.read_bytes() for file in kept)
+    files = [file for file in home.tables.rglob("*") if file.is_file()]
+    assert {file.name for file in files} == {"record.jsonl", "replay.html", "view.json"}
+    assert not any(b"my secret plan" in file.read_bytes() for file in files)
     assert "my secret plan" not in table.text
     assert not home.archive.exists()
 

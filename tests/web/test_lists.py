@@ -36,27 +36,27 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 
 def test_the_start_page_has_the_best_of_each_game_and_the_last_results(home: Home) -> None:
-    shown = page(home, "/")
-    check_markup(shown)
+    document = page(home, "/")
+    check_markup(document)
     tables = Desk(home, ANYBODY).ask(TopRequest()).tables
-    assert len(shown.select("section.card")) == len({table.condition.game for table in tables})
+    assert len(document.select("section.card")) == len({table.condition.game for table in tables})
     [played] = [table for table in tables if table.condition == tables[0].condition]
-    best = rows(table_of(shown, f"The first 5 of {sum(one.mu is not None for one in played.versions)}"))
+    best = rows(table_of(document, f"The first 5 of {sum(one.mu is not None for one in played.versions)}"))
     assert [row["Bot"] for row in best] == [f"{one.bot} v{one.version}" for one in played.versions[:5]]
     assert [row["Strength"] for row in best] == [strength(one) for one in played.versions[:5]]
     assert [row["Place"] for row in best] == [open_places(one) for one in played.versions[:5]]
     last = Desk(home, ANYBODY).ask(MatchesRequest(limit=8)).matches
-    assert [row["Match"] for row in rows(table_of(shown, "The last matches"))] == [one.match[:8] for one in last]
+    assert [row["Match"] for row in rows(table_of(document, "The last matches"))] == [one.match[:8] for one in last]
 
 
 def test_the_start_page_has_what_is_being_played(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
-    with Store(home.database, create=False) as chronicle:
-        match = next_matches(chronicle)[0]
+    with Store(home.database, create=False) as store:
+        match = next_matches(store)[0]
     with announced(home, match, "unix:nowhere"):
-        shown = page(home, "/")
-        check_markup(shown)
-        assert [str(link["href"]) for link in shown.select("a[href$=live]")] == [
+        document = page(home, "/")
+        check_markup(document)
+        assert [str(link["href"]) for link in document.select("a[href$=live]")] == [
             "live",
             f"matches/{match.match_id}/live",
         ]
@@ -64,10 +64,10 @@ def test_the_start_page_has_what_is_being_played(tmp_path: Path) -> None:
 
 
 def test_the_start_page_of_nobody_says_what_to_do(tmp_path: Path) -> None:
-    shown = page(new_ladder(tmp_path / "home"), "/")
-    check_markup(shown)
-    assert shown.text.count("Nobody is rated yet") > 1
-    assert shown.select_one("main a[href=enter]") is not None
+    document = page(new_ladder(tmp_path / "home"), "/")
+    check_markup(document)
+    assert document.text.count("Nobody is rated yet") > 1
+    assert document.select_one("main a[href=enter]") is not None
 
 
 # --- bots ---------------------------------------------------------------------------------------------------
@@ -87,20 +87,20 @@ def test_the_start_page_of_nobody_says_what_to_do(tmp_path: Path) -> None:
     ids=lambda value: value[:12] if isinstance(value, str) else None,
 )
 def test_bots_are_found_by_plain_text(home: Home, text: str, bots: list[str]) -> None:
-    shown = page(home, "/bots", {"q": text})
-    check_markup(shown)
+    document = page(home, "/bots", {"q": text})
+    check_markup(document)
     if bots:
-        assert [row["Bot"].partition(" v")[0] for row in rows(table_of(shown, "1 bot with"))] == bots
+        assert [row["Bot"].partition(" v")[0] for row in rows(table_of(document, "1 bot with"))] == bots
     else:
-        assert "No bot has" in shown.text
+        assert "No bot has" in document.text
 
 
 def test_bots_are_listed_by_name_and_page_by_page(home: Home) -> None:
     every = [one.bot for one in Desk(home, ANYBODY).ask(BotsRequest()).bots]
     found = []
     for number in range(1, -(-len(every) // 3) + 1):
-        shown = page(home, "/bots", {"page": str(number)}, site=Site(rows=3))
-        found += [row["Bot"].partition(" v")[0] for row in rows(table_of(shown, f"{len(every)} bots"))]
+        document = page(home, "/bots", {"page": str(number)}, site=Site(rows=3))
+        found += [row["Bot"].partition(" v")[0] for row in rows(table_of(document, f"{len(every)} bots"))]
     assert found == every
     with pytest.raises(NoPage):
         page(home, "/bots", {"page": "99"}, site=Site(rows=3))
@@ -125,11 +125,13 @@ def test_matches_are_paged_to_the_oldest_and_back(home: Home, query: dict[str, s
     assert len(expected) > 4
 
     def turned(place: dict[str, str]) -> tuple[list[str], str, str]:
-        shown = page(home, MATCHES, {**query, **place}, site=Site(listed=4), game=GAME.name)
-        check_markup(shown)
-        links = {str(link["rel"][0]): str(link["href"]) for link in shown.select("nav a[rel~=prev], nav a[rel~=next]")}
+        document = page(home, MATCHES, {**query, **place}, site=Site(listed=4), game=GAME.name)
+        check_markup(document)
+        links = {
+            str(link["rel"][0]): str(link["href"]) for link in document.select("nav a[rel~=prev], nav a[rel~=next]")
+        }
         assert all(f"{name}={value}" in link for link in links.values() for name, value in query.items())
-        listed = [row["Match"] for row in rows(table_of(shown, "Matches that count"))]
+        listed = [row["Match"] for row in rows(table_of(document, "Matches that count"))]
         return listed, links.get("next", ""), links.get("prev", "")
 
     found, older, newer = turned({})
@@ -147,8 +149,8 @@ def test_matches_are_paged_to_the_oldest_and_back(home: Home, query: dict[str, s
 
 
 def test_a_match_in_a_list_has_all_its_places_and_who_was_out(home: Home) -> None:
-    shown = page(home, MATCHES, {"bot": FAULTY}, game=GAME.name)
-    for row in rows(table_of(shown, "Matches that count")):
+    document = page(home, MATCHES, {"bot": FAULTY}, game=GAME.name)
+    for row in rows(table_of(document, "Matches that count")):
         assert f"{FAULTY} v1 (" in row["Places (points)"]
         assert "out: crash" in row["Places (points)"]
 
@@ -177,25 +179,25 @@ def test_no_matches_are_said_to_be_none(home: Home) -> None:
 
 
 def test_two_bots_are_compared_as_the_desk_compares_them(home: Home) -> None:
-    shown = page(home, "/compare", {"one": "best", "other": MARKUP})
-    check_markup(shown)
+    document = page(home, "/compare", {"one": "best", "other": MARKUP})
+    check_markup(document)
     [found] = Desk(home, ANYBODY).ask(CompareRequest(one="best", other=MARKUP)).comparisons
-    assert [row["Bot"] for row in rows(table_of(shown, "How they stand"))] == ["best v1", f"{MARKUP} v1"]
+    assert [row["Bot"] for row in rows(table_of(document, "How they stand"))] == ["best v1", f"{MARKUP} v1"]
     met = found.met
-    assert f"was ahead in {met.ahead}, level in {met.tied} and behind in {met.behind}" in text_of(shown)
-    by_seat = rows(table_of(shown, "By the seat"))
+    assert f"was ahead in {met.ahead}, level in {met.tied} and behind in {met.behind}" in text_of(document)
+    by_seat = rows(table_of(document, "By the seat"))
     assert [row["Seat"] for row in by_seat] == [f"{one.seat} of {one.seats}" for one in found.seats]
-    common = rows(table_of(shown, "Their last common matches"))
+    common = rows(table_of(document, "Their last common matches"))
     assert [row["Match"] for row in common] == [match.match[:8] for match in found.matches]
-    [field, other] = shown.select("form input")
+    [field, other] = document.select("form input")
     assert (field["value"], other["value"]) == ("best", MARKUP)
 
 
 def test_a_form_chooses_two_and_says_which_there_are(home: Home) -> None:
-    shown = page(home, "/compare", {"one": "best"})
-    check_markup(shown)
-    assert not shown.select("table")
-    assert {str(option["value"]) for option in shown.select("option")} >= {"best", "good"}
+    document = page(home, "/compare", {"one": "best"})
+    check_markup(document)
+    assert not document.select("table")
+    assert {str(option["value"]) for option in document.select("option")} >= {"best", "good"}
 
 
 @pytest.mark.parametrize("query", [{"one": "best", "other": "best"}, {"one": "best", "other": "bset"}], ids=str)
@@ -206,14 +208,14 @@ def test_what_cannot_be_compared_is_told(home: Home, query: dict[str, str], brow
 
 
 def test_a_crosstable_says_who_was_ahead_of_whom(home: Home) -> None:
-    shown = page(home, "/games/{game}/crosstable", game=GAME.name)
-    check_markup(shown)
+    document = page(home, "/games/{game}/crosstable", game=GAME.name)
+    check_markup(document)
     tables = Desk(home, ANYBODY).ask(CrosstableRequest(game=GAME.name)).tables
     assert [one.condition.terms for one in tables] == [CONDITION.terms, OTHER.terms]
-    for told in tables:
-        table = table_of(shown, f"Under {told.condition.terms}")
-        assert len(table.select("thead th")) == len(told.versions) + 1
-        for row, versions, line in zip(table.select("tbody tr"), told.versions, told.rows, strict=True):
+    for crosstable in tables:
+        table = table_of(document, f"Under {crosstable.condition.terms}")
+        assert len(table.select("thead th")) == len(crosstable.versions) + 1
+        for row, versions, line in zip(table.select("tbody tr"), crosstable.versions, crosstable.rows, strict=True):
             head = row.select_one("th[scope=row]")
             assert head is not None
             assert text_of(head) == f"{versions.place}. {versions.bot} v{versions.version}"

@@ -34,7 +34,7 @@ from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.registry import find, shipped_board
 from tests.patience import patient, until
-from tests.referee.test_wire import Hall, hall
+from tests.referee.test_wire import RunningMatch, running_match
 from tests.web.served import serving_pages
 
 CLOCK = "600+0.5/300"
@@ -49,7 +49,7 @@ class Scene:
     home: Home
     match: Match
     plan: MatchPlan
-    room: Hall
+    room: RunningMatch
     client: httpx.AsyncClient
 
     @property
@@ -131,7 +131,7 @@ async def playing(folder: Path, game: str = "cargo_noir", limits: Limits | None 
         reveals_seed=False,
     )
     players: list[Player] = [Remote(20), House(RandomBot)]
-    async with hall(plan, players) as room:
+    async with running_match(plan, players) as room:
         with (
             announced(home, match, room.server.local_address),
             serving_pages(home, Site(), limits or Limits(live=AT_ONCE)) as url,
@@ -147,8 +147,8 @@ async def test_browsers_see_the_same_match_whenever_they_come_and_the_referee_ha
         early, late = Follower(), Follower()
         first = asyncio.create_task(early.follow(now))
         await until(lambda: early.names)
-        asked = await bot.decide()
-        await bot.choose(asked.decision, 0)
+        decision = await bot.decide()
+        await bot.choose(decision.decision, 0)
         await until(lambda: early.lines)
         second = asyncio.create_task(late.follow(now))
         await until(lambda: late.names)
@@ -211,24 +211,24 @@ async def test_a_secret_plan_is_not_in_the_stream_before_everybody_knows_it(tmp_
         browser = Follower()
         following = asyncio.create_task(browser.follow(now))
         await until(lambda: browser.names)
-        asked = await bot.decide()
-        while not asked.labels[0].startswith("first"):
-            await bot.choose(asked.decision, 0)
-            asked = await bot.decide()
+        decision = await bot.decide()
+        while not decision.labels[0].startswith("first"):
+            await bot.choose(decision.decision, 0)
+            decision = await bot.decide()
         await until(lambda: {line[1] for line in browser.lines} == {0, 1})  # both have put their marker
         await until(lambda: "Seat 1: plan is made" in browser.picture)  # that everybody may know
-        shown, known = browser.picture, list(browser.lines)
+        picture, known = browser.picture, list(browser.lines)
         planned = []
-        while asked.labels[0].startswith(("first", "district")):
-            planned.append(asked.labels[0])
-            await bot.choose(asked.decision, 0)
-            asked = await bot.decide()
+        while decision.labels[0].startswith(("first", "district")):
+            planned.append(decision.labels[0])
+            await bot.choose(decision.decision, 0)
+            decision = await bot.decide()
             if len(planned) == 1:
                 look = BeautifulSoup((await now.client.get(f"{now.path}/live")).text, "html.parser")
                 assert len(look.select("#lines li")) == len(known)
-                assert (browser.picture, browser.lines) == (shown, known)
+                assert (browser.picture, browser.lines) == (picture, known)
         assert len(planned) > 1
-        await bot.choose(asked.decision, 0)
+        await bot.choose(decision.decision, 0)
         await bot.play_out()
         await following
         assert len(browser.lines) > len(known), "what is known to all is told"
@@ -239,10 +239,10 @@ async def test_without_javascript_the_page_has_the_picture_the_standing_and_the_
     async with playing(tmp_path / "home") as now:
         bot = await now.room.agent()
         await bot.join()
-        asked = await bot.decide()
+        decision = await bot.decide()
         answer = await now.client.get(f"{now.path}/live")
         assert "seat 0" not in BeautifulSoup(answer.text, "html.parser").select("#lines")[0].text
-        await bot.choose(asked.decision, 0)
+        await bot.choose(decision.decision, 0)
         await bot.decide()
         async with asyncio.timeout(30):
             while not (page := BeautifulSoup(answer.text, "html.parser")).select("#lines li"):

@@ -32,7 +32,7 @@ from referee.pages.match import make_page
 from referee.records.verify import verify
 from referee.registry import find
 from tests.ladder.archived import change_record, damage, record_file
-from tests.ladder.real_ladder import FAULTY, LOUD, told_ladder
+from tests.ladder.real_ladder import FAULTY, LOUD, played_ladder
 from tests.patience import wait_until
 from tests.web.conftest import Browse, browsing, soup
 
@@ -41,23 +41,23 @@ PLAYED = 12
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder with records, faults and hostile words that no test changes."""
-    return told_ladder(tmp_path_factory.mktemp("told") / "home", PLAYED)
+    return played_ladder(tmp_path_factory.mktemp("shared") / "home", PLAYED)
 
 
 @pytest.fixture(scope="module")
-def client(told: Home) -> Iterator[httpx.Client]:
+def client(shared_home: Home) -> Iterator[httpx.Client]:
     many = Limits(requests=Meter(Allowance("requests", 100_000, 1)))
-    with browsing(told, Site(url="https://ladder.example:8780"), limits=many) as asking:
+    with browsing(shared_home, Site(url="https://ladder.example:8780"), limits=many) as asking:
         yield asking
 
 
 def matches_of(home: Home, *, over: bool = True, out: bool = False) -> list[MatchRow]:
     """Matches that count, of blocks that are over, or not."""
     listed = Desk(home, ANYBODY).ask(MatchesRequest(limit=1000, out=out)).matches
-    with Store(home.database, create=False) as chronicle:
-        return [match for match in listed if chronicle.schedule.is_over(match.block) is over]
+    with Store(home.database, create=False) as store:
+        return [match for match in listed if store.schedule.is_over(match.block) is over]
 
 
 def replay_of(client: httpx.Client, match: str) -> httpx.Response:
@@ -100,7 +100,7 @@ def test_a_page_has_the_times_and_the_limit_and_links_to_the_other_rotations(see
 
 @pytest.mark.long
 def test_a_page_says_why_each_rating_rose_or_fell(tmp_path: Path, browse: Browse) -> None:
-    home, explained = told_ladder(tmp_path / "home", 24), 0
+    home, explained = played_ladder(tmp_path / "home", 24), 0
     client = browse(home)
     for match in matches_of(home):
         found = Desk(home, ANYBODY).ask(MatchRequest(match=match.match))
@@ -114,8 +114,8 @@ def test_a_page_says_why_each_rating_rose_or_fell(tmp_path: Path, browse: Browse
     assert explained
 
 
-def test_a_fault_leads_to_its_rule_and_to_its_step(client: httpx.Client, told: Home) -> None:
-    found = [match for match in matches_of(told) if any(seat.bot == FAULTY for seat in match.seats)]
+def test_a_fault_leads_to_its_rule_and_to_its_step(client: httpx.Client, shared_home: Home) -> None:
+    found = [match for match in matches_of(shared_home) if any(seat.bot == FAULTY for seat in match.seats)]
     page = soup(client.get(f"/matches/{found[0].match}"))
     faults = page.select_one("section:has(> #faults)")
     assert faults is not None
@@ -126,8 +126,8 @@ def test_a_fault_leads_to_its_rule_and_to_its_step(client: httpx.Client, told: H
     assert "It could:" in faults.text
 
 
-def test_what_strangers_wrote_is_shown_as_text_that_does_nothing(client: httpx.Client, told: Home) -> None:
-    found = [match for match in matches_of(told) if any(seat.bot == FAULTY for seat in match.seats)]
+def test_what_strangers_wrote_is_shown_as_text_that_does_nothing(client: httpx.Client, shared_home: Home) -> None:
+    found = [match for match in matches_of(shared_home) if any(seat.bot == FAULTY for seat in match.seats)]
     for page in (client.get(f"/matches/{found[0].match}"), replay_of(client, found[0].match)):
         assert page.status_code == 200
         assert not set(LOUD) & set(page.text) - set("[2J")
@@ -137,9 +137,9 @@ HOSTILE = "</title><script>alert(1)</script>\u202e\x1b[2J'\"&v1"
 
 
 def test_names_and_reasons_of_strangers_are_escaped_everywhere_and_rules_are_linked_to(
-    client: httpx.Client, told: Home, monkeypatch: pytest.MonkeyPatch
+    client: httpx.Client, shared_home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Desk(told, ANYBODY).ask(MatchRequest(match=matches_of(told)[0].match))
+    whole = Desk(shared_home, ANYBODY).ask(MatchRequest(match=matches_of(shared_home)[0].match))
     whole.bots[0] = whole.seats[0].bot = HOSTILE
     whole.seats[0].outcome, whole.seats[0].detail = "illegal", HOSTILE
     whole.seats[0].breakdown.append(PointsRow(HOSTILE, 1))
@@ -147,7 +147,9 @@ def test_names_and_reasons_of_strangers_are_escaped_everywhere_and_rules_are_lin
     whole.lost_decisions.append(LostDecision(0, 7, (HOSTILE,), (HOSTILE,), (HOSTILE,), fault=HOSTILE))
     whole.voids.append(HOSTILE)
     ask = Desk.ask
-    monkeypatch.setattr(Desk, "ask", lambda self, asked: whole if isinstance(asked, MatchRequest) else ask(self, asked))
+    monkeypatch.setattr(
+        Desk, "ask", lambda self, request: whole if isinstance(request, MatchRequest) else ask(self, request)
+    )
     answer = client.get(f"/matches/{whole.match}?hostile")
     assert answer.status_code == 200
     page = soup(answer)
@@ -164,8 +166,8 @@ def test_names_and_reasons_of_strangers_are_escaped_everywhere_and_rules_are_lin
     assert soup(client.get(place)).find(id="C3.4") is not None
 
 
-def test_the_commands_to_look_further_are_there_to_copy(client: httpx.Client, told: Home) -> None:
-    match = matches_of(told)[0].match
+def test_the_commands_to_look_further_are_there_to_copy(client: httpx.Client, shared_home: Home) -> None:
+    match = matches_of(shared_home)[0].match
     said = soup(client.get(f"/matches/{match}")).text
     for command in (
         f"dogana verify {match}.jsonl",
@@ -237,13 +239,13 @@ def test_a_clock_is_told_in_words() -> None:
 
 @pytest.mark.long
 def test_a_viewer_is_drawn_beside_the_requests_and_is_the_one_that_the_command_writes(
-    client: httpx.Client, told: Home, tmp_path: Path
+    client: httpx.Client, shared_home: Home, tmp_path: Path
 ) -> None:
-    match = matches_of(told)[-1].match
+    match = matches_of(shared_home)[-1].match
     first = client.get(f"/matches/{match}/replay.html")
     assert first.status_code in (200, 202), "200 if another test has asked for it"
     answer = replay_of(client, match)
-    assert answer.text == make_page(record_file(told, match, tmp_path), find, lambda done, of: None).html
+    assert answer.text == make_page(record_file(shared_home, match, tmp_path), find, lambda done, of: None).html
     frame = soup(client.get(f"/matches/{match}")).select_one("iframe")
     assert frame is not None
     assert str(frame["src"]).startswith(f"../matches/{match}/replay.html#embed&s=")
@@ -253,11 +255,11 @@ def test_a_viewer_is_drawn_beside_the_requests_and_is_the_one_that_the_command_w
 
 
 def test_a_viewer_that_is_being_drawn_says_how_far_it_is_and_asks_again(
-    client: httpx.Client, told: Home, monkeypatch: pytest.MonkeyPatch
+    client: httpx.Client, shared_home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = Drawing(done=64, of=300, ahead=0)
     monkeypatch.setattr(Drawings, "ask", lambda self, record, who: waiting)
-    place = f"/matches/{matches_of(told)[0].match}/replay.html"
+    place = f"/matches/{matches_of(shared_home)[0].match}/replay.html"
     page = soup(client.get(place))
     assert "64 of 300. Until then, this is how it ended" in page.text
     assert page.select_one("noscript meta[http-equiv=refresh]") is not None
@@ -278,8 +280,10 @@ def too_many(*_: object) -> Drawing:
     raise TooMuch("too many matches are to be drawn at the moment; come back in a minute")
 
 
-def test_a_viewer_may_do_what_its_head_says_and_be_framed_by_our_pages_alone(client: httpx.Client, told: Home) -> None:
-    answer = replay_of(client, matches_of(told)[0].match)
+def test_a_viewer_may_do_what_its_head_says_and_be_framed_by_our_pages_alone(
+    client: httpx.Client, shared_home: Home
+) -> None:
+    answer = replay_of(client, matches_of(shared_home)[0].match)
     meta = soup(answer).select_one("meta[http-equiv=Content-Security-Policy]")
     assert meta is not None
     assert answer.headers["content-security-policy"] == f"{meta['content']}; frame-ancestors 'self'"
@@ -300,9 +304,9 @@ def test_a_record_is_downloaded_whole_and_holds(seen: httpx.Client, played: Home
 
 @pytest.mark.parametrize("part", ["", "/replay.html", "/record.jsonl"])
 def test_a_match_from_a_seed_that_is_still_played_can_be_seen_later(
-    client: httpx.Client, told: Home, part: str
+    client: httpx.Client, shared_home: Home, part: str
 ) -> None:
-    match = matches_of(told, over=False)[0]
+    match = matches_of(shared_home, over=False)[0]
     answer = client.get(f"/matches/{match.match}{part}")
     assert answer.status_code == 403
     assert "can be seen when the other matches from its seed are over" in soup(answer).text
@@ -310,13 +314,13 @@ def test_a_match_from_a_seed_that_is_still_played_can_be_seen_later(
 
 
 def test_a_match_that_is_over_before_the_others_from_its_seed_has_its_result_and_the_way_on(
-    client: httpx.Client, told: Home
+    client: httpx.Client, shared_home: Home
 ) -> None:
-    over, other = matches_of(told, over=False)[0], matches_of(told)[0]
-    with Store(told.database, create=False) as chronicle:
-        running = chronicle.schedule.match(other.match)
+    over, other = matches_of(shared_home, over=False)[0], matches_of(shared_home)[0]
+    with Store(shared_home.database, create=False) as store:
+        running = store.schedule.match(other.match)
     assert running is not None
-    with announced(told, running, "unix:/nowhere"):
+    with announced(shared_home, running, "unix:/nowhere"):
         page = soup(client.get(f"/matches/{over.match}"))
     table = page.select_one("main table")
     assert table is not None
@@ -328,11 +332,11 @@ def test_a_match_that_is_over_before_the_others_from_its_seed_has_its_result_and
     assert page.select_one("noscript meta[http-equiv=refresh]") is not None
 
 
-def test_a_match_that_is_being_played_leads_to_where_it_can_be_watched(client: httpx.Client, told: Home) -> None:
-    with Store(told.database, create=False) as chronicle:
-        match = chronicle.schedule.match(matches_of(told, over=False)[0].match)
+def test_a_match_that_is_being_played_leads_to_where_it_can_be_watched(client: httpx.Client, shared_home: Home) -> None:
+    with Store(shared_home.database, create=False) as store:
+        match = store.schedule.match(matches_of(shared_home, over=False)[0].match)
     assert match is not None
-    with announced(told, match, "unix:/nowhere"):
+    with announced(shared_home, match, "unix:/nowhere"):
         page = soup(client.get(f"/matches/{match.match_id}"))
         assert page.find("a", string="look on", href=f"../matches/{match.match_id}/live") is not None
         listed = soup(client.get("/live"))
@@ -451,10 +455,10 @@ def test_a_match_that_was_given_up_says_why(home: Home, browse: Browse) -> None:
 # --- what other sites show beside a link --------------------------------------------------------------------
 
 
-def test_a_link_to_a_match_can_be_shown_with_who_won_and_the_last_picture(told: Home, browse: Browse) -> None:
+def test_a_link_to_a_match_can_be_shown_with_who_won_and_the_last_picture(shared_home: Home, browse: Browse) -> None:
     pytest.importorskip("resvg_py", reason="no resvg: pip install 'dogana-arena[preview]'")
-    match = matches_of(told)[0].match
-    asking = browse(told, Site(public_url="https://ladder.example"))
+    match = matches_of(shared_home)[0].match
+    asking = browse(shared_home, Site(public_url="https://ladder.example"))
     page = soup(asking.get(f"/matches/{match}"))
     said = {str(tag["property"]): str(tag["content"]) for tag in page.select("meta[property]")}
     won = page.select_one(".won")
@@ -468,9 +472,9 @@ def test_a_link_to_a_match_can_be_shown_with_who_won_and_the_last_picture(told: 
     assert int.from_bytes(picture.content[16:20]) == 1200, "so wide as sites want it"
 
 
-def test_an_address_that_a_stranger_says_is_ours_is_nowhere_on_a_page(browse: Browse, told: Home) -> None:
-    answer = browse(told, Site(host_names=frozenset("*"))).get(
-        f"/matches/{matches_of(told)[0].match}", headers={"host": "evil.example"}
+def test_an_address_that_a_stranger_says_is_ours_is_nowhere_on_a_page(browse: Browse, shared_home: Home) -> None:
+    answer = browse(shared_home, Site(host_names=frozenset("*"))).get(
+        f"/matches/{matches_of(shared_home)[0].match}", headers={"host": "evil.example"}
     )
     assert answer.status_code == 200
     assert "evil.example" not in answer.text

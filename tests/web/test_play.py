@@ -321,7 +321,7 @@ def news(table: AtTable, **other: str) -> httpx.Response:
     """Ask a table for what is new since the page that was seen last."""
     found = table.page.select_one("[data-revision]")
     assert found is not None
-    seen = {"seen": str(found["data-revision"]), "asked": str(found["data-asked"])}
+    seen = {"seen": str(found["data-revision"]), "question": str(found["data-question"])}
     return table.client.get(table.path, params={**seen, **other})
 
 
@@ -341,7 +341,7 @@ def test_a_browser_is_told_at_once_that_there_is_something_new(home: Home, brows
     assert page.status_code == 200
     decision = soup(page).select_one("[name=decision]")
     assert decision is None or decision["value"] == "2"
-    assert news(table, seen="earlier", asked="waits").status_code == 200
+    assert news(table, seen="earlier", question="waits").status_code == 200
 
 
 def test_what_others_do_while_the_same_is_asked_is_told_all_together(home: Home, browse: Browse) -> None:
@@ -472,7 +472,7 @@ def asked_until(deadline: float) -> open_tables.Table:
     process: Any = SimpleNamespace(returncode=None)
     laid = table_request.TableRequest(GAME, (table_request.PERSON, "greedy"), {}, "60+0/60")
     table = open_tables.Table("0" * 20, laid, 0, "", "192.0.2.1", process)
-    table.view = replace(table.view, stage=Stage.ASKED, asking=Asking(1, "", [], deadline, 0.0, is_shared=False))
+    table.view = replace(table.view, stage=Stage.DECIDES, asking=Asking(1, "", [], deadline, 0.0, is_shared=False))
     return table
 
 
@@ -611,10 +611,10 @@ def test_finished_matches_are_kept_for_some_days_and_not_too_many(home: Home) ->
         table = sit_down(client, GAME)
         table.play_out()
     with browsing(home, TABLES) as client:
-        kept = client.get(table.path)
-        assert kept.status_code == 200
-        assert "person" in kept.text
-        assert "you (seat" not in kept.text
+        response = client.get(table.path)
+        assert response.status_code == 200
+        assert "person" in response.text
+        assert "you (seat" not in response.text
     with browsing(home, TABLES, limits=limited(kept_seconds=0.0)) as client:
         assert client.get(table.path).status_code == 404
         assert client.get(f"{table.path}/record.jsonl").status_code == 404

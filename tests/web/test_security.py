@@ -36,7 +36,7 @@ from referee.registry import games
 from tests.cases import mostly_long
 from tests.ladder.announced import terms
 from tests.ladder.made import CONDITION
-from tests.ladder.real_ladder import LOUD, told_ladder
+from tests.ladder.real_ladder import LOUD, played_ladder
 from tests.patience import patient
 from tests.referee.test_wire import certificate
 from tests.web.conftest import Browse, new_ladder
@@ -49,14 +49,14 @@ SQL = "' or 1=1; drop table bots; --"
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder with a bot and an author whose names no door would let in."""
-    home = told_ladder(tmp_path_factory.mktemp("told") / "home", 6)
-    with Store(home.database, create=False) as chronicle, chronicle.writing():
-        chronicle.file.write("update bots set name = ?, author = ? where name = 'good'", [f"{EVIL}{LOUD}", EVIL])
-        chronicle.file.write("update seat_results set detail = detail || ?", [EVIL])
-    with Store(home.database, create=False) as chronicle:
-        announce(chronicle, terms(conditions=(CONDITION,)))
+    home = played_ladder(tmp_path_factory.mktemp("shared") / "home", 6)
+    with Store(home.database, create=False) as store, store.writing():
+        store.file.write("update bots set name = ?, author = ? where name = 'good'", [f"{EVIL}{LOUD}", EVIL])
+        store.file.write("update seat_results set detail = detail || ?", [EVIL])
+    with Store(home.database, create=False) as store:
+        announce(store, terms(conditions=(CONDITION,)))
     return home
 
 
@@ -111,10 +111,10 @@ def status(answer: bytes) -> int:
 
 def pages_of(home: Home) -> list[str]:
     """Every page of the ladder, those of the hostile bot included."""
-    with Store(home.database, create=False) as chronicle:
-        bots = {version.bot for version in chronicle.roster.versions().values()}
-        found = [one.match_id for one in chronicle.history.matches(20)]
-        slugs = [condition.slug for condition in chronicle.roster.conditions().values()]
+    with Store(home.database, create=False) as store:
+        bots = {version.bot for version in store.roster.versions().values()}
+        found = [one.match_id for one in store.history.matches(20)]
+        slugs = [condition.slug for condition in store.roster.conditions().values()]
     named: dict[tuple[str, ...], list[dict[str, str]]] = {
         (): [{}],
         ("game",): [{"game": game} for game in games()],
@@ -371,8 +371,8 @@ def test_whatever_is_typed_stays_text(client: httpx.Client, home: Home, text: st
             check_markup(client.get(f"{path}?{name}={typed}"), f"{path}?{name}")
     for path in ("/login", "/me", "/me/log", "/submit"):
         check_markup(client.get(f"{path}?what={typed}&bot={typed}"), path)
-    with Store(home.database, create=False) as chronicle:
-        assert len(chronicle.roster.versions()) == 5
+    with Store(home.database, create=False) as store:
+        assert len(store.roster.versions()) == 5
 
 
 def test_what_is_typed_into_forms_stays_text(client: httpx.Client, home: Home) -> None:
@@ -467,7 +467,9 @@ def test_what_an_author_sends_may_take_longer(home: Home, browse: Browse) -> Non
 
 
 @contextlib.contextmanager
-def crowd(client: httpx.Client, count: int, addresses: tuple[str, ...], sends: bytes) -> Iterator[list[socket.socket]]:
+def idle_connections(
+    client: httpx.Client, count: int, addresses: tuple[str, ...], sends: bytes
+) -> Iterator[list[socket.socket]]:
     """Connections from each of some addresses, which have said something and say nothing more."""
     url = client.base_url
     with contextlib.ExitStack() as stack:
@@ -491,7 +493,7 @@ def test_unfinished_forms_of_two_addresses_keep_nobody_out(home: Home, browse: B
     """Neither people elsewhere, nor those at the same address."""
     client = browse(home, SITE, connections=Connections(most=20), limits=Limits(form_seconds=600.0))
     unfinished = get("/login", "Content-Length: 100", method="POST") + b"tok"
-    with crowd(client, 15, TWO, unfinished):
+    with idle_connections(client, 15, TWO, unfinished):
         for source in (*TWO, "127.0.0.1") * 2:
             transport = httpx.HTTPTransport(local_address=source)
             with httpx.Client(base_url=client.base_url, transport=transport, timeout=patient(60)) as person:
@@ -532,7 +534,7 @@ def test_two_addresses_that_do_not_read_keep_nobody_out(
         "ladder.http.api.api.description_of", lambda *_: PreparedResponse(bytes(LARGE), b"", '"large"', 200, ())
     )
     client = browse(home, SITE, connections=Connections(most=20), unread_seconds=600.0)
-    with crowd(client, 15, TWO, get("/api/v1/openapi.json")):
+    with idle_connections(client, 15, TWO, get("/api/v1/openapi.json")):
         for _ in range(3):
             with httpx.Client(base_url=client.base_url, timeout=patient(60)) as person:
                 assert person.get("/enter").status_code == 200
@@ -668,8 +670,8 @@ def test_who_asks_is_whom_the_proxy_names_if_there_is_one(
 ) -> None:
     one_guess = Limits(guesses=Meter(Allowance("wrong tokens", 1, 60)))
     client = browse(new_ladder(tmp_path / "ladder"), Site(takes_bots=True, proxy=proxy), limits=one_guess)
-    asked = [
+    answers = [
         client.post("/login", data={"token": "dgn_wrong"}, headers={"x-forwarded-for": address})
         for address in ("198.51.100.1", "198.51.100.2")
     ]
-    assert [answer.status_code for answer in asked] == statuses
+    assert [answer.status_code for answer in answers] == statuses

@@ -24,7 +24,7 @@ from ladder.play.tournament_matches import TournamentMatches
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.announced import closed, set_clock
 from tests.ladder.made import CONDITION
-from tests.ladder.real_ladder import play_really, told_ladder
+from tests.ladder.real_ladder import play_really, played_ladder
 from tests.web.conftest import GAMES, new_ladder
 
 __all__ = ["dogana"]
@@ -99,7 +99,7 @@ def test_a_match_that_no_page_lists_has_its_page(played: Home, tmp_path: Path) -
 @pytest.fixture(scope="module")
 def with_event(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder with an event of twelve matches, of which five blocks of two are over."""
-    home = told_ladder(tmp_path_factory.mktemp("event") / "home", 2)
+    home = played_ladder(tmp_path_factory.mktemp("event") / "home", 2)
     with pytest.MonkeyPatch.context() as patch, Store(home.database, create=False) as store:
         closed(store, set_clock(patch), top=4, blocks=1)
         ladder_key(home, store)
@@ -159,9 +159,9 @@ def test_links_to_elsewhere_are_not_followed() -> None:
 
 def test_the_site_of_a_ladder_without_matches_has_its_pages(tmp_path: Path) -> None:
     write_site(new_ladder(tmp_path / "ladder"), tmp_path / "site", 2, untold)
-    told = json.loads((tmp_path / "site" / CONTENTS).read_text())["files"]
-    assert "index.html" in told
-    assert sorted(told) == sorted(files(tmp_path / "site").keys() - {CONTENTS})
+    contents = json.loads((tmp_path / "site" / CONTENTS).read_text())["files"]
+    assert "index.html" in contents
+    assert sorted(contents) == sorted(files(tmp_path / "site").keys() - {CONTENTS})
 
 
 @pytest.mark.parametrize("contents", [None, "no JSON", '{"files": ["../other.txt"]}', '{"files": [1]}'])
@@ -174,7 +174,7 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path, dogana: Doga
     if contents is not None:
         (folder / CONTENTS).write_text(contents)
     before = files(folder)
-    shown = dogana("ladder", "site", folder, "--home", home.folder, status=1)
-    assert "has something else in it" in shown.stderr
+    ended = dogana("ladder", "site", folder, "--home", home.folder, status=1)
+    assert "has something else in it" in ended.stderr
     assert files(folder) == before
     assert (tmp_path / "other.txt").exists()

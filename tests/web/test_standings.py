@@ -41,10 +41,10 @@ def told_by_desk(home: Home, number: int = 0) -> list[StandingRow]:
 
 
 def test_standings_say_what_the_desk_says(home: Home) -> None:
-    shown = listed(home)
-    told = told_by_desk(home)
-    assert len(shown) == len(told) > 6
-    for row, one in zip(shown, told, strict=True):
+    on_page = listed(home)
+    answer = told_by_desk(home)
+    assert len(on_page) == len(answer) > 6
+    for row, one in zip(on_page, answer, strict=True):
         assert row["Place"] == open_places(one)
         assert row["Bot"].startswith(f"{one.bot} v{one.version}")
         assert (row["Matches"], row["Different"], row["Out"]) == tuple(map(str, (one.matches, one.different, one.out)))
@@ -52,7 +52,7 @@ def test_standings_say_what_the_desk_says(home: Home) -> None:
             assert row["Strength"] == strength(one)
             assert row["Live rating"] == f"{one.rating.mu:.1f} ± {2 * one.rating.sigma:.1f}"
             assert row["First"] == f"{100 * one.wins / one.matches:.0f} %"
-    by_bot = {one.bot: row["Status"] for row, one in zip(shown, told, strict=True)}
+    by_bot = {one.bot: row["Status"] for row, one in zip(on_page, answer, strict=True)}
     assert by_bot["faulty"] == "suspended: out in its last 5 matches"
     assert by_bot["untried"] == "waits to qualify"
 
@@ -94,8 +94,8 @@ def placed(bot: str, place: int, best: int, worst: int) -> StandingRow:
 
 
 def test_a_lead_that_is_not_sure_names_who_could_also_be_first(home: Home) -> None:
-    shown = page(home, STANDINGS, game=GAME.name)
-    lead = shown.select_one(".lead")
+    document = page(home, STANDINGS, game=GAME.name)
+    lead = document.select_one(".lead")
     assert lead is not None
     first, *others = told_by_desk(home)
     assert first.worst is not None
@@ -109,13 +109,13 @@ def test_a_lead_that_is_not_sure_names_who_could_also_be_first(home: Home) -> No
 
 
 def test_a_lead_is_sure_if_no_other_place_is_open(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = lead_shown(home, monkeypatch, [placed("a", 1, 1, 1), placed("b", 2, 2, 3), placed("c", 3, 2, 3)])
-    assert told == "a v1 leads, and that is sure: its matches leave it no other place."
+    lead = lead_shown(home, monkeypatch, [placed("a", 1, 1, 1), placed("b", 2, 2, 3), placed("c", 3, 2, 3)])
+    assert lead == "a v1 leads, and that is sure: its matches leave it no other place."
 
 
 def test_many_who_could_be_first_are_counted(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = lead_shown(home, monkeypatch, [placed(bot, place, 1, 6) for place, bot in enumerate("abcdef", 1)])
-    assert told == (
+    lead = lead_shown(home, monkeypatch, [placed(bot, place, 1, 6) for place, bot in enumerate("abcdef", 1)])
+    assert lead == (
         "a v1 stands first, but that is not sure yet: its place may be any from 1 to 6. b v1, c v1, d v1 and 2 others could also be first."
     )
     two = lead_shown(home, monkeypatch, [placed(bot, place, 1, 3) for place, bot in enumerate("abc", 1)])
@@ -149,14 +149,14 @@ def test_a_change_that_rounds_to_nothing_has_no_sign(value: float, digits: int, 
     ],
 )
 def test_standings_are_sorted_as_asked_for_and_keep_their_places(home: Home, sort: str, key: object) -> None:
-    told = told_by_desk(home)
-    shown = page(home, STANDINGS, {"sort": sort}, game=GAME.name)
-    by_name = {f"{one.bot} v{one.version}": one for one in told}
-    order = [by_name[row["Bot"].removesuffix(" new")] for row in rows(table_of(shown, "Standings"))]
+    answer = told_by_desk(home)
+    document = page(home, STANDINGS, {"sort": sort}, game=GAME.name)
+    by_name = {f"{one.bot} v{one.version}": one for one in answer}
+    order = [by_name[row["Bot"].removesuffix(" new")] for row in rows(table_of(document, "Standings"))]
     keys = list(map(key, order))  # type: ignore[call-overload]
     assert keys == sorted(keys)
-    assert len(order) == len(told)
-    [sorted_by] = shown.select("th[aria-sort]")
+    assert len(order) == len(answer)
+    [sorted_by] = document.select("th[aria-sort]")
     link = sorted_by.select_one("a[rel=nofollow]")
     assert link is not None
     assert f"sort={sort}" in str(link["href"])
@@ -177,11 +177,11 @@ def test_standings_are_sorted_as_asked_for_and_keep_their_places(home: Home, sor
     ids=str,
 )
 def test_a_part_is_found_by_plain_text_and_status(home: Home, query: dict[str, str], bots: list[str]) -> None:
-    shown = page(home, STANDINGS, query, game=GAME.name)
-    check_markup(shown)
-    names = {row["Bot"].partition(" v")[0] for row in rows(table_of(shown, "Standings"))}
+    document = page(home, STANDINGS, query, game=GAME.name)
+    check_markup(document)
+    names = {row["Bot"].partition(" v")[0] for row in rows(table_of(document, "Standings"))}
     assert names == set(bots)
-    field = shown.select_one("input[name=q]")
+    field = document.select_one("input[name=q]")
     assert field is not None
     assert field["value"] == query.get("q", "")
 
@@ -194,15 +194,15 @@ def test_many_are_shown_page_by_page_and_all_of_them_in_files(home: Home) -> Non
     ]
     assert len(whole) == len(told_by_desk(home))
     paged: list[str] = []
-    number, shown = 1, page(home, STANDINGS, {"sort": "place"}, site=few, game=GAME.name)
+    number, document = 1, page(home, STANDINGS, {"sort": "place"}, site=few, game=GAME.name)
     while True:
-        paged += [row["Bot"] for row in rows(table_of(shown, "Standings"))]
-        following = shown.select_one("a[rel~=next]")
+        paged += [row["Bot"] for row in rows(table_of(document, "Standings"))]
+        following = document.select_one("a[rel~=next]")
         if following is None:
             break
         number += 1
         assert f"page={number}" in str(following["href"])
-        shown = page(home, STANDINGS, {"sort": "place", "page": str(number)}, site=few, game=GAME.name)
+        document = page(home, STANDINGS, {"sort": "place", "page": str(number)}, site=few, game=GAME.name)
     assert paged == whole
     with pytest.raises(NoPage, match=f"the last one is {number}"):
         page(home, STANDINGS, {"page": str(number + 1)}, site=few, game=GAME.name)
@@ -223,8 +223,8 @@ def test_each_condition_has_its_standings(home: Home) -> None:
     assert link == f"../games/{GAME.name}/under/{OTHER.slug}"
     other = page(home, UNDER, game=GAME.name, slug=OTHER.slug)
     check_markup(other)
-    shown = rows(table_of(other, f"Standings under {OTHER.terms}"))
-    assert [row["Matches"] for row in shown] == [str(one.matches) for one in told_by_desk(home, 1)]
+    on_page = rows(table_of(other, f"Standings under {OTHER.terms}"))
+    assert [row["Matches"] for row in on_page] == [str(one.matches) for one in told_by_desk(home, 1)]
     same = page(home, UNDER, game=GAME.name, slug=CONDITION.slug)
     assert rows(table_of(same, "Standings")) == rows(table_of(main, "Standings"))
 
@@ -237,9 +237,9 @@ def test_a_condition_or_game_that_is_not_there_is_answered_with_one_that_is(home
 
 
 def test_hostile_names_are_text(home: Home) -> None:
-    shown = page(home, STANDINGS, game=GAME.name)
-    check_markup(shown)
-    [row] = [row for row in rows(table_of(shown, "Standings")) if MARKUP in row["Bot"]]
+    document = page(home, STANDINGS, game=GAME.name)
+    check_markup(document)
+    [row] = [row for row in rows(table_of(document, "Standings")) if MARKUP in row["Bot"]]
     assert row["Author"] == '\\u202e"><script>alert(2)</script>'
     assert row["Language"] == MARKUP[:20]
 
@@ -250,10 +250,10 @@ def test_a_new_version_is_marked(home: Home) -> None:
 
 
 def test_what_the_numbers_mean_is_said(home: Home) -> None:
-    shown = page(home, "/about/ratings")
-    check_markup(shown)
+    document = page(home, "/about/ratings")
+    check_markup(document)
     assert {"strength", "places", "apart", "live", "blocks", "different"} <= {
-        str(head["id"]) for head in shown.select("h2[id]")
+        str(head["id"]) for head in document.select("h2[id]")
     }
 
 
@@ -262,10 +262,8 @@ def test_a_page_of_a_hundred_with_the_longest_names_is_no_longer_than_it_may_be(
 
     home = Home(tmp_path / "1000")
     make(tmp_path, 1000, 150).close()
-    with Store(home.database, create=False) as chronicle, chronicle.writing():
-        chronicle.file.write(
-            "update bots set name = substr(name || '-bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 1, 40)"
-        )
+    with Store(home.database, create=False) as store, store.writing():
+        store.file.write("update bots set name = substr(name || '-bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 1, 40)")
     html = str(page(home, STANDINGS, game=GAME.name))
     assert html.count("<tr") == 101
     assert len(html.encode()) < 100_000

@@ -85,9 +85,9 @@ class Api:
         described = description_of(f"{site.public_url}{PREFIX}" if site.public_url else _HERE, site.takes_bots)
         return self._sent(described, request, is_private=False)
 
-    def _sent(self, kept: PreparedResponse, request: Request, *, is_private: bool) -> Response:
-        headers = {**self._callers.headers(request, is_private=is_private), "etag": kept.tag}
-        return kept.sent(request, headers, _JSON)
+    def _sent(self, response: PreparedResponse, request: Request, *, is_private: bool) -> Response:
+        headers = {**self._callers.headers(request, is_private=is_private), "etag": response.tag}
+        return response.sent(request, headers, _JSON)
 
     async def _answer(self, request: Request, visit: Question) -> Response:
         caller = await self._callers.caller(request)
@@ -104,10 +104,10 @@ class Api:
             # NaN is no JSON, though Python would write it.
             return PreparedResponse.of(json.dumps(document(answer), allow_nan=False).encode() + b"\n", 200)
 
-        kept = await self._threads.run_charged(self._callers.limits.requests, who, ask)
+        response = await self._threads.run_charged(self._callers.limits.requests, who, ask)
         if not is_private:
-            self._cache.put(key, kept)
-        return self._sent(kept, request, is_private=is_private)
+            self._cache.put(key, response)
+        return self._sent(response, request, is_private=is_private)
 
 
 def is_api(request: Request) -> bool:

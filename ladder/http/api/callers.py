@@ -61,10 +61,10 @@ class Callers:
         return caller
 
     async def _identified(self, request: Request) -> Caller:
-        shown = request.headers.get("authorization")
-        if shown is None:
+        header = request.headers.get("authorization")
+        if header is None:
             return ANYBODY
-        scheme, _, token = shown.partition(" ")
+        scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer":  # RFC 9110: case does not matter
             raise Unauthenticated("show a token as: Authorization: Bearer TOKEN")
         return Caller(await self._lookups.run(self.tokens.author_of, token.strip(), address_of(request)))

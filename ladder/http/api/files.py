@@ -27,7 +27,7 @@ class Files:
 
     def __init__(self, callers: Callers, visit: Question) -> None:
         self._callers = callers
-        self._asked = visit
+        self._question = visit
         self._threads = Threads(MAX_READS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -36,14 +36,14 @@ class Files:
         if request.method == "OPTIONS":
             await self._callers.options(request)(scope, receive, send)
             return
-        with self._callers.measured(request, self._asked.name):
+        with self._callers.measured(request, self._question.name):
             await self._send(request, receive, send)
 
     async def _send(self, request: Request, receive: Receive, send: Send) -> None:
         caller = await self._callers.caller(request, FILE_REQUESTS)
         who, requests = name_of(caller, request), self._callers.limits.requests
         with self._callers.limits.files.one(who):
-            wanted = read_request(request, self._asked.request)
+            wanted = read_request(request, self._question.request)
             file = await self._threads.run_charged(requests, who, Desk(self._callers.home, caller).ask, wanted)
             headers = self._callers.headers(request, is_private=True)
             # A quote in the name would end the parameter.

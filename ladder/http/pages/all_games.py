@@ -15,12 +15,12 @@ def all_games(visit: Visit) -> Page:
         NoPage: if the list has no page of this number.
     """
     found = visit.desk.ask(AllGamesRequest())
-    shown, number, pages = visit.paged(found.versions, "this ranking")
+    on_page, number, pages = visit.paged(found.versions, "this ranking")
     return Page(
         "all_games.html",
         {
             "found": found,
-            "rows": shown,
+            "rows": on_page,
             "page": number,
             "pages": pages,
             "meaning": ALL_GAMES,

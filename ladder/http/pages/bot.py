@@ -37,7 +37,7 @@ def bot(visit: Visit) -> Page:
     every = visit.desk.ask(ShowRequest(bot=name))
     number = visit.number("version", 0, 1_000_000) or _last_played(every.versions)
     is_newest = number == every.versions[-1].version
-    shown = every if is_newest else visit.desk.ask(ShowRequest(bot=f"{every.bot} v{number}"))
+    found = every if is_newest else visit.desk.ask(ShowRequest(bot=f"{every.bot} v{number}"))
     label = f"{every.bot} v{number}"
     matches = visit.desk.ask(MatchesRequest(bot=label, limit=LAST)).matches
     return Page(
@@ -52,8 +52,8 @@ def bot(visit: Visit) -> Page:
             ],
             "older": max(0, len(every.versions) - MOST_VERSIONS),
             "newest": every.versions[-1].version,
-            "fared": [_fared(one) for one in shown.fared[:MOST_CONDITIONS]],
-            "left_out": max(0, len(shown.fared) - MOST_CONDITIONS),
+            "fared": [_fared(one) for one in found.fared[:MOST_CONDITIONS]],
+            "left_out": max(0, len(found.fared) - MOST_CONDITIONS),
             "matches": [(match, *_seats(match, every.bot, number)) for match in matches],
             "outs": [
                 (match, _seats(match, every.bot, number)[0])
@@ -62,7 +62,7 @@ def bot(visit: Visit) -> Page:
             "events": every.events,
             "is_own": every.is_own,
             # Bots at home keep their own logs.
-            "has_logs": bool(matches) and not any(one.standing.at_home for one in shown.fared),
+            "has_logs": bool(matches) and not any(one.standing.at_home for one in found.fared),
             "commands": _reproducing(visit, label, every.bot, number) if every.is_own else (),
         },
     )

@@ -18,11 +18,11 @@ def bots(visit: Visit) -> Page:
     """
     text = visit.query.get("q", "")[:MAX_QUERY].strip()
     found = visit.desk.ask(BotsRequest(called=text)).bots
-    shown, number, pages = visit.paged(found, "these bots")
+    on_page, number, pages = visit.paged(found, "these bots")
     return Page(
         "bots.html",
         {
-            "rows": [(one, [(standing, status_of(standing)) for standing in _tried(one)]) for one in shown],
+            "rows": [(one, [(standing, status_of(standing)) for standing in _tried(one)]) for one in on_page],
             "text": text,
             "found": len(found),
             "page": number,

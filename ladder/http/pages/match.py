@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from ladder.archive.retention import KEPT, by_retention
+from ladder.archive.retention import PRUNED_REMARK, by_retention
 from ladder.http.rendering.sentence import sentence
 from ladder.http.rendering.wording import clock_in_words
 from ladder.http.requests.visit import Page, Visit
@@ -63,7 +63,7 @@ def match(visit: Visit) -> Page:
             "clock": clock_in_words(found.condition.clock) if found.condition is not None else "",
             "others": [one for one in found.block if one.match != found.match],
             "fragment": found.moment.partition("#")[2],
-            "pruned": f"{by_retention('the record of this match was', found.pruned_at)}; {KEPT}"
+            "pruned": f"{by_retention('the record of this match was', found.pruned_at)}; {PRUNED_REMARK}"
             if found.pruned_at
             else "",
             "max_legal": MAX_LEGAL,

@@ -56,7 +56,7 @@ def standings(visit: Visit) -> Page:
         if _STATUSES[status][1](one) and (wanted in one.bot.casefold() or wanted in one.author.casefold())
     ]
     rows.sort(key=_SORTS[sort])
-    shown, number, pages = visit.paged(rows, "these standings")
+    on_page, number, pages = visit.paged(rows, "these standings")
     # Of all versions, so that the bars of different pages and filters can be compared.
     axis = axis_of(table.versions)
     return Page(
@@ -69,7 +69,7 @@ def standings(visit: Visit) -> Page:
                 (under_path(one.condition.game, tables, one), one.condition) for one in tables if one is not table
             ],
             "lead": lead_of(table.versions),
-            "rows": [(one, bar(one, axis), spark(one.trend), status_of(one)) for one in shown],
+            "rows": [(one, bar(one, axis), spark(one.trend), status_of(one)) for one in on_page],
             "first_share": first_share,
             "clock_in_words": clock_in_words,
             "scale": scale(axis),

@@ -33,7 +33,7 @@ def start(visit: Visit) -> Page:
                 "scale": scale(axis),
                 "bots": len(rated),
                 "lead": lead_of(rated),
-                "shown": visible_match(visit, table.condition.game) if rated else None,
+                "featured": visible_match(visit, table.condition.game) if rated else None,
             }
         )
     return Page(

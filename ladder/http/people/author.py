@@ -119,10 +119,10 @@ class Author:
             author = await self._lookups.run(self._tokens.author_of, token, address)
         except Unauthenticated as error:
             reason = refused(self._refusals, request, "login", error).message
-            shown: Response = await self._show(
+            response: Response = await self._show(
                 request, lambda visit: login(visit, reason.removesuffix(": dogana login"))
             )
-            return shown
+            return response
         note("logged_in", author=author)
         answer = _led_to(request, "me")
         # Lax: links in mails and feeds lead to an author's own pages (decision 30).
@@ -187,13 +187,13 @@ class Author:
             await drained(stream)
             found = refused(self._refusals, request, "submit", error)
             left = self._limits.submissions_left(caller.author)
-            shown: Response = await self._show(
+            response: Response = await self._show(
                 request,
                 lambda visit: submit(visit, left, bot=sent.get("bot", ""), reason=found.message, status=found.status),
             )
             if found.retry_after:
-                shown.headers["retry-after"] = str(found.retry_after)
-            return shown
+                response.headers["retry-after"] = str(found.retry_after)
+            return response
         note("change", did="submit", about=f"{answer.bot} v{answer.version}")
         return _led_to(request, f"me/bots/{answer.bot}", {"sent": "new" if answer.is_new else f"v{answer.version}"})
 

@@ -64,7 +64,7 @@ class Play:
         self._tables: OpenTables | None = None
         self._closed = "the tables are being laid; come back in a moment"
         self._waiting = 0
-        self._hosts = None if site.walls is None else Hosts(home, site.walls)
+        self._hosts = None if site.isolation is None else Hosts(home, site.isolation)
         self._looking = Threads(1)
 
     @asynccontextmanager
@@ -199,7 +199,7 @@ class Play:
         return RedirectResponse("../../../play", 303)
 
     async def _has_news(self, request: Request, table: Table) -> bool:
-        """Wait a while for a question other than `asked`; return True if the view of the table has changed since `seen`.
+        """Wait a while for a question other than `question`; return True if the view of the table has changed since `seen`.
 
         So a person sees a new question at once, and the moves of others together with it. If too many requests wait, this one does not.
         """
@@ -209,7 +209,7 @@ class Play:
             self._waiting += 1
             end = time.monotonic() + limits.news_seconds
             try:
-                while question_key(table.view) == query.get("asked") and (left := end - time.monotonic()) > 0:
+                while question_key(table.view) == query.get("question") and (left := end - time.monotonic()) > 0:
                     await table.until(table.revision, left)
             finally:
                 self._waiting -= 1

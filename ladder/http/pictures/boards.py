@@ -43,7 +43,7 @@ class Boards:
         self._ask = ask
         self._limits = limits
         self._threads = Threads(1)
-        self._kept = LRUCache[tuple[str, bytes], PreparedResponse](MAX_KEPT)
+        self._pictures = LRUCache[tuple[str, bytes], PreparedResponse](MAX_KEPT)
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -60,9 +60,9 @@ class Boards:
     def _drawn(self, visit: Visit) -> PreparedResponse:
         match, record = whole_record(visit.desk, visit.names["match"])  # fails if the caller may not see it
         key = match, hashlib.sha256(record).digest()
-        if key not in self._kept:
-            self._kept[key] = PreparedResponse.of(last_picture(match, record).encode(), 200)
-        return self._kept[key]
+        if key not in self._pictures:
+            self._pictures[key] = PreparedResponse.of(last_picture(match, record).encode(), 200)
+        return self._pictures[key]
 
 
 def last_picture(match: str, record: bytes) -> str:
@@ -77,12 +77,12 @@ def last_picture(match: str, record: bytes) -> str:
     """
     try:
         replay = Replay(Path(match), find, data=record)
-        shown = Viewpoint(replay, None)
+        viewpoint = Viewpoint(replay, None)
         for step in replay:
-            shown.follow(step)
+            viewpoint.follow(step)
     except RecordError:
         raise NoPage("the record of this match does not hold") from None
-    return shown.draw()
+    return viewpoint.draw()
 
 
 def visible_match(visit: Visit, game: str) -> MatchRow | None:

@@ -125,9 +125,9 @@ class Matches:
 
     async def look(self, request: Request) -> Response:
         """Send the changing part of that page: the picture, the standing and the latest actions."""
-        kept = self._live.fragment(request.path_params["match"])
-        return kept.sent(
-            request, {"cache-control": "no-cache", "vary": "Accept-Encoding", "etag": kept.tag}, "text/html"
+        fragment = self._live.fragment(request.path_params["match"])
+        return fragment.sent(
+            request, {"cache-control": "no-cache", "vary": "Accept-Encoding", "etag": fragment.tag}, "text/html"
         )
 
     async def events(self, request: Request) -> Response:

@@ -77,8 +77,8 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Si
         LadderError: if there is no ladder, or the folder contains other files.
         OSError: if the folder cannot be written.
     """
-    with Store(home.database, create=False) as chronicle:
-        return _write(home, Desk(home, ANYBODY, chronicle), folder, most, progress, site or Site())
+    with Store(home.database, create=False) as store:
+        return _write(home, Desk(home, ANYBODY, store), folder, most, progress, site or Site())
 
 
 def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress, site: Site) -> Written:

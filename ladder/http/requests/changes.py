@@ -15,7 +15,7 @@ from ladder.operation.limits import Limits
 from ladder.operation.threads import Threads
 from ladder.questions.changes import RequalifyRequest, SubmitAnswer
 from ladder.questions.desk import Desk
-from ladder.questions.question import Request as Asked
+from ladder.questions.question import Request as LadderRequest
 from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES
 
@@ -42,7 +42,7 @@ class Changes:
         """
         return await self._threads.run(work, *arguments)
 
-    async def ask(self, desk: Desk, author: str, request: Asked[Any]) -> object:
+    async def ask(self, desk: Desk, author: str, request: LadderRequest[Any]) -> object:
         """Make the change that an author asks for; a second chance counts as a submission.
 
         Raises:

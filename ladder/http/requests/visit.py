@@ -43,7 +43,7 @@ class Site:
     """The most matches that people may play at a time."""
     tables_per_address: int | None = None
     """The most of them from one address; None for all."""
-    walls: Isolation | None = None
+    isolation: Isolation | None = None
     """The sandbox of authors' bots at tables; None if people play against house bots alone."""
     is_static: bool = False
     """True if the pages are files, without queries and changes."""

@@ -50,11 +50,11 @@ window.pointing = (main, choose, changed) => {
     return made;
   }
 
-  function show(shown) {
+  function show(visible) {
     const line = main.querySelector(".pointing");
     if (!picture() || !line) return;
     const open = new Map();
-    for (const button of shown) if (next(button)) open.set(next(button), [...(open.get(next(button)) ?? []), button]);
+    for (const button of visible) if (next(button)) open.set(next(button), [...(open.get(next(button)) ?? []), button]);
     const found = [...frames(new Set(pointed), "spot pointed"), ...frames(open, "spot open")];
     found.sort((one, other) => other.size - one.size); // what is small lies upon what is large
     for (const { drawn } of found) {
@@ -67,7 +67,7 @@ window.pointing = (main, choose, changed) => {
     layer("hovered");
     const all = buttons().length;
     line.querySelector("span").textContent = pointed.length
-      ? `${shown.length} of ${all} actions left: ${open.size ? "go on with what is framed" : "choose from the list"}.`
+      ? `${visible.length} of ${all} actions left: ${open.size ? "go on with what is framed" : "choose from the list"}.`
       : open.size ? "What is framed can be clicked." : "Choose from the list.";
     line.hidden = !all;
     line.querySelector("button").hidden = !pointed.length;

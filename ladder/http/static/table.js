@@ -21,13 +21,13 @@
   const table = () => main.querySelector(".table");
   const list = () => main.querySelector(".choices");
   const entry = (button) => button.closest("details") ?? button;
-  const shown = () => [...main.querySelectorAll(".choices [name=choice]")].filter((button) => !entry(button).hidden);
+  const visible = () => [...main.querySelectorAll(".choices [name=choice]")].filter((button) => !entry(button).hidden);
   const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
   function number() {
     main.querySelectorAll(".choices kbd").forEach((key) => key.remove());
     const keys = { open: "123456789".split(""), closing: ["0"] };
-    for (const button of shown()) {
+    for (const button of visible()) {
       const place = entry(button);
       const text = (place === button ? keys.open : keys.closing).shift();
       if (!text) continue;
@@ -45,7 +45,7 @@
     }
     for (const group of main.querySelectorAll(".choices fieldset")) group.hidden = !group.querySelector("button:not([hidden])");
     number();
-    pointing.show(shown());
+    pointing.show(visible());
   }
 
   function prepare(isNew) {
@@ -71,7 +71,7 @@
   }
 
   // What the person has done with the page that was shown: the same on the next one.
-  function kept(isNew) {
+  function restorer(isNew) {
     const board = main.querySelector(".board");
     const focused = document.activeElement;
     const before = {
@@ -114,11 +114,11 @@
     const decision = () => main.querySelector("[name=decision]")?.value;
     const before = decision();
     const isNew = () => decision() !== before || !decision();
-    const keep = kept(isNew);
+    const restore = restorer(isNew);
     main.replaceChildren(...document.importNode(fresh, true).childNodes);
     document.title = page.title;
     prepare(isNew());
-    keep();
+    restore();
     if (!isNew()) return;
     const news = [...main.querySelectorAll(".since li:not(.own)")].slice(0, 5).reverse().map((line) => line.textContent);
     said.textContent = [...[...main.querySelectorAll(".notice")].map((notice) => notice.textContent), ...news, main.querySelector("h1")?.textContent].join(". ");
@@ -154,7 +154,7 @@
 
   async function listen() {
     let next = THOUGHT[0];
-    let asked = null;
+    let question = null;
     while (!leaving) {
       await pause(PAUSE);
       if (leaving) return; // somebody left during the pause, when there was no request to abort
@@ -163,13 +163,13 @@
         await sending?.catch(() => null);
         continue;
       }
-      if (now.dataset.asked !== asked) next = THOUGHT[0];
-      asked = now.dataset.asked;
+      if (now.dataset.question !== question) next = THOUGHT[0];
+      question = now.dataset.question;
       waiting = new AbortController();
       const began = performance.now();
       try {
-        const question = new URLSearchParams({ seen: now.dataset.revision, asked });
-        const news = await fetch(`${now.dataset.news}?${question}`, { signal: waiting.signal });
+        const query = new URLSearchParams({ seen: now.dataset.revision, question });
+        const news = await fetch(`${now.dataset.news}?${query}`, { signal: waiting.signal });
         const text = await news.text();
         if (leaving) return;
         if ((news.ok || news.status === 404) && text && !sending && table() === now) take(text);
@@ -178,7 +178,7 @@
       } catch {
         if (waiting.signal.aborted) continue;
       }
-      if (table()?.dataset.asked !== asked) continue;
+      if (table()?.dataset.question !== question) continue;
       await Promise.race([pause(next), new Promise((done) => waiting.signal.addEventListener("abort", done))]);
       next = Math.min(2 * next, THOUGHT[1]);
     }
@@ -202,13 +202,13 @@
 
   function keyed(key) {
     if (!document.activeElement?.closest(".choices") || main.querySelector("[data-fresh]")) return null;
-    return shown().find((button) => entry(button).querySelector("kbd")?.textContent === key);
+    return visible().find((button) => entry(button).querySelector("kbd")?.textContent === key);
   }
 
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target.matches(".filter input")) {
       event.preventDefault(); // else the form would be sent with its first button
-      shown()[0]?.focus();
+      visible()[0]?.focus();
     }
     if (event.repeat || event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
     const button = /^[0-9]$/.test(event.key) ? keyed(event.key) : null;
