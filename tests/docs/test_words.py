@@ -1,6 +1,7 @@
 """Docstrings and docs name things with nouns. This guards the folders and pages that have been edited for it.
 
-Names are guarded everywhere: a class name has one meaning, and words that tell a reader nothing are in no name.
+Names are guarded everywhere: a class name has one meaning, words that tell a reader nothing are in no name of a class or a
+function, and no variable, parameter, attribute, field or key is such a word, in tests neither.
 It finds the habits that a pattern can find, and no others: that a text is good English, only a reader can tell.
 """
 
@@ -27,6 +28,16 @@ PAGES = [
     *sorted((ROOT / "docs" / "decisions").glob("*.md")),
 ]
 
+SOURCES = [
+    *ROOT.glob("*.py"),
+    *(
+        path
+        for room in ("agents", "bench", "docs", "dogana", "ladder", "proto", "referee", "tests")
+        for path in sorted((ROOT / room).rglob("*.py"))
+        if not path.stem.endswith(("_pb2", "_pb2_grpc"))
+    ),
+]
+"""All our Python, the tests included."""
 MODULES = [
     path
     for room in ("referee", "ladder", "agents", "proto", "dogana")
@@ -37,12 +48,17 @@ GAMES = re.compile(r"referee/games/\w+/|agents/house_bots/(?:greedy|search)/")
 """A game names its classes by its own rules, and no other code names a game: each has its own `Card` and `Phase`."""
 TWO_MEANINGS = {"Decision"}
 """Class names that are defined twice: a decision is the same thing to the referee and to the SDK. Add nothing here."""
+WORDS = "asked|told|kept|shown|shelf|crowds?|turns|luggage|hall|wish|newspaper|chronicle|walls"
 BAD_WORD = re.compile(
     r"(?:^|_|(?<=[a-z])(?=[A-Z]))"
-    r"(?i:asked|told|kept|shown|shelf|crowds?|turns|luggage|hall|wish|newspaper|chronicle|walls)"
+    rf"(?i:{WORDS})"
     r"(?:_|$|(?=[A-Z]))"
 )
 """A word in a name that does not say what the thing is."""
+BAD_IDENTIFIER = re.compile(rf"_*(?:{WORDS})_*", re.I)
+"""A name that is nothing but such a word."""
+BAD_FIELD = re.compile(rf"\b(?:{WORDS}) = \d+\s*[;\[]")
+"""A field of a message, or a value of an enum, that is one of these words."""
 BAD_NAMES = {
     "agents/house_bots/greedy/yunnan_outlook.py: _turns_to": "a turn of the game",
     "agents/house_bots/greedy/yunnan_outlook.py: turns_left": "a turn of the game",
@@ -100,6 +116,40 @@ def bad_names(path: str, source: str) -> Iterator[str]:
     yield from (f"{path}: {node.name}" for node in definitions(source) if BAD_WORD.search(node.name))
 
 
+def identifiers(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each variable, parameter, argument, attribute, import, definition and key of a dictionary."""
+    for node in ast.walk(ast.parse(source)):
+        names: list[str | None] = []
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+                names = [name]
+            case (
+                ast.keyword(arg=name) | ast.ExceptHandler(name=name) | ast.MatchAs(name=name) | ast.MatchStar(name=name)
+            ):
+                names = [name]
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names = [name]
+            case ast.MatchMapping(rest=name):
+                names = [name]
+            case ast.alias(name=name, asname=other):
+                names = [*name.split("."), other]
+            case ast.MatchClass(kwd_attrs=[*attributes]):
+                names = [*attributes]
+            case ast.Dict(keys=[*keys]):
+                names = [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+        line = getattr(node, "lineno", 0)
+        yield from ((line, name) for name in names if name is not None)
+
+
+def bad_identifiers(path: str, source: str) -> list[str]:
+    """Return the identifiers of a file that are nothing but a bad word, with their lines."""
+    return [
+        f"{path}:{line}: {name}"
+        for line, name in identifiers(source)
+        if BAD_IDENTIFIER.fullmatch(name) and not (name.strip("_").lower() == "turns" and GAMES.match(path))
+    ]
+
+
 def test_no_public_class_name_is_defined_twice() -> None:
     places: dict[str, list[str]] = {}
     for path in MODULES:
@@ -116,6 +166,21 @@ def test_no_name_has_a_word_that_says_nothing() -> None:
     found = {name for path in MODULES for name in bad_names(path.relative_to(ROOT).as_posix(), path.read_text())}
     assert found - BAD_NAMES.keys() == set()
     assert BAD_NAMES.keys() - found == set(), "take these out of the list"
+
+
+def test_no_identifier_is_such_a_word() -> None:
+    found = [
+        bad
+        for path in SOURCES
+        if re.search(rf"\b{BAD_IDENTIFIER.pattern}\b", text := path.read_text(), re.I)
+        for bad in bad_identifiers(path.relative_to(ROOT).as_posix(), text)
+    ]
+    assert found == []
+
+
+def test_no_field_of_a_message_is_such_a_word() -> None:
+    files = [*(ROOT / "proto").rglob("*.proto"), *(ROOT / "tests").rglob("*.proto")]
+    assert [(path.name, found[0]) for path in files for found in BAD_FIELD.finditer(path.read_text())] == []
 
 
 def test_no_file_of_tests_has_such_a_word_in_its_name() -> None:
@@ -154,3 +219,31 @@ def test_it_finds_what_it_should_find() -> None:
         "x/kept.py: _shown",
     ]
     assert list(bad_names("x/recall.py", "def crowded(): ...\ndef returns(): ...\nclass Wishes: ...\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("asked: int = 0", {"asked"}),
+        ("def f(_kept, *told, **shown): ...", {"_kept", "told", "shown"}),
+        ("def walls(): ...\nclass Hall: ...", {"walls", "Hall"}),
+        ("self._told = f(shown=a.kept)", {"_told", "shown", "kept"}),
+        ("import a.hall\nfrom a import b as crowd", {"hall", "crowd"}),
+        ("match x:\n    case C(shown=1) | [*asked] as kept: ...", {"shown", "asked", "kept"}),
+        ("try: ...\nexcept E as told: ...", {"told"}),
+        ("one = {'kept': 1, **{'told': 2}}", {"kept", "told"}),
+        ("TURNS = {turn for turns in x}", {"TURNS", "turns"}),
+        ("told_apart = asks('told').returns", set()),
+    ],
+)
+def test_it_finds_each_kind_of_identifier(source: str, found: set[str]) -> None:
+    assert {name.rpartition(": ")[2] for name in bad_identifiers("x/y.py", source)} == found
+
+
+def test_a_turn_of_a_game_has_its_name_and_no_other_bad_word_has_an_exception() -> None:
+    assert bad_identifiers("referee/games/nim/rules.py", "left.turns = TURNS") == []
+    assert bad_identifiers("agents/house_bots/greedy/nim.py", "turns = kept") == [
+        "agents/house_bots/greedy/nim.py:1: kept"
+    ]
+    assert BAD_FIELD.search("  uint32 told = 11;")
+    assert not BAD_FIELD.search("  uint32 step = 11;  // was told")
