@@ -1,7 +1,7 @@
-# `make` alone lists the targets. Everything is set up in .venv at the first use; a system without python3-venv is told so.
+# `make` alone lists the targets. Everything is set up in .venv at the first use; without python3-venv, a line says so.
 
 PYTHON ?= python3
-# Tests and the demo start hundreds of processes: they read bytecode that is kept.
+# Tests and the demo start hundreds of processes: they read stored bytecode.
 export PYTHONDONTWRITEBYTECODE =
 BIN = .venv/bin
 READY = .venv/ready
@@ -68,7 +68,7 @@ release: $(READY) ## build, try and check the files of a release, all but the up
 	$(INSTALL) --editable '.[release]'
 	.ci/release $(if $(REHEARSE),--rehearse)
 
-container: $(READY) proto ## build the image of the Containerfile, play a match in it, try the walls (Podman)
+container: $(READY) proto ## build the image of the Containerfile, play a match in it, try the sandbox (Podman)
 	sh tests/machines/container.sh
 
 pages: $(READY) proto ## look at the pages of matches and of a ladder in a browser (Chromium)

@@ -157,7 +157,7 @@ def measure(store: Store, rounds: int) -> Iterator[dict[str, float]]:
             "count its matches": _timed(count_all),
             "statuses": _timed(lambda: statuses(store, condition)),
         }
-        fitted(store, condition)  # which is kept for the next readers
+        fitted(store, condition)  # which is stored for the next readers
         took["standings"] = _timed(lambda: standings(store, condition))
         matches.clear()
         yield took

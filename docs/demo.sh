@@ -44,12 +44,12 @@ echo "replay.txt has every step in words, pictures/ a drawing of each."
 echo
 echo "A small ladder of all games: mybot and the house bots, in blocks of one seed and all rotations of the seats."
 run "dogana ladder submit mybot.py --name mybot --author me --home ladder"
-walls=
+confinement=
 dogana doctor > doctor.txt || {
 	echo "This machine cannot isolate bots ('dogana doctor' says why); mybot is ours, so it may run unconfined."
-	walls=" --unconfined"
+	confinement=" --unconfined"
 }
-run "dogana ladder run --game cargo_noir --game valparaiso --game venezia --game yunnan --matches 32 --home ladder$walls"
+run "dogana ladder run --game cargo_noir --game valparaiso --game venezia --game yunnan --matches 32 --home ladder$confinement"
 run "dogana ladder top --home ladder"
 run "dogana ladder recompute --home ladder"
 run "dogana ladder site site --home ladder --limit 2 --force"

@@ -75,7 +75,7 @@ class SocketCall:
         self._room = {0: _WINDOW, _STREAM: _WINDOW}  # the bytes that may be sent
         self._first_room = _WINDOW
         self._frame_bytes = 16_384
-        # No header table is kept, so that header blocks stand alone. The opening goes out with the first message.
+        # There is no header table, so that header blocks stand alone. The opening goes out with the first message.
         self._said = bytearray(
             _PREFACE
             + _frame(_SETTINGS, 0, 0, _setting(_HEADER_TABLE_SIZE, 0) + _setting(_ENABLE_PUSH, 0))

@@ -55,7 +55,7 @@ PAGES = {
         "The stream by which bots at home take part in a served ladder.",
         (
             "[bots_at_home.md](bots_at_home.md) explains its use.",
-            "Everything else is asked by HTTP: [pages.md](pages.md#for-programs).",
+            "All other questions go by HTTP: [pages.md](pages.md#for-programs).",
         ),
     ),
 }

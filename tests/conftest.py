@@ -25,7 +25,7 @@ os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 def pytest_report_header() -> list[str]:
     """Say on other systems what to expect."""
-    needed = "the tests look at processes and walls as Linux shows them, so many fail on"
+    needed = "the tests look at processes and the sandbox as Linux shows them, so many fail on"
     return [] if IS_LINUX else [f"{needed} {NAME}: run them on Linux (docs/installing.md)"]
 
 

@@ -28,7 +28,7 @@ from tests import matches
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.test_serving import RANDOM, rated, served
 from tests.pages.conftest import find_sparing
-from tests.pages.test_page import untold
+from tests.pages.test_page import silent
 from tests.patience import patient, wait_until
 from tests.sandbox.conftest import needs_bubblewrap
 from tests.tables import plan_of
@@ -74,7 +74,7 @@ def test_the_page_of_a_match_steps_through_it_in_a_browser(tmp_path: Path) -> No
     record = tmp_path / "match.jsonl"
     plan = plan_of("yunnan", options={"turn_limit": 2})
     matches.play(plan, [House(RandomBot)] * 2, record=record)
-    (tmp_path / "match.html").write_text(make_page(record, find_sparing, untold).html)
+    (tmp_path / "match.html").write_text(make_page(record, find_sparing, silent).html)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, timeout=1000 * patient(60))
         page = browser.new_page()
@@ -91,7 +91,7 @@ def test_the_page_of_a_match_steps_through_it_in_a_browser(tmp_path: Path) -> No
 
 
 @needs_bubblewrap
-def test_a_bot_plays_behind_walls_and_does_not_see_what_is_outside(dogana: Dogana, tmp_path: Path) -> None:
+def test_a_bot_plays_in_a_sandbox_and_does_not_see_what_is_outside(dogana: Dogana, tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     secret = tmp_path / "secret"
     secret.write_text("x")

@@ -46,7 +46,7 @@ def sources() -> Iterator[subprocess.Popen[str]]:
         process.stdin.close()
 
 
-def told_by(process: subprocess.Popen[str], **match: object) -> list[str]:
+def reported_by(process: subprocess.Popen[str], **match: object) -> list[str]:
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(json.dumps(match) + "\n")
@@ -61,7 +61,7 @@ def test_a_match_is_the_same_at_every_step(sources: subprocess.Popen[str], game:
     @settings(max_examples=5)
     @given(st.integers(0, 2**32))
     def at_every_step(seed: int) -> None:
-        assert trace(game, seats, {}, seed) == told_by(sources, game=game, seats=seats, options={}, seed=seed)
+        assert trace(game, seats, {}, seed) == reported_by(sources, game=game, seats=seats, options={}, seed=seed)
 
     at_every_step()
 
@@ -71,7 +71,7 @@ def test_a_match_is_the_same_at_every_step(sources: subprocess.Popen[str], game:
 def test_a_match_is_the_same_with_every_option(sources: subprocess.Popen[str], game: str) -> None:
     for number, setup in enumerate(setups(find(game))):
         match = {"game": game, "seats": setup.seats, "options": dict(setup.options), "seed": number}
-        assert trace(game, setup.seats, dict(setup.options), number) == told_by(sources, **match), match
+        assert trace(game, setup.seats, dict(setup.options), number) == reported_by(sources, **match), match
 
 
 @pytest.mark.compiled

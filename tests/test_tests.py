@@ -86,7 +86,7 @@ def test_a_test_reads_no_private_name_and_replaces_no_constant(path: str) -> Non
         "server._doorkeeper",
         "self._tasks",
         "super()._take(effects)",
-        "monkeypatch.setattr(walls, '_switched', str)",
+        "monkeypatch.setattr(measures, '_switched', str)",
         "monkeypatch.setattr('referee.sandbox.cgroup._can_make', str)",
         "monkeypatch.setattr(lobby, 'JOIN_SECONDS', 0.2)",
         "monkeypatch.setattr('referee.live.doors.listener.ALLOWANCE_SECONDS', 0.0)",

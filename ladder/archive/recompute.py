@@ -40,7 +40,7 @@ from referee.registry import find, shipped_board
 from referee.version import installed_version
 
 MAX_REPORTED = 100
-"""The maximum number of lines that are kept of each kind of problem; the others are counted."""
+"""The maximum number of lines about each kind of problem; the others are counted."""
 _CHUNK = 32
 """The records that a process gets at a time: enough to keep it busy, few enough for all processes to end together."""
 
@@ -109,7 +109,7 @@ class Comparison:
 
     @property
     def problems(self) -> list[str]:
-        """The contradictions, a line each, as far as lines are kept."""
+        """The contradictions, a line each, up to the maximum."""
         unread = [f"{self.other_format} records {_UNREAD}"] if self.other_format else []
         log = [self.log] if self.log else []
         return self.contradicting.reported + self.broken.reported + unread + self.differences.reported + log

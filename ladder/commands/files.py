@@ -36,7 +36,7 @@ def files(
 
       dogana compare mybot.py old.tar.gz --game yunnan
     """
-    # Before the ladder is asked, because the answer may be large.
+    # Before the question, because the answer may be large.
     check_free(to, force=force)
     _, data = Where.chosen(home, server).fetch(FilesRequest(bot=bot))
     write_private(to, data)

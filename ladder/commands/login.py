@@ -60,7 +60,7 @@ def login(
         answer = desk.ask(InfoRequest())
     # The server alone knows whose token it is.
     remember(server, replace(known, author=answer.author))
-    out.print(f"logged in at {server} as {answer.author}; the token is kept in {logins_file()}", soft_wrap=True)
+    out.print(f"logged in at {server} as {answer.author}; the token is stored in {logins_file()}", soft_wrap=True)
 
 
 def _token(file: Path | None) -> str:

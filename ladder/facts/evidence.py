@@ -34,7 +34,7 @@ _RETAINED = """(
         select 1 from seats join versions on versions.id = seats.version join bots on bots.id = versions.bot
         where seats.match = matches.id and bots.name in (select value from json_each({bots}))
     ))"""
-"""The SQL condition for a row of `matches` whose record a pruning keeps."""
+"""The SQL condition for a row of `matches` whose record a pruning retains."""
 
 
 class Evidence:
@@ -154,7 +154,7 @@ class Evidence:
 
         Yields:
             The id; the time of the end, in ISO 8601, UTC, or None if the match does not count; and True if its record stays: the
-            seed of its block is not revealed yet, or it is kept.
+            seed of its block is not revealed yet, or it is retained.
         """
         for some in _batches(match_ids):
             # Left joins: qualifications and trials are in none of these tables.

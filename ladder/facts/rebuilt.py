@@ -1,6 +1,6 @@
 """The views of a ladder, built again from its events in a temporary file, and compared with those that it has (`recompute.py`).
 
-The file is where Python puts temporary files, and about as large as `ladder.db`; nothing of it is kept in memory
+The file is where Python puts temporary files, and about as large as `ladder.db`; nothing of it stays in memory
 but, from the close of an event on, the fits by which its entrants were the best.
 """
 

@@ -1,6 +1,6 @@
 """Events: what was announced, who is entered, which matches were scheduled, and what came out.
 
-Who meets whom is kept nowhere: it follows from the entrants, the seed and the results (`referee/tournament`).
+The pairings are stored nowhere: they follow from the entrants, the seed and the results (`referee/tournament`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Any number of processes may have the file open. Every transaction that writes begins with `begin immediate`: it waits for the others
 before it reads, so that what it read still holds when it writes. (A transaction that begins deferred fails with "database is
-locked" as soon as somebody else has written since it first read, however long it is told to wait.)
+locked" as soon as somebody else has written since it first read, however long its time-out.)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The matches of events in a run: which is next, and whether it is its turn beside the ladder.
 
-Nothing is kept: a block is scheduled when a worker is free for it, and which ones there are follows from the facts. So a run that
+Nothing stays in memory: a block is scheduled when a worker is free for it, and which ones there are follows from the facts. So a run that
 is killed goes on where it was.
 """
 

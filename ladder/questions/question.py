@@ -65,7 +65,7 @@ class Ladder:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that can be asked of a ladder."""
+    """A question about a ladder."""
 
     function: Callable[[Ladder, Any], Any]
     request: type[Request[Any]]

@@ -201,8 +201,8 @@ class AtHome:
     def enter(self, client: Client) -> list[Client]:
         """Register a client's bot for invitations; return the clients of the bot's other versions, which must leave.
 
-        An older client of the same version is cut off. Seats that still wait for the bot are told once more: they may have been
-        told to a connection that was lost already.
+        An older client of the same version is cut off. The invitations to seats that still wait for the bot are sent once more:
+        the first ones may have gone to a connection that was lost already.
         """
         older = self._clients.get(client.version.id)
         if older is not None:

@@ -82,7 +82,7 @@ async def play_match(
             if logs is not None:
                 try:
                     write_private(logs / f"{invitation.match}.log", process.log.text().encode())
-                except OSError as error:  # how the match went is told all the same
+                except OSError as error:  # the outcome of the match is printed all the same
                     say(f"{about}: what the bot wrote is not kept: {in_words(error)}")
         if relay.over is not None:
             say(f"{about}: {_outcome(relay.over, invitation)}")

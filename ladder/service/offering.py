@@ -115,7 +115,7 @@ class Offering:
             self._later(self._ask_to_leave(self._call))
 
     async def _ask_to_leave(self, call: Any) -> None:
-        with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # it is asked once more: see `_hear`
+        with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # `_hear` asks once more
             await call.write(pb.OfferRequest(leave=pb.Leave()))
 
     def _later(self, work: Coroutine[Any, Any, None]) -> None:

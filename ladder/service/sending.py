@@ -26,7 +26,7 @@ async def send(context: Any, message: object, seconds: float) -> None:
         async with asyncio.timeout(seconds):
             await context.write(message)
     except TimeoutError:
-        raise TooMuch(f"what was sent was not read for {seconds:g} s") from None
+        raise TooMuch(f"a message was not read for {seconds:g} s") from None
 
 
 async def hand_on(address: str, request: bytes, context: Any, seconds: float) -> None:

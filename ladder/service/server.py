@@ -189,7 +189,7 @@ class LadderServer(LadderServicer):
     ) -> None:
         async with self._explained(context, "connect"):
             coming = aiter(requests)
-            # Read before any refusal: whoever writes into an ended call is told "internal" by gRPC, not why it has ended.
+            # Read before any refusal: gRPC reports "internal" to whoever writes into an ended call, not why it has ended.
             first = await _first_message(coming)
             caller = await self._caller(context)
             check_is_author(caller)
@@ -238,7 +238,7 @@ class LadderServer(LadderServicer):
             await leave(client)
 
         async def stays() -> bool:
-            with contextlib.suppress(TooMuch):  # if others ask too much now, it is asked at the next beat
+            with contextlib.suppress(TooMuch):  # if others ask too much now, the next beat does it
                 credentials = _token(context), host_of(context.peer())
                 await self._lookups.run(self._tokens.author_of, *credentials)  # it may have been revoked meanwhile
                 return not client.is_leaving or await self._lookups.run(

@@ -170,7 +170,7 @@ class Table:
         self._last = answer
         await self.show(replace(self.view, stage=Stage.WAITS, asking=None, remark=""))
         pipe.write(json.dumps({"decision": answer.decision, "index": answer.index}).encode() + b"\n")
-        with contextlib.suppress(ConnectionError):  # its end is told by whoever reads from it
+        with contextlib.suppress(ConnectionError):  # whoever reads from it reports its end
             await pipe.drain()
 
 

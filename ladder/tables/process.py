@@ -160,7 +160,7 @@ class _Table:
             seats=self._seats(following),
             log=self._log(following),
             new_from=self._new_from,
-            # No further than the seat has learnt of a step: how many others plan in secret is not told before.
+            # No further than the seat has learnt of a step: how many others plan in secret stays secret until then.
             new_steps=sum(
                 seat != self._seat for seat in following.played[self._new_from - 1 : following.viewpoint.scene.step]
             ),

@@ -89,7 +89,7 @@ function start(data) {
   const troubleText = ([, seat, out, reason, detail, rule]) =>
     `${nameOf(seat)} ${out ? "is out" : "is struck"} (${reason})${detail ? ": " + detail : ""}${rule ? ", rule " + rule : ""}`;
   const entryOf = (step, seat) => (seat !== null && data.logs[seat][step - 1]) || data.log[step - 1];
-  const toldText = (step, seat) => {
+  const actionText = (step, seat) => {
     const said = entryOf(step, seat)[1];
     if (said >= 0) return data.texts[said];
     const own = seat === null && data.logs.length ? entryOf(step, data.seat[step - 1])[1] : -1; // the match is over
@@ -102,7 +102,7 @@ function start(data) {
   let step = -1;
   let seat = null;
   let timer = null;
-  let shownPicture = "";
+  let currentPicture = "";
   let spokenAt = 0;
   let lines = [];
 
@@ -110,17 +110,17 @@ function start(data) {
     const before = step;
     step = Math.max(0, Math.min(steps, wanted));
     const picture = pictureOf(step, seat);
-    if (picture !== shownPicture) {
+    if (picture !== currentPicture) {
       const parsed = document.adoptNode(new DOMParser().parseFromString(picture, "image/svg+xml").documentElement);
-      if (shownPicture) mend(get("board").querySelector("svg"), parsed);
+      if (currentPicture) mend(get("board").querySelector("svg"), parsed);
       else get("board").replaceChildren(parsed); // the plain picture is written in another way
-      shownPicture = picture;
+      currentPicture = picture;
       get("moment").textContent = (get("board").querySelector("title")?.textContent ?? "").replace(`${data.game}, `, "");
       if (get("words").open) sayBoard();
     }
     const troubles = data.troubles.filter(([after]) => after === step);
     const who = step ? `${nameOf(data.seat[step - 1])} ` : "";
-    const what = step ? toldText(step, seat) : "start of the match";
+    const what = step ? actionText(step, seat) : "start of the match";
     const why = step && entryOf(step, seat)[0] >= 0 && BY[data.by[step - 1]];
     const moment = `step ${step} of ${steps}: ${who}${what}${why ? ` (${why})` : ""}`;
     const parts = [moment, ...troubles.map(troubleText)];
@@ -174,7 +174,7 @@ function start(data) {
       if (at === 0) button.append("start of the match");
       else {
         const [action, , ...changed] = entryOf(at, seat);
-        button.append(`${at} · `, make("span", `seat ${data.seat[at - 1]} `, "unseen"), make("b", toldText(at, seat)));
+        button.append(`${at} · `, make("span", `seat ${data.seat[at - 1]} `, "unseen"), make("b", actionText(at, seat)));
         if (action >= 0 && BY[data.by[at - 1]]) button.append(` (${BY[data.by[at - 1]]})`);
         if (action >= 0) button.append(" ", make("code", data.texts[action]));
         if (changed.length) button.append(make("small", changed.map((text) => data.texts[text]).join("; ")));
@@ -401,7 +401,7 @@ function start(data) {
     showLine();
   }
 
-  // --- a frame tells the page around it how high this page is, and is told how much of it can be seen at once
+  // --- a frame tells the page around it how high this page is, and learns how much of it can be seen at once
 
   function tellHeight() {
     const height = Math.ceil(document.body.getBoundingClientRect().height);

@@ -237,7 +237,7 @@ def _of_groups(groups: Groups, limits: ResourceLimits) -> Iterator[Measure]:
     is_root = os.geteuid() == 0
     for name, controller, held, lost, means in (
         ("memory", "memory", f"{memory} for all processes together, what is in /tmp included",
-         f"{memory} for each process, not for all together, and not for what processes can share; /tmp counts apart, the peak is not told",
+         f"{memory} for each process, not for all together, and not for what processes can share; /tmp counts apart, the peak is not known",
          "a bot of many processes can take much more memory than it should"),
         ("tasks", "pids", f"{limits.tasks} processes and threads", f"{limits.tasks} processes and threads, by the kernel's count for a user",
          "the limit holds, but Dogana cannot tell how many a bot has used"),

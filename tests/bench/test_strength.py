@@ -160,12 +160,12 @@ def changed(name: str) -> tuple[Recipe, Recipe, State]:
 def test_a_change_changes_its_part_alone(name: str) -> None:
     own, other, state = changed(name)
     seat = state.seats_to_act()[0]
-    rows, kept_rows = own.candidates(state, seat), other.candidates(state, seat)
+    rows, stored_rows = own.candidates(state, seat), other.candidates(state, seat)
     if name == "candidates":
-        assert kept_rows == rows[: (len(rows) + 1) // 2]
-        assert len(kept_rows) > 1
+        assert stored_rows == rows[: (len(rows) + 1) // 2]
+        assert len(stored_rows) > 1
     else:
-        assert kept_rows == rows
+        assert stored_rows == rows
     assert other.margin == (0.0 if name == "margin" else own.margin)
     assert other.stages(state) == (1 if name == "stage" else TO_THE_END)
     assert (other.policy is own.policy) == (name != "chance")

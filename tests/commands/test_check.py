@@ -78,7 +78,7 @@ def test_what_a_ladder_refuses_is_refused_with_the_same_words(dogana: Dogana, fa
     ],
 )
 @pytest.mark.usefixtures("failing")
-def test_what_cannot_be_tried_is_told_in_one_line(dogana: Dogana, arguments: list[str], reason: str) -> None:
+def test_what_cannot_be_tried_is_reported_in_one_line(dogana: Dogana, arguments: list[str], reason: str) -> None:
     ended = dogana("check", *arguments, status=1)
     [line] = ended.stderr.splitlines()
     assert line.startswith("dogana: ")

@@ -54,7 +54,7 @@ def paragraphs(text: str) -> list[str]:
     return text.strip().split("\n\n")
 
 
-def test_a_machine_with_all_walls_is_told_so_in_one_sentence(dogana: Dogana, machine: Machine) -> None:
+def test_a_machine_with_all_measures_gets_one_sentence(dogana: Dogana, machine: Machine) -> None:
     machine({}, ALL)
     verdict, found = paragraphs(dogana("doctor").stdout)
     assert verdict == "This machine can run strangers' bots."
@@ -94,7 +94,7 @@ def test_a_user_without_control_groups_may_run_bots_with_weaker_limits(dogana: D
     assert found.count("in part") == 4
 
 
-def test_one_wall_that_is_weaker_is_named_alone(dogana: Dogana, machine: Machine) -> None:
+def test_one_measure_that_is_weaker_is_named_alone(dogana: Dogana, machine: Machine) -> None:
     machine({}, {name: one for name, one in ALL.items() if name != "cpu"})
     verdict, mend, _ = paragraphs(dogana("doctor").stdout)
     assert verdict.endswith("could have: processor.")
@@ -127,7 +127,7 @@ def test_root_in_a_container_with_too_few_users_is_told_how_many_it_needs(
     assert "To mend it: map 65536 of them into it, or be no root." in mend
 
 
-def test_a_box_that_could_not_be_built_is_told_with_what_to_do(dogana: Dogana, machine: Machine) -> None:
+def test_a_box_that_could_not_be_built_is_reported_with_what_to_do(dogana: Dogana, machine: Machine) -> None:
     said = "bwrap: Creating new namespace failed: Operation not permitted"
     machine(f"{said}\n", ALL, user=0)
     verdict, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
@@ -161,7 +161,7 @@ def test_what_forbids_the_box_is_named_with_what_to_type(
     assert "".join(commands[-1:]).startswith(command)
 
 
-def test_a_kernel_without_seccomp_is_told_what_that_means(dogana: Dogana, machine: Machine) -> None:
+def test_without_seccomp_in_the_kernel_the_consequence_is_printed(dogana: Dogana, machine: Machine) -> None:
     machine({"has_filter": False}, ALL)
     verdict, mend, _, found = paragraphs(dogana("doctor", status=1).stdout)
     assert "cannot run strangers' bots" in verdict

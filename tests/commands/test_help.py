@@ -215,7 +215,7 @@ NEEDS_MORE = re.compile(
     r"--ray|--listen|--tls|--isolate|login|logout|connect|watch|ladder serve|ladder web|site|doctor|check|ladder run"
     r"|cmd:./|--bot|build/|records/|tournament|event new finale|sunday|requalify 'mybot|dogana compare|--replace|submit mybot\.py$"
 )
-"""Examples that need a server, walls, other files or minutes; what they show has tests of its own."""
+"""Examples that need a server, a sandbox, other files or minutes; what they show has tests of its own."""
 
 
 def _started(folder: Path, *words: str) -> None:
@@ -310,7 +310,7 @@ def test_an_unknown_command_is_answered_with_the_one_that_was_meant(
     assert f"Did you mean `{meant}`?" in dogana(*words, status=2).stderr
 
 
-def test_an_unknown_command_like_no_other_is_told(dogana: Dogana) -> None:
+def test_an_unknown_command_like_no_other_is_reported(dogana: Dogana) -> None:
     assert dogana("xyzzy", status=2).stderr.endswith("Error: No such command 'xyzzy'.\n")
 
 

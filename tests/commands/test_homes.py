@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.commands.conftest import Dogana
 
 
-def test_a_home_that_cannot_be_made_is_told_in_words(dogana: Dogana, tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_made_is_reported_in_words(dogana: Dogana, tmp_path: Path) -> None:
     """As in a file system that is read-only; nobody can make a folder in /proc either."""
     for words in (["serve", "--listen", "127.0.0.1:0"], ["submit", "bot.py", "--name", "b", "--author", "ann"]):
         (tmp_path / "bot.py").write_text("print()")

@@ -63,7 +63,7 @@ def output(dogana: Dogana) -> Output:
 
 
 @pytest.fixture
-def shown_here(here: Dogana) -> Output:
+def output_here(here: Dogana) -> Output:
     """The same in this process, for what is said before anything begins."""
     return checked(here)
 
@@ -190,14 +190,14 @@ def test_names_and_details_of_a_record_are_made_visible_in_a_replay(output: Outp
     ids=["state", "game", "options", "seats"],
 )
 def test_everything_that_is_said_of_a_position_is_made_visible(
-    shown_here: Output, lines: list[dict[str, Any]], tmp_path: Path, change: Callable[[dict[str, Any]], Any]
+    output_here: Output, lines: list[dict[str, Any]], tmp_path: Path, change: Callable[[dict[str, Any]], Any]
 ) -> None:
-    position = json.loads(shown_here("replay", "match.jsonl", "--at", 12, "--json"))
+    position = json.loads(output_here("replay", "match.jsonl", "--at", 12, "--json"))
     change(position)
     (tmp_path / HOSTILE_NAME).write_text(json.dumps(position))
-    assert r"\x1b[2J" in shown_here("position", HOSTILE_NAME, status=1)
-    shown_here("position", HOSTILE_NAME, "--json", status=1)
-    assert r"\x1b[2J" in shown_here("play", "cargo_noir", "random", "random", "--from", HOSTILE_NAME, status=1)
+    assert r"\x1b[2J" in output_here("position", HOSTILE_NAME, status=1)
+    output_here("position", HOSTILE_NAME, "--json", status=1)
+    assert r"\x1b[2J" in output_here("play", "cargo_noir", "random", "random", "--from", HOSTILE_NAME, status=1)
 
 
 # --- play, usage, the ladder ----------------------------------------------------------------------------------
@@ -244,8 +244,8 @@ def test_last_words_and_names_of_bots_are_made_visible(output: Output, tmp_path:
         (["ladder", "submit", "bot.py", "--name", HOSTILE, "--author", "me"], 1),
     ],
 )
-def test_what_is_wrong_with_a_command_is_said_visibly(shown_here: Output, arguments: list[str], status: int) -> None:
-    assert r"\x1b[2J" in shown_here(*arguments, status=status)
+def test_what_is_wrong_with_a_command_is_said_visibly(output_here: Output, arguments: list[str], status: int) -> None:
+    assert r"\x1b[2J" in output_here(*arguments, status=status)
 
 
 def test_file_names_that_are_no_text_are_shown(dogana: Dogana, output: Output) -> None:

@@ -19,7 +19,7 @@ def agent(folder: Path, text: str = RANDOM) -> None:
     (folder / "bot.py").write_text(text)
 
 
-def test_started_agents_play_behind_walls(dogana: Dogana, tmp_path: Path) -> None:
+def test_started_agents_play_in_a_sandbox(dogana: Dogana, tmp_path: Path) -> None:
     agent(tmp_path)
     (tmp_path / "secret").write_text("x")
     ended = dogana("play", "cargo_noir", "cmd:python bot.py", "cmd:python bot.py", "--isolate", "--json", *QUICK)
@@ -40,7 +40,7 @@ def test_a_limit_that_is_reached_is_named(dogana: Dogana, tmp_path: Path) -> Non
     assert "out of memory at 128 MiB before it joined" in ended.stderr or "MemoryError" in ended.stderr
 
 
-def test_a_program_outside_of_the_walls_is_not_found(dogana: Dogana, tmp_path: Path) -> None:
+def test_a_program_outside_of_the_box_is_not_found(dogana: Dogana, tmp_path: Path) -> None:
     agent(tmp_path)
     ended = dogana("play", "cargo_noir", "cmd:./nothing", "random", "--isolate", *QUICK, status=1)
     assert "./nothing" in ended.stderr
@@ -48,7 +48,7 @@ def test_a_program_outside_of_the_walls_is_not_found(dogana: Dogana, tmp_path: P
     assert len(ended.stderr.splitlines()) == 1
 
 
-def test_limits_need_walls(here: Dogana) -> None:
+def test_limits_need_a_sandbox(here: Dogana) -> None:
     ended = here("play", "cargo_noir", "random", "random", "--memory", 128, status=1)
     assert ended.stderr == "dogana: --memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate\n"
 
@@ -72,7 +72,7 @@ def test_a_runtime_elsewhere_can_be_offered(dogana: Dogana, tmp_path: Path) -> N
     assert json.loads(ended.stdout)["seats"][0]["outcome"] == "played"
 
 
-def test_doctor_tells_which_walls_stand(dogana: Dogana) -> None:
+def test_doctor_prints_which_measures_hold(dogana: Dogana) -> None:
     printed = dogana("doctor").stdout
     assert "system calls" in printed
     assert printed.startswith("This machine can run strangers' bots")

@@ -89,15 +89,17 @@ def test_another_answer_is_named_with_the_position_that_it_was_given_in(
 
 def test_json_has_an_object_for_each_decision(dogana: Dogana, record: Path, tmp_path: Path) -> None:
     bot = write_bot(tmp_path, AT_THIRD.replace("SIN", "return 1"))
-    all_told = documents(dogana("replay", record, "--as", 0, "--bot", bot, "--unconfined", "--json", status=1).stdout)
-    assert [one["decision"] for one in all_told] == [*range(1, len(all_told) + 1)]
-    assert [one["same"] for one in all_told] == [one["decision"] != 3 for one in all_told]
-    third = all_told[2]
+    all_decisions = documents(
+        dogana("replay", record, "--as", 0, "--bot", bot, "--unconfined", "--json", status=1).stdout
+    )
+    assert [one["decision"] for one in all_decisions] == [*range(1, len(all_decisions) + 1)]
+    assert [one["same"] for one in all_decisions] == [one["decision"] != 3 for one in all_decisions]
+    third = all_decisions[2]
     assert third["then"]["ending"] == "answered"
     assert third["now"]["answer"] != third["then"]["played"][:1]
     assert third["now"]["log"] == "asked 3 \x1b[2J\n"
     steps = {one["n"]: one for one in documents(dogana("replay", record, "--json", "--as", 0).stdout)}
-    for one in all_told:
+    for one in all_decisions:
         step = steps[one["step"]]
         assert (step["seat"], step["action"], step["ms"]) == (0, one["then"]["played"][0], one["then"]["ms"])
 
@@ -126,7 +128,7 @@ def test_what_a_bot_writes_stands_below_its_decision_and_is_made_visible(
         ("os.kill(os.getpid(), 9)", "; now it fails, crash: was killed by SIGKILL"),
     ],
 )
-def test_a_bot_that_fails_is_told_at_its_decision_and_not_asked_again(
+def test_the_failure_of_a_bot_is_reported_at_its_decision_and_ends_the_questions(
     dogana: Dogana, record: Path, tmp_path: Path, sin: str, words: str
 ) -> None:
     bot = write_bot(tmp_path, AT_THIRD.replace("SIN", sin))
@@ -137,14 +139,16 @@ def test_a_bot_that_fails_is_told_at_its_decision_and_not_asked_again(
     assert re.match(r"2 of \d+ decisions the same; first other answer at step ", lines[-1])
 
 
-def test_an_illegal_answer_is_told_and_does_not_end_it(dogana: Dogana, record: Path, tmp_path: Path) -> None:
+def test_an_illegal_answer_is_reported_and_does_not_end_it(dogana: Dogana, record: Path, tmp_path: Path) -> None:
     bot = write_bot(tmp_path, AT_THIRD.replace("SIN", "return 999"))
-    all_told = documents(dogana("replay", record, "--as", 0, "--bot", bot, "--unconfined", "--json", status=1).stdout)
-    assert len(all_told) > 3
-    refused = all_told[2]["now"]["refused"]
+    all_decisions = documents(
+        dogana("replay", record, "--as", 0, "--bot", bot, "--unconfined", "--json", status=1).stdout
+    )
+    assert len(all_decisions) > 3
+    refused = all_decisions[2]["now"]["refused"]
     assert len(refused) == 3  # a bot is out then
     assert refused[0].startswith("index 999 is not in the list")
-    assert [one["same"] for one in all_told] == [one["decision"] != 3 for one in all_told]
+    assert [one["same"] for one in all_decisions] == [one["decision"] != 3 for one in all_decisions]
 
 
 def test_a_bot_that_floods_is_ended_at_its_decision(dogana: Dogana, record: Path, tmp_path: Path) -> None:
@@ -172,7 +176,7 @@ with grpc.insecure_channel(os.environ["DOGANA_ADDRESS"]) as channel, contextlib.
 
 
 @pytest.mark.long
-def test_a_fault_of_the_match_is_told_and_the_question_put(dogana: Dogana, tmp_path: Path) -> None:
+def test_a_fault_of_the_match_is_reported_and_the_question_put(dogana: Dogana, tmp_path: Path) -> None:
     crashing = write_bot(tmp_path, AT_THIRD.replace("SIN", "os._exit(3)"))
     dogana("play", "cargo_noir", crashing, "random", "--seed", 7, "--record", "crash.jsonl", *QUICK, status=3)
     line = dogana("replay", "crash.jsonl", "--as", 0, "--bot", write_bot(tmp_path), "--unconfined", status=1).stdout
@@ -241,7 +245,7 @@ def test_a_program_that_is_not_there_is_said_in_one_line(dogana: Dogana, record:
 
 @needs_bubblewrap
 @pytest.mark.parametrize("form", ["folder", "archive", "program"])
-def test_a_bot_is_taken_as_a_ladder_takes_it_and_runs_behind_walls(
+def test_a_bot_is_taken_as_a_ladder_takes_it_and_runs_in_a_sandbox(
     dogana: Dogana, record: Path, tmp_path: Path, form: str
 ) -> None:
     folder = tmp_path / "mine"

@@ -23,7 +23,7 @@ def record(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_page_is_written_and_its_size_told(dogana: Dogana, record: Path) -> None:
+def test_a_page_is_written_and_its_size_printed(dogana: Dogana, record: Path) -> None:
     ended = dogana("replay", record, "--html", "match.html")
     page = (record.parent / "match.html").read_bytes()
     assert page.startswith(b"<!DOCTYPE html>")
@@ -43,7 +43,7 @@ def test_the_views_of_seats_can_be_left_out(dogana: Dogana, record: Path) -> Non
     assert "&as=" not in message
 
 
-def test_a_folder_that_is_not_there_is_told_before_anything_is_drawn(dogana: Dogana, record: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported_before_anything_is_drawn(dogana: Dogana, record: Path) -> None:
     for option in ("--html", "--svg"):
         (record.parent / "file").write_text("x")
         assert "file" in dogana("replay", record, option, "file/match.html", status=1).stderr

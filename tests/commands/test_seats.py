@@ -93,7 +93,7 @@ def test_a_path_takes_a_seat_from_elsewhere_and_the_bot_runs_in_its_own_folder(d
 
 
 @pytest.mark.parametrize("word", ["mybot.py", "folder", "bot.zip"])
-def test_behind_walls_a_path_is_what_would_be_submitted(dogana: Dogana, bots: Path, word: str) -> None:
+def test_in_the_sandbox_a_path_is_what_would_be_submitted(dogana: Dogana, bots: Path, word: str) -> None:
     (bots / "mybot.py").write_text(f"import os\nassert os.listdir() == ['mybot.py'], os.listdir()\n{PLAYS}")
     [seat, _] = json.loads(dogana(*FIRST, word, "random", *QUICK, "--isolate").stdout)["seats"]
     assert (seat["bot"], seat["outcome"]) == (word, "played")

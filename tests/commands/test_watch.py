@@ -48,7 +48,7 @@ def of_action(line: str) -> str:
     return "" if found is None else found[1]
 
 
-def told_in(text: str) -> list[str]:
+def actions_in(text: str) -> list[str]:
     return [words for words in map(of_action, text.splitlines()) if words]
 
 
@@ -72,7 +72,7 @@ def test_a_match_is_shown_while_it_is_played_and_then_its_result(dogana: Dogana,
     assert "       Seat 0: +" in printed
     assert " -> " not in printed
     assert "_" not in printed.partition("rank")[0]
-    assert told_in(printed) == recorded(tmp_path / "match.jsonl")
+    assert actions_in(printed) == recorded(tmp_path / "match.jsonl")
     assert "Cargo Noir, seed 7" in printed
     assert not dogana(*arguments, "--force").stdout.startswith("Cargo Noir, 2 seats")
 
@@ -86,7 +86,7 @@ def test_an_agent_that_the_referee_starts_does_not_disturb_the_screen(dogana: Do
     printed = dogana(
         "play", "cargo_noir", bot, crash, "random", *QUICK, "--record", "m.jsonl", "--watch", status=3
     ).stdout
-    assert told_in(printed) == recorded(tmp_path / "m.jsonl")
+    assert actions_in(printed) == recorded(tmp_path / "m.jsonl")
 
 
 def test_on_a_terminal_the_match_is_redrawn_in_place_and_names_do_no_harm(tmp_path: Path, bot: str) -> None:
@@ -204,12 +204,12 @@ def test_ctrl_c_at_a_screen_that_hangs_after_the_end_ends_the_screen_alone(capfd
 
 @pytest.mark.long
 @pytest.mark.parametrize("game", ["venezia", "valparaiso", "yunnan"])
-def test_each_action_is_told_as_on_the_page_though_several_are_played_at_once(
+def test_each_action_is_printed_as_on_the_page_though_several_are_played_at_once(
     dogana: Dogana, tmp_path: Path, game: str
 ) -> None:
     """Forced actions follow at once, and a plan is revealed as a whole."""
     printed = dogana("play", game, "greedy", "random", "--seed", 7, "--watch", "--record", "match.jsonl").stdout
-    assert told_in(printed) == recorded(tmp_path / "match.jsonl")
+    assert actions_in(printed) == recorded(tmp_path / "match.jsonl")
 
 
 # --- watch ----------------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def test_who_watches_before_the_first_agent_has_joined_sees_the_whole_match(tmp_
         referee.play()
         printed, error = watch.communicate(timeout=patient(120))
     assert (watch.returncode, error) == (0, "")
-    assert told_in(printed) == recorded(tmp_path / "match.jsonl")
+    assert actions_in(printed) == recorded(tmp_path / "match.jsonl")
     assert "the match is over; seed 7, digest " in " ".join(printed.split())
     assert "played" in printed
 
@@ -389,7 +389,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize(("messages", "status", "said"), mostly_long(HOSTILE.values(), 4), ids=HOSTILE)
-def test_a_hostile_referee_is_told_in_one_line(dogana: Dogana, messages: list[Any], status: int, said: str) -> None:
+def test_a_hostile_referee_is_reported_in_one_line(dogana: Dogana, messages: list[Any], status: int, said: str) -> None:
     sent = [one if isinstance(one, bytes) else one.SerializeToString() for one in messages]
     with referee_that_says(*sent) as address:
         ended = dogana("watch", address, status=status)

@@ -75,7 +75,7 @@ def test_a_pipe_is_not_replaced_by_a_private_file(tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_a_folder_that_a_compiler_has_filled_is_told_what_is_large(here: Dogana, tmp_path: Path) -> None:
+def test_what_is_large_in_a_folder_that_a_compiler_has_filled_is_named(here: Dogana, tmp_path: Path) -> None:
     (tmp_path / "project" / "bot").write_text(f"#!/usr/bin/env python3\n{BOT}")
     (tmp_path / "project" / "bot").chmod(0o755)
     (tmp_path / "project" / "target").mkdir()

@@ -315,7 +315,7 @@ def test_it_ends_when_it_is_asked_to(kit: Path) -> None:
 
 
 @needs_bubblewrap
-def test_what_is_submitted_plays_every_game_behind_the_walls_of_a_ladder(
+def test_what_is_submitted_plays_every_game_in_the_sandbox_of_a_ladder(
     kit: Path, language: str, tmp_path: Path
 ) -> None:
     versions = tmp_path / "versions"

@@ -84,7 +84,7 @@ def test_what_is_put_in_again_takes_the_place_of_what_was_there(home: Home, stor
     assert find_logs(home, one) == {"seat0.log": b"again"}
 
 
-def test_a_record_that_is_damaged_is_told_and_one_that_is_gone(home: Home, store: Store) -> None:
+def test_a_record_that_is_damaged_is_reported_and_one_that_is_gone(home: Home, store: Store) -> None:
     damaged, gone, *_ = of_block(store, 3)
     damage(home, damaged)
     remove_record(home, gone)

@@ -228,11 +228,11 @@ def test_every_command_that_a_match_names_can_be_run(
     dogana: Dogana, ask: Ask, shared_home: Home, tmp_path: Path
 ) -> None:
     match_id = ask("matches", FAULTY, "--limit", 1)["matches"][0]["match"]
-    told_lines = dogana("ladder", "match", match_id, "--home", shared_home.folder).stdout.splitlines()
-    commands = [line.split()[1:] for line in told_lines if line.startswith("  dogana ")]
+    printed_lines = dogana("ladder", "match", match_id, "--home", shared_home.folder).stdout.splitlines()
+    commands = [line.split()[1:] for line in printed_lines if line.startswith("  dogana ")]
     assert {tuple(words[:2]) for words in commands} == {("ladder", "log"), ("ladder", "replay")}
     assert ["--html", f"{match_id}.html"] in [words[3:5] for words in commands]
-    assert told_lines[-1].startswith(f"and look at {match_id}.html#s=")
+    assert printed_lines[-1].startswith(f"and look at {match_id}.html#s=")
     again = [words for words in commands if "--bot" in words]
     assert again[0][5:7] == ["--bot", "PATH"]
     (tmp_path / "first.py").write_text("from dogana.sdk import play\nplay(lambda decision: 0)\n")
@@ -296,7 +296,9 @@ def _lines(home: Home) -> list[dict[str, Any]]:
     return [json.loads(line) for line in record_of(home, all_matches(home)[0].match_id).splitlines()]
 
 
-def test_a_record_that_is_gone_or_damaged_is_told_and_the_rest_is_shown(home: Home, output: Callable[..., str]) -> None:
+def test_a_record_that_is_gone_or_damaged_is_reported_and_the_rest_is_shown(
+    home: Home, output: Callable[..., str]
+) -> None:
     match = all_matches(home)[0]
     change_record(home, match.match_id, lambda lines: lines[-1].update(digest="another"))
     printed = output("match", match.match_id, home=home, status=1)
@@ -319,7 +321,7 @@ def test_what_a_match_that_does_not_count_yet_or_never_will_is_called(home: Home
     assert "does not count, so it has no place" in output("matches", "--before", match.match_id, home=home, status=1)
 
 
-def test_a_beginning_that_fits_several_matches_or_none_is_told(home: Home, output: Callable[..., str]) -> None:
+def test_a_beginning_that_fits_several_matches_or_none_is_reported(home: Home, output: Callable[..., str]) -> None:
     with Store(home.database, create=False) as store:
         while len({match.match_id[0] for match in store.schedule.unfinished(CONDITION)}) == len(
             store.schedule.unfinished(CONDITION)
@@ -376,7 +378,7 @@ def test_a_log_line_without_end_is_cut_unless_all_is_asked_for(home: Home, outpu
     assert len(output("log", match.match_id, 0, "--all", home=home)) > 100_000
 
 
-def test_a_log_that_is_damaged_is_told_and_one_that_is_missing(home: Home, output: Callable[..., str]) -> None:
+def test_a_log_that_is_damaged_is_reported_and_one_that_is_missing(home: Home, output: Callable[..., str]) -> None:
     match = all_matches(home)[0]
     damage(home, match.match_id, LOGS)
     assert "is damaged" in output("log", match.match_id, 0, home=home, status=1)
@@ -712,6 +714,6 @@ def test_an_empty_ladder_has_nothing_to_tell_and_says_so(dogana: Dogana, tmp_pat
     assert json.loads(dogana("ladder", "bots", "--home", ".", "--json").stdout) == []
 
 
-def test_what_cannot_be_paged_is_told(shared_home: Home) -> None:
+def test_what_cannot_be_paged_is_reported(shared_home: Home) -> None:
     with Store(shared_home.database, create=False) as store, pytest.raises(LadderError, match="does not count"):
         store.history.matches(1, before="nothing")

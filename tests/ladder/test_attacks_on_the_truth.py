@@ -54,10 +54,10 @@ class Attacked:
     """A copy of a ladder, and what others have kept of it."""
 
     home: Home
-    kept_log: Path
-    kept_record: Path
+    saved_log: Path
+    saved_record: Path
     """The record of the match that is counted first."""
-    kept_key: Path
+    saved_key: Path
     ids: list[str]
     """The matches in the order in which they count."""
 
@@ -110,15 +110,15 @@ class Attacked:
         try:
             with Store(self.home.database, create=False) as store:
                 write(self.home, store, later)
-            check(later, read_key(str(self.kept_key)))
-            compare_logs(self.kept_log, later)
+            check(later, read_key(str(self.saved_key)))
+            compare_logs(self.saved_log, later)
         except (AuditError, LadderError) as error:
             return str(error)
         return ""
 
     def record_checked(self, dogana: Dogana, *, holds: bool) -> str:
         """What `dogana verify` says of the record that was kept, beside the log of now."""
-        words = ("verify", self.kept_record, "--key", self.kept_key, "--audit-log", self.home.folder / "later.jsonl")
+        words = ("verify", self.saved_record, "--key", self.saved_key, "--audit-log", self.home.folder / "later.jsonl")
         ended = dogana(*words, status=0 if holds else 1)
         return ended.stdout + ended.stderr
 
@@ -127,7 +127,7 @@ class Attacked:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Attacked:
     while True:  # chance is that of a real ladder
         attacked = _play(tmp_path_factory.mktemp("whole"))
-        ranks = first(entries_of(attacked.kept_log), "result")["ranks"]
+        ranks = first(entries_of(attacked.saved_log), "result")["ranks"]
         if ranks != ranks[::-1]:  # else nobody could reverse them
             return attacked
 
@@ -153,7 +153,7 @@ def _play(folder: Path) -> Attacked:
 @pytest.fixture
 def ladder_(whole: Attacked, tmp_path: Path) -> Attacked:
     shutil.copytree(whole.home.folder, tmp_path / "home")
-    return Attacked(Home(tmp_path / "home"), whole.kept_log, whole.kept_record, whole.kept_key, whole.ids)
+    return Attacked(Home(tmp_path / "home"), whole.saved_log, whole.saved_record, whole.saved_key, whole.ids)
 
 
 def test_nothing_is_said_of_a_ladder_that_nobody_attacks(ladder_: Attacked, dogana: Dogana) -> None:
@@ -371,7 +371,7 @@ def test_a_ladder_of_which_two_copies_go_on_has_two_logs_of_which_neither_begins
             next_matches(store, 7 + number)
             write(home, store, tmp_path / f"{number}.jsonl")
         logs.append(tmp_path / f"{number}.jsonl")
-        check(logs[-1], read_key(str(ladder_.kept_key)))
+        check(logs[-1], read_key(str(ladder_.saved_key)))
     for one, other in (logs, logs[::-1]):
         with pytest.raises(AuditError, match="the past was changed"):
             compare_logs(one, other)
@@ -434,7 +434,7 @@ def let_one_who_was_out_win(entries: Entries) -> None:
 def test_a_log_that_its_organiser_forges_does_not_hold(
     ladder_: Attacked, tmp_path: Path, attack: Callable[[Entries], None], said: str
 ) -> None:
-    entries = entries_of(ladder_.kept_log)
+    entries = entries_of(ladder_.saved_log)
     with Store(ladder_.home.database, create=False) as store:
         key = ladder_key(ladder_.home, store)
     attack(entries)

@@ -124,7 +124,7 @@ def test_a_clock_that_steps_back_is_shown_by_the_command(
     assert len(document["earlier"]) == added
 
 
-def test_a_block_that_is_played_and_never_told_is_named(home: Home, log: Path) -> None:
+def test_a_block_that_is_played_and_never_reported_is_named(home: Home, log: Path) -> None:
     entries = entries_of(log)
     seeds = [entry for entry in entries if entry["type"] == "seed"]
     block = seeds[-1]["block"]
@@ -132,8 +132,8 @@ def test_a_block_that_is_played_and_never_told_is_named(home: Home, log: Path) -
     hidden = [entry for entry in entries if entry.get("match") not in matches and entry is not seeds[-1]]
     found = check(forge(log, hidden, key_of(home)), None)
     assert f"{len(matches)} of {len(matches)} matches have neither a result nor been given up" in found.unfinished[0]
-    untold = check(forge(log, [entry for entry in entries if entry is not seeds[-1]], key_of(home)), None)
-    assert "all matches are over, but its seed is not revealed" in untold.unfinished[0]
+    unreported = check(forge(log, [entry for entry in entries if entry is not seeds[-1]], key_of(home)), None)
+    assert "all matches are over, but its seed is not revealed" in unreported.unfinished[0]
 
 
 # --- the file ------------------------------------------------------------------------------------------------------

@@ -136,7 +136,7 @@ def test_matches_are_counted_once_whatever_machines_are_killed(home: Home) -> No
 
 
 @needs_bubblewrap
-def test_a_machine_that_joins_later_plays_and_one_without_walls_does_not(home: Home, tmp_path: Path) -> None:
+def test_a_machine_that_joins_later_plays_and_one_without_a_sandbox_does_not(home: Home, tmp_path: Path) -> None:
     said: list[str] = []
     (tmp_path / "sitecustomize.py").write_text(WITHOUT_BUBBLEWRAP)
     with machines(0) as cluster:

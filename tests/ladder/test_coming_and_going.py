@@ -153,7 +153,7 @@ async def played_with(address: str, token: str) -> tuple[grpc.StatusCode, str]:
         return await end_of(call)
 
 
-async def test_who_comes_back_is_told_of_the_seats_that_wait(home: Home, tokens: dict[str, str]) -> None:
+async def test_who_comes_back_is_invited_to_the_seats_that_wait(home: Home, tokens: dict[str, str]) -> None:
     called = AtHome()
     with on_a_server(home, called) as address:
         channel, call = await connect(address, tokens["ann"])
@@ -167,7 +167,7 @@ async def test_who_comes_back_is_told_of_the_seats_that_wait(home: Home, tokens:
         await channel.close()
 
 
-async def test_who_comes_back_is_not_told_of_seats_that_are_taken_or_wait_no_more(
+async def test_who_comes_back_is_not_invited_to_seats_that_are_taken_or_wait_no_more(
     home: Home, tokens: dict[str, str]
 ) -> None:
     called = AtHome()

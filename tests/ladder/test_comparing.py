@@ -230,7 +230,7 @@ def test_the_history_of_a_bot_goes_on_with_its_next_version(tmp_path: Path) -> N
     assert [rating for rating in fared.history if rating.version == 2] == list(fared.blocks)
 
 
-def test_who_asks_for_their_own_bot_is_told_so(home: Home) -> None:
+def test_whoever_asks_for_their_own_bot_sees_that_it_is_theirs(home: Home) -> None:
     own = [Desk(home, caller).ask(ShowRequest(bot="best")).is_own for caller in (Caller("eve"), Caller("dan"), ANYBODY)]
     assert own == [True, False, False]
 

@@ -190,7 +190,7 @@ def test_each_step_is_failed_by_a_bot_that_does_just_that_wrong(heading: str, tm
 
 
 @needs_bubblewrap
-def test_a_bot_that_repeats_a_refused_answer_is_told_so(tmp_path: Path, sandbox: Sandbox) -> None:
+def test_the_repetition_of_a_refused_answer_is_reported(tmp_path: Path, sandbox: Sandbox) -> None:
     """It is no fault: who chooses legal actions only is never refused as illegal."""
     course = course_of("stubborn", tmp_path, sandbox)
     found = asyncio.run(verdicts(course, ["otherwise-after-illegal"]))["otherwise-after-illegal"]
@@ -280,7 +280,7 @@ def test_a_program_that_cannot_run_in_the_sandbox_fails_there(tmp_path: Path, sa
 
 
 @needs_bubblewrap
-def test_what_bots_may_do_in_several_ways_is_told(tmp_path: Path, sandbox: Sandbox) -> None:
+def test_what_bots_may_do_in_several_ways_is_reported(tmp_path: Path, sandbox: Sandbox) -> None:
     reported = {
         "ignores SIGTERM": ("sigterm", "it runs on"),
         "wants protocol 1": ("newer-protocol", "it exited with status 1"),

@@ -209,7 +209,7 @@ def playing(address: str) -> bool:
         (["nothing.py", "--server", NOWHERE], "there is no file or folder"),
     ],
 )
-def test_what_cannot_be_offered_is_told_in_a_line(
+def test_what_cannot_be_offered_is_reported_in_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dogana: Dogana, words: list[str], reason: str
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))

@@ -92,7 +92,7 @@ def test_a_recomputation_names_an_event_that_cannot_have_happened(
         assert compare(home, store).log.startswith(f"audit log: entry {number}: {reason}")
 
 
-def test_events_whose_views_are_missing_and_views_whose_events_are_missing_are_told(home: Home) -> None:
+def test_events_whose_views_are_missing_and_views_whose_events_are_missing_are_reported(home: Home) -> None:
     with Store(home.database, create=False) as store:
         chained(store, "retirement", {"version": "bot0 v1", "retired": True})
         [difference] = differences(store)

@@ -295,7 +295,7 @@ def test_a_forged_result_of_an_event_contradicts_the_log(store: Store, clock: Cl
         ("update blocks set fixture = 'x' where tournament is not null", "blocks: has "),
     ],
 )
-def test_a_changed_view_of_an_event_is_told(store: Store, clock: Clock, change: str, message: str) -> None:
+def test_a_changed_view_of_an_event_is_reported(store: Store, clock: Clock, change: str, message: str) -> None:
     closed(store, clock)
     list(matches_until(store, 1))
     with store.writing():

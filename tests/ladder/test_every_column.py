@@ -183,7 +183,7 @@ def test_the_ladder_is_as_it_should_be(whole: Home, store: Store) -> None:
 
 
 @pytest.mark.parametrize("table", mostly_long(["events", *VIEWS, *sorted(COMMITTED)], 3))
-def test_a_change_of_any_column_of_an_event_a_view_or_what_the_log_commits_to_is_told(
+def test_a_change_of_any_column_of_an_event_a_view_or_what_the_log_commits_to_is_reported(
     whole: Home, store: Store, tmp_path: Path, table: str
 ) -> None:
     silent, tried = [], 0
@@ -196,7 +196,7 @@ def test_a_change_of_any_column_of_an_event_a_view_or_what_the_log_commits_to_is
     assert tried
 
 
-def test_what_is_private_is_listed_and_told_of_in_the_docs_with_the_reason(store: Store) -> None:
+def test_what_is_private_is_listed_and_explained_in_the_docs_with_the_reason(store: Store) -> None:
     """A table that is new must be a view, or be listed here and in docs/audit_log.md."""
     described = {
         table: set(re.findall(r"`(\w+)`", names))

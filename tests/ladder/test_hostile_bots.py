@@ -1,4 +1,4 @@
-"""Bots that attack a real ladder, whose bots run behind walls: none gains anything, and the ladder's facts stay right."""
+"""Bots that attack a real ladder, whose bots run in a sandbox: none gains anything, and the ladder's facts stay right."""
 
 from __future__ import annotations
 

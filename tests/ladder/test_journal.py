@@ -39,7 +39,7 @@ NOON = 1_795_348_800.0
 
 @pytest.mark.parametrize("form", Form)
 @pytest.mark.parametrize("text", [HOSTILE, HOSTILE * 1000, "\U0001f600" * 50_000, "\\" * 9000], ids=["one", *"abc"])
-def test_whatever_is_told_is_one_line_that_shows_what_it_says(form: Form, text: str) -> None:
+def test_whatever_is_noted_is_one_line_that_shows_what_it_says(form: Form, text: str) -> None:
     fields = {"bot": text, "reason": text, "bots": [text] * 6, "seconds": 1.23456, "encrypted": True, "none": None}
     data = line(form, NOON, "WARNING", "match_void", fields)
     assert len(data) <= MAX_LINE_BYTES
@@ -229,7 +229,7 @@ def test_whoever_is_refused_again_and_again_does_not_fill_the_journal(address: s
     assert all(event == "refused" for event, _ in noted.events)
 
 
-def test_a_failure_is_noted_with_its_reason_which_nobody_elsewhere_is_told(
+def test_a_failure_is_noted_with_its_reason_which_nobody_elsewhere_learns(
     home: Home, address: str, noted: Noted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:

@@ -222,7 +222,7 @@ def test_submitted_bots_get_a_scrubbed_environment_and_cannot_write_to_their_fil
 
 
 @needs_bubblewrap
-def test_bots_run_behind_walls_unless_the_organiser_says_otherwise(dogana: Dogana, tmp_path: Path) -> None:
+def test_bots_run_in_a_sandbox_unless_the_organiser_says_otherwise(dogana: Dogana, tmp_path: Path) -> None:
     program = (
         f"import os\nprint(os.path.exists({str(tmp_path)!r}), os.getcwd(), sorted(os.environ), flush=True)\n{RANDOM}"
     )
@@ -240,7 +240,7 @@ def test_bots_run_behind_walls_unless_the_organiser_says_otherwise(dogana: Dogan
     assert "seat " in dogana("ladder", "match", newest["match"], "--home", "home").stdout
 
 
-def test_limits_are_for_walls(dogana: Dogana, tmp_path: Path) -> None:
+def test_limits_are_for_a_sandbox(dogana: Dogana, tmp_path: Path) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     ended = dogana(
         "ladder", "run", "--game", "cargo_noir", "--matches", 2, "--home", "home", "--memory", 512, "--unconfined", status=1

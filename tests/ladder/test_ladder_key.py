@@ -29,7 +29,7 @@ def test_only_its_owner_reads_the_private_key_and_anybody_the_public_one(home: H
 
 
 @pytest.mark.parametrize("content", [None, b"", b"x", b"\xff" * 5000, b"x" * 20_000])
-def test_a_key_that_is_lost_or_damaged_is_told_in_one_line(home: Home, content: bytes | None) -> None:
+def test_a_key_that_is_lost_or_damaged_is_reported_in_one_line(home: Home, content: bytes | None) -> None:
     home.key.unlink()
     if content is not None:
         home.key.write_bytes(content)

@@ -25,7 +25,7 @@ def news(store: Store, bot: str = "") -> list[NewsItem]:
     return list(Desk(Home(store.file.path.parent)).ask(NewsRequest(bot=bot)).news)
 
 
-def test_versions_and_qualifications_are_told_and_house_bots_are_not(store: Store) -> None:
+def test_versions_and_qualifications_are_news_and_house_bots_are_not(store: Store) -> None:
     with store:
         store.roster.add_version("greedy", "house", "house:greedy", [], ["cargo_noir"])
         version, _ = store.roster.add_version("bot1", "author1", "another", ["./bot"], ["cargo_noir"])
@@ -51,7 +51,7 @@ def test_versions_of_house_bots_leave_room_for_those_that_were_sent(store: Store
         assert [one for one in news(store) if one.kind == "sent"]
 
 
-def test_no_more_than_the_newest_is_told(store: Store) -> None:
+def test_news_is_no_more_than_the_newest(store: Store) -> None:
     with store:
         seen: list[NewsItem] = []
         for number in range(30):

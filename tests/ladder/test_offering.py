@@ -316,7 +316,7 @@ async def test_a_bot_is_not_left_waiting_for_a_match_that_ended_without_a_result
     assert said[-1] == f"match abc: {why}"
 
 
-async def test_how_a_match_went_is_told_also_if_what_the_bot_wrote_cannot_be_kept(tmp_path: Path) -> None:
+async def test_the_outcome_of_a_match_is_printed_also_if_what_the_bot_wrote_cannot_be_stored(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text("raise SystemExit(3)\n")
     said: list[str] = []
 
@@ -366,7 +366,7 @@ class HostileLadder(LadderServicer):
         await context.abort(grpc.StatusCode.ABORTED, "\x1b[31menough\n")
 
 
-def told_by(tmp_path: Path, *invitations: pb.Invitation, **limits: int) -> tuple[list[str], str]:
+def reported_by(tmp_path: Path, *invitations: pb.Invitation, **limits: int) -> tuple[list[str], str]:
     """What an author is told who offers a bot to such a ladder, and why it ends."""
     (tmp_path / "logs").mkdir()
     (tmp_path / "bot.py").write_text("import time\ntime.sleep(60)\n")
@@ -413,14 +413,14 @@ def invitation(**changes: Any) -> pb.Invitation:
 
 
 def test_nothing_that_a_ladder_says_reaches_the_terminal_as_it_is(tmp_path: Path) -> None:
-    said, why = told_by(tmp_path, invitation(game="\x1b[2J", bots=["\x1b[2J", "b\n"]))
+    said, why = reported_by(tmp_path, invitation(game="\x1b[2J", bots=["\x1b[2J", "b\n"]))
     assert not any("\x1b" in line or "\n" in line for line in [*said, why])
     assert any(line.startswith("match abc: ") for line in said)
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "", "a\0b", "x" * 81, "\x1b"])
 def test_a_ladder_cannot_name_a_file(tmp_path: Path, name: str) -> None:
-    said, _ = told_by(tmp_path, invitation(match=name))
+    said, _ = reported_by(tmp_path, invitation(match=name))
     assert "an invitation was passed over: it cannot be read" in said
     assert {path.name for path in tmp_path.iterdir()} == {"bot.py", "logs"}
     assert not list((tmp_path / "logs").iterdir())
@@ -428,17 +428,17 @@ def test_a_ladder_cannot_name_a_file(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, math.nan, math.inf, 1e9])
 def test_a_ladder_cannot_make_a_bot_wait_without_end(tmp_path: Path, seconds: float) -> None:
-    said, _ = told_by(tmp_path, invitation(join_seconds=seconds))
+    said, _ = reported_by(tmp_path, invitation(join_seconds=seconds))
     assert "an invitation was passed over: it cannot be read" in said
 
 
 def test_a_ladder_cannot_start_more_bots_than_were_offered(tmp_path: Path) -> None:
-    said, _ = told_by(tmp_path, *(invitation(match=f"m{number}") for number in range(10)))
+    said, _ = reported_by(tmp_path, *(invitation(match=f"m{number}") for number in range(10)))
     assert len([line for line in said if "was passed over: 4 matches" in line]) == 6
 
 
 def test_an_invitation_that_comes_twice_starts_one_bot(tmp_path: Path) -> None:
-    said, _ = told_by(tmp_path, invitation(), invitation(token="other"))  # noqa: S106
+    said, _ = reported_by(tmp_path, invitation(), invitation(token="other"))  # noqa: S106
     assert len([line for line in said if line.startswith("match abc: cargo_noir")]) == 1
 
 
@@ -456,7 +456,7 @@ def test_who_has_to_leave_for_a_newer_version_is_told(tmp_path: Path) -> None:
 
 
 def test_a_ladder_cannot_fill_the_memory_of_an_author(tmp_path: Path) -> None:
-    said, why = told_by(tmp_path, invitation(game="x" * 20_000), max_message_bytes=10_000)
+    said, why = reported_by(tmp_path, invitation(game="x" * 20_000), max_message_bytes=10_000)
     assert not any("xxx" in line for line in said)
     assert "larger than max (20" in why
     assert "trying again in" in why

@@ -117,7 +117,7 @@ def test_each_reason_is_given_in_words(home: Path, listed: Callable[..., dict[st
     assert f"least certain of those due: sigma {first['sigma']:.1f}" in first["why"]
 
 
-def test_bots_that_share_a_part_are_told_so(listed: Callable[..., dict[str, Any]]) -> None:
+def test_bots_that_share_a_part_have_that_reason(listed: Callable[..., dict[str, Any]]) -> None:
     found = listed()
     assert {bot for bot, entry in found.items() if "one of 3 bots that share the part of ann" in entry["why"]} == {
         "one",

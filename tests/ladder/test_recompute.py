@@ -150,7 +150,7 @@ def test_what_has_changed_since_is_verified_again(home: Home, store: Store) -> N
     assert third not in str(found.problems)
 
 
-def test_a_record_that_does_not_hold_is_told_each_time(home: Home, store: Store) -> None:
+def test_a_record_that_does_not_hold_is_reported_each_time(home: Home, store: Store) -> None:
     first = records(store)[0]
     damage(home, first)
     break_off(home)
@@ -257,7 +257,7 @@ def test_the_command_says_what_a_sample_has_not_looked_at(home: Home, dogana: Do
 
 
 @pytest.mark.long
-def test_the_first_problems_are_told_and_the_others_counted_and_all_can_be_noted_as_lost(
+def test_the_first_problems_are_reported_and_the_others_counted_and_all_can_be_noted_as_lost(
     tmp_path: Path, dogana: Dogana
 ) -> None:
     """A made ladder has no records at all, and its ratings are drawn: after a repair they follow from the matches."""
@@ -285,7 +285,9 @@ def test_the_first_problems_are_told_and_the_others_counted_and_all_can_be_noted
     )
 
 
-def test_records_in_a_format_that_is_not_read_are_told_in_one_line_with_the_way_on(home: Home, dogana: Dogana) -> None:
+def test_records_in_a_format_that_is_not_read_are_reported_in_one_line_with_the_way_on(
+    home: Home, dogana: Dogana
+) -> None:
     """As after an update of a ladder from before the first release."""
     for match_id in recorded(home):
         change_record(home, match_id, lambda lines: lines[0].update(format=1))

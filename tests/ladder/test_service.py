@@ -175,7 +175,9 @@ def test_an_empty_name_is_not_the_beginning_of_any(dogana: Dogana, home: Home, a
         assert len(said.splitlines()) == 1
 
 
-def test_a_match_is_told_without_what_is_on_the_machine_of_the_ladder(dogana: Dogana, home: Home, address: str) -> None:
+def test_a_match_is_described_without_what_is_on_the_machine_of_the_ladder(
+    dogana: Dogana, home: Home, address: str
+) -> None:
     match = a_match_that_is_over(home, FAULTY)
     here = json.loads(dogana("ladder", "match", match, "--home", home.folder, "--json").stdout)
     there = json.loads(dogana("ladder", "match", match, "--server", address, "--json").stdout)
@@ -200,7 +202,7 @@ def test_a_record_is_written_as_the_name_of_the_file_says(
     assert unpacked(Path("whole.jsonl.zst"), packed) == plain
 
 
-def test_who_watches_without_a_match_is_told_which_there_are(home: Home, by_grpc: str) -> None:
+def test_who_watches_without_a_match_gets_a_list_of_them(home: Home, by_grpc: str) -> None:
     with Store(home.database, create=False) as store:
         first, second = (store.schedule.match(one.match_id) for one in store.history.matches(2))
     assert first is not None
@@ -258,7 +260,7 @@ def test_commands_that_need_the_folder_do_not_guess_it_when_the_environment_name
     dogana("ladder", "audit", "--help")
 
 
-def test_who_watches_without_encryption_is_told_how_to_where_the_ladder_encrypts(
+def test_who_watches_without_encryption_gets_the_way_to_it_where_the_ladder_encrypts(
     dogana: Dogana, home: Home, tmp_path: Path
 ) -> None:
     chain, key, _ = certificate(tmp_path)
@@ -686,7 +688,7 @@ def test_figures_tell_what_is_asked_and_how_the_ladder_stands(
     assert not any(line.startswith('dogana_ladder_call_seconds_count{method="watch"}') for line in seen)
 
 
-def test_a_port_in_use_is_told(home: Home, by_grpc: str) -> None:
+def test_a_port_in_use_is_reported(home: Home, by_grpc: str) -> None:
     with pytest.raises(PortInUse, match="no other program using it"), serving(home, Listen(by_grpc)):
         pass
 

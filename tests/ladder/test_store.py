@@ -445,7 +445,7 @@ def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_pat
 
 
 @pytest.mark.parametrize("bytes_left", [0, 20_000])
-def test_a_disk_that_is_full_while_blocks_are_scheduled_is_told_in_one_line_and_loses_nothing(
+def test_a_disk_that_is_full_while_blocks_are_scheduled_is_reported_in_one_line_and_loses_nothing(
     tmp_path: Path, bytes_left: int
 ) -> None:
     with ladder(tmp_path) as store:

@@ -156,7 +156,7 @@ def test_an_option_of_a_standing_is_not_set(dogana: Dogana) -> None:
         assert "Set an option" not in printed
 
 
-def test_a_bot_that_printed_nothing_is_told_how_to_be_looked_at() -> None:
+def test_for_a_bot_that_printed_nothing_other_commands_are_named() -> None:
     with out.capture() as captured:
         log.explain_empty(Where(Path("h"), None), filled(BotLog, match="3f09", seat=1, bot="my v2 v3"))
         log.explain_empty(Where(Path("h"), None), filled(BotLog, match="3f09", seat=1))

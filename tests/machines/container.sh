@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make container`: build the image of the Containerfile, play a match in it, try the walls.
-# A machine that cannot is told why in one line, and that is no failure. With REQUIRED=1 it is.
+# `make container`: build the image of the Containerfile, play a match in it, try the sandbox.
+# A machine that cannot gets the reason in one line, and that is no failure. With REQUIRED=1 it is.
 set -eu
 cd "$(dirname "$0")/../.."
 python=${PYTHON:-.venv/bin/python}
@@ -59,11 +59,11 @@ podman="$*"
 say inside -- --version
 [ "$(run $podman run --rm --network none --ulimit host --entrypoint id localhost/dogana -u)" != 0 ]
 say inside -- play cargo_noir "cmd:python3 -c '$bot'" greedy --seed 7
-walls="--security-opt seccomp=unconfined --security-opt unmask=/proc/*"
+options="--security-opt seccomp=unconfined --security-opt unmask=/proc/*"
 set -f
-say inside $walls -- doctor
-say inside $walls -- play cargo_noir "cmd:python3 -c '$bot'" greedy --seed 7 --isolate
+say inside $options -- doctor
+say inside $options -- play cargo_noir "cmd:python3 -c '$bot'" greedy --seed 7 --isolate
 if inside -- doctor >"$here/without.txt"; then
-	echo "walls stand without $walls: mend docs/installing.md" && exit 1
+	echo "the sandbox holds without $options: mend docs/installing.md" && exit 1
 fi
 grep -q "NO" "$here/without.txt"

@@ -20,7 +20,7 @@ runpy.run_module("ladder", run_name="__main__")
 
 
 @pytest.mark.parametrize("words", [[], ["--version"], ["play", "yunnan", "greedy", "random"]])
-def test_windows_is_told_to_use_wsl2_in_one_line(words: list[str]) -> None:
+def test_on_windows_one_line_names_wsl2(words: list[str]) -> None:
     ended = subprocess.run([sys.executable, "-c", ON_WINDOWS, *words], cwd=ROOT, capture_output=True, text=True)
     assert ended.stderr == (
         "dogana: Windows is not supported; install Dogana in WSL2: run 'wsl --install', then see docs/installing.md\n"

@@ -21,7 +21,7 @@ from referee.pages.match import make_page
 from referee.registry import find, games
 from tests.pages.conftest import Recorded, find_sparing
 from tests.pages.payloads import pictures_of
-from tests.pages.test_page import MARKUP, hostile, lines_of, payload, untold, written
+from tests.pages.test_page import MARKUP, hostile, lines_of, payload, silent, written
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 if CHROMIUM is None:
@@ -45,7 +45,7 @@ class Site:
         self.data: dict[str, dict[str, Any]] = {}
 
     def add(self, name: str, record: Path, *, seats_too: bool = True) -> None:
-        page = make_page(record, find_sparing, untold, seats_too=seats_too)
+        page = make_page(record, find_sparing, silent, seats_too=seats_too)
         (self.folder / f"{name}.html").write_text(page.html)
         self.data[name] = payload(page)
 
@@ -381,7 +381,7 @@ def test_jumps_lead_to_faults_first_if_there_are_any(opened: Any, site: Site) ->
     assert "fault" in page.page.locator("#now").get_attribute("class")
 
 
-def test_a_record_that_breaks_off_is_told_at_the_top(opened: Any) -> None:
+def test_a_record_that_breaks_off_is_reported_at_the_top(opened: Any) -> None:
     page = opened("yunnan-most")
     notice = page.page.get_by_role("alert")
     assert "This record does not hold: line 51" in notice.text_content()

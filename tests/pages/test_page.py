@@ -42,7 +42,7 @@ DECODE = (resources.files("referee.pages") / "decode.js").read_text()
 MARKUP = "</script><svg onload=alert(1)>]]>&amp;\"'\u2028\u202e${x}$payload" + "w" * 10_000
 
 
-def untold(drawn: int, pictures: int) -> None:
+def silent(drawn: int, pictures: int) -> None:
     """Progress that nobody wants to hear of."""
 
 
@@ -53,7 +53,7 @@ def payload(page: ReplayPage) -> dict[str, Any]:
 
 
 def page_of(record: Path, **arguments: Any) -> ReplayPage:
-    return make_page(record, find_sparing, untold, **arguments)
+    return make_page(record, find_sparing, silent, **arguments)
 
 
 def drawn(record: Path, viewer: Seat | None) -> list[str]:
@@ -153,10 +153,10 @@ def find_and_die(name: str) -> Game:
     return find(name)
 
 
-def test_a_process_that_is_killed_is_told(recorded: Recorded) -> None:
+def test_a_process_that_is_killed_is_reported(recorded: Recorded) -> None:
     record = recorded("cargo_noir", 5)
     with pytest.raises(FilmError, match="was killed"):
-        film(record, find_and_die, Replay(record, find).last_hash, 100, 1, untold, workers=2)
+        film(record, find_and_die, Replay(record, find).last_hash, 100, 1, silent, workers=2)
     assert not multiprocessing.active_children()
 
 
@@ -164,7 +164,7 @@ def test_a_record_that_is_replaced_while_it_is_drawn_is_not_mixed_with_the_other
     record = recorded("yunnan", 2)
     for workers in (1, 2):
         with pytest.raises(RecordError, match="was replaced by another one while it was drawn"):
-            film(record, find, "0" * 64, 64, 0, untold, workers=workers)
+            film(record, find, "0" * 64, 64, 0, silent, workers=workers)
 
 
 def test_equal_records_give_equal_pages(recorded: Recorded) -> None:
@@ -200,8 +200,8 @@ def secret_match(tmp_path: Path) -> Path:
 
 def test_what_seats_knew_is_in_their_own_views_only(tmp_path: Path) -> None:
     record = secret_match(tmp_path)
-    whole = payload(make_page(record, find_any, untold))
-    public = payload(make_page(record, find_any, untold, seats_too=False))
+    whole = payload(make_page(record, find_any, silent))
+    public = payload(make_page(record, find_any, silent, seats_too=False))
     assert whole["seats"]
     assert public["seats"] == public["logs"] == []
     hidden = [number for number, entry in enumerate(public["log"]) if entry[0] == -1]
@@ -220,11 +220,11 @@ def test_a_record_that_does_not_reveal_its_seed_shows_no_seats_views_unasked(tmp
     lines = lines_of(record)[:-1]
     lines[0]["reveals_seed"] = False
     unsealed = written(tmp_path / "unsealed.jsonl", lines)
-    page = make_page(unsealed, find_any, untold)
+    page = make_page(unsealed, find_any, silent)
     assert (page.seats, page.broken, page.is_sealed) == (0, "", False)
     assert "The seed of this match is not revealed yet" in page.html
-    assert make_page(unsealed, find_any, untold, seats_too=True).seats == 2
-    assert "not revealed yet" not in make_page(record, find_any, untold).html
+    assert make_page(unsealed, find_any, silent, seats_too=True).seats == 2
+    assert "not revealed yet" not in make_page(record, find_any, silent).html
 
 
 def test_a_page_that_would_be_too_large_leaves_out_what_seats_knew_and_says_so(recorded: Recorded) -> None:
@@ -264,7 +264,7 @@ def test_a_record_that_breaks_off_is_shown_up_to_there_in_red(recorded: Recorded
     assert payload(page)["final"] is None
 
 
-def test_a_forged_result_is_told(recorded: Recorded, tmp_path: Path) -> None:
+def test_a_forged_result_is_reported(recorded: Recorded, tmp_path: Path) -> None:
     lines = lines_of(recorded("yunnan", 2))
     lines[-2]["seats"][0]["score"] += 1
     page = page_of(written(tmp_path / "forged.jsonl", lines))
@@ -308,7 +308,7 @@ def test_the_first_look_is_at_the_seat_that_was_put_out_or_lost_the_lead(tmp_pat
     assert page_of(record, seats_too=False).moment == f"#s={step}"
 
 
-def test_strikes_and_faults_are_told_with_step_reason_and_rule(tmp_path: Path) -> None:
+def test_strikes_and_faults_are_described_with_step_reason_and_rule(tmp_path: Path) -> None:
     data = payload(page_of(hostile(tmp_path / "match.jsonl")))
     strike, out = data["troubles"]
     assert strike[:4] == [0, 0, False, "illegal"]

@@ -132,7 +132,7 @@ def test_refused_and_dropped_answers_are_the_same_again(tmp_path: Path) -> None:
     assert noted("".join(answer.log for _, answer in heard) + last_words) == then
 
 
-def test_what_a_bot_writes_is_told_with_the_decision_that_it_wrote_it_for(tmp_path: Path) -> None:
+def test_what_a_bot_writes_is_reported_with_the_decision_that_it_wrote_it_for(tmp_path: Path) -> None:
     plan = plan_of("cargo_noir", options={"last_turn": 3, "first_player": 0})
     bot = command(tmp_path, REFUSED)
     record_of(plan, 0, bot, tmp_path / "match.jsonl")

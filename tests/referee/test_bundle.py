@@ -93,6 +93,6 @@ def test_links_in_a_circle_and_to_nothing_go_along(tmp_path: Path) -> None:
     }
 
 
-def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
+def test_what_is_no_archive_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadBundle, match="cannot be unpacked there"):
         unpack(b"nothing", tmp_path)

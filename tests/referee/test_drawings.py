@@ -92,7 +92,7 @@ def test_equal_observations_and_scenes_give_equal_pictures(game: str) -> None:
 
 
 @pytest.mark.parametrize("game_name", games())
-def test_every_kind_of_action_is_told_in_words(game_name: str) -> None:
+def test_every_kind_of_action_is_described_in_words(game_name: str) -> None:
     game, kinds = find(game_name), set[type[Action]]()
     for seed in range(60):
         options = VARIANTS.get(game_name, {}) if seed % 2 else {}

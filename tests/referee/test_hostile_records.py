@@ -160,7 +160,7 @@ def test_a_name_that_is_twice_in_a_position_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("written_by", [0, 1, 99])
-def test_a_record_of_another_format_is_told_by_its_format_whatever_else_is_in_it(
+def test_a_record_of_another_format_is_recognised_by_its_format_whatever_else_is_in_it(
     tmp_path: Path, written_by: int
 ) -> None:
     lines = played(0)

@@ -196,7 +196,7 @@ def test_it_makes_no_difference_in_which_pieces_bytes_arrive(cuts: list[int]) ->
 # --- what ends a call ----------------------------------------------------------------------------------------------
 
 
-def test_a_method_that_is_not_there_is_told_so() -> None:
+def test_a_method_that_is_not_there_is_refused_by_name() -> None:
     table = Table()
     table.call()
     table.said()

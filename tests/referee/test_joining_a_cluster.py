@@ -41,7 +41,7 @@ def test_without_ray_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatc
         pass
 
 
-def test_a_machine_that_has_joined_no_cluster_is_told_how_to_and_of_no_option_of_ray(
+def test_a_machine_that_has_joined_no_cluster_gets_the_command_for_it_and_no_option_of_ray(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def init(**_: object) -> None:

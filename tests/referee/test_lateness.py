@@ -67,7 +67,7 @@ async def test_nothing_counts_from_before_the_loop_was_last_idle(counts_waits: b
 
 
 @everywhere
-def test_a_loop_that_comes_late_is_told_by_how_much(counts_waits: bool) -> None:
+def test_the_delay_of_a_loop_that_comes_late_is_reported(counts_waits: bool) -> None:
     async def scene() -> list[float]:
         delays: list[float] = []
         watch = Lateness(lambda late, now: delays.append(late), polls=True, counts_waits=counts_waits)
@@ -80,7 +80,7 @@ def test_a_loop_that_comes_late_is_told_by_how_much(counts_waits: bool) -> None:
     assert max(asyncio.run(scene())) > 0.5 - 2 * lateness.BEAT_SECONDS
 
 
-def test_a_message_that_is_read_before_the_late_beat_finds_the_lateness_told_and_it_is_told_once() -> None:
+def test_a_message_that_is_read_before_the_late_beat_finds_the_lateness_reported_and_it_is_reported_once() -> None:
     async def scene() -> list[float]:
         delays: list[float] = []
         watch = Lateness(lambda late, now: delays.append(late), polls=False)

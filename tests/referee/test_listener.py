@@ -148,7 +148,7 @@ async def test_calls_of_grpc_aio_come_one_after_another_if_there_are_more_than_m
         await asyncio.gather(*(one(channel) for _ in range(count)))
 
 
-async def test_a_client_of_grpc_is_told_what_is_not_there_and_what_is_too_large(tmp_path: Path) -> None:
+async def test_a_client_of_grpc_learns_what_is_not_there_and_what_is_too_large(tmp_path: Path) -> None:
     async with listening(tmp_path, echo), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
         watch: Any = channel.unary_stream("/dogana.v1.Referee/Watch")
         assert await watch(b"").code() is grpc.StatusCode.UNIMPLEMENTED

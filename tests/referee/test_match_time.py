@@ -265,7 +265,7 @@ class TestClock:
         seat = SeatResult(0, "bot0", 1, 0, Outcome.PLAYED, decisions, wall, wall, lag, "")
         assert Result((seat,), decisions, digest="", seed=None).lagged is lagged
 
-    def test_the_next_deadline_is_told(self) -> None:
+    def test_the_next_deadline_is_returned(self) -> None:
         table = cargo_noir("0+10/10")
         assert table.match.next_deadline() == pytest.approx(110)
 
@@ -282,7 +282,7 @@ class TestClock:
 class TestWindows:
     """Rule T4: the first seat that commits starts a sand timer for the others."""
 
-    def test_the_window_opens_for_all_others_and_they_are_told_the_new_deadline(self) -> None:
+    def test_the_window_opens_for_all_others_and_they_get_the_new_deadline(self) -> None:
         table = sealed(3, timer=20, clock="600+0/600")
         table.wait(30)
         numbers = [table.open[seat].number for seat in (1, 2)]

@@ -224,7 +224,7 @@ def rough_state(game: Game, dice: random.Random) -> State:
     return state
 
 
-def test_what_was_told_of_the_seed_is_known_while_the_seed_is_not(tmp_path: Path) -> None:
+def test_what_was_revealed_of_the_seed_is_known_while_the_seed_is_not(tmp_path: Path) -> None:
     plan = replace(plan_of("cargo_noir"), reveals_seed=False)
     table = rough(plan, random.Random(2), 0.0)
     record, _ = past_decisions(written(table, tmp_path / "match.jsonl"), find, 0)

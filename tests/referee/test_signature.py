@@ -162,7 +162,7 @@ def test_a_key_for_which_anybody_can_sign_is_refused(key: str) -> None:
         (b"x" * 2000, "has more than 1000 bytes"),
     ],
 )  # fmt: skip
-def test_a_file_that_is_no_public_key_is_told_with_its_name(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_a_file_that_is_no_public_key_is_reported_with_its_name(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "key.pub"
     path.write_bytes(content)
     with pytest.raises((BadKey, OSError)) as caught:

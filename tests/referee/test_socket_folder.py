@@ -82,7 +82,7 @@ PROBE = (
 
 
 @needs_bubblewrap
-def test_the_next_start_sweeps_what_one_has_left_that_was_killed_while_it_tried_the_walls(temporary: Path) -> None:
+def test_the_next_start_sweeps_what_one_has_left_that_was_killed_while_it_tried_the_sandbox(temporary: Path) -> None:
     def start() -> tuple[subprocess.Popen[str], Path]:
         before = set(temporary.iterdir())
         process = subprocess.Popen([sys.executable, "-c", PROBE], stdout=subprocess.PIPE, text=True)
@@ -171,7 +171,7 @@ def test_a_folder_that_a_neighbour_sweeps_before_it_is_locked_is_made_again(
     folder.remove()
 
 
-def test_a_temporary_folder_that_is_too_deep_for_a_socket_is_told_with_what_to_do(
+def test_a_temporary_folder_that_is_too_deep_for_a_socket_is_reported_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deep = tmp_path / ("x" * MAX_SOCKET_PATH_BYTES)

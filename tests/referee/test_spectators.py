@@ -145,7 +145,7 @@ async def test_a_slow_spectator_is_dropped_and_slows_neither_the_match_nor_other
     assert len(quick.seen) == report.result.decisions
 
 
-async def test_a_match_is_not_told_to_a_spectator_that_has_left() -> None:
+async def test_nothing_of_a_match_is_sent_to_a_spectator_that_has_left() -> None:
     class Watched:
         """A driver that notes who watches."""
 
@@ -179,7 +179,7 @@ async def test_a_spectator_that_stops_reading_at_the_end_delays_the_end_of_the_r
     task.cancel()
 
 
-def test_what_a_secret_plan_takes_is_not_told_before_an_action_that_everybody_knows_of() -> None:
+def test_the_time_of_a_secret_plan_stays_secret_until_an_action_that_everybody_knows_of() -> None:
     table = sealed()
     actions: list[Action] = table.open[0].actions
     table.wait(2)

@@ -82,7 +82,7 @@ CHANNELS: dict[str, Closed | Open] = {
     "numbers of processes": Closed("one starts processes, the other looks which numbers its own get", "1 0 True"),
     "queues": Closed("one fills sockets, the other asks for the queues of its own, its seat's and all that it can see"),
     "futexes": Open(
-        "threads of one wait at words of a file that both can read, the other wakes them and is told how many there were",
+        "threads of one wait at words of a file that both can read, the other wakes them and learns how many there were",
         "`pthread_join`, with which Java and C++ wait for threads, makes the same call, and no filter sees to what an address belongs",
         "58,000 bits a second",
         is_exact=True,

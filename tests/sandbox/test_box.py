@@ -40,7 +40,7 @@ def grouped(controller: str) -> pytest.MarkDecorator:
     )
 
 
-def test_every_wall_that_a_ladder_needs_stands_here() -> None:
+def test_every_measure_that_a_ladder_needs_holds_here() -> None:
     sandbox, measures = inspect(LIMITS)
     assert sandbox is not None
     assert [wall for wall in measures if wall.is_needed and not wall.stands] == []
@@ -158,7 +158,7 @@ def test_a_program_that_is_not_there_is_told_from_a_box_that_cannot_be_built(san
         assert ran.output.strip().startswith(NO_PROGRAM)
 
 
-def test_the_status_of_the_program_is_told(boxed: Boxed) -> None:
+def test_the_status_of_the_program_is_passed_on(boxed: Boxed) -> None:
     assert boxed("raise SystemExit(7)").status == 7
 
 

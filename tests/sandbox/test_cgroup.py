@@ -56,7 +56,7 @@ def test_groups_of_the_second_version_stand_beside_ours_where_their_limits_are_e
     assert {one.version for one in found.values()} == {2}
 
 
-def test_a_group_of_the_second_version_is_told_its_limits_and_tells_what_was_used(tmp_path: Path) -> None:
+def test_a_group_of_the_second_version_gets_its_limits_and_reports_what_was_used(tmp_path: Path) -> None:
     group = group_of_the_second_version(tmp_path)
     folder = tmp_path / "dogana-1-1"
     group.begin(LIMITS)

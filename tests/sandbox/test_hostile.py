@@ -211,7 +211,7 @@ WITHOUT_FILTER = {
 }
 
 
-def test_without_the_filter_the_other_walls_hold(place: Path) -> None:
+def test_without_the_filter_the_other_measures_hold(place: Path) -> None:
     """What the filter refuses first, the kernel then refuses for another reason; the listeners of the test hear nothing."""
     names = [
         name for name, one in ATTACKS.items() if not one.alone and name != "first_process"
@@ -315,7 +315,7 @@ def test_an_agent_that_attacks_gains_nothing(name: str, sandbox: Sandbox, place:
 # --- what the docs say of it ----------------------------------------------------------------------------------
 
 
-def test_the_docs_have_the_table_and_explain_each_wall() -> None:
+def test_the_docs_have_the_table_and_explain_each_measure() -> None:
     text = (ROOT / "docs" / "security.md").read_text()
     rows = [line for line in text.splitlines() if line.startswith(("| `", "| behaviour", "|---|---|---|---|---|"))]
     assert rows == table(), "write this table into docs/security.md:\n" + "\n".join(table())

@@ -53,11 +53,11 @@ def soak(folder: Path, kills: int, seed: int) -> int:
         said, errors = run.communicate(timeout=patient(SECONDS))
         assert run.returncode in (-signal.SIGKILL, 0), errors  # 0: it was over before
         printed += matches_in(said)
-        check_kept(recorded)
+        check_recorded(recorded)
         recorded = contents(killed)
         print(f"{number} of {kills}: {len(recorded)} matches", file=sys.stderr, flush=True)
     printed += matches_in(finish(start(folder, "run", killed.folder.name, "--json", "--workers", "2")))
-    check_kept(recorded)
+    check_recorded(recorded)
     assert len(set(printed)) == len(printed), "a match was played twice"
     finish(start(folder, "run", alone.folder.name, "--workers", "2"))
     check(killed, alone)
@@ -90,7 +90,7 @@ def contents(place: TournamentFolder) -> dict[Path, tuple[int, bytes]]:
     return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in place.recorded()}
 
 
-def check_kept(recorded: dict[Path, tuple[int, bytes]]) -> None:
+def check_recorded(recorded: dict[Path, tuple[int, bytes]]) -> None:
     """Check that records are what they were."""
     for path, was in recorded.items():
         assert path.exists(), f"{path} is lost"

@@ -90,7 +90,7 @@ def test_links_lead_from_any_page_to_any_other_below_any_address_and_on_a_disk()
     assert link("games/x", "matches/1/record.jsonl", is_static=True) == "../matches/1/record.jsonl"
 
 
-def test_what_is_wrong_with_the_ladder_is_told_to_its_organiser_alone(
+def test_what_is_wrong_with_the_ladder_is_reported_to_its_organiser_alone(
     tmp_path: Path, browse: Browse, noted: Noted
 ) -> None:
     client = browse(Home(tmp_path / "nowhere"))
@@ -115,7 +115,7 @@ def test_what_is_wrong_with_the_ladder_is_told_to_its_organiser_alone(
     ],
     ids=["locked", "broken", "full", "no-room"],
 )
-def test_where_the_ladder_is_is_told_to_nobody(
+def test_where_the_ladder_is_stays_secret(
     tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch, error: Exception, says: str
 ) -> None:
     def fail(*_: object) -> None:

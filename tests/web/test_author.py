@@ -385,7 +385,9 @@ def test_an_upload_that_stops_is_forgotten_and_another_may_begin(
     assert send(client, "mybot").status_code == 303
 
 
-def test_a_full_disk_is_told_and_nothing_is_left_of_what_came(newcomer: httpx.Client, home: Home, noted: Noted) -> None:
+def test_a_full_disk_is_reported_and_nothing_is_left_of_what_came(
+    newcomer: httpx.Client, home: Home, noted: Noted
+) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, limits[1]))  # for the system that is as good as a full disk
     try:

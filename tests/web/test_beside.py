@@ -188,7 +188,9 @@ class Full:
         return process
 
 
-def test_pages_that_cannot_be_started_are_told_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_that_cannot_be_started_are_reported_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = new_ladder(tmp_path / "ladder")
     notes: list[str] = []
     started: list[BaseProcess] = []
@@ -203,7 +205,7 @@ def test_pages_that_cannot_be_started_are_told_and_tried_again(tmp_path: Path, m
     assert not started[2].is_alive()
 
 
-def test_a_port_that_is_taken_is_told_in_a_line(tmp_path: Path, dogana: Dogana) -> None:
+def test_a_port_that_is_taken_is_reported_in_a_line(tmp_path: Path, dogana: Dogana) -> None:
     new_ladder(tmp_path / "ladder")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
@@ -214,7 +216,7 @@ def test_a_port_that_is_taken_is_told_in_a_line(tmp_path: Path, dogana: Dogana) 
 
 
 @pytest.mark.parametrize("words", [("web",), SERVE], ids=lambda words: words[0])
-def test_too_few_open_files_are_told_in_a_line_at_the_start(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_too_few_open_files_are_reported_in_a_line_at_the_start(tmp_path: Path, words: tuple[str, ...]) -> None:
     """Else asyncio would write some megabytes of tracebacks a second as soon as many come."""
     home = new_ladder(tmp_path / "ladder")
     ended = subprocess.run(
@@ -231,7 +233,7 @@ def test_too_few_open_files_are_told_in_a_line_at_the_start(tmp_path: Path, word
 
 
 @pytest.mark.parametrize("address", ["nowhere", "127.0.0.1:http", "127.0.0.1:99999", "no.such.host.invalid:80"])
-def test_an_address_that_is_none_is_told_in_a_line(tmp_path: Path, dogana: Dogana, address: str) -> None:
+def test_an_address_that_is_none_is_reported_in_a_line(tmp_path: Path, dogana: Dogana, address: str) -> None:
     new_ladder(tmp_path / "ladder")
     ended = dogana("ladder", "web", "--home", "ladder", "--listen", address, status=1)
     assert address in ended.stderr
@@ -248,7 +250,7 @@ def test_an_address_that_is_none_is_told_in_a_line(tmp_path: Path, dogana: Dogan
         ("--cors-origin", "charts.example"),
     ],
 )
-def test_what_would_match_nothing_is_told_in_a_line_at_the_start(
+def test_what_would_match_nothing_is_reported_in_a_line_at_the_start(
     tmp_path: Path, dogana: Dogana, option: str, value: str
 ) -> None:
     new_ladder(tmp_path / "ladder")
@@ -284,7 +286,7 @@ def test_people_play_beside_pages_that_only_show_and_the_ladder_stays_as_it_is(t
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap: apt-get install bubblewrap")
-def test_at_a_served_ladder_people_play_against_bots_of_authors_behind_its_walls(tmp_path: Path) -> None:
+def test_at_a_served_ladder_people_play_against_bots_of_authors_in_its_sandbox(tmp_path: Path) -> None:
     home = new_ladder(tmp_path / "ladder")
     (tmp_path / "bot.py").write_text(ten_lines())
     version, _ = submit(home, tmp_path / "bot.py", "willing", "ann", at_tables=True)
@@ -298,7 +300,7 @@ def test_at_a_served_ladder_people_play_against_bots_of_authors_behind_its_walls
         assert "out (" not in table.text
 
 
-def test_tables_that_cannot_be_kept_are_told_in_a_line(tmp_path: Path, dogana: Dogana) -> None:
+def test_tables_that_cannot_be_kept_are_reported_in_a_line(tmp_path: Path, dogana: Dogana) -> None:
     home = new_ladder(tmp_path / "ladder")
     home.tables.write_text("no folder")
     ended = dogana("ladder", "web", "--play", "--home", "ladder", "--listen", "127.0.0.1:0", status=1)
@@ -306,7 +308,7 @@ def test_tables_that_cannot_be_kept_are_told_in_a_line(tmp_path: Path, dogana: D
     assert len(ended.stderr.splitlines()) == 1
 
 
-def test_a_folder_without_a_ladder_is_told_in_a_line(dogana: Dogana) -> None:
+def test_a_folder_without_a_ladder_is_reported_in_a_line(dogana: Dogana) -> None:
     assert "nothing" in dogana("ladder", "web", "--home", "nothing", "--listen", "127.0.0.1:0", status=1).stderr
 
 

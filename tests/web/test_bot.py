@@ -176,7 +176,7 @@ def test_what_is_private_is_shown_to_its_author_alone(home: Home) -> None:
         assert not [table for table in document.select("caption") if "What it said" in table.text]
 
 
-def test_what_it_used_is_told(tmp_path: Path) -> None:
+def test_what_it_used_is_on_its_page(tmp_path: Path) -> None:
     home = hostile_ladder(tmp_path / "home")
     assert "MiB" not in page(home, BOT, bot="good").text
     with Store(home.database, create=False) as store:

@@ -250,7 +250,7 @@ def test_what_is_no_record_has_no_page_and_the_reason_names_no_file(
     assert drawn(drawings, record).page, "the next one is drawn"
 
 
-def test_a_folder_that_cannot_be_written_is_told(drawings: Drawings, record: bytes, folder: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(drawings: Drawings, record: bytes, folder: Path) -> None:
     (folder / "lock").mkdir()
     assert drawn(drawings, record).problem == "the page cannot be kept: Is a directory"
 

@@ -68,7 +68,7 @@ def test_a_feed_is_valid_and_its_links_lead_somewhere(home: Home, browse: Browse
         assert client.get(there).status_code in (200, 403), there
 
 
-def test_what_is_told_is_what_has_happened(home: Home, browse: Browse) -> None:
+def test_the_feed_has_what_has_happened(home: Home, browse: Browse) -> None:
     client = browse(home)
     titles = [str(one.text) for one in read(client.get("/feed.xml")).iter(f"{ATOM}title")]
     assert any("best v1 by eve was sent" in title for title in titles)

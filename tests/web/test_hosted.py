@@ -1,4 +1,4 @@
-"""People against bots of authors: only against those whose authors consent, behind walls, and with nothing seen of what they write."""
+"""People against bots of authors: only against those whose authors consent, in a sandbox, and with nothing seen of what they write."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_nobody_else_can_be_made_to_play(label: str, home: Home, tmp_path: Path,
     assert "opponent 1 must be one of: greedy, random, search, willing v1" in soup(answer).get_text(" ", strip=True)
 
 
-def test_where_no_walls_are_known_there_are_house_bots_alone(home: Home, tmp_path: Path, browse: Browse) -> None:
+def test_where_no_sandbox_is_known_there_are_house_bots_alone(home: Home, tmp_path: Path, browse: Browse) -> None:
     label = enter(home, tmp_path, "willing", ten_lines())
     client = browse(home, Site(has_tables=True))
     assert offered(client) == []

@@ -201,7 +201,7 @@ def test_a_form_chooses_two_and_says_which_there_are(home: Home) -> None:
 
 
 @pytest.mark.parametrize("query", [{"one": "best", "other": "best"}, {"one": "best", "other": "bset"}], ids=str)
-def test_what_cannot_be_compared_is_told(home: Home, query: dict[str, str], browse: Browse) -> None:
+def test_what_cannot_be_compared_is_reported(home: Home, query: dict[str, str], browse: Browse) -> None:
     with pytest.raises(LadderError, match="best"):
         page(home, "/compare", query)
     assert browse(home).get("/compare", params=query).status_code in (400, 404)

@@ -266,7 +266,7 @@ async def test_a_match_that_has_ended_leads_to_its_page_and_browsers_do_not_come
             assert (await client.get(f"{now.path}/events")).status_code == 204
 
 
-async def test_a_match_that_is_broken_off_is_told(tmp_path: Path) -> None:
+async def test_a_match_that_is_broken_off_is_reported(tmp_path: Path) -> None:
     async with playing(tmp_path / "home") as now:
         bot = await now.room.agent()
         await bot.join()

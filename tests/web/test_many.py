@@ -41,7 +41,7 @@ async def test_an_address_that_asks_for_much_keeps_only_itself_waiting() -> None
         pass
 
 
-async def test_who_waits_too_long_is_told_so() -> None:
+async def test_who_waits_too_long_is_refused_with_that_reason() -> None:
     queues = CallerQueues(1, wait_seconds=0.01)
     async with queues.place("greedy"):
         with pytest.raises(TooMuch, match="come back in a minute"):

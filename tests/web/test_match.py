@@ -230,7 +230,7 @@ def test_what_the_winner_has_most_points_for_is_said() -> None:
     assert sentence(seats) == "a won with 9 points, 6 ahead of b."
 
 
-def test_a_clock_is_told_in_words() -> None:
+def test_a_clock_is_described_in_words() -> None:
     assert clock_in_words("60+0/10") == "60 s, at most 10 s for one"
 
 
@@ -385,7 +385,7 @@ def test_a_beginning_that_several_matches_share_names_them(home: Home, browse: B
     assert "give more of the id" in soup(answer).text
 
 
-def test_a_record_that_does_not_hold_is_told_in_red_and_not_shown_as_true(home: Home, browse: Browse) -> None:
+def test_a_record_that_does_not_hold_is_reported_in_red_and_not_shown_as_true(home: Home, browse: Browse) -> None:
     match = matches_of(home)[0]
     change_record(home, match.match, lambda lines: lines[5].update(saet=lines[5].pop("seat")))
     asking = browse(home)
@@ -400,7 +400,7 @@ def test_a_record_that_does_not_hold_is_told_in_red_and_not_shown_as_true(home: 
     assert str(home.folder) not in replay.text
 
 
-def test_a_record_that_does_not_hold_any_more_is_told_though_the_ladder_has_not_changed(
+def test_a_record_that_does_not_hold_any_more_is_reported_though_the_ladder_has_not_changed(
     home: Home, browse: Browse
 ) -> None:
     match = matches_of(home)[0].match
@@ -412,7 +412,7 @@ def test_a_record_that_does_not_hold_any_more_is_told_though_the_ladder_has_not_
         assert "does not hold" in asking.get(address).text
 
 
-def test_a_record_that_is_no_record_at_all_is_told(home: Home, browse: Browse) -> None:
+def test_a_record_that_is_no_record_at_all_is_reported(home: Home, browse: Browse) -> None:
     match = matches_of(home)[0]
     damage(home, match.match)
     asking = browse(home)

@@ -344,7 +344,7 @@ def test_a_browser_is_told_at_once_that_there_is_something_new(home: Home, brows
     assert news(table, seen="earlier", question="waits").status_code == 200
 
 
-def test_what_others_do_while_the_same_is_asked_is_told_all_together(home: Home, browse: Browse) -> None:
+def test_what_others_do_while_the_same_decision_is_open_is_listed_together(home: Home, browse: Browse) -> None:
     table = sit_down(browse(home, TABLES, limits=limited(news_seconds=1.0)), GAME)
     began = time.monotonic()
     assert news(table, seen="earlier").status_code == 200
@@ -399,7 +399,7 @@ def test_time_that_runs_out_is_dealt_with_by_the_referee(
     assert found.result.seats[found.plan.bots.index("person")].outcome.value == "timeout"
 
 
-def test_a_person_who_was_too_slow_is_told(person: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_who_was_too_slow_reads_it(person: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     play_with("1000+0/2", monkeypatch)
     table = sit_down(person, "yunnan", 2)
     table.wait(lambda table: "Your time was up" in table.text or table.is_over)

@@ -30,7 +30,7 @@ from tests.web.conftest import GAMES, new_ladder
 __all__ = ["dogana"]
 
 
-def untold(done: int, of: int) -> None:
+def silent(done: int, of: int) -> None:
     """Nobody is told how far it is."""
 
 
@@ -38,7 +38,7 @@ def untold(done: int, of: int) -> None:
 def site(played: Home, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site with two matches of each game."""
     folder = tmp_path_factory.mktemp("site") / "public"
-    write_site(played, folder, 2, untold)
+    write_site(played, folder, 2, silent)
     return folder
 
 
@@ -82,7 +82,7 @@ def test_a_site_is_written_again_and_what_is_gone_goes(played: Home, site: Path,
     shutil.copytree(site, again)
     before = files(again)
     (again / ".htaccess").write_text("of the organiser")
-    write_site(played, again, 1, untold)
+    write_site(played, again, 1, silent)
     after = files(again)
     assert after.pop(".htaccess") == b"of the organiser"
     gone = before.keys() - after.keys()
@@ -92,7 +92,7 @@ def test_a_site_is_written_again_and_what_is_gone_goes(played: Home, site: Path,
 
 @pytest.mark.long
 def test_a_match_that_no_page_lists_has_its_page(played: Home, tmp_path: Path) -> None:
-    write_site(played, tmp_path / "site", 2, untold, Site(listed=1))
+    write_site(played, tmp_path / "site", 2, silent, Site(listed=1))
     assert len(list(tmp_path.glob("site/matches/*/replay.html"))) == 2 * len(GAMES)
 
 
@@ -119,7 +119,7 @@ def with_event(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @pytest.mark.parametrize("most", [0, pytest.param(3, marks=pytest.mark.long)])
 def test_the_last_matches_of_an_event_have_their_pages_and_viewers(with_event: Home, tmp_path: Path, most: int) -> None:
-    written = write_site(with_event, tmp_path / "site", most, untold)
+    written = write_site(with_event, tmp_path / "site", most, silent)
     with Store(with_event.database, create=False) as store:
         scheduled = store.tournaments.scheduled(store.tournaments.find("final"))
     of_event = [one.match_id for one in scheduled.values() if one.is_over]
@@ -140,7 +140,7 @@ def test_a_page_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path, mon
 
     monkeypatch.setitem(PAGES, "/bots", fail)
     with pytest.raises(LadderError, match=r"^bots\.html cannot be written: .*the disk is on fire"):
-        write_site(new_ladder(tmp_path / "ladder"), tmp_path / "site", 2, untold)
+        write_site(new_ladder(tmp_path / "ladder"), tmp_path / "site", 2, silent)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_links_to_elsewhere_are_not_followed() -> None:
 
 
 def test_the_site_of_a_ladder_without_matches_has_its_pages(tmp_path: Path) -> None:
-    write_site(new_ladder(tmp_path / "ladder"), tmp_path / "site", 2, untold)
+    write_site(new_ladder(tmp_path / "ladder"), tmp_path / "site", 2, silent)
     contents = json.loads((tmp_path / "site" / CONTENTS).read_text())["files"]
     assert "index.html" in contents
     assert sorted(contents) == sorted(files(tmp_path / "site").keys() - {CONTENTS})

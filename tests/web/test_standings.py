@@ -36,13 +36,13 @@ def listed(home: Home, **query: str) -> list[dict[str, str]]:
     return rows(table_of(page(home, STANDINGS, query, game=GAME.name), "Standings"))
 
 
-def told_by_desk(home: Home, number: int = 0) -> list[StandingRow]:
+def answer_of_desk(home: Home, number: int = 0) -> list[StandingRow]:
     return list(Desk(home, ANYBODY).ask(TopRequest(game=GAME.name)).tables[number].versions)
 
 
 def test_standings_say_what_the_desk_says(home: Home) -> None:
     on_page = listed(home)
-    answer = told_by_desk(home)
+    answer = answer_of_desk(home)
     assert len(on_page) == len(answer) > 6
     for row, one in zip(on_page, answer, strict=True):
         assert row["Place"] == open_places(one)
@@ -59,7 +59,7 @@ def test_standings_say_what_the_desk_says(home: Home) -> None:
 
 def test_all_bars_of_a_table_are_on_one_axis_and_say_in_words_what_they_show(home: Home) -> None:
     drawn = page(home, STANDINGS, game=GAME.name).select("tbody svg.bar")
-    rated = [one.strength_range for one in told_by_desk(home) if one.strength_range is not None]
+    rated = [one.strength_range for one in answer_of_desk(home) if one.strength_range is not None]
     assert len(drawn) == len(rated)
     middles = []
     for bar, one in zip(drawn, rated, strict=True):
@@ -82,7 +82,7 @@ def test_what_is_nearly_certain_is_not_called_certain(share: float, words: str) 
     assert wording.percent(share) == f"{words}\N{NO-BREAK SPACE}%"
 
 
-def lead_shown(home: Home, monkeypatch: pytest.MonkeyPatch, standings: list[StandingRow]) -> str:
+def lead_on_page(home: Home, monkeypatch: pytest.MonkeyPatch, standings: list[StandingRow]) -> str:
     monkeypatch.setattr(module, "lead_of", lambda _: wording.lead_of(standings))
     lead = page(home, STANDINGS, game=GAME.name).select_one(".lead")
     assert lead is not None
@@ -97,7 +97,7 @@ def test_a_lead_that_is_not_sure_names_who_could_also_be_first(home: Home) -> No
     document = page(home, STANDINGS, game=GAME.name)
     lead = document.select_one(".lead")
     assert lead is not None
-    first, *others = told_by_desk(home)
+    first, *others = answer_of_desk(home)
     assert first.worst is not None
     assert first.worst > 1
     assert text_of(lead).startswith(
@@ -109,23 +109,23 @@ def test_a_lead_that_is_not_sure_names_who_could_also_be_first(home: Home) -> No
 
 
 def test_a_lead_is_sure_if_no_other_place_is_open(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    lead = lead_shown(home, monkeypatch, [placed("a", 1, 1, 1), placed("b", 2, 2, 3), placed("c", 3, 2, 3)])
+    lead = lead_on_page(home, monkeypatch, [placed("a", 1, 1, 1), placed("b", 2, 2, 3), placed("c", 3, 2, 3)])
     assert lead == "a v1 leads, and that is sure: its matches leave it no other place."
 
 
 def test_many_who_could_be_first_are_counted(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    lead = lead_shown(home, monkeypatch, [placed(bot, place, 1, 6) for place, bot in enumerate("abcdef", 1)])
+    lead = lead_on_page(home, monkeypatch, [placed(bot, place, 1, 6) for place, bot in enumerate("abcdef", 1)])
     assert lead == (
         "a v1 stands first, but that is not sure yet: its place may be any from 1 to 6. b v1, c v1, d v1 and 2 others could also be first."
     )
-    two = lead_shown(home, monkeypatch, [placed(bot, place, 1, 3) for place, bot in enumerate("abc", 1)])
+    two = lead_on_page(home, monkeypatch, [placed(bot, place, 1, 3) for place, bot in enumerate("abc", 1)])
     assert two.endswith(" b v1 and c v1 could also be first.")
 
 
 def test_who_is_alone_leads_and_without_anybody_nobody_does(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = [placed("a", 1, 1, 1), filled(StandingRow, bot="new")]
-    assert lead_shown(home, monkeypatch, alone) == "a v1 leads; nobody else is rated yet."
-    assert lead_shown(home, monkeypatch, alone[1:]) == "Nobody is rated yet."
+    assert lead_on_page(home, monkeypatch, alone) == "a v1 leads; nobody else is rated yet."
+    assert lead_on_page(home, monkeypatch, alone[1:]) == "Nobody is rated yet."
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_change_that_rounds_to_nothing_has_no_sign(value: float, digits: int, 
     ],
 )
 def test_standings_are_sorted_as_asked_for_and_keep_their_places(home: Home, sort: str, key: object) -> None:
-    answer = told_by_desk(home)
+    answer = answer_of_desk(home)
     document = page(home, STANDINGS, {"sort": sort}, game=GAME.name)
     by_name = {f"{one.bot} v{one.version}": one for one in answer}
     order = [by_name[row["Bot"].removesuffix(" new")] for row in rows(table_of(document, "Standings"))]
@@ -192,7 +192,7 @@ def test_many_are_shown_page_by_page_and_all_of_them_in_files(home: Home) -> Non
         row["Bot"]
         for row in rows(table_of(page(home, STANDINGS, site=Site(is_static=True, rows=3), game=GAME.name), "S"))
     ]
-    assert len(whole) == len(told_by_desk(home))
+    assert len(whole) == len(answer_of_desk(home))
     paged: list[str] = []
     number, document = 1, page(home, STANDINGS, {"sort": "place"}, site=few, game=GAME.name)
     while True:
@@ -212,7 +212,7 @@ def test_many_are_shown_page_by_page_and_all_of_them_in_files(home: Home) -> Non
     ("query", "reason"),
     [({"sort": "x"}, "sort is one of"), ({"status": "x"}, "status is one of"), ({"page": "0'"}, "page is a number")],
 )
-def test_what_cannot_be_asked_is_told(home: Home, query: dict[str, str], reason: str) -> None:
+def test_what_cannot_be_asked_is_reported(home: Home, query: dict[str, str], reason: str) -> None:
     with pytest.raises(BadQuestion, match=reason):
         page(home, STANDINGS, query, game=GAME.name)
 
@@ -224,7 +224,7 @@ def test_each_condition_has_its_standings(home: Home) -> None:
     other = page(home, UNDER, game=GAME.name, slug=OTHER.slug)
     check_markup(other)
     on_page = rows(table_of(other, f"Standings under {OTHER.terms}"))
-    assert [row["Matches"] for row in on_page] == [str(one.matches) for one in told_by_desk(home, 1)]
+    assert [row["Matches"] for row in on_page] == [str(one.matches) for one in answer_of_desk(home, 1)]
     same = page(home, UNDER, game=GAME.name, slug=CONDITION.slug)
     assert rows(table_of(same, "Standings")) == rows(table_of(main, "Standings"))
 
@@ -246,7 +246,7 @@ def test_hostile_names_are_text(home: Home) -> None:
 
 def test_a_new_version_is_marked(home: Home) -> None:
     marked = {row["Bot"].partition(" v")[0] for row in listed(home) if row["Bot"].endswith(" new")}
-    assert marked == {one.bot for one in told_by_desk(home) if one.is_new}
+    assert marked == {one.bot for one in answer_of_desk(home) if one.is_new}
 
 
 def test_what_the_numbers_mean_is_said(home: Home) -> None:

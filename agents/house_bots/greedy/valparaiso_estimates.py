@@ -73,7 +73,7 @@ class Estimates:
         self._numbers: list[Numbers] = []
 
     def numbers(self, board: ValparaisoBoard) -> Numbers:
-        """Return the numbers of a board; those of the last board are kept."""
+        """Return the numbers of a board; those of the last board are cached."""
         if not self._numbers or self._numbers[0].board is not board:
             self._numbers = [Numbers(board, self)]
         return self._numbers[0]

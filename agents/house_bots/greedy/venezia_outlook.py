@@ -272,7 +272,7 @@ class Shares:
     def add(self, row: Row, price: float, cost: int) -> None:
         """Lay pigeons on one more card as well, which counts as `cost` cards if it gets any."""
         counts, nets = _useful(row, price)
-        # Of all ways to the same cards and pigeons, only the best is kept.
+        # Of all ways to the same cards and pigeons, only the best stays.
         place_of = [-1] * ((self.cards + 1) * (self.pigeons + 1))
         used, laid, totals = self.used, self.laid, self.totals
         self.used, self.laid, self.totals = [], [], []

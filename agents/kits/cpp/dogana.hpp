@@ -44,7 +44,7 @@ private:
     std::optional<google::protobuf::Any> list_;
 };
 
-// One decision that the bot is asked for.
+// One decision of the bot.
 class Decision {
 public:
     Decision(const v1::Welcome& match, const v1::Decide& message, double left_ms, std::optional<v1::Rejected> rejection = {});

@@ -59,7 +59,7 @@ export function turn<L extends DescMessage>(list: L, actions: MessageShape<L> ex
   return create(AnySchema, { typeUrl: `type.googleapis.com/${list.typeName}`, value: toBinary(list, message) });
 }
 
-/** One decision that this bot is asked for. */
+/** One decision of this bot. */
 export class Decision {
   readonly number: bigint;
   readonly actionCount: number;
@@ -121,7 +121,7 @@ export interface Options {
 /**
  * Join a match and play it to its end.
  *
- * What goes wrong is told in one line on standard error; the process then ends with status 1. A bot that has joined over TCP and loses
+ * An error is printed in one line on standard error; the process then ends with status 1. A bot that has joined over TCP and loses
  * the connection comes back, for about ten minutes, and is asked again what it has not answered.
  */
 export async function play(choose: (decision: Decision) => Choice | Promise<Choice>, options: Options = {}): Promise<void> {

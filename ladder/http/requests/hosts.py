@@ -1,4 +1,4 @@
-"""By which names pages may be asked. Another site whose name leads here (DNS rebinding) would else read them in a visitor's browser."""
+"""The host names of pages. Another site whose name leads here (DNS rebinding) would else read them in a visitor's browser."""
 
 from __future__ import annotations
 

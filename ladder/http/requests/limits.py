@@ -37,7 +37,7 @@ class CallerQueues:
             async with asyncio.timeout(self._wait_seconds):
                 await places.acquire()
         except TimeoutError:
-            raise TooMuch("too many pages are asked for from your address; come back in a minute") from None
+            raise TooMuch("your address asks for too many pages; come back in a minute") from None
         try:
             yield
         finally:

@@ -31,7 +31,7 @@
     if (last) said = `${last.value}: ${last.textContent}`;
   }
 
-  // A screen reader is told the last action only, at most once a second.
+  // A screen reader reads the last action only, at most once a second.
   const speaking = setInterval(() => {
     if (said && said !== state.textContent) state.textContent = said;
   }, SPOKEN_MS);

@@ -70,7 +70,7 @@
     });
   }
 
-  // What the person has done with the page that was shown: the same on the next one.
+  // Returns a function that puts the next page into the state in which the person has left this one.
   function restorer(isNew) {
     const board = main.querySelector(".board");
     const focused = document.activeElement;

@@ -41,7 +41,7 @@ def verify(
     Every record is played again by the rules. Pairings, seats, seeds and the final table follow from the file and from these results,
     and are compared with the records and with result.json.
 
-    It cannot prove that a bot was the one of its name, nor that no match was played again before its record was kept.
+    It cannot prove that a bot was the one of its name, nor that no match was played again before its record was stored.
 
     The exit status is 0 if everything holds, even if matches are left; 1 otherwise.
 

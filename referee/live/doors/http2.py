@@ -2,7 +2,7 @@
 
 What arrives is dealt with at once, where it was read: no task and no thread stands between the bytes of an answer and the judge.
 Every byte comes from a stranger. Who does not keep to HTTP/2 loses the connection, who keeps to it without any use as well, and
-whatever a peer does, what is kept of it is bounded.
+whatever a peer does, the memory for it is bounded.
 """
 
 from __future__ import annotations

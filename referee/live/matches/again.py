@@ -50,7 +50,7 @@ class Reaction:
     is_same: bool
     """True if the answer is that of the match, or its beginning."""
     is_shorter: bool
-    """True if it is only the beginning of the match's answer: the rest was not asked for."""
+    """True if it is only the beginning of the match's answer: the bot was not asked for the rest."""
 
 
 async def ask_again(

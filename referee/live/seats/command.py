@@ -19,9 +19,9 @@ from referee.sandbox.box import SUPERVISOR, Box
 from referee.sandbox.system import descendants
 
 LOG_HEAD_BYTES = 64 * 1024
-"""The size of the beginning of an agent's output that is kept."""
+"""The size of the stored beginning of an agent's output."""
 LOG_TAIL_BYTES = 64 * 1024
-"""The size of its end that is kept; the middle is dropped."""
+"""The size of its stored end; the middle is dropped."""
 GRACE_SECONDS = 2.0
 """The time for an agent to end by itself after the match."""
 _SUPERVISOR_SECONDS = 2.0

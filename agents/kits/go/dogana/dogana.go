@@ -68,7 +68,7 @@ func Turn[Action proto.Message](actions ...Action) Answer {
 	return answer
 }
 
-// Decision is one decision that the bot is asked for.
+// Decision is one decision of the bot.
 type Decision struct {
 	Match     *referee.Welcome  // what stays the same: the game, the seat, the options, the numbers of the board
 	Message   *referee.Decide   // the question: action count, what was played, the clock

@@ -56,7 +56,7 @@ impl Answer {
     }
 }
 
-/// One decision that the bot is asked for.
+/// One decision of the bot.
 pub struct Decision {
     /// What stays the same: the game, the seat, the options, the numbers of the board.
     pub welcome: Arc<pb::Welcome>,

@@ -375,7 +375,7 @@ def test_a_scene_names_the_bots_the_step_and_what_was_done_and_scored() -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 5])
-def test_every_action_of_a_match_is_told_in_words_and_readable(seats: int) -> None:
+def test_every_action_of_a_match_is_described_in_words_and_readable(seats: int) -> None:
     chance, dice = FastChance(seats), random.Random(seats)
     state = start(seats)
     kinds: set[type[Action]] = set()

@@ -178,7 +178,7 @@ def test_a_scene_names_the_bots_the_step_and_what_was_done() -> None:
         assert said in words, said
 
 
-def test_points_just_scored_are_told_with_their_districts() -> None:
+def test_points_just_scored_are_described_with_their_districts() -> None:
     state = place(phase="MOVE", piazza={"d5": 0}, plans={0: plan("feint", ("can", 2))}, reserve=[10, 12])
     before = state.clone()
     do(state, "done")

@@ -326,7 +326,7 @@ def test_the_strip_names_step_bot_action_and_the_points_that_were_scored() -> No
         ),
     ],
 )  # fmt: skip
-def test_every_action_is_told_in_words(state: dict[str, Any], action: str, said: str) -> None:
+def test_every_action_is_described_in_words(state: dict[str, Any], action: str, said: str) -> None:
     assert f"seat 0 {said}. " in texts(after(place(**state), action))
 
 

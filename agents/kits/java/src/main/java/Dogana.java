@@ -75,7 +75,7 @@ public final class Dogana {
     }
   }
 
-  /** One decision that this bot is asked for. */
+  /** One decision of this bot. */
   public static final class Decision {
     /** What stays the same for the whole match: the game, the seat, the options, the printed numbers (board). */
     public final Welcome match;
@@ -144,7 +144,7 @@ public final class Dogana {
   /**
    * Joins a match and plays it to its end.
    *
-   * <p>What goes wrong is told in one line on standard error; the process then ends with status 1. A bot that has joined over TCP
+   * <p>An error is printed in one line on standard error; the process then ends with status 1. A bot that has joined over TCP
    * and loses the connection comes back, for about ten minutes, and is asked again what it has not answered.
    */
   public static void play(Function<Decision, Choice> bot) {
