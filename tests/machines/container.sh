@@ -59,11 +59,11 @@ podman="$*"
 say inside -- --version
 [ "$(run $podman run --rm --network none --ulimit host --entrypoint id localhost/dogana -u)" != 0 ]
 say inside -- play cargo_noir "cmd:python3 -c '$bot'" greedy --seed 7
-options="--security-opt seccomp=unconfined --security-opt unmask=/proc/*"
+unmasked="--security-opt seccomp=unconfined --security-opt unmask=/proc/*"
 set -f
-say inside $options -- doctor
-say inside $options -- play cargo_noir "cmd:python3 -c '$bot'" greedy --seed 7 --isolate
+say inside $unmasked -- doctor
+say inside $unmasked -- play cargo_noir "cmd:python3 -c '$bot'" greedy --seed 7 --isolate
 if inside -- doctor >"$here/without.txt"; then
-	echo "the sandbox holds without $options: mend docs/installing.md" && exit 1
+	echo "the sandbox holds without $unmasked: mend docs/installing.md" && exit 1
 fi
 grep -q "NO" "$here/without.txt"
