@@ -78,9 +78,7 @@ class Metrics:
         """
         host, _, port = listen.address.rpartition(":")
         try:
-            [family, *_, address], *_ = socket.getaddrinfo(
-                host.strip("[]"), int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-            )
+            [family, *_, address], *_ = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
             server = _FewAtATime(family, (str(address[0]), int(port)), scrapes, idle_seconds)
         except OSError as error:
             raise PortInUse(f"cannot show metrics at {listen.address}: {error.strerror}") from error
