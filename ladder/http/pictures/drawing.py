@@ -61,11 +61,11 @@ def _draw(folder: Path, record: bytes, page: Path) -> None:
     data, preview = made.html.encode(), preview_of(made.picture)
     # Before the page is written, so that the folder never exceeds its size.
     prune(folder, MAX_BYTES - len(data) - len(preview))
-    # The page comes last: once it exists, all is drawn.
+    source.unlink(missing_ok=True)
+    # The page comes last: once it exists, all is drawn, and nothing of it changes in the folder any more.
     if preview:
         write_private(page.with_suffix(".png"), preview)
     write_private(page, data)
-    source.unlink(missing_ok=True)
 
 
 def preview_of(picture: str) -> bytes:
