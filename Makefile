@@ -59,7 +59,7 @@ compiled: compiled-copy ## compile the rules in build/compiled, and test them th
 	cd build/compiled && DOGANA_COMPILED=1 PYTHONPATH=.:agents ../../$(BIN)/python -m pytest -q -n 2 -m 'not soak' -p no:cacheprovider $(COMPILED_TESTS)
 
 COMPILED_TESTS = referee/games tests/test_contract.py tests/test_compiled.py tests/referee/test_chance.py tests/docs/test_forward_model.py \
-	tests/agents/test_greedy*.py tests/agents/test_search*.py
+	tests/docs/test_search_page.py tests/agents/test_greedy*.py tests/agents/test_search*.py
 
 wheel-test: $(READY) ## install the wheel in a clean environment and play from there (needs the package index)
 	$(BIN)/python -m pytest -q tests/wheel.py

@@ -20,7 +20,8 @@ from referee.kit.chance import FastChance, LiveChance
 from referee.live.matches.in_process import play_in_process
 from referee.playout import random_playout
 from referee.records.verify import verify
-from referee.registry import find, games, rules_are_compiled, shipped_board
+from referee.registry import find, games, shipped_board
+from tests.cases import need_compiled_rules
 from tests.test_contract import setups
 from tests.traces import ROOT, trace
 
@@ -30,9 +31,7 @@ AT = [(game, seats) for game in games() for seats in games()[game].seat_counts]
 @pytest.fixture(scope="module")
 def sources() -> Iterator[subprocess.Popen[str]]:
     """A process that plays with the sources of the rules."""
-    if not rules_are_compiled():
-        assert "DOGANA_COMPILED" not in os.environ, "the rules should be compiled here"
-        pytest.skip("the rules are not compiled here; to compare them: make compiled")
+    need_compiled_rules("compare them")
     with subprocess.Popen(
         [sys.executable, "-m", "tests.traces"],
         cwd=ROOT,
