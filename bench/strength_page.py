@@ -33,7 +33,6 @@ It is at least the number of blocks, and at most the number of matches; where al
 `make strength ONLY=--verify` plays them all again, with these rows and with `greedy` elsewhere, and compares the results.
 So the results follow from the rows, on any machine; the rows themselves depend on the processor, because the time is limited.
 A line does not verify any more if `greedy` or the rules play otherwise than they did when it was measured.
-The oldest lines have no rows, and cannot be verified.
 
 ![One panel for each game: the share of first places against the processor seconds for a decision, a line for each number of seats, with its fair share as a dashed line](strength.svg)
 
@@ -64,14 +63,13 @@ def page(found: dict[Cell, Blocks]) -> str:
 def row_of(cell: Cell, blocks: Blocks) -> str:
     """Return a row of the table."""
     gains = differences(blocks)
-    noted = [match for block in blocks.values() for match in block if match.departed is not None]
-    # Of the matches with noted rows: the oldest have none.
-    departs = sum(len(match.departed or ()) for match in noted) / max(1, sum(match.decisions for match in noted))
+    matches = [match for block in blocks.values() for match in block]
+    departs = sum(len(match.departed) for match in matches) / max(1, sum(match.decisions for match in matches))
     first = share_of(blocks)
     low, high = interval(blocks)
     return (
         f"| {named(cell)} | **{100 * first:.0f} %** ({100 * low:.0f} to {100 * high:.0f})"
-        f" | {len(blocks)} | {with_error(gains)} | {rollouts_in(blocks):.0f} | {f'{100 * departs:.0f} %' if noted else '-'} |"
+        f" | {len(blocks)} | {with_error(gains)} | {rollouts_in(blocks):.0f} | {100 * departs:.0f} % |"
     )
 
 

@@ -42,11 +42,8 @@ class Played:
     decisions: int
     """Decisions that `search` made among several rows."""
     rollouts: int
-    departed: dict[str, list[int]] | None
-    """The rows of `search` that differ from those of `greedy`: by the number of the turn, each action's index among the legal ones.
-
-    None if the match was played before these rows were noted.
-    """
+    departed: dict[str, list[int]]
+    """The rows of `search` that differ from those of `greedy`: by the number of the turn, each action's index among the legal ones."""
     cpu: float
     """Processor seconds of the whole match."""
     change: str = ""
