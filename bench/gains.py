@@ -12,17 +12,18 @@ import argparse
 import importlib
 import math
 import random
+import sys
 import time
 from collections.abc import Sequence
 from statistics import mean, pvariance
 from typing import NamedTuple
 
-from house_bots.search.halving import Search
+from house_bots.search.halving import Search, beyond_rivals
 from house_bots.search.recipe import Recipe
 from typing_extensions import override
 
 from bench.matches import Question
-from bench.strength import OPENINGS, opened
+from bench.strength import OPENINGS, answer, opened, read_count, read_seconds
 from bench.strength_changes import Changed
 from referee.game import Action, Game, Observation, Seat, State
 from referee.kit.chance import FastChance, LiveChance
@@ -87,9 +88,7 @@ def points(game: Game, recipe: Recipe, seen: Observation, seat: Seat, row: Seque
     chance = FastChance(seed)
     play_row(state, seat, row, chance)
     rollout(state, recipe.policy, chance, END)
-    scores = list(state.scores())
-    own = scores.pop(seat)
-    return own - (max(scores) + math.fsum(scores) / len(scores)) / 2
+    return beyond_rivals(state.scores(), seat)
 
 
 def gains_of_match(
@@ -112,8 +111,7 @@ def gains_of_match(
         if seat == searcher and len(question.actions) > 1 and draw.random() < share:
             recipe, search_seed = Settings(own, *changed), draw.getrandbits(32)
             found.append(gain(game, recipe, question.observation, seat, search_seed, seconds, samples))
-        row = greedy.choose(question)
-        play_row(state, seat, [question.actions[row]] if isinstance(row, int) else row, chance)
+        play_row(state, seat, answer(greedy, question), chance)
     return found
 
 
@@ -127,26 +125,30 @@ def line(margin: float, matches: Sequence[Sequence[Gain]]) -> str:
     return f"margin {margin:g}: departs in {departs / count:.0%}, gains {mean(means):+.2f}{error} points a decision"
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print the gain with each margin."""
     parser = argparse.ArgumentParser(prog="python -m bench.gains", description=__doc__)
     parser.add_argument("game", choices=list(games()))
-    parser.add_argument("--seats", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=1.0, help="processor seconds of a search")
-    parser.add_argument("--stages", type=int, help="the length of rollouts, if not the recipe's")
-    parser.add_argument(
-        "--samples-for-the-end", type=float, help="samples from which rollouts reach the end; 0: always"
-    )
-    parser.add_argument("--matches", type=int, default=10)
+    parser.add_argument("--seats", type=int, choices=(2, 3, 4, 5), default=2)
+    parser.add_argument("--seconds", type=read_seconds, default=1.0, help="processor seconds of a search")
+    parser.add_argument("--stages", type=read_count, help="the length of rollouts, if not the recipe's")
+    parser.add_argument("--long-samples", type=float, help="samples from which rollouts are long, if not the recipe's")
+    parser.add_argument("--matches", type=read_count, default=10)
     parser.add_argument("--share", type=float, default=0.2, help="of the decisions, those that are searched")
-    parser.add_argument("--samples", type=int, default=200, help="fresh samples that measure a candidate")
+    parser.add_argument("--samples", type=read_count, default=200, help="fresh samples that measure a candidate")
     parser.add_argument("--seed", type=int, default=1, help="of the first match")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(words)
+    if chosen.seats not in find(chosen.game).seat_counts:
+        parser.error(f"{chosen.game} is not played by {chosen.seats}")
+    if not 0 < chosen.share <= 1:
+        parser.error("--share is more than 0, and at most 1")
     changed = chosen.stages, chosen.long_samples
     found = [
         gains_of_match(find(chosen.game), chosen.seats, changed, seed, chosen.share, chosen.seconds, chosen.samples)
         for seed in range(chosen.seed, chosen.seed + chosen.matches)
     ]
+    if not any(found):
+        sys.exit("no decision was searched: take more matches, or a larger --share")
     print(f"{sum(map(len, found))} decisions of {chosen.matches} matches")
     for margin in MARGINS:
         print(line(margin, found))

@@ -54,9 +54,9 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
         actor = state.seats_to_act()[0]
         question = Question(state.observation(actor), state.legal_actions(actor))
         # `greedy` answers in the seat of `search`, too, so that departures from it can be noted.
-        row = greedys = _answer(greedy, question)
+        row = greedys = answer(greedy, question)
         if actor == seat:
-            row = _answer(search, question)
+            row = answer(search, question)
             if search.last is not None and len(question.actions) > 1:
                 decisions += 1
                 rollouts += search.last.rollouts
@@ -96,7 +96,7 @@ def replay(match: Played) -> tuple[float, float]:
         noted = left.pop(str(turn), None)
         if noted is None:
             question = Question(state.observation(actor), state.legal_actions(actor))
-            play_row(state, actor, _answer(greedy, question), chance)
+            play_row(state, actor, answer(greedy, question), chance)
             continue
         if actor != match.seat:
             raise ValueError(f"seat {actor} is to act in turn {turn}, which is noted for seat {match.seat}")
@@ -143,7 +143,8 @@ def opened(game: Game, setup: Setup, seed: int, chance: Chance, openings: int) -
     return state
 
 
-def _answer(bot: HouseBot, question: Question) -> list[Action]:
+def answer(bot: HouseBot, question: Question) -> list[Action]:
+    """Return the actions that a bot plays."""
     row = bot.choose(question)
     return [question.actions[row]] if isinstance(row, int) else list(row)
 
@@ -157,10 +158,10 @@ def main() -> None:
     names = [name for name, game in games().items() if SearchBot.plays(game)]
     parser.add_argument("--games", nargs="*", choices=names, default=names)
     parser.add_argument("--seats", nargs="*", type=int, choices=(2, 3, 4, 5), default=[2, 3, 4, 5])
-    parser.add_argument("--seconds", nargs="*", type=_seconds, default=[0.1, 1.0, 5.0])
-    parser.add_argument("--blocks", type=_count, default=20)
+    parser.add_argument("--seconds", nargs="*", type=read_seconds, default=[0.1, 1.0, 5.0])
+    parser.add_argument("--blocks", type=read_count, default=20)
     parser.add_argument("--change", nargs="*", choices=sorted(CHANGES), default=[""])
-    parser.add_argument("--workers", type=_count, default=2)
+    parser.add_argument("--workers", type=read_count, default=2)
     parser.add_argument("--page", action="store_true", help="play nothing: write the page from the matches played")
     parser.add_argument(
         "--verify", action="store_true", help="play the matches played again, from their rows, and compare"
@@ -186,14 +187,16 @@ def main() -> None:
     write_page(blocks_of(read_matches()))
 
 
-def _seconds(text: str) -> float:
+def read_seconds(text: str) -> float:
+    """Read an option of `search` for an argument of a command."""
     try:
         return float(SearchBot.read_options({"seconds": text})["seconds"])
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def _count(text: str) -> int:
+def read_count(text: str) -> int:
+    """Read a positive number for an argument of a command."""
     try:
         return int(number("it", text, int, 1, 10**6))
     except ValueError as error:

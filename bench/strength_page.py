@@ -10,7 +10,7 @@ from statistics import mean, pvariance, variance
 from bench.matches import ROOT
 from bench.strength_changes import CHANGES
 from bench.strength_plot import Line, Panel, Point, plot
-from bench.strength_results import Blocks, Cell
+from bench.strength_results import Blocks, Cell, Played
 from referee.registry import find
 from referee.verdict.student import half_width, limit
 
@@ -63,7 +63,7 @@ def page(found: dict[Cell, Blocks]) -> str:
 def row_of(cell: Cell, blocks: Blocks) -> str:
     """Return a row of the table."""
     gains = differences(blocks)
-    matches = [match for block in blocks.values() for match in block]
+    matches = matches_in(blocks)
     departs = sum(len(match.departed) for match in matches) / max(1, sum(match.decisions for match in matches))
     first = share_of(blocks)
     low, high = interval(blocks)
@@ -92,15 +92,20 @@ def named(cell: Cell) -> str:
     return f"{find(cell.game).title} | {cell.seats} ({100 / cell.seats:.0f}) | {cell.seconds:g}"
 
 
+def matches_in(blocks: Blocks) -> list[Played]:
+    """Return the matches of all blocks."""
+    return [match for block in blocks.values() for match in block]
+
+
 def rollouts_in(blocks: Blocks) -> float:
     """Return the rollouts of a decision."""
-    matches = [match for block in blocks.values() for match in block]
+    matches = matches_in(blocks)
     return sum(match.rollouts for match in matches) / max(1, sum(match.decisions for match in matches))
 
 
 def share_of(blocks: Blocks) -> float:
     """Return the share of first places."""
-    return mean(match.first for block in blocks.values() for match in block)
+    return mean(match.first for match in matches_in(blocks))
 
 
 def differences(blocks: Blocks) -> list[float]:

@@ -9,7 +9,7 @@ import pytest
 from house_bots.search.yunnan import RECIPE
 from typing_extensions import override
 
-from bench.gains import Gain, gain, gains_of_match, line
+from bench.gains import MARGINS, Gain, gain, gains_of_match, line, main
 from bench.strength_changes import Changed
 from referee.game import Action, Seat, State
 from referee.kit.chance import FastChance
@@ -51,3 +51,27 @@ def test_a_margin_counts_what_it_lets_through_in_all_decisions() -> None:
 @pytest.mark.parametrize("matches", [[[Gain(1.0, 3.0)], [Gain(1.0, 0.0)] * 3]])
 def test_a_match_with_more_decisions_has_more_weight(matches: list[list[Gain]]) -> None:
     assert "gains +0.75" in line(0.0, matches)
+
+
+def test_the_command_prints_the_gain_with_each_margin(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "yunnan --seconds 0.01 --stages 1 --long-samples 50 --matches 2 --share 0.1 --samples 2"
+    main(words.split())
+    first, *margins = capsys.readouterr().out.splitlines()
+    assert first.endswith(" decisions of 2 matches")
+    assert [printed.partition(":")[0] for printed in margins] == [f"margin {margin:g}" for margin in MARGINS]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("yunnan --seconds 0", "seconds must be a number from 0.001 to 3600, not '0'"),
+        ("yunnan --matches 0", "it must be a whole number from 1 to 1000000, not '0'"),
+        ("yunnan --share 2", "--share is more than 0, and at most 1"),
+        ("venezia --seats 5", "venezia is not played by 5"),
+        ("yunnan --share 0.000001 --matches 1", "no decision was searched: take more matches, or a larger --share"),
+    ],
+)
+def test_a_wrong_word_is_answered_in_one_line(words: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words.split())
+    assert why in f"{ended.value.code} {capsys.readouterr().err}"

@@ -140,9 +140,7 @@ class Search:
         until = TO_THE_END if stages >= TO_THE_END else state.stage() + stages + self._deeper
         play_row(state, self._seat, row, chance)
         rollout(state, self._policy, chance, until)
-        values = self._recipe.value(state)
-        own = values.pop(self._seat)
-        points = own - (max(values) + math.fsum(values) / len(values)) / 2
+        points = beyond_rivals(self._recipe.value(state), self._seat)
         over = state.is_over()
         if over and self._recipe.win:
             points += self._recipe.win * _share_beaten(state.ranks(), self._seat)
@@ -171,6 +169,12 @@ class Search:
             return self.rows[0]
         variance = math.fsum((one - mean) ** 2 for one in found) / (len(found) - 1)
         return self.rows[best] if mean > self._recipe.margin * math.sqrt(variance / len(found)) else self.rows[0]
+
+
+def beyond_rivals(values: Sequence[float], seat: Seat) -> float:
+    """Return a seat's value, less the average of its best rival's and of the mean of all rivals'."""
+    rivals = [*values[:seat], *values[seat + 1 :]]
+    return values[seat] - (max(rivals) + math.fsum(rivals) / len(rivals)) / 2
 
 
 def _share_beaten(ranks: Sequence[int], seat: Seat) -> float:
