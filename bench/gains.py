@@ -19,12 +19,11 @@ from statistics import mean, pvariance
 from typing import NamedTuple
 
 from house_bots.search.halving import Search, beyond_rivals
-from house_bots.search.recipe import Recipe
+from house_bots.search.recipe import Recipe, Variant
 from typing_extensions import override
 
 from bench.matches import Question
 from bench.strength import OPENINGS, answer, opened, read_count, read_seconds
-from bench.strength_changes import Changed
 from referee.game import Action, Game, Observation, Seat, State
 from referee.kit.chance import FastChance, LiveChance
 from referee.playout import END, play_row, rollout
@@ -45,7 +44,7 @@ class Gain(NamedTuple):
     """The points that it gains in fresh samples."""
 
 
-class Settings(Changed):
+class Settings(Variant):
     """A recipe with some settings changed."""
 
     def __init__(self, own: Recipe, stages: int | None, long_samples: float | None) -> None:

@@ -6,39 +6,13 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 
-from house_bots.search.recipe import TO_THE_END, Recipe
+from house_bots.search.recipe import TO_THE_END, Recipe, Variant
 from typing_extensions import override
 
 from referee.game import Action, Chance, RolloutPolicy, Seat, State
 
 
-class Changed(Recipe):
-    """A game's own recipe; each subclass changes one part."""
-
-    def __init__(self, own: Recipe) -> None:
-        super().__init__(own.setup, own.policy)
-        self.own = own
-        self.margin = own.margin
-        self.min_samples = own.min_samples
-        self.long_samples = own.long_samples
-        self.long_stages = own.long_stages
-        self.has_secrets = own.has_secrets
-        self.win = own.win
-
-    @override
-    def stages(self, state: State) -> int:
-        return self.own.stages(state)
-
-    @override
-    def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
-        return self.own.candidates(state, seat)
-
-    @override
-    def value(self, state: State) -> list[float]:
-        return self.own.value(state)
-
-
-class WithoutMargin(Changed):
+class WithoutMargin(Variant):
     """The search plays the best mean, without a margin."""
 
     def __init__(self, own: Recipe) -> None:
@@ -46,7 +20,7 @@ class WithoutMargin(Changed):
         self.margin = 0.0
 
 
-class WithoutValue(Changed):
+class WithoutValue(Variant):
     """The value of a position is the score so far."""
 
     @override
@@ -54,7 +28,7 @@ class WithoutValue(Changed):
         return [float(score) for score in state.scores()]
 
 
-class ToTheEnd(Changed):
+class ToTheEnd(Variant):
     """Rollouts go on to the end of the match."""
 
     def __init__(self, own: Recipe) -> None:
@@ -66,7 +40,7 @@ class ToTheEnd(Changed):
         return TO_THE_END
 
 
-class OneStage(Changed):
+class OneStage(Variant):
     """Rollouts stop at the end of the current turn or round."""
 
     def __init__(self, own: Recipe) -> None:
@@ -78,7 +52,7 @@ class OneStage(Changed):
         return 1
 
 
-class HalfOfTheCandidates(Changed):
+class HalfOfTheCandidates(Variant):
     """The first half of the candidates are compared."""
 
     @override
@@ -87,7 +61,7 @@ class HalfOfTheCandidates(Changed):
         return rows[: (len(rows) + 1) // 2]
 
 
-class OwnChance(Changed):
+class OwnChance(Variant):
     """Each rollout has its own chance, so differences between candidates include luck."""
 
     def __init__(self, own: Recipe) -> None:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 import pytest
+from house_bots.search.recipe import Variant
 from house_bots.search.yunnan import RECIPE
 from typing_extensions import override
 
 from bench.gains import MARGINS, Gain, gain, gains_of_match, line, main
-from bench.strength_changes import Changed
 from referee.game import Action, Seat, State
 from referee.kit.chance import FastChance
 from referee.registry import find, shipped_board
@@ -18,7 +18,7 @@ from referee.registry import find, shipped_board
 GAME = find("yunnan")
 
 
-class LastFirst(Changed):
+class LastFirst(Variant):
     """The recipe, but the row to beat is the last of its candidates."""
 
     @override

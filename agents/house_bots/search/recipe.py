@@ -6,6 +6,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
+from typing_extensions import override
+
 from referee.game import Action, RolloutPolicy, Seat, Setup, State
 from referee.playout import END
 
@@ -60,6 +62,36 @@ class Recipe(ABC):
     @abstractmethod
     def value(self, state: State) -> list[float]:
         """Return an estimate of each seat's final points, in a state where a rollout stopped."""
+
+
+class Variant(Recipe):
+    """A recipe like another one; a subclass changes a part of it.
+
+    Attributes:
+        own: the other one.
+    """
+
+    def __init__(self, own: Recipe) -> None:
+        super().__init__(own.setup, own.policy)
+        self.own = own
+        self.margin = own.margin
+        self.min_samples = own.min_samples
+        self.long_samples = own.long_samples
+        self.long_stages = own.long_stages
+        self.has_secrets = own.has_secrets
+        self.win = own.win
+
+    @override
+    def stages(self, state: State) -> int:
+        return self.own.stages(state)
+
+    @override
+    def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
+        return self.own.candidates(state, seat)
+
+    @override
+    def value(self, state: State) -> list[float]:
+        return self.own.value(state)
 
 
 def distinct(rows: Sequence[Sequence[Action]]) -> list[Sequence[Action]]:

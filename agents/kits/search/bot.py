@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from house_bots.process import play_with
 from house_bots.search import SearchBot
-from house_bots.search.recipe import Recipe
+from house_bots.search.recipe import Recipe, Variant
 
 from referee.game import Action, Seat, State
 
@@ -12,19 +12,13 @@ SECONDS = 0.1
 """The processor seconds for a decision."""
 
 
-class MyRecipe(Recipe):
+class MyRecipe(Variant):
     """The recipe of a game, with your changes."""
 
     def __init__(self, own: Recipe) -> None:
         """Take over the policy and the numbers of the game's own recipe."""
-        super().__init__(own.setup, own.policy)
-        self.own = own
+        super().__init__(own)
         self.margin = own.margin
-        self.min_samples = own.min_samples
-        self.long_samples = own.long_samples
-        self.long_stages = own.long_stages
-        self.has_secrets = own.has_secrets
-        self.win = own.win
 
     def stages(self, state: State) -> int:
         """Return the number of turns or rounds in a rollout, counting the current one."""
