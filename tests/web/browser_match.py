@@ -74,6 +74,25 @@ def test_the_viewer_is_drawn_while_the_page_waits_and_is_as_high_as_it_needs(
     assert abs(int(page.locator("#viewer").get_attribute("height")) - inside) < 30
 
 
+def test_a_moment_named_while_the_viewer_is_loaded_again_is_the_one_on_view(
+    page: Any, seen: httpx.Client, played: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = Drawings.ask
+    monkeypatch.setattr(Drawings, "ask", lambda self, record, who: Drawing(done=64, of=300))
+    requests: list[Any] = []
+    page.route("**/replay.html", lambda route: requests.append(route) if requests else route.continue_())
+    page.goto(str(seen.base_url.join(f"/matches/{match_of(played).match}#s=2")))
+    sync_api.expect(page.frame_locator("#viewer").locator("[role=status]")).to_contain_text("64 of 300", timeout=WAIT)
+    requests.append(None)  # from now on, a request waits
+    with page.expect_request("**/replay.html"):
+        pass
+    monkeypatch.setattr(Drawings, "ask", drawn)
+    page.evaluate("location.hash = '#s=3&as=1'")
+    requests.pop().continue_()
+    page.unroute("**/replay.html")
+    sync_api.expect(page.frame_locator("#viewer").locator("#now")).to_contain_text("step 3 of", timeout=WAIT)
+
+
 def test_a_viewer_that_the_browser_has_already_is_shown_again(page: Any, seen: httpx.Client, played: Home) -> None:
     for _ in range(3):
         page.goto("about:blank")

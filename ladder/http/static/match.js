@@ -5,12 +5,18 @@
   const frame = document.getElementById("viewer");
   if (!frame) return;
   const place = frame.src.replace(/#.*/, "");
+  const isLoaded = () => frame.contentDocument?.URL.startsWith(place);
+  let moment = "";
   function show(fragment) {
-    const moment = place + "#embed&" + fragment;
+    moment = place + "#embed&" + fragment;
     // One navigation, never two: the second could end the loading that the first has begun.
-    if (frame.contentDocument?.URL.startsWith(place)) frame.contentWindow.location.replace(moment);
+    if (isLoaded()) frame.contentWindow.location.replace(moment);
     else frame.src = moment;
   }
+  frame.addEventListener("load", () => {
+    // A load that was under way when a moment was named can still end at the moment before it.
+    if (moment && isLoaded()) frame.contentWindow.location.replace(moment);
+  });
   function showMoment() {
     if (!/^#s=\d+(&as=\d+)?$/.test(location.hash)) return;
     show(location.hash.slice(1));
