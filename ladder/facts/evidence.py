@@ -110,7 +110,7 @@ class Evidence:
             {
                 "records_before": records_before or "",
                 "logs_before": logs_before or "",
-                "kept_bots": list(retained.bots),
+                "retained_bots": list(retained.bots),
                 "one_block_of": retained.one_block_of,
             },
         )
@@ -125,7 +125,7 @@ class Evidence:
             join matches on matches.id = results.match
             join blocks on blocks.id = matches.block
             join prunings on results.finished_at < prunings.records_before and blocks.sealed_at <= prunings.at
-            where results.match = ? and not {_RETAINED.format(bots="kept_bots", one_block_of="one_block_of")}
+            where results.match = ? and not {_RETAINED.format(bots="retained_bots", one_block_of="one_block_of")}
             """,  # noqa: S608
             [match_id],
         )

@@ -437,12 +437,12 @@ def _lost(db: sqlite3.Connection, event: Event) -> None:
 
 def _pruning(db: sqlite3.Connection, event: Event) -> None:
     db.execute(
-        "insert into prunings (at, records_before, logs_before, kept_bots, one_block_of) values (?, ?, ?, ?, ?)",
+        "insert into prunings (at, records_before, logs_before, retained_bots, one_block_of) values (?, ?, ?, ?, ?)",
         [
             event["at"],
             event["records_before"] or None,
             event["logs_before"] or None,
-            json.dumps(event["kept_bots"]),
+            json.dumps(event["retained_bots"]),
             event["one_block_of"],
         ],
     )

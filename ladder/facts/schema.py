@@ -228,7 +228,7 @@ create table prunings (
     at text not null,
     records_before text,
     logs_before text,
-    kept_bots text not null,
+    retained_bots text not null,
     one_block_of integer not null
 ) strict;
 create table ratings (
@@ -372,4 +372,4 @@ create table connections (
 """
 VIEWS = tuple(re.findall(r"^create table (\w+)", _VIEWS, re.MULTILINE))
 """The names of the views, each after those to which it refers."""
-LAYOUT = Layout("a ladder", int.from_bytes(b"dogn"), 3, _EVENTS + _VIEWS + _PRIVATE)
+LAYOUT = Layout("a ladder", int.from_bytes(b"dogn"), 4, _EVENTS + _VIEWS + _PRIVATE)

@@ -48,7 +48,7 @@ class TableLimits:
         hosted: the maximum number of authors' bots at all tables: each may use as much memory as on the ladder.
         gone_seconds: the time without a request from its page after which a table is cleared: the page must have been closed.
             Browsers let a hidden page send a request once a minute.
-        kept_seconds: the time for which a finished match is stored.
+        retention_seconds: the time for which a finished match is stored.
         sweep_seconds: the interval of the search for tables to clear.
         news_seconds: the maximum time of a request for news: less than a stopping server waits for open requests.
         waiting: the maximum number of waiting requests for news; others are answered at once.
@@ -57,7 +57,7 @@ class TableLimits:
     laid: Meter = field(default_factory=lambda: Meter(Allowance("tables", 120, 600)))
     hosted: int = 4
     gone_seconds: float = 180.0
-    kept_seconds: float = 7 * 86_400.0
+    retention_seconds: float = 7 * 86_400.0
     sweep_seconds: float = 30.0
     news_seconds: float = 0.8
     waiting: int = 32

@@ -192,11 +192,11 @@ def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
     versions = facts.roster.find_versions(request.bot)
     submitted = facts.roster.submitted_at([version.id for version in versions])
     # They come from its log, which is for its author alone.
-    is_shown_last_words = owns(ladder.caller, versions)
+    sees_last_words = owns(ladder.caller, versions)
     found = [
         (
             condition,
-            _with_last_words(ladder, condition, one) if is_shown_last_words else one,
+            _with_last_words(ladder, condition, one) if sees_last_words else one,
             placed.get(one.version.id),
         )
         for condition in facts.roster.conditions().values()

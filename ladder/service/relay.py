@@ -57,7 +57,7 @@ class Relay:
         self._up: Stream | None = None
         self._open = 0
         """The number of the decision that was put to the bot last."""
-        self._asked_at = 0.0
+        self._sent_at = 0.0
         self._answer: bytes | None = None
         """The bot's answer to it."""
         self._pauses = wait()
@@ -148,7 +148,7 @@ class Relay:
 
     def _ask(self, number: int) -> None:
         self._open, self._answer = number, None
-        self._asked_at = asyncio.get_running_loop().time()
+        self._sent_at = asyncio.get_running_loop().time()
 
     async def _read(self, call: Http2Call) -> None:
         """Forward the bot's messages to the ladder until the bot ends its stream."""
@@ -166,6 +166,6 @@ class Relay:
             return data
         if message.WhichOneof("message") != "choose" or message.choose.decision != self._open:
             return data
-        message.choose.thought_ms = (asyncio.get_running_loop().time() - self._asked_at) * 1000
+        message.choose.thought_ms = (asyncio.get_running_loop().time() - self._sent_at) * 1000
         self._answer = message.SerializeToString()
         return self._answer

@@ -39,7 +39,7 @@ TABLES = 32
 """The default number of concurrent tables: enough for a class. Each takes 40 MB."""
 MAX_OF_ONE = 2
 """The maximum number of a person's tables. By default, one address may have all tables, because a class shares one."""
-MAX_KEPT = 200
+MAX_FINISHED = 200
 """The maximum number of stored matches."""
 STOP_SECONDS = 2.0
 """The time that the process of a table has to end."""
@@ -322,7 +322,7 @@ class OpenTables:
         """
         folder = self._folder / table
         if not _ID.fullmatch(table) or not (folder / VIEW).exists():
-            days = self._limits.kept_seconds / 86_400
+            days = self._limits.retention_seconds / 86_400
             raise NotFound(f"there is no such table, or not any more: matches are kept {days:.0f} days")
         try:
             return read_file(folder / name, 16 * MAX_VIEW_BYTES)
@@ -398,7 +398,7 @@ class OpenTables:
                 shutil.rmtree(folder, ignore_errors=True)
         finished.sort(reverse=True)
         for place, (ended, folder) in enumerate(finished):
-            if place >= MAX_KEPT or time.time() - ended > self._limits.kept_seconds:
+            if place >= MAX_FINISHED or time.time() - ended > self._limits.retention_seconds:
                 shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -94,8 +94,8 @@ def _write_page(file: Path, html: Path, views: Views | None) -> None:
 
     page = make_page(file, find, progress, seats_too=None if views is None else views is Views.ALL)
     write_file(html, page.html)
-    views_shown = f"what spectators and {page.seats} seats saw" if page.seats else "what spectators saw"
-    err.print(f"{html}: {page.steps} steps, {views_shown}, {len(page.html.encode()) / 1000:.0f} KB", soft_wrap=True)
+    seen_by = f"what spectators and {page.seats} seats saw" if page.seats else "what spectators saw"
+    err.print(f"{html}: {page.steps} steps, {seen_by}, {len(page.html.encode()) / 1000:.0f} KB", soft_wrap=True)
     err.print(f"look at {html}{page.moment}", soft_wrap=True)
     if page.broken:
         raise ReplayError(f"{file}: {page.broken}; the page ends there and says so")

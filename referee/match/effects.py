@@ -98,7 +98,7 @@ class Decision:
         played: the actions since the seat's last decision that it may know.
         dropped: the reason why the rest of its last answer was not played; empty if all of it was.
         put_at: when the machine put the question, in seconds.
-        asked_at: when the question was handed to the transport, in seconds; `put_at` until then.
+        sent_at: when the question was handed to the transport, in seconds; `put_at` until then.
         is_sent: whether the question has been handed to the transport.
         budget: the time that the decision may take, in seconds, without the window.
         bank: the seat's bank when the question was put, in seconds.
@@ -112,7 +112,6 @@ class Decision:
         "_observation",
         "_state",
         "actions",
-        "asked_at",
         "bank",
         "budget",
         "dropped",
@@ -123,6 +122,7 @@ class Decision:
         "previous",
         "put_at",
         "seat",
+        "sent_at",
         "window",
         "window_deadline",
     )
@@ -149,7 +149,7 @@ class Decision:
         self.played = played
         self.dropped = dropped
         self.put_at = now
-        self.asked_at = now
+        self.sent_at = now
         self.is_sent = False
         # `ask` adds the increment, so it comes before the bank is read, which the seat sees.
         self.budget = clock.ask()
@@ -172,12 +172,12 @@ class Decision:
     def ends_with_window(self) -> bool:
         """True if the window closes before or together with the seat's own time."""
         # If both end together, the window counts: its end costs no strike.
-        return self.window is not None and self.window_deadline <= self.asked_at + self.budget
+        return self.window is not None and self.window_deadline <= self.sent_at + self.budget
 
     @property
     def deadline(self) -> float:
         """The time limit of the decision: the end of the seat's own time, or of the window."""
-        return self.window_deadline if self.ends_with_window else self.asked_at + self.budget
+        return self.window_deadline if self.ends_with_window else self.sent_at + self.budget
 
 
 # --- effects ------------------------------------------------------------------------------------------

@@ -186,7 +186,7 @@ class MatchMachine:
         # A question is handed over again to a seat that comes back, but its time has begun.
         if decision is not None and decision.number == number and not decision.is_sent:
             decision.is_sent = True
-            decision.asked_at = min(now, decision.put_at + MAX_SENDING_SECONDS)
+            decision.sent_at = min(now, decision.put_at + MAX_SENDING_SECONDS)
 
     def lagged(self, seconds: float, now: float) -> None:
         """Record that the referee was late by `seconds` until `now`. No deadline moves."""
@@ -331,7 +331,7 @@ class MatchMachine:
         player = self._seats[decision.seat]
         player.open = None
         # `waited` is an upper bound, so `arrived` may be before the question.
-        charged, wall = max(0.0, arrived - decision.asked_at), now - decision.put_at
+        charged, wall = max(0.0, arrived - decision.sent_at), now - decision.put_at
         # At least the time given back, so that `wall - lag <= charged` holds (`Timing`).
         lag = max(min(decision.lag, wall), wall - charged)
         # The charge is rounded as in the record, to the microsecond, so that the bank can be recomputed from the

@@ -108,7 +108,7 @@ ENTRIES: dict[str, dict[str, type]] = {
     "void": {"at": str, "match": str, "attempt": int, "given_up": bool, "reason": str},
     "seed": {"at": str, "block": int, "seed": int},
     "lost": {"at": str, "match": str},
-    "pruning": {"at": str, "records_before": str, "logs_before": str, "kept_bots": list, "one_block_of": int},
+    "pruning": {"at": str, "records_before": str, "logs_before": str, "retained_bots": list, "one_block_of": int},
     "checkpoint": {"at": str, "entries": int, "hash": str, "signature": str},
 }
 """The entries of a line of each type, besides its type and hash; `docs/audit_log.md` explains them."""
@@ -409,7 +409,7 @@ class Book:
             raise Wrong(f"its outcome is {entry['outcome']!r}, not one of {', '.join(_QUALIFICATIONS)}")
 
     def _pruning(self, entry: dict[str, Any]) -> None:
-        for bot in entry["kept_bots"]:
+        for bot in entry["retained_bots"]:
             self._check_bot(bot)
         for name in ("records_before", "logs_before"):
             if entry[name]:

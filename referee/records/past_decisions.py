@@ -257,7 +257,7 @@ class _Again:
         closings = self._closings[decision.seat]
         charged, wall, lag = (closings[0][key] / 1000 if closings else 0.0 for key in _TIMES)
         # Rounding must not make an answer at the last moment too late.
-        decision.asked_at, decision.put_at, decision.lag = end - charged + 1e-9, end - wall, lag
+        decision.sent_at, decision.put_at, decision.lag = end - charged + 1e-9, end - wall, lag
 
     # effects, from the machine
 

@@ -11,7 +11,7 @@ from referee.match.plan import MatchPlan
 from referee.records.record import RecordLine
 from referee.registry import shipped_board
 
-MAX_SHOWN = 40
+MAX_WIDTH = 40
 """The maximum number of characters to show of a board's entry."""
 _HEADER = ("match id", "options", "clock", "names", "seed commitment")
 """The header's claims about the setup of the match; a file does not prove when it was written."""
@@ -59,7 +59,7 @@ def _differences(board: Any, shipped: Any, place: str) -> Iterator[str]:
 
 def _quoted(value: Any) -> str:
     text = "missing" if value is None else json.dumps(value)
-    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
+    return text if len(text) <= MAX_WIDTH else text[: MAX_WIDTH - 3] + "..."
 
 
 def note_claims(claims: dict[str, list[int]], line: RecordLine) -> None:

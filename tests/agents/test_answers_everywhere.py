@@ -30,7 +30,7 @@ IDS = [f"{name}-{game.name}" for name, game in PAIRS]
 
 RANDOM_SHARES = (0.03, 0.15, 0.5, 1.0)
 """How much of a match is played at random among the bot's own actions."""
-ASKED_IN_RANDOM_PLAY = 0.2
+SHARE_IN_RANDOM_PLAY = 0.2
 """How often the bot is asked although its answer is not played."""
 MATCHES, ANSWERS = 8, 160
 """What the default run plays: matches for each bot and game, and answers in each match at most."""
@@ -79,7 +79,7 @@ def play_mixed(name: str, game: Game, seed: int, most: int) -> int:
         legal = state.legal_actions(seat)
         at_random = dice.random() < share
         row = [dice.choice(legal)]
-        if len(legal) > 1 and (not at_random or dice.random() < ASKED_IN_RANDOM_PLAY):
+        if len(legal) > 1 and (not at_random or dice.random() < SHARE_IN_RANDOM_PLAY):
             try:
                 chosen = answer(bots[seat], state, seat)
             except Exception as error:

@@ -142,11 +142,12 @@ def identifiers(source: str) -> Iterator[tuple[int, str]]:
 
 
 def bad_identifiers(path: str, source: str) -> list[str]:
-    """Return the identifiers of a file that are nothing but a bad word, with their lines."""
+    """Return the identifiers of a file that are nothing but a bad word, or a constant that has one, with their lines."""
     return [
         f"{path}:{line}: {name}"
         for line, name in identifiers(source)
-        if BAD_IDENTIFIER.fullmatch(name) and not (name.strip("_").lower() == "turns" and GAMES.match(path))
+        if BAD_IDENTIFIER.fullmatch(name) or (name.isupper() and BAD_WORD.search(name))
+        if not (re.search(r"(?:^|_)turns_*$", name, re.I) and GAMES.match(path))
     ]
 
 
@@ -234,6 +235,7 @@ def test_it_finds_what_it_should_find() -> None:
         ("one = {'kept': 1, **{'told': 2}}", {"kept", "told"}),
         ("TURNS = {turn for turns in x}", {"TURNS", "turns"}),
         ("told_apart = asks('told').returns", set()),
+        ("_MAX_KEPT = kept_at", {"_MAX_KEPT"}),
     ],
 )
 def test_it_finds_each_kind_of_identifier(source: str, found: set[str]) -> None:

@@ -21,7 +21,7 @@ from sqlite_utils import Database
 from ladder.archive.recompute import compare, repair
 from ladder.facts.rebuilt import Rebuilt
 from ladder.facts.results import Tally
-from ladder.facts.schema import VIEWS
+from ladder.facts.schema import LAYOUT, VIEWS
 from ladder.facts.standings import KILLS_WORKERS, SUSPENDED_AFTER, Status, statuses
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
@@ -412,7 +412,7 @@ OLD = (
 def test_a_ladder_of_another_layout_is_refused_in_one_line_and_stays_as_it_is(tmp_path: Path) -> None:
     ladder(tmp_path).close()
     for change, message in (
-        ("pragma user_version = 4", "was made by a newer version of Dogana; update this one"),
+        (f"pragma user_version = {LAYOUT.version + 1}", "was made by a newer version of Dogana; update this one"),
         ("pragma user_version = 1", OLD),
         (
             "pragma application_id = 0; create table _sqlite_migrations (name text)",

@@ -182,13 +182,13 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], str]] = {
     ),
     "the records of a stranger are kept": (
         lambda entries: entries.append(
-            {"type": "pruning", "at": AT, "records_before": AT, "logs_before": "", "kept_bots": ["eve"], "one_block_of": 0}
+            {"type": "pruning", "at": AT, "records_before": AT, "logs_before": "", "retained_bots": ["eve"], "one_block_of": 0}
         ),
         "it has bot 'eve', which was never taken in",
     ),
     "a pruning of no time": (
         lambda entries: entries.append(
-            {"type": "pruning", "at": AT, "records_before": "x", "logs_before": "", "kept_bots": [], "one_block_of": 0}
+            {"type": "pruning", "at": AT, "records_before": "x", "logs_before": "", "retained_bots": [], "one_block_of": 0}
         ),
         "is no time in UTC",
     ),

@@ -74,8 +74,8 @@ async def test_an_agent_joins_and_plays_while_300_streams_do_not_join(connection
         async with channels(address, connections) as hostile:
             streams = [play_stream(hostile[number % connections]) for number in range(FLOOD)]
             await until(lambda: sum(stream.done() for stream in streams) == FLOOD - MAX_WAITING_PER_PEER)
-            crowded_out = [stream for stream in streams if stream.done()]
-            codes = {await stream.code() for stream in crowded_out}
+            displaced = [stream for stream in streams if stream.done()]
+            codes = {await stream.code() for stream in displaced}
             # HTTP/2 itself refuses what one connection opens before it has heard how many it may.
             assert codes - {grpc.StatusCode.UNAVAILABLE} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
             bot = await room.agent(address=address)

@@ -72,9 +72,9 @@ class TestClock:
         table = cargo_noir("0+10/10")
         [second] = [effect.decision for effect in table.match.choose(0, 1, 0, table.now) if isinstance(effect, Ask)]
         table.match.sent(0, 1, table.now + 0.03)
-        assert (second.is_sent, second.asked_at) == (False, table.now)
+        assert (second.is_sent, second.sent_at) == (False, table.now)
         table.match.sent(0, 2, table.now + 0.05)
-        assert (second.is_sent, second.asked_at) == (True, table.now + 0.05)
+        assert (second.is_sent, second.sent_at) == (True, table.now + 0.05)
 
     def test_a_question_may_be_handed_over_after_its_decision_was_closed_and_none_is_open(self) -> None:
         table = cargo_noir("0+10/10")

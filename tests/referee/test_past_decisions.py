@@ -36,7 +36,7 @@ def found(name: str) -> Game:
 
 def sent(table: Table, decision: Decision) -> pb.Decide:
     """What the seat is sent for a decision, parsed."""
-    data = wire.decide(codec(table.match.plan.game), decision, True, decision.asked_at)
+    data = wire.decide(codec(table.match.plan.game), decision, True, decision.sent_at)
     return pb.RefereeMessage.FromString(data).decide
 
 
@@ -99,7 +99,7 @@ def rough(plan: MatchPlan, dice: random.Random, trouble: float, most: int = 4) -
             make_trouble(table, dice, seat)
             continue
         decision = table.open[seat]
-        waited = dice.random() * min(0.05, table.now - decision.asked_at)
+        waited = dice.random() * min(0.05, table.now - decision.sent_at)
         table.match.lagged(dice.random() * 0.01, table.now)
         table.answer(seat, row(dice, table.match.state, seat, decision.actions, most), waited=waited)
     return table

@@ -615,7 +615,7 @@ def test_finished_matches_are_kept_for_some_days_and_not_too_many(home: Home) ->
         assert response.status_code == 200
         assert "person" in response.text
         assert "you (seat" not in response.text
-    with browsing(home, TABLES, limits=limited(kept_seconds=0.0)) as client:
+    with browsing(home, TABLES, limits=limited(retention_seconds=0.0)) as client:
         assert client.get(table.path).status_code == 404
         assert client.get(f"{table.path}/record.jsonl").status_code == 404
 

@@ -33,7 +33,7 @@ MAX_SLACK: Final = 6
 """The maximum number of coins beyond a stake that count."""
 BID_STAKE: Final = 0.23
 """Subtracted for each coin of the stake."""
-BID_CROWD: Final = 0.55
+BID_RIVALS: Final = 0.55
 """Subtracted for each rival: the more rivals, the less likely each of them is to bid."""
 
 _CASINO: Final = 0
@@ -136,7 +136,7 @@ class PortPlan:
             if coins > stake:
                 slack = min(coins - stake, MAX_SLACK)
                 gain = self._gains[place]
-                odds = BID_ODDS + BID_GAIN * gain + BID_SLACK * slack - BID_STAKE * stake - BID_CROWD * rivals
+                odds = BID_ODDS + BID_GAIN * gain + BID_SLACK * slack - BID_STAKE * stake - BID_RIVALS * rivals
                 chance /= 1 + math.exp(min(odds, 50.0))  # 50: the exponential stays finite
         self._chances[stake] = chance
         return chance

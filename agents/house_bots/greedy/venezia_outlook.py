@@ -14,8 +14,8 @@ from referee.games.venezia.table import NONE, Table
 
 HOLD = 0.45  # worth of a majority in a later round, as a share of its worth now: pigeons stay, but rivals react
 HELD_ROUNDS = 2  # the number of later rounds in which it may hold
-KEPT_PIGEON = 0.45  # worth of a pigeon that can be laid in the next round
-KEPT_ROUND = 0.15  # the addition for each further round
+UNLAID_PIGEON = 0.45  # worth of a pigeon that can be laid in the next round
+UNLAID_ROUND = 0.15  # the addition for each further round
 BORN = 1.7  # births to one pigeon on an empty Piazza in a round
 RECOVERY = 0.7  # worth of San Giorgio Maggiore if it can bring a card back
 LAID = 0.7  # share of its reserve that a rival lays on districts
@@ -145,7 +145,7 @@ class View:
     def reserve_value(self, passed: int = 0) -> float:
         """Return the points for a pigeon in the reserve after this round, or after `passed` more."""
         left = self.left - passed
-        return KEPT_PIGEON + KEPT_ROUND * (left - 1) if left > 0 else 0.0
+        return UNLAID_PIGEON + UNLAID_ROUND * (left - 1) if left > 0 else 0.0
 
     def newborn(self, seat: Seat) -> int:
         """Return the expected number of births to a seat's pigeons on the Piazza."""

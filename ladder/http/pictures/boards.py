@@ -29,7 +29,7 @@ from referee.records.verify import Replay
 from referee.records.viewpoint import Viewpoint
 from referee.registry import find
 
-MAX_KEPT = 64
+MAX_PICTURES = 64
 """The number of cached pictures."""
 RECENT = 8
 """The number of a game's latest matches from which one is chosen."""
@@ -43,7 +43,7 @@ class Boards:
         self._ask = ask
         self._limits = limits
         self._threads = Threads(1)
-        self._pictures = LRUCache[tuple[str, bytes], PreparedResponse](MAX_KEPT)
+        self._pictures = LRUCache[tuple[str, bytes], PreparedResponse](MAX_PICTURES)
 
     def routes(self) -> list[Route]:
         """Return the routes."""

@@ -92,7 +92,7 @@ class _Job:
     record: bytes
     who: str
     drawing: Drawing
-    asked_at: float
+    requested_at: float
     failed_at: float = 0.0
 
 
@@ -189,7 +189,7 @@ class Drawings:
             for old in [old for old, job in self._jobs.items() if self._is_past(job)]:
                 del self._jobs[old]
             if name in self._jobs:
-                self._jobs[name].asked_at = self._now()
+                self._jobs[name].requested_at = self._now()
             waiting = [other for other, _ in self._next()]
             if name not in self._jobs:
                 theirs = sum(self._jobs[other].who == who for other in waiting)
@@ -231,7 +231,9 @@ class Drawings:
         now = self._now()
         left = [(name, job) for name, job in self._jobs.items() if not job.failed_at]
         # A stable order: requests keep theirs within each group.
-        return sorted(left, key=lambda one: (one[0] != self._drawn, now - one[1].asked_at > self._limits.left_seconds))
+        return sorted(
+            left, key=lambda one: (one[0] != self._drawn, now - one[1].requested_at > self._limits.left_seconds)
+        )
 
     def _is_past(self, job: _Job) -> bool:
         """Return True if a page may be drawn again that could not be drawn."""

@@ -55,7 +55,7 @@ from referee.kit.svg import (
 )
 
 _SECTOR_WIDTH, _SECTOR_HEIGHT, _CARD_WIDTH, _CARD_HEIGHT = 316, 164, 99, 84
-_COAST, _ROW_SHOWN = 234, 20
+_COAST, _MAX_ROW = 234, 20
 
 Places = dict[Location, tuple[float, float]]
 """The centre of each location's box on the map."""
@@ -295,7 +295,7 @@ def _city(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, x
         _sign(side, Location.V, width - 50, (width - 44, 14)),
         lighthouse(width - 19, 16),
     ]
-    spaces = side.row[:_ROW_SHOWN]  # more spaces than the seats have houses
+    spaces = side.row[:_MAX_ROW]  # more spaces than the seats have houses
     columns = max(5, -(-len(spaces) // 2))
     step = (width - 12) / columns
     for at, space in enumerate(spaces):

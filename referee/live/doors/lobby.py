@@ -63,9 +63,9 @@ class Lobby:
         finally:
             self._leave(peer, reading)
             # Before the cancel below, which would look the same.
-            crowded_out = reading.cancelled()
+            is_displaced = reading.cancelled()
             reading.cancel()
-        if crowded_out:
+        if is_displaced:
             await call.abort(
                 grpc.StatusCode.RESOURCE_EXHAUSTED, "too many streams that have not joined; send Join at once"
             )

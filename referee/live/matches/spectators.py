@@ -65,8 +65,8 @@ class Showing:
 
     def _open(self, spectator: _Spectator, driver: MatchDriver) -> None:
         def take(happened: Happened) -> None:
-            if not spectator.is_shown:
-                spectator.is_shown = True
+            if not spectator.is_joined:
+                spectator.is_joined = True
                 message = wire.first_happened(driver.plan, driver.codec, happened, spectator.labels)
                 spectator.waiting.append(message.SerializeToString())
             else:
@@ -114,7 +114,7 @@ class _Spectator:
 
     Attributes:
         labels: True to send actions with a text.
-        is_shown: True when the first message, with the state of the match, has been queued.
+        is_joined: True when the first message, with the state of the match, has been queued.
         waiting: the queue of messages.
         news: set when there are messages, or the match is over.
         leave: ends the watching.
@@ -122,7 +122,7 @@ class _Spectator:
 
     def __init__(self, labels: bool) -> None:
         self.labels = labels
-        self.is_shown = False
+        self.is_joined = False
         self.waiting: deque[bytes] = deque()
         self.news = asyncio.Event()
         self.leave: Callable[[], None] = lambda: None

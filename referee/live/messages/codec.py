@@ -23,7 +23,7 @@ from google.protobuf.message_factory import GetMessageClass
 from referee.game import Action, Game, Observation, kind
 
 _ANY_PREFIX = "type.googleapis.com/"
-_MAX_KEPT = 20_000  # serialised actions in the cache
+_MAX_CACHED = 20_000  # serialised actions in the cache
 
 
 class CodecError(ValueError):
@@ -91,7 +91,7 @@ class Codec:
 
     def _part(self, name: str, entry: Any) -> bytes:
         part: bytes = self._observation(**{name: [self._write_part[name](entry)]}).SerializeToString()
-        if len(self._parts[name]) >= _MAX_KEPT:
+        if len(self._parts[name]) >= _MAX_CACHED:
             self._parts[name].clear()
         self._parts[name][entry] = part
         return part
@@ -118,7 +118,7 @@ class Codec:
         name = kind(type(action))
         message = self._action(**{name: self._write_action[type(action)](action)})
         entry = self._action_list(actions=[message]).SerializeToString()
-        if len(self._entries) < _MAX_KEPT:
+        if len(self._entries) < _MAX_CACHED:
             self._entries[action] = entry
         return entry
 

@@ -103,7 +103,7 @@ def clock(decision: Decision, now: float) -> pb.Clock:
     window = None if decision.window is None else max(0.0, decision.window_deadline - now)
     previous = decision.previous or Timing(0.0, 0.0, 0.0)
     return pb.Clock(
-        bank_ms=max(0.0, decision.bank - (now - decision.asked_at)) * 1000,
+        bank_ms=max(0.0, decision.bank - (now - decision.sent_at)) * 1000,
         budget_ms=max(0.0, decision.deadline - now) * 1000,
         window_ms=None if window is None else window * 1000,
         charged_ms=previous.charged * 1000,
@@ -113,7 +113,7 @@ def clock(decision: Decision, now: float) -> pb.Clock:
 
 
 def decide(codec: Codec, decision: Decision, labels: bool, now: float) -> bytes:
-    """Return a question at the time `now`; for a seat that has reconnected, that is later than `decision.asked_at`."""
+    """Return a question at the time `now`; for a seat that has reconnected, that is later than `decision.sent_at`."""
     return pb.RefereeMessage(
         decide=pb.Decide(
             decision=decision.number,

@@ -149,7 +149,7 @@ class AgentSeat:
         self.no_pondering: NoPondering | None = None
         self.network: KeyValues | None = None
         self.early_fault: Fault | None = None
-        self._asked_at = 0.0
+        self._sent_at = 0.0
         self._driver: Driver | None = None
         self._stream: _Stream | None = None
         self._allowance = MESSAGES_AT_FIRST
@@ -175,13 +175,13 @@ class AgentSeat:
         if self.no_pondering is not None:
             self.no_pondering.wake()
         # A seat that comes back sees the time that is left; for a new question, time has not begun.
-        now = asyncio.get_running_loop().time() if decision.is_sent else decision.asked_at
+        now = asyncio.get_running_loop().time() if decision.is_sent else decision.sent_at
         data = wire.decide(driver.codec, decision, self._stream.labels, now)
         self._stream.send(data, lambda: self._sent(driver, decision))
 
     def _sent(self, driver: Driver, decision: Decision) -> None:
         driver.sent(self.seat, decision.number)
-        self._asked_at = asyncio.get_running_loop().time()
+        self._sent_at = asyncio.get_running_loop().time()
 
     def reject(self, reject: Reject) -> None:
         """Send a refusal."""
@@ -295,7 +295,7 @@ class AgentSeat:
             self._rest_unless_deciding()
 
     def _note_network(self, thought_ms: float) -> None:
-        took_ms = (asyncio.get_running_loop().time() - self._asked_at) * 1000
+        took_ms = (asyncio.get_running_loop().time() - self._sent_at) * 1000
         if 0 <= thought_ms <= took_ms:  # an agent may report anything
             known = self.network or KeyValues(0, 0.0)
             self.network = KeyValues(known.count + 1, known.total + took_ms - thought_ms)
