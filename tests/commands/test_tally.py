@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -62,6 +63,22 @@ def test_without_rotation_each_match_is_evidence() -> None:
     assert "2 matches, mean and 95 % interval " in table
     assert "block" not in table
     assert "50.0% (9.5% to 90.5%)" in table
+
+
+def test_what_put_a_player_out_is_counted_for_it_in_whatever_seat_it_was() -> None:
+    tally = SeriesStatistics(["strong", "weak"], 2)
+    for turn, seat, outcome in (
+        (0, 1, Outcome.CRASH),
+        (1, 0, Outcome.TIMEOUT),
+        (0, 1, Outcome.CRASH),
+        (1, 0, Outcome.PLAYED),
+    ):
+        result = won_by(1 - seat, f"{turn}{outcome}")
+        seats = [replace(one, outcome=outcome) if one.seat == seat else one for one in result.seats]
+        tally.add(replace(result, seats=tuple(seats)), turn)
+    assert tally.with_outs == 3
+    rows = [line for line in printed(tally).split("│") if "crash" in line or "timeout" in line]
+    assert rows == [" 2 crash, 1 timeout "]
 
 
 def test_intervals_are_those_of_the_textbook() -> None:

@@ -72,6 +72,7 @@ async def test_a_match_that_is_played_in_one_go_is_shown_whole_to_all_who_have_w
         first, *_, last = reader.read
         assert first.clock.bank_ms == 60_000
         assert first.board.fields
+        assert not any(later.board.fields or later.options for later in reader.read[1:]), "once is enough"
         assert not first.played.seats
         assert last.game_over.digest == report.result.digest
         assert [now.score for now in last.seats_now] == [seat.score for seat in report.result.seats]
