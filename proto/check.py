@@ -2,7 +2,7 @@
 
 python proto/check.py              report every problem, one line each; exit with status 1 if there is one
 python proto/check.py --write      format the .proto files, and write the protocol pages from their comments
-python proto/check.py --release    make the present messages the baseline for later compatibility checks
+python proto/check.py --release    make the current messages the baseline for later compatibility checks
 
 buf does the first two by the rules in `proto/buf.yaml`. The released messages are the image `proto/released.binpb`.
 """
@@ -46,7 +46,7 @@ PAGES = {
         "The messages between a referee and an agent, whatever the game.",
         (
             "[writing_a_bot.md](writing_a_bot.md) explains their use.",
-            "The messages of each game are in `proto/dogana/games/<game>/v1/<game>.proto`, with a comment on everything.",
+            "The messages of each game are in `proto/dogana/games/<game>/v1/<game>.proto`, with a comment on every item.",
         ),
     ),
     "dogana/v1/ladder.proto": ProtoPage(
@@ -55,7 +55,7 @@ PAGES = {
         "The stream by which bots at home take part in a served ladder.",
         (
             "[bots_at_home.md](bots_at_home.md) explains its use.",
-            "All other questions go by HTTP: [pages.md](pages.md#for-programs).",
+            "All other requests go by HTTP: [pages.md](pages.md#for-programs).",
         ),
     ),
 }
@@ -220,7 +220,7 @@ def _real_oneofs(message: DescriptorProto) -> list[Any]:
 
 # --- walking a file ---------------------------------------------------------------------------------------------
 
-# The places of items, as field numbers of descriptor.proto: the messages, enums and services of a file, ...
+# The parts of the paths of items, as field numbers of descriptor.proto: the messages, enums and services of a file, ...
 _MESSAGE, _ENUM, _SERVICE = 4, 5, 6
 # ... the fields, inner messages and inner enums of a message, the values of an enum, and the methods of a service.
 _FIELD, _NESTED, _NESTED_ENUM, _VALUE, _METHOD = 2, 3, 4, 2, 2
@@ -234,7 +234,7 @@ class Item(NamedTuple):
         kind: one of these kinds.
         name: its full name.
         described: its descriptor.
-        path: its place in the file, as in `SourceCodeInfo.Location.path`.
+        path: its path in the file, as in `SourceCodeInfo.Location.path`.
     """
 
     file: FileDescriptorProto
@@ -293,7 +293,7 @@ def _enum_items(
 
 
 def page(files: FileDescriptorSet, name: str) -> str:
-    """Return the page of a .proto file of `PAGES`: every service, message and enum with its comments."""
+    """Return the page of a .proto file in `PAGES`: every service, message and enum with its comments."""
     made = PAGES[name]
     lines = [
         f"# {made.title}",
@@ -345,9 +345,9 @@ def _method(method: Any) -> str:
 
 
 def main(folder: Path = PROTO, released: Path = RELEASED) -> None:
-    """Run the action on the command line (see the module's text) on the messages in `folder`, released as in `released`."""
+    """Run the action named on the command line (see above) on the messages in `folder`, whose baseline is `released`."""
     if sys.argv[1:] == ["--write"]:
-        # First, since the pages are written from the comments as they are formatted.
+        # First, since the pages are written from the formatted comments.
         buf("format", folder, "--write")
         present = load(folder)
         for name, made in PAGES.items():

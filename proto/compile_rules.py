@@ -1,9 +1,9 @@
 """Compile the rules and the house bots with mypyc, into a copy of the sources: `python proto/compile_rules.py FOLDER`.
 
-With names of games behind the folder, only these games and their house bots are compiled again.
+If names of games follow the folder, only these games and their house bots are compiled again.
 
-`hatch_hook.py` does so for a wheel, `make compiled` for the tests. A checkout is refused: edits to its sources would
-have no effect, because Python would import the compiled modules beside them.
+`hatch_hook.py` runs this for a wheel, and `make compiled` for the tests. A checkout is refused: edits to its sources
+would have no effect, because Python would import the compiled modules beside them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PURE = (
     "problems",
     "spots",
 )
-"""The name prefixes of modules that stay pure Python: play does not run through them, or others make their values."""
+"""The name prefixes of modules that stay pure Python: matches do not run their code, or other modules make their values."""
 
 Group = tuple[list[str], str]
 """The files of one library, and its name."""
@@ -54,7 +54,7 @@ def compile_rules(root: Path, games: Sequence[str] = ()) -> None:
 
     Args:
         root: the folder.
-        games: the games to compile again; empty for all, and the contract.
+        games: the games to compile again; if empty, everything is compiled, including the contract.
     """
     import setuptools  # mypyc checks whether this was imported
     from mypyc.build import mypycify

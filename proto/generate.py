@@ -1,6 +1,6 @@
 """Build the Python messages and gRPC stubs from the .proto files: `python proto/generate.py`.
 
-They are built, never committed: `pip install` runs this through `proto/hatch_hook.py`, a working copy through `make proto`.
+They are built, never committed: `pip install` runs this through `proto/hatch_hook.py`, and `make proto` in a working copy.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def generate(sources: Path, target: Path) -> None:
     files = sorted((sources / target.name).rglob("*.proto"))
     services = [file for file in files if re.search(r"^service ", file.read_text(), re.MULTILINE)]
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Beside the target, since a rename does not lead to another file system.
+    # Beside the target, since a rename cannot move a folder to another file system.
     with _locked(target.parent), tempfile.TemporaryDirectory(dir=target.parent, prefix=".proto-") as scratch:
         folders = [sources, Path(str(resources.files("grpc_tools") / "_proto"))]
         common = ["protoc", *(f"-I{folder}" for folder in folders)]

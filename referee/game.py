@@ -1,7 +1,7 @@
 """The contract that every game fulfils.
 
 A game is a pure state machine: no clock, no files, no randomness of its own, no protobuf, no output. It is one folder below
-`referee/games/` and one .proto file, both named after the game. Nothing outside of them knows its rules or mentions its name.
+`referee/games/` and one .proto file, both named after the game. Nothing outside them knows its rules or mentions its name.
 `docs/adding_a_game.md` builds a game step by step.
 
 Words
@@ -18,7 +18,7 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
  1. While a match is not over, `seats_to_act` names at least one seat; once it is over, none. It names several seats
     where the rules let them decide simultaneously. The state that results does not depend on the order in which their
     actions are applied, unless the rules say so (`Game.order_matters`).
- 2. `legal_actions(seat)` is, for a seat to act, never empty, complete, without duplicates, within `Game.max_actions`,
+ 2. For a seat to act, `legal_actions(seat)` is complete, never empty, without duplicates, within `Game.max_actions`,
     and in the order that the rules give; for any other seat it is empty. Calling it changes nothing. Labels (`label`)
     within a list are all different.
  3. `apply(seat, action, chance)` accepts exactly the actions of that list. Anything else raises `IllegalAction`, which
@@ -26,7 +26,7 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
  4. `apply` is deterministic: equal states, actions and draws give equal states. Whatever chance it needs it draws from
     `chance`. A state holds no generator, so nobody can read the future from a copy.
  5. `clone` returns an equal state with every field. It shares no list, dictionary or set with the original.
- 6. A state survives `to_json` and `Game.read_state`: the position format of tests, bug reports and people.
+ 6. A state survives `to_json` and `Game.read_state`. Tests, bug reports and people write positions in that format.
  7. `problems` is empty in every state that can be reached.
  8. Every match ends within `Game.max_decisions` decisions, whatever the agents play.
  9. `default_action(seat)` is legal at every decision. The rules (not a bot) play it for a seat that is out of the match
@@ -40,8 +40,8 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
      that seat does, and the observations of the others change only by what the rules make public. Whatever a seat
      plans, the others and spectators receive the same bytes until it has committed (`referee/contract/secrecy.py`).
  14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple
-     `seats` whose entries carry each seat's `rank`, equal to `ranks`: tie-breaks are in one place. Spectators, too,
-     know scores and who acts.
+     `seats` whose entries carry each seat's `rank`, equal to `ranks`: no observer applies tie-breaks. Spectators, too,
+     know the scores and the seats to act.
  15. Actions and observations mirror the game's messages name by name (`referee/live/messages/codec.py` converts).
  16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
  17. No position makes a game raise: whatever a document contains, `Game.read_state` and `problems` raise nothing. A
@@ -52,7 +52,7 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
  19. Every spot that `Game.spots` names for a legal action is in the picture of its seat's observation.
  20. `stage` never falls while a match goes on. Every sample has the stage of the state that was observed.
 
-Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared once
+Speed matters: search bots depend on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared once
 (docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks. They can
 be compiled (docs/decisions/0032-compiled-rules.md). `mypyc_attr` marks the exceptions: interpreted classes may inherit
 from a class, or a class stays interpreted, because it is pickled or its speed does not matter.
@@ -98,7 +98,7 @@ class Stream(Protocol):
         ...
 
     def permutation(self, n: int) -> list[int]:
-        """Draw an order of the integers from 0 to n - 1 uniformly."""
+        """Draw a permutation of the integers from 0 to n - 1 uniformly."""
         ...
 
 
@@ -106,11 +106,11 @@ class Chance(Protocol):
     """All chance in a match, as named streams.
 
     Each stream of a live match is derived from the match's seed and the stream's name alone. So a draw from one stream
-    never changes what another gives, and matches with the same seed stay comparable when seats change bots.
+    never changes the draws of another, and matches with the same seed stay comparable when the bots change seats.
     """
 
     def stream(self, name: str) -> Stream:
-        """Return the stream of that name. Cheap; draw from it at once, do not keep it."""
+        """Return the stream of that name. This is cheap: draw from the stream at once, and do not keep it."""
         ...
 
 
@@ -194,7 +194,7 @@ class Board:
 
 
 class SetupError(DoganaError):
-    """Raised if the number of seats, an option or the board is wrong; `problems` has a line for each mistake."""
+    """Raised if the number of seats, an option or the board is wrong; `problems` contains a line for each mistake."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("; ".join(problems))
@@ -212,7 +212,7 @@ class Setup:
     board: Board
     """The printed numbers."""
     board_data: Mapping[str, Any]
-    """The same numbers as tables of `board.toml`; the record contains all of them."""
+    """The same numbers, as the tables of `board.toml`; the record contains all of them."""
 
 
 # --- state ----------------------------------------------------------------------------------------
@@ -221,12 +221,12 @@ class Setup:
 @mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of real time in which several seats decide, such as a sand timer (`State.window`)."""
+    """A period of real time in which several seats decide, such as that of a sand timer (`State.window`)."""
 
     name: str
-    """Identifies the window within the match, such as `planning 3`."""
+    """The name that identifies the window within the match, such as `planning 3`."""
     seconds: float
-    """The time that it stays open, in seconds, counted from the first state that has it."""
+    """The time for which it stays open, in seconds, counted from the first state in which it is open."""
 
 
 class Observation(Protocol):
@@ -302,7 +302,7 @@ class State(ABC):
 
     @abstractmethod
     def default_action(self, seat: Seat) -> Action:
-        """Return the action that the rules play for a seat to act that is out of the match or out of time."""
+        """Return the action that the rules play for a seat that is to act but is out of the match or out of time."""
 
     def part_of(self, seat: Seat) -> str:
         """Name the larger decision that the next decision of a seat belongs to; empty if it stands alone.
@@ -318,11 +318,11 @@ class State(ABC):
         """Return the observation of a seat, or of a spectator (`None`)."""
 
     def is_public(self, seat: Seat, action: Action) -> bool:
-        """Return whether everybody learns at once that the seat plays this action. By default nobody else does."""
+        """Return whether everybody learns at once that the seat plays this action. By default, nobody else learns of it."""
         return False
 
     def window(self) -> Window | None:
-        """Return the window that is open now for all seats to act, if the rules measure real time."""
+        """Return the window that is now open for every seat that is to act; None if there is none."""
         return None
 
     @abstractmethod
@@ -359,16 +359,16 @@ class State(ABC):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class RolloutPolicy(ABC):
-    """Plays for all seats in a rollout (`referee/playout.py`). One policy belongs to one match's setup."""
+    """Plays for all seats in a rollout (`referee/playout.py`). A policy belongs to the setup of one match."""
 
     __slots__ = ()
 
     @abstractmethod
     def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
-        """Return actions for a seat to act, to be played in order: at least one, of which the first is legal.
+        """Return actions for a seat that is to act, to be played in order: at least one, the first of which is legal.
 
-        It answers in every position, also where others began what it goes on with. It looks only at what the seat may
-        know, and changes nothing. A policy that plays at random draws from `chance`.
+        The policy answers in every position, even in the middle of a plan that it did not begin. It uses only what the
+        seat may know, and changes nothing. A policy that plays at random draws from `chance`.
         """
 
 
@@ -401,7 +401,7 @@ class Game(ABC):
     """The rules of one game. The `__init__.py` of its folder makes the only instance: `GAME = ...`."""
 
     name: ClassVar[str]
-    """Its name in code: the name of its folder and proto package, on the command line and in records."""
+    """Its name in code, which names its folder and proto package, and stands on the command line and in records."""
     title: ClassVar[str]
     """Its name for people."""
     seat_counts: ClassVar[range]
@@ -486,10 +486,10 @@ class Game(ABC):
         return ["acts" if scene.action is None else label(scene.action)]
 
     def spots(self, action: Action) -> tuple[str, ...]:
-        """Return the spots of an action in the picture, in the order in which a person points: a piece, then its goal.
+        """Return the spots of an action in the picture, in the order of a person's clicks: a piece, then its destination.
 
-        Each is the name of a spot, which `draw` marks with the attribute `data-spot`. An action on nothing in the
-        picture has none.
+        Each is the name of a spot, which `draw` marks with the attribute `data-spot`. An action that concerns nothing in
+        the picture has none.
         """
         return ()
 
@@ -506,7 +506,7 @@ class Game(ABC):
 
         Args:
             seats: the number of seats.
-            options: values by name, typed or as text; the others get their defaults.
+            options: values by name, typed or as text; options that are not named get their defaults.
             board_data: the tables of a `board.toml`.
 
         Raises:

@@ -90,7 +90,7 @@ def house_bots() -> dict[str, type[HouseBot]]:
 
 
 class UnknownHouseBot(DoganaError):
-    """There is no house bot of that name, or it does not have these options; the text says which there are."""
+    """There is no house bot of that name, or it does not have these options; the text lists the possible ones."""
 
 
 def is_house_bot(word: str) -> bool:
@@ -99,10 +99,10 @@ def is_house_bot(word: str) -> bool:
 
 
 def house_bot(word: str) -> Callable[[Game, Setup, str, Seat], HouseBot]:
-    """Return the factory of the house bot of a word such as `search:seed=1,rollouts=400`.
+    """Return the factory of the house bot that a word such as `search:seed=1,rollouts=400` names.
 
     Raises:
-        UnknownHouseBot: if there is none, or it does not take these options.
+        UnknownHouseBot: if there is no such house bot, or it does not take these options.
     """
     name, colon, text = word.partition(":")
     if name not in house_bots():

@@ -2,7 +2,7 @@
 
 The positions of a random match are changed at random: numbers nudged and moved, words exchanged, entries dropped,
 doubled or replaced by ones of another type, and parts taken from other positions of the match. The rules reject most of
-these positions. Any position that they accept must be one that can be observed, drawn and played to its end.
+these positions. If they accept a position, it must be possible to observe it, draw it, and play it to its end.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def examine_positions(game: Game, setup: Setup, seed: int, count: int) -> int:
     Args:
         game: the game.
         setup: the terms of the match whose positions are changed.
-        seed: makes the positions reproducible.
+        seed: the seed, which makes the positions reproducible.
         count: the number of positions to read.
 
     Returns:
@@ -75,7 +75,7 @@ def _is_played(game: Game, setup: Setup, data: JsonObject, chooser: random.Rando
     document = Document(data, "state")
     state = game.read_state(setup, document)
     document.finish()
-    if state.problems() or document.problems:  # every position is asked for both, as in `dogana position`
+    if state.problems() or document.problems:  # `problems` is called even after a bad reading, as in `dogana position`
         return False
     chance = FastChance(chooser.getrandbits(30))
     _look(game, setup, state)
@@ -85,7 +85,7 @@ def _is_played(game: Game, setup: Setup, data: JsonObject, chooser: random.Rando
             return True
         seat = chooser.choice(state.seats_to_act())
         legal = state.legal_actions(seat)
-        # The default must be legal even where no match leads.
+        # The default must be legal even in states that no match reaches.
         state.apply(seat, chooser.choice([*legal, state.default_action(seat)]), chance)
         if problems := state.problems():
             raise ValueError(f"play leads to: {problems[0]}")
@@ -130,7 +130,7 @@ def _numbers(spots: list[Spot]) -> list[Spot]:
 
 
 def _nudge(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
-    """Replace a number by a neighbour or by any small number."""
+    """Replace a number with a neighbour or with any small number."""
     for container, key, _ in chooser.sample(_numbers(spots), min(1, len(_numbers(spots)))):
         container[key] = chooser.choice((container[key] - 1, container[key] + 1, chooser.randrange(13)))
 
@@ -161,7 +161,7 @@ def _drop(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
 
 
 def _double(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
-    """Append a copy of an entry to a list, or put it into another object under its own key."""
+    """Insert a copy of an entry into a list, or put it into an object under its own key."""
     container, key, _ = chooser.choice(spots)
     entry = copy.deepcopy(container[key])
     kin = [spot[0] for spot in spots if type(spot[0]) is type(container)]
@@ -185,7 +185,7 @@ def _graft(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None
 
 
 def _spoil(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
-    """Replace an entry by a value that nobody would write there."""
+    """Replace an entry with a value that nobody would write there."""
     container, key, _ = chooser.choice(spots)
     container[key] = copy.deepcopy(chooser.choice(_HOSTILE))
 

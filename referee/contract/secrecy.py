@@ -26,11 +26,11 @@ def overhear(
         state: a state in which several seats are to act; it is not changed.
         planner: the seat that plans.
         plan: its actions in order, without forced ones.
-        seed: determines chance and the play of the others.
+        seed: the seed of chance and of the others' play.
 
     Returns:
-        All messages that the referee sends meanwhile to each other seat and to a spectator (`None`). Empty if nobody
-        else has anything to decide, because the plan is then revealed as soon as it is made.
+        All messages that the referee sends meanwhile to each of the other seats and to a spectator (`None`). Empty if
+        nobody else has anything to decide, because the plan is then revealed as soon as it is made.
     """
     return _Tap(game, setup, state, planner, seed).run(plan)
 
@@ -39,7 +39,7 @@ class _Tap:
     def __init__(self, game: Game, setup: Setup, state: State, planner: Seat, seed: int) -> None:
         # Time stands still below, so no two messages differ by a clock alone.
         control = TimeControl(60, 0, 10)
-        position = state.to_json()  # the match begins there, so without random decisions
+        position = state.to_json()  # the match begins from it, so without random decisions
         self._plan = MatchPlan(game, setup, "overheard", seed, ["bot"] * setup.seats, control, position)
         self._codec = codec(game)
         self._match = MatchMachine(self._plan, state.clone(), LiveChance(seed))

@@ -44,7 +44,7 @@ def examine_match(game: Game, setup: Setup, seed: int, start: State | None = Non
     Args:
         game: the game.
         setup: the terms of the match.
-        seed: makes the match reproducible.
+        seed: the seed, which makes the match reproducible.
         start: a state that random play hardly ever reaches, to begin from; None to begin a new match.
 
     Returns:
@@ -85,7 +85,7 @@ class _Examination:
             lists = self.check_lists(state, seats)
             self.check(7, not state.problems(), "; ".join(state.problems()))
             if self.random.random() < deep_share:
-                deep_share = max(0.02, deep_share * (1 - 3 / DEEP_CHECKS))  # from 0.5 to 0.02: 3.2 times e
+                deep_share = max(0.02, deep_share * (1 - 3 / DEEP_CHECKS))  # from 0.5 to 0.02: by a factor of e^3.2
                 self.check_copies(state)
                 self.check_position(state)
                 self.check_rejections(state, lists)
@@ -136,7 +136,7 @@ class _Examination:
             raise BrokenContract(3, f"{self.game.name} lists {label(action)}, but rejects it: {error}") from error
 
     def play_on(self, state: State, actions: int) -> list[Action]:
-        """Play some actions at random; return all actions that were legal on the way."""
+        """Play up to `actions` actions at random; return all actions that were legal on the way."""
         chance = FastChance(self.random.getrandbits(30))
         listed: list[Action] = []
         for _ in range(actions):
@@ -210,7 +210,7 @@ class _Examination:
             self.check(5, theirs == ours, f"a clone has another {field}")
             self.check(5, not _shares(ours, theirs), f"a clone shares its {field}")
         self.check(5, _same(copy, state), "a clone differs")
-        # A container that both share shows only when one of them is played on.
+        # A container that both states share is noticed only when one of them is played on.
         self.play_on(copy, 40)
         self.check(5, _text(state) == before, "playing on with a clone changes the original")
 
@@ -242,7 +242,7 @@ class _Examination:
                 raise BrokenContract(18, f"{self.game.name}, {self.setup.seats} seats: {_name(viewer)}: {problem}")
 
     def check_spots(self, state: State, lists: dict[Seat, list[Action]]) -> None:
-        """Check that each seat's picture has the spots of its legal actions."""
+        """Check that each seat's picture contains the spots of its legal actions."""
         for seat, legal in lists.items():
             wanted = {spot for action in legal for spot in self.game.spots(action)}
             if wanted:
@@ -286,7 +286,7 @@ class _Examination:
         chance, their_chance = LiveChance(1), LiveChance(1)
         self.apply(ours, viewer, action, chance)
         self.apply(theirs, viewer, action, their_chance)
-        # Then the rules may reveal something: by a draw, or because the seat has finished, or was the last to decide.
+        # Here the rules may reveal something: by a draw, or because the seat has finished, or was the last to decide.
         if chance.draws or their_chance.draws or viewer not in ours.seats_to_act() or len(state.seats_to_act()) == 1:
             return
         same = ours.observation(viewer) == theirs.observation(viewer)
@@ -311,9 +311,9 @@ class _Examination:
             one, two = state.clone(), state.clone()
             self.apply(one, planner, action, LiveChance(2))
             self.apply(two, other, answer, LiveChance(2))
-            # An action that ends the turn of the other seat has no other order.
+            # If one action ends the turn of the other seat, the two cannot be played in both orders.
             if other in one.seats_to_act() and planner in two.seats_to_act():
-                # New chance for each action: its draws are the same whichever comes first.
+                # Fresh chance for each action: its draws are the same whichever comes first.
                 self.apply(one, other, answer, LiveChance(2))
                 self.apply(two, planner, action, LiveChance(2))
                 self.check(
@@ -333,7 +333,7 @@ class _Examination:
             if copy.is_public(planner, action):
                 return None
             self.apply(copy, planner, action, LiveChance(3))
-            if len(legal) > 1:  # the referee plays the others without asking
+            if len(legal) > 1:  # the referee plays forced actions without asking
                 plan.append(action)
             if any(seat not in copy.seats_to_act() for seat in others):
                 return None
@@ -363,9 +363,9 @@ def points_problems(game: Game, setup: Setup, state: State, seen: Observation) -
     if totals != state.scores():
         found.append(f"the breakdown adds up to {totals}, but the scores are {state.scores()}")
     if len({tuple(part.source for part in parts) for parts in breakdown}) > 1:
-        found.append("the breakdown has other sources for some seats than for others")
+        found.append("the breakdown has different sources for different seats")
     if any(len(criterion.values) != setup.seats for criterion in criteria):
-        found.append("a criterion has not one value for each seat")
+        found.append("a criterion does not have one value for each seat")
         return found
     results = [[criterion.values[seat] for criterion in criteria] for seat in seats]
     places = [1 + sum(other > own for other in results) for own in results]

@@ -53,7 +53,7 @@ class LiveStream:
         return index
 
     def permutation(self, n: int) -> list[int]:
-        """Draw an order of 0 to n - 1, by the Fisher-Yates shuffle from the last place down."""
+        """Draw a permutation of 0 to n - 1, by the Fisher-Yates shuffle from the last index down."""
         order = list(range(n))
         for last in range(n - 1, 0, -1):
             other = self._below(last + 1)
@@ -71,7 +71,7 @@ class LiveStream:
                 # Backwards, for `pop`.
                 self._words = [int.from_bytes(block[at : at + 8], "big") for at in (24, 16, 8, 0)]
             word = self._words.pop()
-            # The words above would make small results more probable.
+            # Larger words would make small results more probable.
             if word < (1 << 64) - (1 << 64) % n:
                 return word % n
 
@@ -80,7 +80,7 @@ class LiveChance:
     """The chance of a live match.
 
     Attributes:
-        draws: (stream, draw) of every draw so far, in order; the writer of the record empties the list.
+        draws: every draw so far, in order, as (stream, draw); the writer of the record empties the list.
     """
 
     def __init__(self, seed: int) -> None:
@@ -121,14 +121,14 @@ class ReplayChance:
     """Chance replayed from a record; the draws must come in the recorded order.
 
     Attributes:
-        draws: (stream, draw) of the draws to come; the reader of the record fills it.
+        draws: the draws to come, as (stream, draw); the reader of the record adds them.
     """
 
     def __init__(self, live: LiveChance | None) -> None:
         """Begin with no draws.
 
         Args:
-            live: the chance of the seed, with which every recorded draw must agree; None if the seed is unknown.
+            live: the live chance of the seed, with which every recorded draw must agree; None if the seed is unknown.
         """
         self.draws: deque[tuple[str, Draw]] = deque()
         self._live = live
@@ -157,7 +157,7 @@ class GivenStream:
     def below(self, n: int) -> int:
         """Draw an integer from 0 to n - 1."""
         index = self._index(n)
-        # The live stream draws along each time, or it would fall out of step.
+        # The live stream must draw each time, too, or it would fall out of step.
         self._compare(index, None if self._live is None else self._live.below(n))
         return index
 
@@ -170,7 +170,7 @@ class GivenStream:
         return index
 
     def permutation(self, n: int) -> list[int]:
-        """Draw an order of 0 to n - 1."""
+        """Draw a permutation of 0 to n - 1."""
         order = self._take()
         if not isinstance(order, list) or len(order) != n or sorted(order) != list(range(n)):
             raise ChanceError(f"stream {self._name} gives {_brief(order)} where a permutation of {n} is drawn")
@@ -185,7 +185,7 @@ class GivenStream:
 
     def _compare(self, draw: Draw, live: Draw | None) -> None:
         if self._live is not None and draw != live:
-            raise ChanceError(f"stream {self._name} gives {_brief(draw)}, but by the seed it gives {live}")
+            raise ChanceError(f"stream {self._name} gives {_brief(draw)}, but the seed gives {live}")
 
 
 def _brief(draw: Draw) -> str:
@@ -208,7 +208,7 @@ class FastChance:
 
     def below(self, n: int) -> int:
         """Draw an integer from 0 to n - 1."""
-        return int(self._draw() * n)  # of 53 random bits: the bias is at most n / 2^53
+        return int(self._draw() * n)  # from 53 random bits: the bias is at most n / 2^53
 
     def pick(self, weights: Sequence[int]) -> int:
         """Draw an index with a probability in proportion to its weight."""
@@ -220,7 +220,7 @@ class FastChance:
         return index
 
     def permutation(self, n: int) -> list[int]:
-        """Draw an order of 0 to n - 1."""
+        """Draw a permutation of 0 to n - 1."""
         order, draw = list(range(n)), self._random.getrandbits
         for last in range(n - 1, 0, -1):  # the draws of `random.shuffle`, without its calls
             bits = (last + 1).bit_length()

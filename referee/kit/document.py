@@ -1,7 +1,7 @@
 """Read a JSON or TOML document written by a person, and note all its problems.
 
 A reader reads each value that it needs (`document.integer("turn", 1, 11)`) and always gets one of the right type. If
-the document has no such value, the reader notes the problem with its place (`ports.rio.spaces`) and returns a stand-in.
+the document has no such value, the reader notes the problem with its path (`ports.rio.spaces`) and returns a stand-in.
 So one reading finds all problems, and no input can make it raise.
 """
 
@@ -19,13 +19,13 @@ T = TypeVar("T")
 M = TypeVar("M", bound=Enum)
 
 MAX_UNKNOWN = 20
-"""The number of unknown entries of one table that are named; the others are counted."""
+"""The maximum number of unknown entries of one table that are named; any others are only counted."""
 MAX_KEY_PARTS = 8
-"""The largest number of parts of a dotted key, such as `ports.rio.spaces`."""
+"""The maximum number of parts of a dotted key, such as `ports.rio.spaces`."""
 _TOML_TEXTS = re.compile(
     "|".join(
         (
-            # Three quotes before one, which would read their beginning as an empty string.
+            # Three quotes come before one: that pattern would read the first two of them as an empty string.
             r'"""(?:\\.|[^\\])*?"{3,5}',  # the last one or two quotes before the closing three are part of the string
             r"'{3}.*?'{3,5}",
             r'"(?:\\.|[^"\\\n])*"',
@@ -36,8 +36,8 @@ _TOML_TEXTS = re.compile(
     ),
     re.DOTALL,
 )
-"""The strings and comments of TOML; one that is not closed goes on to the end."""
-# Possessive, so that the search takes no longer than the text is long.
+"""The strings and comments of TOML; a string that is not closed goes on to the end."""
+# With possessive quantifiers, so that the time for the search is proportional to the length of the text.
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}")
 
 
@@ -60,7 +60,7 @@ def parse_json(data: bytes) -> object:
     """Parse JSON by RFC 8259: UTF-8, no duplicate name in an object, no NaN or infinity.
 
     Raises:
-        ValueError: if it is anything else, or nested too deeply.
+        ValueError: if the data is anything else, or is nested too deeply.
     """
     try:
         return json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant)
@@ -72,8 +72,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     """Parse TOML 1.0.
 
     Raises:
-        ValueError: if it is anything else, is nested too deeply, or has a key of more than `MAX_KEY_PARTS` parts: the time that
-            `tomllib` needs grows with the square of their number, up to hours for a file of a few megabytes.
+        ValueError: if the text is anything else, is nested too deeply, or has a key of more than `MAX_KEY_PARTS` parts.
+            The time that `tomllib` needs grows with the square of the number of parts, up to hours for a few megabytes.
     """
     # A string may be a part of a key, so it becomes a bare one.
     if found := _LONG_KEY.search(_TOML_TEXTS.sub(lambda found: "" if found[0].startswith("#") else "_", text)):
@@ -88,7 +88,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
         [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"the name {_quoted(twice)} is there twice in one object")
+        raise ValueError(f"the name {_quoted(twice)} occurs twice in one object")
     return table
 
 
@@ -107,11 +107,11 @@ class Document:
     """A table (JSON object) of a document.
 
     Attributes:
-        problems: the problems so far, one text each, shared by all tables of a document.
+        problems: the problems found so far, one string each; all tables of a document share this list.
     """
 
     def __init__(self, data: object, where: str, problems: list[str] | None = None) -> None:
-        """Wrap a table; `where` is its place in messages."""
+        """Wrap a table; `where` is its path in messages."""
         self.problems: list[str] = [] if problems is None else problems
         self._where = where
         self._seen: set[str] = set()
@@ -127,7 +127,7 @@ class Document:
         self.problems.append(f"{self._place(key)} {problem}")
 
     def has(self, key: str) -> bool:
-        """Return whether the table has this entry, which is from now on a known one."""
+        """Return whether the table has this entry; from now on, the entry counts as known."""
         self._seen.add(key)
         return key in self._data
 
@@ -136,7 +136,7 @@ class Document:
         if not isinstance(default, _Required) and not self.has(key):
             return default
         value = self._get(key, default)
-        if type(value) is int and low <= value <= high:  # in JSON and TOML, `true` is no integer
+        if type(value) is int and low <= value <= high:  # in JSON and TOML, `true` is not an integer
             return value
         return self._instead(key, value, _integers(low, high), low, default)
 
@@ -148,7 +148,7 @@ class Document:
     def text(self, key: str, default: str | _Required = REQUIRED) -> str:
         """Read a string."""
         value = self._get(key, default)
-        return value if isinstance(value, str) else self._instead(key, value, "a text", "", default)
+        return value if isinstance(value, str) else self._instead(key, value, "a string", "", default)
 
     def choice(self, key: str, choices: Mapping[str, T], default: T | _Required = REQUIRED) -> T:
         """Read one of the words in `choices`; return its value."""
@@ -193,7 +193,7 @@ class Document:
         if length is not None and len(values) != length:
             if isinstance(self._data.get(key), list):  # otherwise `_list` has noted it
                 self.note(key, f"must have {length} entries, not {len(values)}")
-            # A reader may index the list without a look at its length.
+            # A reader may index the list without checking its length.
             values = (values + [low] * length)[:length]
         return values
 
@@ -204,7 +204,7 @@ class Document:
         found = self._list(key)
         for place, value in found:
             if not isinstance(value, str):
-                self._note_wrong(place, value, "a text")
+                self._note_wrong(place, value, "a string")
         return [value for _, value in found if isinstance(value, str)]
 
     def counts(self, key: str, names: Iterable[str], high: int, default: Sequence[int] | None = None) -> list[int]:
@@ -225,7 +225,7 @@ class Document:
         owner: str = "seat",
         default: Sequence[Sequence[int]] | None = None,
     ) -> list[list[int]]:
-        """Read a list of such tables of counts, one for each owner, such as a seat."""
+        """Read a list of tables of counts (see `counts`), one for each owner, such as a seat."""
         if default is not None and not self.has(key):
             return [list(row) for row in default]
         return [table._counts(names, high) for table in self.tables_of_each(key, owners, owner)]
@@ -237,7 +237,7 @@ class Document:
         """Read a table inside this one; return an empty one if the entry is missing or something else."""
         value = self._get(key, REQUIRED)
         if isinstance(value, _Required):
-            # With problems of its own, which nobody reads: one line says that the table is missing.
+            # Its own list of problems is never read: one line already says that the table is missing.
             return Document({}, self._place(key), [])
         inner = Document(value, self._place(key), self.problems)
         self._tables.append(inner)
@@ -250,25 +250,25 @@ class Document:
         return inner
 
     def tables_of_each(self, key: str, owners: int, owner: str = "seat") -> list[Document]:
-        """Read a list of tables, one for each owner, such as a seat; if the number is wrong, return as many anyway."""
+        """Read a list of tables, one for each owner, such as a seat. Return that number of tables in any case."""
         found = self.tables(key)
         if len(found) != owners:
             self.note(key, f"must have {owners} entries, one for each {owner}, not {len(found)}")
-        # As above: the wrong number is noted once.
+        # The stand-ins need no problems of their own: the wrong number is noted once.
         return (found + [Document({}, key, []) for _ in range(owners)])[:owners]
 
     def board_table(self, key: str) -> Document:
-        """Read a table of a board file, which says in `provenance` where its numbers come from."""
+        """Read a table of a board file; its `provenance` names the source of its numbers."""
         table = self.table(key)
         table.text("provenance")
         return table
 
     def drawing_place(self) -> tuple[int, int]:
-        """Read `x` and `y`: where a drawing shows what this table of a board file describes, in percent."""
+        """Read `x` and `y`: the position of the subject of this table of a board file in a drawing, in percent."""
         return self.integer("x", 0, 100), self.integer("y", 0, 100)
 
     def raw(self, key: str, default: object) -> object:
-        """Return an entry unchecked, of whatever type."""
+        """Return an entry of any type, unchecked."""
         return self._get(key, default)
 
     def keys(self) -> Iterable[str]:
@@ -280,7 +280,7 @@ class Document:
         unknown = [key for key in self._data if key not in self._seen]
         known = ", ".join(sorted(self._seen))
         for key in unknown[:MAX_UNKNOWN]:
-            self.note(_shortened(key), f"is not known here; known are: {known}")
+            self.note(_shortened(key), f"is not known here; the known entries are: {known}")
         if len(unknown) > MAX_UNKNOWN:
             self.note("", f"has {len(unknown) - MAX_UNKNOWN} more entries that are not known here")
         for inner in self._tables:

@@ -1,8 +1,8 @@
 """The parts of a picture around the board, the same for all games.
 
 A strip at the top shows the last step: its number, the bot that acted, its action, and the points scored and why. A
-table at the end lists the sources of all points, and the criteria that decided the places. Marks show the latest
-changes on the board. They have forms of their own and do not rely on colour.
+table at the end lists the sources of all points, and the criteria that decided the places. Highlights show the latest
+changes on the board. They have shapes of their own and do not rely on colour.
 
 Drawings give each seat a *mark*: its piece, drawn around (0, 0), about 36 wide and 24 high. Sizes follow the width of
 the picture, so that the smallest text is legible in a picture 800 pixels wide.
@@ -49,7 +49,7 @@ class Gain(NamedTuple):
 
 
 def gains(before: Breakdown, after: Breakdown) -> list[Gain]:
-    """Return the changes from one breakdown to the next, seat by seat. A source may come or go, as rounds do."""
+    """Return the changes from one breakdown to the next, seat by seat. A source, such as a round, may come or go."""
     found = []
     for seat, (olds, news) in enumerate(zip(map(dict, before), map(dict, after), strict=True)):
         found += [Gain(seat, source, new - olds.get(source, 0)) for source, new in news.items()]
@@ -63,7 +63,7 @@ def signed(points: int) -> str:
 
 
 def seats_in_words(seats: Sequence[int]) -> str:
-    """Name seats at the beginning of a sentence."""
+    """Name seats, for the beginning of a sentence: `Seats 0 and 1`."""
     named = [str(seat) for seat in seats]
     return f"Seat {''.join(named)}" if len(named) < 2 else f"Seats {', '.join(named[:-1])} and {named[-1]}"
 
@@ -79,7 +79,7 @@ def clock(seconds: float) -> str:
 
 
 class Strip(NamedTuple):
-    """The contents of the strip; the words are the game's."""
+    """The contents of the strip; the game supplies the words."""
 
     step: int
     """The number of actions played so far."""
@@ -98,12 +98,12 @@ class Strip(NamedTuple):
 def strip_height(width: float, said: Strip) -> float:
     """Return the height of the strip in a picture of this width. It grows if the gains need more than one line."""
     lines = max(1, len(_lines(width, said)))
-    # 4.8 units (`strip`) with one line of gains, and 1.7 for each further line, as `strip` steps.
+    # In the units of `strip`: 4.8 with one line of gains, and 1.7 for each further line.
     return round(width * (0.057 + 0.02 * (lines - 1)), 1)
 
 
 def strip(width: float, said: Strip, marks: Sequence[str]) -> str:
-    """Draw the strip above the picture, from `-strip_height(width, said)` to 0, so that nothing else has to move."""
+    """Draw the strip above the picture, from y = `-strip_height(width, said)` to 0, so that nothing else has to move."""
     height, unit = strip_height(width, said), width / 84
     upper, left = -height + 2.15 * unit, 11.5 * unit
     count = f"Step {said.step}" if said.steps is None else f"Step {said.step} of {said.steps}"
@@ -133,14 +133,14 @@ def strip(width: float, said: Strip, marks: Sequence[str]) -> str:
 
 
 def _lines(width: float, said: Strip) -> list[list[tuple[int, str]]]:
-    """Return each seat's latest gain, in as few lines as the width allows: one, two or all seats to a line."""
+    """Return the latest gain of each seat that has one, as (seat, words), in as few lines as the width allows."""
     unit = width / 84
     scored = [
         (seat, _sum_in_words([gain for gain in said.gained if gain.seat == seat]))
         for seat in sorted({gain.seat for gain in said.gained})
     ]
     widest = max([width_of(words) * 1.13 * 1.15 * unit + 4 * unit for _, words in scored], default=0)
-    # A mark and its gaps take 4 units; 13.5 are left of the lines and at the right edge, as in `strip`.
+    # A mark and its gaps take 4 units; 13.5 units stay free to the left and right of the lines, as in `strip`.
     columns = max(1, min(len(scored), int((width - 13.5 * unit) / max(widest, 1))))
     return [scored[at : at + columns] for at in range(0, len(scored), columns)]
 
@@ -181,7 +181,7 @@ def strip_in_words(said: Strip) -> list[str]:
 
 
 def end_table_height(width: float, breakdown: Breakdown, criteria: Criteria) -> float:
-    """Return the height of the table at this width, with text as large as that of an equally wide strip."""
+    """Return the height of the table at this width, with text of the same size as in a strip of this width."""
     lines = len(_rows(range(len(breakdown)), breakdown, criteria))
     return round((lines + 5.2) * width / 84 * 1.85, 1)
 
@@ -189,7 +189,7 @@ def end_table_height(width: float, breakdown: Breakdown, criteria: Criteria) -> 
 def _rows(order: Sequence[int], breakdown: Breakdown, criteria: Criteria) -> list[tuple[str, list[int], str]]:
     """Return the lines of the table as (name, value of each seat, kind): sources of points, total, tie-breaks.
 
-    Sources that are 0 for all seats and tie-breaks that are equal explain nothing and are left out.
+    Sources that are 0 for all seats, and tie-breaks that are equal for all, explain nothing and are left out.
     """
     totals = [sum(points for _, points in row) for row in breakdown]
     rows = [
@@ -212,7 +212,7 @@ def end_table(
     breakdown: Breakdown,
     criteria: Criteria,
 ) -> str:
-    """Draw the sources of all points and the deciding criteria into a box with a corner at (0, 0).
+    """Draw the sources of all points and the deciding criteria in a box with its upper left corner at (0, 0).
 
     Args:
         width: the width of the box.
@@ -227,7 +227,9 @@ def end_table(
     verdict = what_decided(ranks, criteria)
     step = height / (len(lines) + 5.2)
     size = min(step * 0.72, width / 30)
-    words = width * (0.34 if len(order) < 4 else 0.29)  # the column of names; with more seats it leaves them more room
+    words = width * (
+        0.34 if len(order) < 4 else 0.29
+    )  # the column of names, narrower with more seats, to leave room for them
     column = (width - words - size) / len(order)
     middles = [words + column * (place + 0.5) for place in range(len(order))]
     parts = [text(size, step * 1.5, "Final standing", size * 1.15, BRASS, serif=True, bold=True, fit=words - size)]
@@ -279,9 +281,9 @@ def what_decided(ranks: Sequence[int], criteria: Criteria) -> str:
 
 
 def nearest_berths(wanted: Sequence[Point], berths: Sequence[Point]) -> list[Point]:
-    """Return a berth of its own for each wanted place: the shortest ways first, each to a berth that is still free.
+    """Return a berth of its own for each wanted place: the nearest pairs first, if their berth is still free.
 
-    The places themselves are unsuitable: on a corrected board all may be on one spot.
+    The wanted places themselves are unsuitable: on a corrected board, all of them may coincide.
     """
     ways = sorted(
         ((x - left) ** 2 + (y - top) ** 2, at, (left, top)) for at, (x, y) in enumerate(wanted) for left, top in berths
@@ -297,7 +299,7 @@ def nearest_berths(wanted: Sequence[Point], berths: Sequence[Point]) -> list[Poi
 
 
 def halo(x: float, y: float, radius: float) -> str:
-    """Mark a piece that has just come or changed with a ring of rays around it."""
+    """Draw a ring of rays around a piece that has just come or changed."""
     inner, outer, slant = radius, radius * 1.4, 0.7071
     rays = "".join(
         f"M{number(dx * inner)} {number(dy * inner)}l{number(dx * (outer - inner))} {number(dy * (outer - inner))}"
@@ -309,7 +311,7 @@ def halo(x: float, y: float, radius: float) -> str:
 
 
 def brackets(x: float, y: float, width: float, height: float) -> str:
-    """Mark a place or panel that has just changed with four corners around it."""
+    """Draw four corners around a place or panel that has just changed."""
     arm = number(min(width, height) * 0.3)
     right, below = number(width), number(height)
     d = f"M0 {arm}v-{arm}h{arm}M{right} {arm}v-{arm}h-{arm}M0 {below}m{arm} 0h-{arm}v-{arm}M{right} {below}m-{arm} 0h{arm}v-{arm}"

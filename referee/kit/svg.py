@@ -1,10 +1,10 @@
 """Building blocks for the drawings of all games: the palette, and SVG elements as text.
 
-Pages of matches contain many pictures, so a picture is short. SVG defaults are not written. Text is bold, small and of
-the colour `INK` by default, as set in `document`. A piece that stands in many places is drawn once, in `pieces`. Only
-pieces have ids. An id determines how its piece looks, so several pictures can stand in one page: equal ids are equal
-drawings. There are no style sheets, gradients, or links out of the picture. All text goes through `text`, which escapes
-it.
+Pages of matches contain many pictures, so the markup of a picture is short. SVG defaults are not written. Text is bold,
+small and of the colour `INK` by default, as set in `document`. A piece that appears in several places is defined once,
+in `pieces`. Only pieces have ids. An id determines the look of its piece, so several pictures can share a page: equal
+ids mean equal drawings. There are no style sheets, gradients, or links out of the picture. All text goes through
+`text`, which escapes it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ INK, FADED, DIM, LINE, DARK = "#efe7d3", "#a3b1b5", "#6d7e86", "#33444f", "#0d13
 BRASS, ALARM, PARCHMENT, STEEL, LAMP = "#d3a953", "#f08a6c", "#d6cbb0", "#8fb3c4", "#ffe9a8"
 
 SEAT_COLOURS = ("#68bdf4", "#eba31a", "#d4609f", "#f4f1e8", "#16966e")
-"""After Okabe and Ito, so that colour-blind people can tell them apart; each ship also has its number."""
+"""The colours of seats, after Okabe and Ito, so that colour-blind people can tell them apart; pieces also have numbers."""
 
 SMALLEST = 13.5
-"""The size of the smallest letters in a picture 1200 wide: 9 px high when it is displayed 800 px wide."""
+"""The size of the smallest letters in a picture 1200 units wide: 9 px when it is displayed 800 px wide."""
 
 SANS = "'Avenir Next','Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
 """The fonts of all text except names and headings, set for the whole document."""
@@ -95,13 +95,13 @@ def figure(x: float, y: float, content: object, size: float = 12, fill: str = IN
 
 
 def name_text(x: float, y: float, name: str, size: float, width: float, fill: str = INK) -> str:
-    """Return a stranger's name, shortened and clipped at `width` whatever its letters."""
+    """Return an untrusted name, shortened and clipped at `width` whatever its letters."""
     line = text(0, size * 1.1, cut(name, size, width), size, fill, bold=True, serif=True)
     return element("svg", line, x=x, y=y - size * 1.1, width=width, height=size * 1.5)
 
 
 def cut(name: str, size: float, width: float, *, bold: bool = True) -> str:
-    """Cut a stranger's name at `width`, so that the letters need not be smaller."""
+    """Cut an untrusted name to fit `width`, so that its letters need not shrink."""
     words = printable(name)
     while len(words) > 2 and width_of(words) * size * (1.13 if bold else 1) > width:
         words = words[:-2].rstrip() + "…"
@@ -120,7 +120,10 @@ def wrapped(words: str, size: float, width: float) -> list[str]:
 
 
 def printable(name: str) -> str:
-    """Return a name without control, direction and unpaired characters, which could break the document or the line."""
+    """Return a name, shortened to 22 characters, without control characters, direction marks or unpaired surrogates.
+
+    These could break the document or the line.
+    """
     cleaned = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
     return (cleaned if len(cleaned) <= 22 else cleaned[:21].rstrip() + "…") or "—"
 
@@ -141,7 +144,7 @@ def box(
     radius: float = 8,
     **more: str | float,
 ) -> str:
-    """Return a rectangle with round corners."""
+    """Return a rectangle with rounded corners."""
     size = {"x": x, "y": y, "width": width, "height": height, "rx": radius}
     line = outline(stroke, thick)
     return element("rect", **size, fill=fill, **line, **more)
@@ -158,7 +161,7 @@ def circle(x: float, y: float, radius: float, fill: str, stroke: str = "none", t
 
 
 def path(d: str, fill: str = "none", stroke: str = "none", thick: float = 1, **more: str | float) -> str:
-    """Return lines and areas in SVG's path notation."""
+    """Return lines and areas, given in SVG's path notation."""
     line = outline(stroke, thick)
     return element("path", d=d, fill=fill, **line, **more)
 
@@ -189,7 +192,7 @@ def piece(name: str, x: float, y: float, scale: float = 1, opacity: float = 1) -
 
 
 def pieces(drawn: Mapping[str, str]) -> str:
-    """Return the definitions of pieces by name. The name must determine how the piece looks, including its game."""
+    """Return the definitions of pieces by name. A name must determine the look of its piece, so it includes the game."""
     return element("defs", "".join(element("g", content, id=name) for name, content in drawn.items()))
 
 

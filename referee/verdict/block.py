@@ -1,8 +1,8 @@
 """The matches of a block, and its score.
 
-A block is one seed. It is played in each of its seatings: those in its first half, then the same with the old version in the
-place of the new one. So whatever a seat is worth, and who sits before whom, is the same for both, and two bots that play
-identically have the same digests in both halves.
+A block is one seed. It is played in each of its seatings: those of its first half, then the same ones with the two versions
+exchanged. So the worth of the seats, and the order of the players, are the same for both versions, and two versions that
+play identically have the same digests in both halves.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from referee.match.result import Outcome, Result
 from referee.match.seatings import Seating, rotations
 
 NEW, OLD = 0, 1
-"""The places of the two versions; the others have the places after them."""
+"""The indices of the two versions among the players of a block; the other players come after them."""
 
 
 def seatings_at_one_table(seats: int) -> list[Seating]:
@@ -56,13 +56,13 @@ def score(results: Sequence[Result], seatings: Sequence[Seating]) -> BlockScore:
     """Return the score of a block from the results of its matches."""
     played = list(zip(results, seatings, strict=True))
     new, old = (
-        # In a field, each seating has one of the two versions.
+        # In a field, each seating contains one of the two versions.
         fmean(beaten(result, seating.index(place)) for result, seating in played if place in seating)
         for place in (NEW, OLD)
     )
     key = tuple(result.digest for result in results)
     half = len(key) // 2
-    # The second half has the seatings of the first with the versions exchanged: alike, if they play alike.
+    # The second half has the seatings of the first with the versions exchanged: the same digests if they play alike.
     return BlockScore(new, old, key, key[:half] == key[half:])
 
 
@@ -77,7 +77,7 @@ def mean_score(scores: Sequence[BlockScore]) -> BlockScore:
 
 
 def beaten(result: Result, seat: int) -> float:
-    """Return the share of its rivals that a seat has beaten; a tie is half a rival, and a lost seat has beaten nobody."""
+    """Return the share of its rivals that a seat has beaten; a tie is half a rival, and a seat that is out beats nobody."""
     mine = result.seats[seat]
     if mine.outcome is not Outcome.PLAYED:
         return 0.0

@@ -1,11 +1,11 @@
-"""The likelihood of differences between two versions, if nothing is assumed about how they are distributed.
+"""The likelihood of differences between two versions, without any assumption about their distribution.
 
-An effect is the mean of a block's difference. The distribution that fits best, of those with this mean on the observed values,
--1 and 1, gives the likelihood of the effect. This is the generalised
+An effect is the mean of a block's difference. Its likelihood is that of the best-fitting distribution with this mean over
+the observed values, -1 and 1. This is the generalised
 sequential probability ratio test for a multinomial distribution, which fishtest applies to pairs of games
 (https://github.com/official-stockfish/fishtest, `stats/LLRcalc.py`; M. Van den Bergh, "A practical introduction to the GSPRT").
-A normal distribution would be shorter to write, but it is wrong where the versions differ in few blocks, and takes ten equal
-blocks for certainty.
+A normal distribution would be shorter to write, but it is wrong where the versions differ in only a few blocks, and it
+takes ten equal blocks for certainty.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import NamedTuple
 from referee.verdict.student import limit
 
 UNSEEN = 1e-3
-"""The count of the values -1 and 1 beyond those observed."""
+"""The amount that is added to the counts of the values -1 and 1."""
 LARGEST = 0.9
 """The largest effect of a hypothesis, unless the margin is larger: see `weighted_ratio`."""
 WEIGHTS = (0.9, 0.05, 0.05)
 """The weights of the effects of a hypothesis, the smallest first."""
 _MAX_STEPS = 100
 _PRECISION = 1e-8
-_HALVINGS = 20  # 2 / 2^20: each end of an interval is right to two millionths
+_HALVINGS = 20  # 2 / 2^20: each end of an interval is right to within two millionths
 Counts = Mapping[float, float]
 """The number of blocks by their difference."""
 
@@ -41,7 +41,7 @@ class Margin(NamedTuple):
 def log_likelihood_ratio(counts: Counts, margin: Margin) -> float:
     """Return the logarithm of the likelihood ratio of "better by the margin" to "not better".
 
-    A margin in standard deviations is one in shares as soon as there are blocks: theirs is taken for the true one.
+    A margin in standard deviations is converted into shares with the standard deviation of the blocks so far.
     """
     values = with_extremes(counts)
     size = margin.size * deviation(counts) if margin.in_deviations else margin.size
@@ -64,8 +64,8 @@ def with_extremes(counts: Counts) -> dict[float, float]:
 def interval(counts: Counts) -> tuple[float, float]:
     """Return the 95 % interval of the mean difference: all means that are likely enough.
 
-    Twice the log-likelihood that a mean lacks is compared with the square of Student's t (A. B. Owen, "Empirical Likelihood",
-    2001, section 3.3). So the interval is as uneven as the blocks are, and ten equal blocks do not make it a point.
+    Twice the shortfall of a mean's log-likelihood is compared with the square of Student's t (A. B. Owen, "Empirical
+    Likelihood", 2001, section 3.3). So the interval is as asymmetric as the blocks, and not a point after ten equal blocks.
     """
     number = round(sum(counts.values()))
     if number < 2:
@@ -77,10 +77,10 @@ def interval(counts: Counts) -> tuple[float, float]:
 
 
 def _edge(values: Counts, inside: float, outside: float, lack: float) -> float:
-    """Return the mean between a likely and an unlikely one whose likelihood lacks `lack`."""
+    """Return the mean, between a likely and an unlikely one, whose log-likelihood falls short by `lack`."""
     for _ in range(_HALVINGS):
         middle = (inside + outside) / 2
-        # `middle` never is -1 or 1, where `_tilt` would divide by 0.
+        # `middle` is never -1 or 1, where `_tilt` would divide by 0.
         if -of_mean(values, middle) < lack:
             inside = middle
         else:
@@ -91,13 +91,14 @@ def _edge(values: Counts, inside: float, outside: float, lack: float) -> float:
 def weighted_ratio(log_likelihood: Callable[[float], float], size: float) -> float:
     """Return the logarithm of the likelihood ratio of two hypotheses with three effects each.
 
-    Better is the margin, 0.9, or the geometric mean of both; not better is 0, or worse by as much as those exceed the margin.
-    The likelihood of a hypothesis is their weighted mean (a weight function in the words of A. Wald, "Sequential Analysis",
-    1947). The first effect alone would be slow where one version is better by far: such blocks fit a small difference hardly
+    The effects of "better" are the margin, 0.9, and the geometric mean of both. Those of "not better" are 0, and minus
+    the excess of each of the other two over the margin. The likelihood of a hypothesis is the weighted mean of the
+    likelihoods of its effects (a weight function in the words of A. Wald, "Sequential Analysis", 1947). With the first
+    effects alone, the test would be slow where one version is far better: such blocks fit a small difference hardly
     better than none.
 
     Args:
-        log_likelihood: returns that of an effect.
+        log_likelihood: returns the log-likelihood of an effect.
         size: the margin.
     """
     largest = max(size, LARGEST)
@@ -114,21 +115,21 @@ def _log_of_mixture(logs: Sequence[float]) -> float:
 
 
 def of_mean(values: Counts, mean: float) -> float:
-    """Return the log-likelihood of the best distribution with a mean, less that of the observed distribution."""
+    """Return the log-likelihood of the best distribution with a given mean, less that of the observed distribution."""
     terms = [(value - mean, count) for value, count in values.items()]
     tilt = _tilt(terms)
     return -sum(count * math.log1p(tilt * distance) for distance, count in terms)
 
 
 def _tilt(terms: Sequence[tuple[float, float]]) -> float:
-    """Return the multiplier with which the best probabilities, count / total / (1 + tilt * distance), have mean distance 0.
+    """Return the tilt with which the best probabilities, count / total / (1 + tilt * distance), give a mean distance of 0.
 
     It is the root of a decreasing function, found by Newton's method within a bracket.
 
     Args:
         terms: distances, of both signs, with their counts.
     """
-    # Beyond these, a probability would be negative.
+    # Beyond these bounds, a probability would be negative.
     low = -1 / max(distance for distance, _ in terms)
     high = -1 / min(distance for distance, _ in terms)
     tilt = 0.0
@@ -143,7 +144,7 @@ def _tilt(terms: Sequence[tuple[float, float]]) -> float:
         else:
             high = tilt
         before, tilt = tilt, tilt + excess / slope
-        # Newton's step may leave the bracket; its middle comes closer in any case.
+        # Newton's step may leave the bracket; the middle of the bracket comes closer in any case.
         if not low < tilt < high:
             tilt = (low + high) / 2
         if abs(tilt - before) < _PRECISION:

@@ -11,19 +11,20 @@ from referee.verdict.block import BlockScore
 from referee.verdict.likelihood import Margin, deviation, interval, log_likelihood_ratio
 
 MIN_BLOCKS = 10
-"""The minimum number of blocks for a conclusion: the likelihood ratio of fewer says little."""
+"""The minimum number of blocks for a conclusion: the likelihood ratio of fewer blocks says little."""
 STRICTNESS = 0.9
-"""The bounds are Wald's for this share of alpha and beta: a likelihood of estimated distributions errs up to a fifth more often (docs/verdicts.md)."""
+"""The share of alpha and beta for which Wald's bounds are computed: with estimated distributions, a test errs up to a
+fifth more often (docs/verdicts.md)."""
 _RARE = 0.05
-"""Versions that differ in this share of blocks are not taken for identical, but with probability beta."""
+"""Versions that differ in this share of blocks are taken for identical only with a probability of about beta."""
 _MAX_REPEATS = 20
-"""The number of blocks in succession, each with the play of an earlier one, after which nothing new is expected."""
+"""The number of successive blocks, each with the play of an earlier one, after which nothing new is expected."""
 _DIGITS = 12
-"""The decimals by which two differences are told apart."""
+"""The number of decimal places to which differences are compared."""
 
 
 class Conclusion(Enum):
-    """The end of a comparison; the values are the words of summaries."""
+    """The outcome of a comparison; the values are the words in summaries."""
 
     BETTER = "better"
     NOT_BETTER = "not better"
@@ -50,7 +51,7 @@ class Terms:
 
     @property
     def can_end(self) -> bool:
-        """True if the maximum number of blocks is enough for both conclusions, at least if one version wins all of them."""
+        """True if the maximum number of blocks is enough for either conclusion when one version wins all of them."""
         low, high = self.bounds
         won, lost = (log_likelihood_ratio({sign: self.max_blocks}, self.margin) for sign in (1.0, -1.0))
         return won >= high and lost <= low
@@ -58,13 +59,13 @@ class Terms:
 
 @dataclass(slots=True)
 class SequentialTest:
-    """A running test. A block with the same play as an earlier one is counted, but is no new evidence."""
+    """A running test. A block with the same play as an earlier one is counted, but is not new evidence."""
 
     terms: Terms
     blocks: int = 0
     """The number of blocks played."""
     different: int = 0
-    """The number of them that are evidence."""
+    """The number of these blocks that are evidence."""
     ratio: float = 0.0
     """The logarithm of the likelihood ratio."""
     is_alike: bool = True
@@ -96,7 +97,7 @@ class SequentialTest:
         low, high = self.terms.bounds
         if self.different >= MIN_BLOCKS and self.ratio >= high:
             return Conclusion.BETTER
-        # By chance, versions that differ in a share p of blocks are alike in n of them with probability (1 - p)^n.
+        # Versions that differ in a share p of blocks are alike in n blocks with probability (1 - p)^n.
         if self.is_alike and (self.is_repeating or self.different * math.log1p(-_RARE) <= low):
             return Conclusion.IDENTICAL
         if self.different >= MIN_BLOCKS and self.ratio <= low:
@@ -108,7 +109,7 @@ class SequentialTest:
 
     @property
     def is_repeating(self) -> bool:
-        """True if the last blocks all had the play of earlier ones."""
+        """True if the latest blocks all repeated the play of earlier ones."""
         return self._repeats >= max(_MAX_REPEATS, self.different)
 
     @property
@@ -131,14 +132,14 @@ class SequentialTest:
         """The expected number of further blocks, if the difference is what it seems to be now."""
         low, high = self.terms.bounds
         drift = self.ratio / max(1, self.different)
-        # Beyond a bound, the walk is over, and only waits for `MIN_BLOCKS`.
+        # Beyond a bound, the walk is over, and the test only waits for `MIN_BLOCKS`.
         left = expected_exit(min(max(self.ratio, low), high), drift, self._variance, low, high)
         wanted = max(math.ceil(left), MIN_BLOCKS - self.different, 1)
         return min(wanted, self.terms.max_blocks - self.blocks)
 
     @property
     def blocks_for_margin(self) -> int:
-        """The expected number of blocks in all, if the versions differ by the margin or not at all (docs/compare.md)."""
+        """The expected total number of blocks, if the versions differ by the margin or not at all (docs/compare.md)."""
         low, high = self.terms.bounds
         return math.ceil(expected_exit(0.0, self._variance / 2, self._variance, low, high) + 2 / self._size)
 
@@ -155,17 +156,17 @@ class SequentialTest:
 
     @property
     def _variance(self) -> float:
-        """The variance of what a block adds to the ratio."""
+        """The variance of a block's contribution to the ratio."""
         return (self._size / max(self.deviation, self._size)) ** 2
 
 
 def expected_exit(start: float, drift: float, variance: float, low: float, high: float) -> float:
-    """Return the expected number of steps in which a random walk leaves an interval.
+    """Return the expected number of steps until a random walk leaves an interval.
 
-    Brownian motion with the same drift and variance stands for the walk (D. Siegmund, "Sequential Analysis", 1985, III).
+    Brownian motion with the same drift and variance stands in for the walk (D. Siegmund, "Sequential Analysis", 1985, III).
 
     Args:
-        start: where it begins, from `low` to `high`.
+        start: the starting point, from `low` to `high`.
         drift: the mean of a step.
         variance: the variance of a step.
         low: the lower end of the interval.

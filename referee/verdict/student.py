@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 _T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
-"""The limit for an interval of 95 %, in standard errors, for 1 to 9 degrees of freedom."""
+"""The limit for a 95 % interval, in standard errors, for 1 to 9 degrees of freedom."""
 _Z = 1.960
 """The limit for many degrees of freedom."""
 
 
 def limit(degrees: int) -> float:
-    """Return Student's t for an interval of 95 % to two decimals, from the table or by the expansion of Cornish and Fisher."""
+    """Return Student's t for a 95 % interval to two decimals, from the table or by the Cornish-Fisher expansion."""
     if degrees <= len(_T):
         return _T[degrees - 1]
     # Abramowitz and Stegun, 26.7.5.

@@ -30,7 +30,7 @@ class CargoNoir(Game):
             "first_player",
             ("random", range(5)),
             "random",
-            "the seat that begins, in the first turn and in every other",
+            "the seat that begins every turn",
             "S6",
         ),
         Option(
@@ -51,7 +51,7 @@ class CargoNoir(Game):
             "last_turn",
             ("track", range(2, 21)),
             "track",
-            "how many turns are played (track: as printed on the turn track)",
+            "the number of turns (track: as printed on the turn track)",
             "C1.4",
         ),
         openings(0),
@@ -100,7 +100,7 @@ class CargoNoir(Game):
         *,
         undone: bool = False,
     ) -> State:
-        # Only the order of the bag is hidden, and no state contains it: there is one state.
+        # Only the order of the bag is hidden, and no state contains it: there is only one consistent state.
         state = CargoNoirState.empty(setup)
         restore(state, cast("CargoNoirObservation", observation))
         return state

@@ -70,9 +70,9 @@ class SellSame(Action):
 
     kind: Kind
     n: int
-    """Tokens of that kind."""
+    """The number of tokens of that kind."""
     wilds: int
-    """Wild tokens in addition."""
+    """The number of additional wild tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class DiffClose(Action):
     """Hand in the set of different kinds (C4.2)."""
 
     wilds: int
-    """Wild tokens in addition."""
+    """The number of additional wild tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +141,9 @@ ACTION_TYPES: tuple[type[Action], ...] = (
     Discard,
     Send,
 )
-"""All kinds of action, in the order of the table of section 5."""
+"""All kinds of action, in the order of the table in section 5."""
 
-# Every action is made once: legal lists are put together from these, and no action is built twice.
+# Every action is made once: legal lists are put together from these.
 CASINO = Casino()
 BM_DRAW = BmDraw()
 END_SMUGGLING = EndSmuggling()

@@ -17,11 +17,11 @@ class CargoNoirBoard(Board):
     """The printed numbers of Cargo Noir."""
 
     tokens_per_kind: int
-    """Tokens of each of the nine kinds."""
+    """The number of tokens of each of the nine kinds."""
     different: tuple[int, ...]
-    """Value of a set of different kinds, by its size from 0."""
+    """The value of a set of different kinds, by its size from 0."""
     same: tuple[int, ...]
-    """Value of a set of one kind, by its size from 0."""
+    """The value of a set of one kind, by its size from 0."""
     black_market_spaces: int
     """The number of tokens on display at the Black Market."""
     casino_income: int
@@ -51,13 +51,13 @@ class CargoNoirBoard(Board):
     open_for: tuple[frozenset[int], ...]
     """For each port, the numbers of players for which it is open."""
     port_places: tuple[tuple[int, int], ...]
-    """The place (x, y) of each port in a drawing."""
+    """The position (x, y) of each port in a drawing."""
     copies: tuple[int, ...]
-    """Copies of each card."""
+    """The number of copies of each card."""
     cost: tuple[int, ...]
-    """Cost of each card."""
+    """The cost of each card."""
     vp: tuple[int, ...]
-    """Victory points of each card."""
+    """The victory points of each card."""
     cap: tuple[int, ...]
     """The maximum number of copies of each card per seat (all of them if there is no cap)."""
 
@@ -87,7 +87,7 @@ def read_board(document: Document) -> CargoNoirBoard:
 
     # A set that qualifies as both is valued as equal goods, without a comparison (C4.3).
     if any(one < other for one, other in zip(same, different, strict=True)):
-        smuggling.note("same", "must never be lower than different for as many tokens (C4.3)")
+        smuggling.note("same", "must never be lower than different for the same number of tokens (C4.3)")
 
     macao = document.board_table("macao")
     family = document.board_table("family")

@@ -1,7 +1,7 @@
 """A picture of an observation, for spectators (RULES.md, section 2).
 
 From top to bottom: the last step, in a match; the turn track; the chart with Macao among the ports, and beside it the
-seat on turn and the cards on offer; the goods in the bag and on the discard pile; the values of sets; a panel for each
+current seat and the cards on offer; the goods in the bag and on the discard pile; the values of sets; a panel for each
 seat; at the end, the sources of all points. Every place has room for its maximum: large numbers of tokens are drawn as
 counts.
 """
@@ -55,7 +55,7 @@ _PANELS_TOP = _SETS_TOP + _SETS_HEIGHT + 8
 
 
 def draw(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | None) -> str:
-    """Return an SVG document of an observation and its scene; equal ones give equal documents."""
+    """Return an SVG document of an observation and its scene; equal arguments give equal documents."""
     seats = range(len(seen.seats))
     was = scene.before if scene is not None and isinstance(scene.before, CargoNoirObservation) else seen
     news = None if scene is None else happened(board, seen, scene)
@@ -152,7 +152,7 @@ def _turn(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | None
 
 
 def _standing(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | None) -> str:
-    """Draw the final standing, in place of a turn."""
+    """Draw the final standing, in place of the current turn."""
     places = [has.rank for has in seen.seats]
     parts = [
         box(0, 0, _SIDE_WIDTH, _TURN_HEIGHT, LAND, BRASS, 2),

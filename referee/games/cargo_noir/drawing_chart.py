@@ -1,4 +1,4 @@
-"""The chart in a picture of Cargo Noir: Macao among the ports, with marks on the latest changes."""
+"""The chart in a picture of Cargo Noir: Macao among the ports, with the latest changes marked."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _sea() -> str:
 
 
 def _port(board: CargoNoirBoard, seen: CargoNoirObservation, view: PortView, was: PortView, x: float, y: float) -> str:
-    """Draw an open port: its goods, and on the quay the stack of each seat, always at the same place."""
+    """Draw an open port: its goods, and on the quay the stack of each seat, always in the same position."""
     width, height, pending = _PORT_WIDTH, _PORT_HEIGHT, seen.pending_stake
     chosen = pending is not None and pending.port is view.port
     banned = view.port in seen.banned_ports
@@ -152,7 +152,7 @@ def _macao(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObse
 
 
 def _fleet(seen: CargoNoirObservation, ships: Sequence[int], old_ships: Sequence[int], waiting: bool, y: float) -> str:
-    """Draw the ships at one place of Macao: one for each seat that has any, and the number of ships."""
+    """Draw the ships at one place in Macao: one for each seat that has any, and the number of its ships."""
     parts = []
     for seat, count in enumerate(ships):
         if count:

@@ -57,7 +57,7 @@ def panel(
     seat: Seat,
     width: float,
 ) -> str:
-    """Draw everything that a seat has; `was` is the observation before the last action."""
+    """Draw the holdings of a seat; `was` is the observation before the last action."""
     has, had, room, height = seen.seats[seat], was.seats[seat], width - 24, panel_height(width)
     over = seen.phase is Phase.OVER
     active, winner = seat == seen.seat and not over, over and has.rank == 1
@@ -97,7 +97,7 @@ def _coins(has: SeatView, had: SeatView) -> str:
 
 
 def _ships(seen: CargoNoirObservation, was: CargoNoirObservation, seat: Seat, room: float) -> str:
-    """Draw the places of the ships, in two lines of two."""
+    """Draw the number of ships at each place, in two lines of two."""
     now, then = _where(seen, seat), _where(was, seat)
     parts, step = [], (room - 70) / 2
     for place, (words, count) in enumerate(now.items()):
@@ -149,7 +149,7 @@ def _goods(has: SeatView, had: SeatView, room: float, columns: int, *, is_own: b
 
 
 def _cards(board: CargoNoirBoard, has: SeatView, had: SeatView, room: float, top: float, height: float) -> str:
-    """Draw the cards of a seat: which, how many, and their points."""
+    """Draw the cards of a seat, with their numbers and their points."""
     owned = [card for card in Card if has.cards[card]]
     if not owned:
         return text(12, top + 12, "no cards", SMALLEST, FADED)

@@ -48,7 +48,7 @@ _GOODS = {
 
 
 def pieces_of(seats: int) -> str:
-    """Define the ships of the seats and the tokens, for the functions below to place."""
+    """Define the ships of the seats, the tokens and the piles of coins, for the functions below to place."""
     outline = "M-18-2h36q-2 9-7 12.5h-23q-5-3.5-6-12.5zM-11-3v-5h11v5zM4-3v-9h5v9z"
     drawn = {
         f"cn-ship-{seat}": path(outline, SEAT_COLOURS[seat], DARK, 1.5, paint_order="stroke")
@@ -91,7 +91,7 @@ def token(x: float, y: float, kind: Kind, size: float = 24, opacity: float = 1) 
 
 
 def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, most: int, spot_kind: str = "") -> str:
-    """Draw the goods on some spaces: token by token, or as counts if there are more than `most` spaces.
+    """Draw the goods on a row of spaces: token by token, or as counts if there are more than `most` spaces or goods.
 
     `spot_kind` is the kind of the goods' spots; empty if they are not spots.
     """
@@ -123,5 +123,5 @@ def _as_spot(spot_kind: str, kind: Kind, drawn: str) -> str:
 
 
 def card_colour(board: CargoNoirBoard, card: Card) -> str:
-    """Return the colour of Smuggler cards, common cards or unique cards."""
+    """Return the colour of a card, by its group: Smuggler cards, unique cards or common cards."""
     return STEEL if card in SMUGGLER_CARDS else BRASS if board.copies[card] == 1 else PARCHMENT

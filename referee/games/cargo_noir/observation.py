@@ -36,7 +36,7 @@ class SeatView(NamedTuple):
 
 
 class CargoNoirObservation(NamedTuple):
-    """An observation. The fields are those of the message `Observation` in cargo_noir.proto, which describes each."""
+    """An observation. The fields are those of the message `Observation` in cargo_noir.proto, which describes them."""
 
     viewer: Seat | None
     turn: int

@@ -11,7 +11,7 @@ from referee.kit.document import Document, by_name, counted, names_of
 _KIND_NAMES, _CARD_NAMES = names_of(Kind), names_of(Card)
 _PORTS, _PURPOSES, _REAL_KINDS = by_name(Port), by_name(Purpose), by_name(KINDS)
 _PHASES = {phase.name: phase for phase in Phase}
-_MAX = 100_000  # bounds every number of a position
+_MAX = 100_000  # the largest number in a position
 
 
 def to_json(table: Table) -> JsonObject:
@@ -83,7 +83,7 @@ def read(table: Table, document: Document) -> None:
     ports = document.table("port")
     for name, port in _PORTS.items():
         if port not in table.open_ports:
-            if name in ports.keys():  # noqa: SIM118 it is no mapping
+            if name in ports.keys():  # noqa: SIM118 it is not a mapping
                 ports.table(name)
                 ports.note(name, f"is closed with {seats} players (S1)")
             continue
@@ -97,7 +97,7 @@ def read(table: Table, document: Document) -> None:
     table.goods = document.counts_of_each("goods", _KIND_NAMES, _MAX, seats, default=table.goods)
     table.cards = document.counts_of_each("cards", _CARD_NAMES, _MAX, seats, default=table.cards)
 
-    # In this order: by default, bag, supply and bank have what is nowhere else.
+    # In this order: by default, bag, supply and bank contain everything that is nowhere else.
     table.discard = document.counts("discard", _KIND_NAMES, _MAX, [0] * len(Kind))
     elsewhere = _tokens_outside_bag(table)
     in_play = [board.tokens_per_kind] * 9 + [seats]
@@ -306,8 +306,8 @@ def _scratch_problems(table: Table) -> list[str]:
 def _resolved_ship_problems(table: Table, before_sending: bool) -> list[str]:
     """Return the problems of the acting seat's ships on the board that are not, or no longer, to be resolved.
 
-    Before phase 3 these are ships that a raise has kept: their stacks are the highest in the port, and not alone. In
-    phase 3 the stacks of ships that were just sent are also the highest.
+    Before phase 3 these are ships that a raise has kept: their stacks are the highest in the port, and not the only
+    ones. In phase 3 the stacks of ships that were just sent are also the highest.
     """
     found: list[str] = []
     seat = table.seat

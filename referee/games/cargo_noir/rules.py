@@ -1,7 +1,7 @@
 """The rules of play: set-up, legal actions, and the effect of each action (RULES.md, sections 3 to 5).
 
-One function lists the actions of each phase; another plays each kind of action. The lists and the checks in the playing
-functions state the same rules twice: the lists serve for choosing, the checks name the rule that was broken.
+One function lists the actions of each phase; another plays each kind of action. So the lists and the checks in the
+playing functions state the same rules twice: the lists offer a choice, the checks name the rule that was broken.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ P1, P2, P2_DIFF, P2_DISCARD, P3, STAKE, OVER = Phase
 
 
 def set_up(table: Table, chance: Chance) -> None:
-    """Lay out an empty table."""
+    """Lay out the pieces on an empty table."""
     board, seats = table.board, table.setup.seats
     table.bag = [board.tokens_per_kind] * 9 + [seats]  # S2
     draw = chance.stream("setup")
@@ -141,7 +141,7 @@ def _pay_out(table: Table, coins: int) -> None:
 
 
 def legal_actions(table: Table) -> list[Action]:
-    """Return all legal actions of the seat on turn, in the order of the table of section 5."""
+    """Return all legal actions of the current seat, in the order of the table in section 5."""
     return _LEGAL[table.phase](table)
 
 
@@ -158,7 +158,7 @@ def _legal_in_phase_1(table: Table) -> list[Action]:
                 swaps = act.BM_SWAPS[give]
                 legal += [swaps[take] for take in kinds if take != give]
     if table.todo_ports:
-        # The list has all collects, then all raises, and so on, each by port (section 5).
+        # The list contains all collects, then all raises, and so on, each by port (section 5).
         collects: list[Action] = []
         raises: list[Action] = []
         withdraws: list[Action] = []
@@ -333,7 +333,7 @@ def _play_bm_swap(table: Table, action: act.BmSwap, chance: Chance) -> None:
 
 
 def _check_port_ship(table: Table, port: int) -> tuple[int, int, bool]:
-    """Return the seat's own stack, the highest stack, and whether no other stack is there, in a port to be resolved."""
+    """Return, for a port to be resolved, the seat's stack, the highest stack, and whether the seat's is the only one."""
     _check_phase(table, P1, "C2.1")
     if port not in table.todo_ports:
         raise IllegalAction(f"there is no unresolved ship in {named(Port, port).name.lower()}", "C2.1")
@@ -404,7 +404,7 @@ def _play_stake(table: Table, action: act.Stake, chance: Chance) -> None:
         rule = "C3.4" if pending.purpose is Purpose.RAISE else "C6.3"
         raise IllegalAction(f"the stack must have {pending.min} to {pending.max} coins", rule)
     seat, port = table.seat, pending.port
-    # Only the difference: a raise keeps the coins that lie there.
+    # Only the difference is paid: a raise keeps the coins that lie there.
     table.safe[seat] -= action.coins - table.stacks[port][seat]
     table.stacks[port][seat] = action.coins
     table.pending_stake = None
@@ -490,7 +490,7 @@ def _play_buy(table: Table, action: act.Buy, chance: Chance) -> None:
         coins = f" and {table.safe[seat]} coins" if table.is_final_turn() else ""
         rule = "C4.8" if table.is_final_turn() else "C4.5"
         raise IllegalAction(f"{name} costs {cost}; there is credit of {table.credit}{coins}", rule)
-    # Credit is used first (C4.8, R14); what is left of it is lost at the end of the phase (C4.5).
+    # Credit is used first (C4.8, R14); the rest of it is lost at the end of the phase (C4.5).
     shortage = max(0, cost - table.credit)
     table.credit -= cost - shortage
     table.safe[seat] -= shortage  # C4.8
@@ -530,7 +530,7 @@ def _play_send(table: Table, action: act.Send, chance: Chance) -> None:
         if port not in table.open_ports:
             raise IllegalAction(f"{name} is closed with {table.setup.seats} players", "S1")
         if row[seat]:
-            raise IllegalAction(f"there is already an own ship in {name}", "C3.1")
+            raise IllegalAction(f"this seat already has a ship in {name}", "C3.1")
         if port in table.banned_ports:
             raise IllegalAction(f"this seat withdrew from {name} in this turn", "C3.5")
         low = _lowest_stake(table, row)
@@ -564,7 +564,7 @@ HANDLERS: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
     act.Discard: _play_discard,
     act.Send: _play_send,
 }
-"""The function for each type of action."""
+"""The function that plays each type of action."""
 
 
 # --- defaults (section 5, clock defaults) -----------------------------------------------------------------

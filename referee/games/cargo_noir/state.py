@@ -1,4 +1,4 @@
-"""The state: a table with the methods of the contract, each of which calls a function of the module of that name."""
+"""The state: a table with the methods of the contract, each of which calls the module in charge."""
 
 from __future__ import annotations
 

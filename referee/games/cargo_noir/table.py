@@ -1,4 +1,4 @@
-"""The table and the seat on turn (RULES.md, section 2). Plain data: `rules.py` changes it."""
+"""The table and the current seat (RULES.md, section 2). Plain data: `rules.py` changes it."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Table(State):
     turn: int
     """The number of this turn, from 1."""
     seat: Seat
-    """The seat on turn."""
+    """The seat whose turn it is."""
     phase: Phase
     """The activity of that seat."""
     bag: list[int]
-    """Goods in the bag, by kind; their order is not decided before they are drawn."""
+    """Goods in the bag, by kind; their order is not decided until they are drawn."""
     discard: list[int]
     """Goods on the discard pile, by kind."""
     market: list[int]
@@ -63,7 +63,7 @@ class Table(State):
     bank: int
     """Coins in the bank."""
     coins_total: int
-    """Coins in the game; grows only where `bank_limited` is off (C7.2)."""
+    """Coins in the game; the number grows only if `bank_limited` is off (C7.2)."""
     todo_casino: int
     """Ships at the Casino that are still to be resolved in this phase 1."""
     todo_market: int
@@ -81,7 +81,7 @@ class Table(State):
     pending_stake: PendingStake | None
     """The stack whose height is being chosen; only in phase STAKE."""
     ships_home: int
-    """The ships at home of the seat on turn."""
+    """The ships at home of the current seat."""
 
     __slots__ = tuple(__annotations__)
 

@@ -15,7 +15,7 @@ def worth(board: CargoNoirBoard, goods: Sequence[int]) -> int:
     """Return the highest value of goods handed in as sets.
 
     A set of different goods takes the least from the piles of equal goods if it uses the smallest ones, and a wild adds
-    most to the largest pile. That holds for the printed values, in which each token of a set of equal goods adds more
+    the most to the largest pile. That holds for the printed values, in which each token of a set of equal goods adds more
     than the one before; with a corrected board, a higher value may be possible.
     """
     counts = tuple(sorted(count for count in goods[: len(KINDS)] if count))

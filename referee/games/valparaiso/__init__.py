@@ -114,7 +114,7 @@ class Valparaiso(Game):
         *,
         undone: bool = False,
     ) -> State:
-        """Return a state with a random pile; the plans of the other seats are random, a policy's, or undone."""
+        """Return a state with a random pile; the plans of the other seats are random, made by a policy, or undone."""
         state = ValparaisoState.empty(setup)
         seen = cast("ValparaisoObservation", observation)
         restore(state, seen)

@@ -99,14 +99,14 @@ class Start(Action):
 
 @dataclass(frozen=True, slots=True)
 class Step(Action):
-    """Makes a further step with the merchant in motion (V4.4)."""
+    """Makes a further step with the moving merchant (V4.4)."""
 
     end: Location
 
 
 @dataclass(frozen=True, slots=True)
 class Stop(Action):
-    """Ends the motion of a merchant, or the use of a tile."""
+    """Ends the move of a merchant, or the use of a tile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class BuildForGood(Action):
 
 @dataclass(frozen=True, slots=True)
 class Hire(Action):
-    """Hires a merchant for nothing, instead of building (V4.5)."""
+    """Hires a merchant for free, instead of building (V4.5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,7 @@ ACTION_TYPES: tuple[type[Action], ...] = (
     Done,
     Sell,
 )
-"""All kinds, in the order of the table of section 5; `Sell` comes last in every list."""
+"""All kinds, in the order of the table in section 5; `Sell` comes last in every list."""
 
 # Every action is made once: legal lists are looked up, not built.
 _GOODS = tuple(Good)
@@ -293,7 +293,7 @@ MAYORS = tuple(Mayor(card) for card in Card)
 BONUSES = tuple(Bonus(good) for good in Good)
 MAYOR_USES = tuple(UseMayor(mode) for mode in Mode)
 USES = tuple(tuple(Use(slot, mode) for mode in Mode) for slot in range(6))
-"""By slot number and mode."""
+"""The uses of cards, by slot number and mode."""
 SALES_FOR = tuple(SellFor(good) for good in Good)
 STARTS = tuple(tuple(Start(start, end) for end in Location) for start in Location)
 STEPS = tuple(Step(end) for end in Location)

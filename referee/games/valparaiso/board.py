@@ -11,13 +11,13 @@ from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location,
 from referee.kit.document import Document, by_name, names_of
 
 Goods = tuple[int, int, int]
-"""Goods by kind."""
+"""The number of goods of each kind."""
 
 MAX_AT_ONCE = 10
 MAX_HOLD = 12
 MAX_ROW = 40
 MAX_PIECES = 10
-"""These bound the numbers of a board, so that no file can make lists huge."""
+"""These constants limit the numbers of a board, so that no file can make lists huge."""
 _MOST = 1000
 _GOODS, _LOCATIONS, _EFFECTS = by_name(Good), by_name(Location), by_name(Effect)
 ACTION_CARDS = tuple(card for card in Card if card.name.startswith("K"))
@@ -40,7 +40,7 @@ class Amount(NamedTuple):
     money: int = 0
     """Pesos."""
     goods: Goods = (0, 0, 0)
-    """Goods by kind, of the warehouse."""
+    """Goods in the warehouse, by kind."""
     vp: int = 0
     """Victory points; never paid."""
 
@@ -111,9 +111,9 @@ class Side(Board):
     markets: tuple[Location, ...]
     """The villages with a market."""
     neighbours: tuple[tuple[Location, ...], ...]
-    """For each location, the neighbours by road."""
+    """For each location, its neighbours by road."""
     river_locations: tuple[Location, ...]
-    """The locations at a river."""
+    """The locations on a river."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class ValparaisoBoard(Board):
     move_costs: tuple[int, ...]
     """The total cost of a move, by the number of steps."""
     move_plus_costs: tuple[int, ...]
-    """The same with `Effect.MOVE_PLUS`."""
+    """The total cost of a move with `Effect.MOVE_PLUS`."""
     house_price: int
     fee: int
     toll: int
@@ -159,9 +159,9 @@ class ValparaisoBoard(Board):
     large: Side
     small: Side
     tiles: tuple[TileType, ...]
-    """By tile."""
+    """The effect of each tile."""
     effects: tuple[EffectType, ...]
-    """By action; actions without numbers cost and bring nothing."""
+    """The costs and gains of each action; an action without numbers costs and brings nothing."""
     cards: dict[Card, CardType]
     """The printed contents of each card in the game."""
 
@@ -251,7 +251,7 @@ def _side(document: Document) -> Side:
                 entry.note("spaces", "must have one to four building spaces")
     if Location.V not in entries or Location.M1 not in entries or len(entries) < 1 + FEWEST_VILLAGES:
         document.note(
-            "locations", f"must have v, m1, and {FEWEST_VILLAGES} villages or more: each seat begins in another"
+            "locations", f"must have v, m1, and {FEWEST_VILLAGES} villages or more: each seat begins in a different one"
         )
     roads = tuple([(way[0], way[1]) for way in _ways(document, "roads", set(entries)) if len(way) == 2])
     rivers = tuple(_ways(document, "rivers", set(entries)))

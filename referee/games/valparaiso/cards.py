@@ -1,4 +1,4 @@
-"""The effects of the actions on cards (RULES.md, V4), one entry each. The board's list assigns them to cards.
+"""The effects of the actions on cards (RULES.md, V4), with one entry for each. The board assigns them to cards.
 
 An action without a decision is carried out at once. Any other opens its phase, and `rules.py` plays the decisions.
 """
@@ -27,7 +27,7 @@ class CardAction(NamedTuple):
     phase: Phase | None = None
     """The phase of the decision; None if there is none."""
     can: Callable[[Table, int], bool] = lambda table, money: True
-    """True if the seat on turn can carry it out with these pesos, apart from its price."""
+    """Returns whether the current seat can carry it out with these pesos, apart from its price."""
     begin: Callable[[Table], None] = lambda table: None
     """The effects before the first decision."""
     goods: int = 0
@@ -44,7 +44,7 @@ def _can_transfer(table: Table, money: int) -> bool:
 
 
 def transfer_problem(table: Table, contents: tuple[int, int, int]) -> str:
-    """Return the reason why the hold of the seat on turn cannot have these contents; empty if it can (V4.1)."""
+    """Return the reason why the hold of the current seat cannot have these contents; empty if it can (V4.1)."""
     warehouse, hold = table.stores(table.seat)
     if any(not 0 <= new <= warehouse[good] + hold[good] for good, new in enumerate(contents)):
         return "there are too few goods for that"
@@ -64,7 +64,7 @@ def hire(table: Table) -> None:
 
 
 def sites(table: Table) -> list[tuple[Location, int]]:
-    """Return the building spaces where the seat on turn can build, whatever the cost (V4.5)."""
+    """Return the building spaces where the current seat can build, whatever the cost (V4.5)."""
     seat = table.seat
     if not table.houses_left[seat]:
         return []
@@ -86,7 +86,7 @@ def _can_pay_and_build(table: Table, money: int) -> bool:
 
 
 def build(table: Table, location: Location, space: int) -> None:
-    """Build a house of the seat on turn, already paid for (V4.5)."""
+    """Build a house of the current seat, already paid for (V4.5)."""
     seat = table.seat
     if location is _V:
         holdings.score(table, seat, Source.CITY, table.side.row[len(table.row)].built)
@@ -116,7 +116,7 @@ def level_a_cards(table: Table, sector: Sector) -> int:
 
 
 def acquisitions(table: Table, money: int) -> list[tuple[Slot, PayTo]]:
-    """Return the cards that the seat on turn can acquire with these pesos, with targets of the compensation (V4.9)."""
+    """Return the cards that the current seat can acquire with these pesos, with targets of the compensation (V4.9)."""
     seat = table.seat
     sector = table.ship[seat]
     if sector is _H:
@@ -229,7 +229,7 @@ def effect_of(table: Table, seat: Seat, card: Card, mode: Mode) -> Effect | None
 
 
 def is_executable(table: Table, effect: Effect, surcharge: int) -> bool:
-    """Return whether the seat on turn can carry out an action after paying a surcharge (V3.2)."""
+    """Return whether the current seat can carry out an action after paying a surcharge (V3.2)."""
     seat = table.seat
     action = ACTIONS[effect]
     pay = table.board.effects[effect].pay
@@ -243,7 +243,7 @@ def is_executable(table: Table, effect: Effect, surcharge: int) -> bool:
 
 
 def begin(table: Table, effect: Effect) -> None:
-    """Begin an action of the seat on turn: open its phase, or carry it out if it needs no decision."""
+    """Begin an action of the current seat: open its phase, or carry it out if it needs no decision."""
     action = ACTIONS[effect]
     pay, gain, most = table.board.effects[effect]
     if action.phase is None:

@@ -1,4 +1,4 @@
-"""A picture of an observation, for spectators who look and do not read (RULES.md, section 2).
+"""A picture of an observation, for spectators who look rather than read (RULES.md, section 2).
 
 Below the title line, on the left: the map, with the sea, Valparaíso and its building row, and the villages with their
 market tiles; on the right the open decision and the reserve of tiles. Below them a panel for each seat, with its plan
@@ -46,7 +46,7 @@ _TILE_STEP = 25
 
 
 def draw(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene: Scene | None) -> str:
-    """Return an SVG document of an observation and its scene; equal ones give equal documents."""
+    """Return an SVG document of an observation and its scene; equal arguments give equal documents."""
     seats = range(len(seen.seats))
     owners = [owner_of(seen, seat) for seat in seats]
     was = scene.before if scene is not None and isinstance(scene.before, ValparaisoObservation) else seen
@@ -63,7 +63,7 @@ def draw(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene:
         group(_SIDE, _TOP + MAP_HEIGHT - reserve, _reserve(board, seen, reserve)),
     ]
     # The legend takes the cell after the last panel: 2 + 1 in a row of three, 3 + 1 in two rows of two, 4 or 5 + 1 in
-    # two of three.
+    # two rows of three.
     columns, high = 2 if len(seats) == 3 else 3, 300.0 if len(seats) == 2 else 234.0
     wide = (_WIDTH - 2 * _MARGIN + 8) / columns - 8
     cells = [(_MARGIN + (wide + 8) * (at % columns), _PANELS + (high + 8) * (at // columns)) for at in range(6)]
@@ -152,7 +152,7 @@ def _order_of_the_round(seen: ValparaisoObservation, scene: Scene | None) -> str
 def _standing(
     board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene: Scene | None, height: float
 ) -> str:
-    """Draw the final standing, in place of a turn; the table below lists the sources of the points."""
+    """Draw the final standing, in place of the current turn; the table below lists the sources of the points."""
     places = [has.rank for has in seen.seats]
     parts = [
         box(0, 0, _SIDE_WIDTH, height, LAND, BRASS, 2),

@@ -83,7 +83,7 @@ def _sea(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObs
     """Draw the outer sectors from west to east, the harbour below them, and the pile and the scrapped cards."""
     coast = f"M0 8q0-8 8-8h{MAP_WIDTH - 16}q8 0 8 8v{_COAST - 12}"
     wave = MAP_WIDTH / 28
-    # Each step is four of these wide, so seven make the whole coast.
+    # Each step is four waves wide, so seven steps make the whole coast.
     for step in range(7):
         coast += f"q-{number(wave)} {14 if step % 2 else -10}-{number(2 * wave)} 0t-{number(2 * wave)} 0"
     crests = ((276, 192), (308, 200))

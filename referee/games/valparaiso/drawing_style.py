@@ -194,7 +194,7 @@ class Symbol(NamedTuple):
 
     width: float
     drawn: Callable[[float, float], str]
-    """Draws it around a point."""
+    """The function that draws it around a point."""
 
 
 def _word(words: str, fill: str = INK) -> Symbol:
@@ -261,7 +261,7 @@ def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40, sp
 
 def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: float, spot_kind: str) -> str:
     """Draw a cargo hold with its spaces and goods. `spot_kind` is the kind of the goods' spots; empty for none."""
-    if max(spaces, sum(goods)) > 8:  # a corrected board's
+    if max(spaces, sum(goods)) > 8:  # only on a corrected board
         return counted_goods(x, y, goods, width / 3, spot_kind)
     step = min(19, width / spaces)
     lying = [good for good, count in zip(Good, goods, strict=True) for _ in range(count)]
@@ -304,7 +304,7 @@ def holdings(has: SeatView, had: SeatView, owner: Owner, spaces: int, *, is_own:
 
 
 def legend(owner: Owner, width: float, height: float) -> str:
-    """Draw pieces and marks with their meanings, in a box with a corner at (0, 0)."""
+    """Draw pieces and marks with their meanings, in a box with its upper left corner at (0, 0)."""
     meanings = (
         (merchant(0, 0, owner), "merchant"),
         (merchant(0, 0, owner, waiting=True), "may still move"),

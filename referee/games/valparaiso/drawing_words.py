@@ -94,7 +94,7 @@ DOING = {
     Phase.RETURN: "End of the round: calling merchants back",
     Phase.OVER: "The match is over",
 }
-"""The activity of the seat, or of all seats, to act."""
+"""The activity of the seats to act, in each phase."""
 
 
 def in_words(kind: TileType) -> str:
@@ -166,7 +166,7 @@ def who(seen: ValparaisoObservation) -> str:
 
 
 def notes(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> list[str]:
-    """Return the action in progress and other facts about the present situation."""
+    """Return the action in progress and other facts about the current situation."""
     notes = [] if seen.effect is None else [f"Action: {name_of(board, seen.effect, brief=False)}"]
     if seen.phase is Phase.PLAN:
         done = [seat for seat, has in enumerate(seen.seats) if has.committed]
@@ -201,8 +201,8 @@ def notes(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> li
 
 
 def _is_last(board: ValparaisoBoard, seen: ValparaisoObservation) -> bool:
-    """Return whether the match would end with this round as things are (V7.1)."""
-    # As `scoring.match_ends`, from an observation.
+    """Return whether the match would end with this round as things stand (V7.1)."""
+    # The same as `scoring.match_ends`, but from an observation.
     on_track = max(has.vp for has in seen.seats)
     return on_track >= board.end_vp or any(slot.card is None for slot in seen.slots) or seen.round >= seen.last_round
 

@@ -10,7 +10,7 @@ from referee.games.valparaiso.table import NO_PLAN, NONE, Table
 
 
 def _after(table: Table) -> list[Seat]:
-    """Return the seats after the one on turn in this round's order."""
+    """Return the seats after the current one in this round's order."""
     order = table.turn_order()
     return order[order.index(table.seat) + 1 :]
 
@@ -25,13 +25,13 @@ def after_plan(table: Table) -> None:
 
 
 def reveal(table: Table) -> None:
-    """Turn the plans up and begin the use of cards (V2.6)."""
+    """Turn the plans face up and begin the use of cards (V2.6)."""
     planning.reveal(table)
     _next_turn(table, table.turn_order())
 
 
 def end_turn(table: Table) -> None:
-    """End the action of the seat on turn, and continue with the next seat that has a card left (V3.1)."""
+    """End the action of the current seat, and continue with the next seat that has a card left (V3.1)."""
     table.effect = None
     table.unmoved = ()
     table.left = 0
@@ -66,7 +66,7 @@ def _end_use(table: Table) -> None:
 
 
 def _last_built(table: Table, seat: Seat) -> int:
-    """Return the place of the last house that a seat has built in Valparaíso, in the building row."""
+    """Return the position in the building row of a seat's last house in Valparaíso."""
     return max(place for place, owner in enumerate(table.row) if owner == seat)
 
 
@@ -119,7 +119,7 @@ def end_return(table: Table) -> None:
 
 
 def _begin_round(table: Table) -> None:
-    # The order changes only now: merchants return in the old one (R32).
+    # The order changes only now: merchants return in the old order (R32).
     if table.row and table.row[-1] != table.start_seat:  # V6.6
         table.start_seat = table.row[-1]
     else:

@@ -1,4 +1,4 @@
-"""Payments and gains: pesos, goods of the warehouse, victory points (RULES.md, V1)."""
+"""Payments and gains: pesos, goods in the warehouse, victory points (RULES.md, V1)."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def _phase_problems(table: Table) -> list[str]:
     if bool(table.villages) != (phase in (Phase.TRADE, Phase.EXCHANGE)):
         found.append("villages belongs to the phases TRADE and EXCHANGE, and to no other")
     elif any(not is_market(village) or not table.merchants[seat][village] for village in table.villages):
-        found.append("villages names one that is no market with a merchant of the seat (V4.7)")
+        found.append("villages names one that is not a market with a merchant of the seat (V4.7)")
     if (table.village in table.villages) != (phase is Phase.EXCHANGE) or (
         table.village != NONE and phase is not Phase.EXCHANGE
     ):
@@ -238,7 +238,7 @@ def _movement_problems(table: Table) -> list[str]:
 
 
 def _action_problems(table: Table) -> list[str]:
-    """Return the reasons why the action in progress cannot have come to this point, given a table sound otherwise."""
+    """Return the reasons why the action in progress cannot have come to this point, given an otherwise sound table."""
     found = []
     phase, effect = table.phase, table.effect
     # In TRADE the villages are checked elsewhere, and the price of TRADE_PAY5 has been paid.

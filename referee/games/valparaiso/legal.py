@@ -41,20 +41,20 @@ def is_to_act(table: Table, seat: Seat) -> bool:
 
 
 def legal_actions(table: Table, seat: Seat) -> list[Action]:
-    """Return all legal actions of a seat that is to act, in the order of the table of section 5."""
+    """Return all legal actions of a seat that is to act, in the order of the table in section 5."""
     if table.phase is _PLAN:
         return planning.legal(table, seat)
     return _LEGAL[table.phase](table)
 
 
 def _sales(table: Table) -> list[Action]:
-    """Return the possible sales of the seat on turn; they come last in every list (V1.3)."""
+    """Return the possible sales of the current seat; they come last in every list (V1.3)."""
     stores = table.stores(table.seat)
     return [act.SALES[store][good] for store in _STORES for good in _GOODS if stores[store][good]]
 
 
 def can_give(table: Table, *goods: Good) -> bool:
-    """Return whether the seat on turn has these goods in its warehouse."""
+    """Return whether the current seat has these goods in its warehouse."""
     return holdings.can_pay(table, table.seat, holdings.goods_of(*goods))
 
 
@@ -94,12 +94,12 @@ def _legal_use(table: Table) -> list[Action]:
 
 
 def _modes(table: Table, card: Card, surcharge: int) -> list[Mode]:
-    """Return the modes in which the seat on turn can use a card (V3.2, V3.3)."""
+    """Return the modes in which the current seat can use a card (V3.2, V3.3)."""
     return [mode for mode in _MODES if _can_use(table, card, mode, surcharge)]
 
 
 def _can_use(table: Table, card: Card, mode: Mode, surcharge: int) -> bool:
-    """Return whether the seat on turn can use a card in a mode (V3.2, V3.3)."""
+    """Return whether the current seat can use a card in a mode (V3.2, V3.3)."""
     if table.money[table.seat] < surcharge:
         return False
     effect = cards.effect_of(table, table.seat, card, mode)
@@ -111,7 +111,7 @@ def _can_use(table: Table, card: Card, mode: Mode, surcharge: int) -> bool:
 
 
 def use_problem(table: Table, card: Card, mode: Mode, surcharge: int) -> tuple[str, str] | None:
-    """Return the reason why the seat on turn cannot use a card in a mode, and the rule; None if it can."""
+    """Return the reason why the current seat cannot use a card in a mode, and the rule; None if it can."""
     if _can_use(table, card, mode, surcharge):
         return None
     seat = table.seat
@@ -303,7 +303,7 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 
 def default_action(table: Table, seat: Seat) -> Action:
-    """Return the action for a seat that is out of the match or out of time; never a sale."""
+    """Return the action for a seat that is out of the match or out of time. It is never a sale."""
     legal = legal_actions(table, seat)
     if table.phase is _PLAN:
         return act.CLOSE if planning.is_timed(table) else act.COMMIT
@@ -312,7 +312,7 @@ def default_action(table: Table, seat: Seat) -> Action:
         uses = act.USES[1] if table.plans[seat].cards else act.MAYOR_USES
         return next(uses[mode] for mode in (_NONE, _ALT, Mode.MAIN) if uses[mode] in legal)
     if table.phase is Phase.TRADE:
-        # The first of the list may be a trade.
+        # The first action of the list may be a trade.
         return act.SKIPS[table.villages[0]]
     if table.phase is Phase.RETURN and act.DONE not in legal:
         return act.RECALLS[_last_unsheltered(table, seat)]
@@ -321,7 +321,7 @@ def default_action(table: Table, seat: Seat) -> Action:
 
 def _last_unsheltered(table: Table, seat: Seat) -> Location:
     merchants = table.merchants[seat]
-    # Villages are numbered in alphabetical order, which section 5 wants for this default.
+    # Villages are numbered in alphabetical order, the order that section 5 prescribes for this default.
     return max(
         village for village in table.side.villages if merchants[village] and not flow.shelters(table, seat, village)
     )

@@ -22,12 +22,12 @@ def _tolls(table: Table, seat: Seat, end: Location) -> list[Seat]:
 
 
 def _is_counted(table: Table, seat: Seat, end: Location) -> bool:
-    """Return whether a step onto a location counts: it does not onto an own customs house (V4.4)."""
+    """Return whether a step onto a location counts: a step onto the seat's own customs house does not (V4.4)."""
     return is_market(end) or not table.houses_of(seat, end)
 
 
 def _can_step(table: Table, path: tuple[Location, ...], steps: int, end: Location, money: int) -> bool:
-    """Return whether a merchant of the seat on turn can step onto a neighbouring location; see `step_problem`."""
+    """Return whether a merchant of the current seat can step onto a neighbouring location; see `step_problem`."""
     # The checks of `step_problem`, without its sentences: every list of steps calls this.
     if end in path:
         return False
@@ -43,14 +43,14 @@ def _price(table: Table, steps: int) -> int:
     """Return the price of the next counted step after a number of steps."""
     board = table.board
     costs = board.move_plus_costs if table.effect is _MOVE_PLUS else board.move_costs
-    # The board has the totals for one, two and three steps; a merchant pays step by step (R17).
+    # The board gives the totals for one, two and three steps; a merchant pays step by step (R17).
     return costs[steps] - (costs[steps - 1] if steps else 0)
 
 
 def step_problem(
     table: Table, path: tuple[Location, ...], steps: int, end: Location, money: int
 ) -> tuple[str, str] | None:
-    """Return the reason why a merchant of the seat on turn cannot step onto a location.
+    """Return the reason why a merchant of the current seat cannot step onto a location.
 
     Args:
         table: the table.
@@ -68,7 +68,7 @@ def step_problem(
     if end in path:
         return f"the merchant has been in {end.name}", "V4.4"
     price = len(_tolls(table, seat, end)) * table.board.toll
-    # A step onto an own customs house is possible even after three counted ones (R18).
+    # A step onto the seat's own customs house is possible even after three counted ones (R18).
     if _is_counted(table, seat, end):
         if steps >= len(table.board.move_costs):
             return "a merchant makes at most three counted steps", "V4.4"
@@ -84,7 +84,7 @@ def is_path(table: Table, path: tuple[Location, ...]) -> bool:
 
 
 def counted_steps(table: Table, path: tuple[Location, ...]) -> int:
-    """Return the number of counted steps of the seat on turn along a path (V4.4)."""
+    """Return the number of counted steps of the current seat along a path (V4.4)."""
     return sum(_is_counted(table, table.seat, end) for end in path[1:])
 
 
@@ -111,7 +111,7 @@ def begin_move(table: Table) -> None:
 
 
 def step(table: Table, end: Location) -> None:
-    """Make a step with the moving merchant, or with the one whose path is its start."""
+    """Make a step with the merchant at the end of the path, and pay its price and tolls."""
     seat, start = table.seat, table.path[-1]
     holdings.pay_seats(table, seat, _tolls(table, seat, end), table.board.toll)
     if _is_counted(table, seat, end):
@@ -138,12 +138,12 @@ def _river_tolls(table: Table, end: Location) -> list[Seat]:
 
 
 def river_ends(table: Table, start: Location, money: int) -> list[Location]:
-    """Return the possible targets for a merchant on a river, with these pesos."""
+    """Return the possible destinations of a merchant on a river, with these pesos."""
     return [end for end in table.side.river_locations if river_problem(table, start, end, money) is None]
 
 
 def at_rivers(table: Table, merchants: Iterable[int]) -> tuple[int, ...]:
-    """Return the merchants on a river, given merchants by location."""
+    """Return the merchants on rivers by location, given all merchants by location."""
     at_river = table.side.river_locations
     return tuple(count if location in at_river else 0 for location, count in zip(Location, merchants, strict=True))
 
@@ -156,7 +156,7 @@ def can_use_river(table: Table, money: int) -> bool:
 
 def begin_river(table: Table) -> None:
     """Allow one relocation to each merchant that is now on a river."""
-    # A merchant that comes to a river later may not go on from there (V4.10).
+    # A merchant that reaches a river later may not go on from there (V4.10).
     table.unmoved = at_rivers(table, table.merchants[table.seat])
 
 
@@ -172,8 +172,8 @@ def take_from_unmoved(table: Table, start: Location) -> None:
     """Mark a merchant as moved.
 
     Raises:
-        IllegalAction: if none is left there; nothing has changed then.
+        IllegalAction: if no unmoved merchant is left there; nothing has changed then.
     """
     if not table.unmoved[start]:
-        raise IllegalAction(f"no own merchant in {start.name} is still unmoved", "V4.4")
+        raise IllegalAction(f"this seat has no unmoved merchant in {start.name}", "V4.4")
     table.unmoved = (*table.unmoved[:start], table.unmoved[start] - 1, *table.unmoved[start + 1 :])

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Good(IntEnum):
-    """The goods. Where goods are counted by kind, a list has three numbers in this order."""
+    """The goods. Lists of goods by kind have three numbers in this order."""
 
     SILVER = 0
     """Silver, grey cubes."""
@@ -25,7 +25,7 @@ class Store(IntEnum):
     """The cargo hold of the ship."""
 
 
-# To go through an enum itself is slow on the hot path.
+# Constants, because iterating over an enum is slow on the hot path.
 GOODS = tuple(Good)
 STORES = tuple(Store)
 
@@ -41,7 +41,7 @@ class Colour(IntEnum):
 
 
 class Location(IntEnum):
-    """The places on land; the small board has no M4 and no Z6. By location, a list has eleven numbers."""
+    """The places on land; the small board has no M4 and no Z6. Lists by location have eleven numbers in this order."""
 
     V = 0
     M1 = 1
@@ -57,7 +57,7 @@ class Location(IntEnum):
 
 
 class Sector(IntEnum):
-    """The sea."""
+    """The sectors of the sea."""
 
     H = 0
     """The harbour sector, next to Valparaíso."""
@@ -285,7 +285,7 @@ class Phase(IntEnum):
     MOVE = 7
     """Choosing a merchant to move (V4.4)."""
     STEP = 8
-    """Going on with a merchant (V4.4)."""
+    """Continuing the move of a merchant (V4.4)."""
     RIVER = 9
     """Relocating merchants (V4.10)."""
     BUILD = 10

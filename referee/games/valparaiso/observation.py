@@ -13,7 +13,7 @@ LocationCounts = Annotated[tuple[int, ...], CountedBy(Location)]
 
 
 class SeatView(NamedTuple):
-    """The holdings of a seat; before the reveal, its pesos and goods at the start of the phase (V2.7)."""
+    """The holdings of a seat. Before the reveal, pesos and goods are those at the start of the phase (V2.7)."""
 
     colour: Colour
     money: int
@@ -55,7 +55,7 @@ class HouseView(NamedTuple):
 
 
 class PlanView(NamedTuple):
-    """The viewer's own plan, and its holdings after the sales and the payment in it."""
+    """The viewer's own plan, and the viewer's holdings after the sales and the payment in it."""
 
     cards: tuple[Card, ...]
     mayor: Card | None
@@ -65,7 +65,7 @@ class PlanView(NamedTuple):
 
 
 class ValparaisoObservation(NamedTuple):
-    """An observation. The fields are those of the message `Observation` in valparaiso.proto, which describes each."""
+    """An observation. The fields are those of the message `Observation` in valparaiso.proto, which describes them."""
 
     viewer: Seat | None
     round: int

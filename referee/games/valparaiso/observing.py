@@ -1,4 +1,4 @@
-"""The observation of a table, and the table of an observation (RULES.md, section 2); `observation.py` has the types."""
+"""Make observations from tables, and tables from observations (RULES.md, section 2); `observation.py` has the types."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
         table.scrapped,
         tuple(table.sea_money),
         table.row,
-        # Sorted, because the dictionary remembers the order of building, which a position does not tell.
+        # Sorted, because the dictionary keeps the order of building, which a position does not contain.
         tuple([HouseView(village, space, seat) for (village, space), seat in sorted(table.houses.items())]),
         None if table.first_finisher == NONE else table.first_finisher,
         None if viewer is None or not is_secret(phase) else _plan_view(table, viewer),
@@ -62,7 +62,7 @@ def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
 
 
 def _seat_view(table: Table, seat: Seat, rank: int) -> SeatView:
-    # The viewer's own plan has a place of its own (`plan`), so this holds for its own seat, too.
+    # The viewer's own plan has a field of its own (`plan`), so this holds for the viewer's seat, too.
     plan = NO_PLAN if is_secret(table.phase) else table.plans[seat]
     points, rest = scoring.final(table, seat)
     return SeatView(
@@ -134,7 +134,7 @@ def restore(table: Table, seen: ValparaisoObservation) -> None:
 
 
 def _plan(table: Table, seat: Seat, view: PlanView) -> Plan:
-    # An observation has the goods left by the plan, the table those that it sells.
+    # An observation contains the goods that the plan leaves; the table contains those that it sells.
     stores = zip(table.stores(seat), (view.warehouse, view.hold), strict=True)
     sold = [tuple(before - after for before, after in zip(goods, left, strict=True)) for goods, left in stores]
     return Plan(view.cards, view.mayor, (sold[0], sold[1]))

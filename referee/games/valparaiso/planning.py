@@ -17,7 +17,7 @@ def is_timed(table: Table) -> bool:
 
 
 def timer(table: Table) -> int:
-    """Return the time that the others have after the first finisher, in seconds (V2.8)."""
+    """Return the time allowed for the others after the first finisher, in seconds (V2.8)."""
     options = table.setup.options
     return cast("int", options["timer_seconds"]) + cast("int", options["countdown_seconds"])
 
@@ -108,7 +108,7 @@ def _check_unplanned(table: Table, seat: Seat, number: Card) -> Card:
 
 
 def reveal(table: Table) -> None:
-    """Turn all plans up, and settle their sales and payments (V2.6)."""
+    """Turn all plans face up, and settle their sales and payments (V2.6)."""
     for seat, plan in enumerate(table.plans):
         # The pesos come first, because they are computed from the sales, which the new plan lacks.
         table.money[seat] = table.money_in_plan(seat)
@@ -121,7 +121,7 @@ def reveal(table: Table) -> None:
 
 
 def actions_of(plan: Plan) -> list[Action]:
-    """Return choices that make a plan: sales, then the mayor's card, then the slots."""
+    """Return the choices that make a plan: sales, then the mayor's card, then the slots."""
     # Sales are legal only until a card is in the mayor's slot, and while a card is unplanned (V1.3), so they come first.
     found: list[Action] = [
         act.SALES[store][good] for store in Store for good in Good for _ in range(plan.sold[store][good])
@@ -135,7 +135,7 @@ def can_be_made(table: Table, seat: Seat, plan: Plan) -> bool:
     """Return whether a plan can be made, choice by choice."""
     again = table.clone()
     again.plans[seat] = NO_PLAN
-    # The legality of a choice depends on those before it.
+    # The legality of a choice depends on the choices before it.
     for action in actions_of(plan):
         if action not in legal(again, seat):
             return False

@@ -20,7 +20,7 @@ from referee.games.valparaiso.names import (
 from referee.games.valparaiso.table import NONE, USE_PHASES, Plan, Table
 from referee.kit.document import Document, by_name, counted, names_of
 
-_MOST = 100_000  # bounds every number of a position
+_MOST = 100_000  # the largest number in a position
 
 
 _GOODS, _STORES, _COLOURS, _SECTORS = by_name(Good), by_name(Store), by_name(Colour), by_name(Sector)
@@ -160,7 +160,7 @@ def read(table: Table, document: Document) -> None:
         table.unmoved = tuple(document.counts("unmoved", _LOCATIONS, 10))
     table.path = tuple(document.choices("path", _LOCATIONS, ()))
     table.steps = document.integer("steps", 0, 3, 0)
-    # In the order of the markets, as `trading.begin` has them.
+    # In the order of the markets, as in `trading.begin`.
     table.villages = tuple(sorted(document.choices("villages", _LOCATIONS, ())))
     table.village = int(document.choice("village", _LOCATIONS, NONE))
     table.left = document.integer("left", 0, _MOST, 0)
@@ -183,7 +183,7 @@ def _columns(table: Table, document: Document) -> list[list[str]]:
 
 
 def _read_cards(table: Table, document: Document) -> None:
-    """Read the places of the cards; all others are in the pile."""
+    """Read the places of the cards; cards that are not mentioned are in the pile."""
     seats, board = table.setup.seats, table.board
     if document.has("achievements"):
         rows = document.raw("achievements", None)

@@ -1,7 +1,7 @@
 """The effects of actions (RULES.md, sections 4 and 5): one function plays each kind; its checks name the rule.
 
-`legal.py` lists the actions, `planning.py` has the plans, `cards.py` the actions on cards, `moving.py` and `trading.py`
-the two long ones, `flow.py` the consequences without a decision.
+`legal.py` lists the actions. `planning.py` handles the plans, `cards.py` the actions on cards, `moving.py` and
+`trading.py` the two long ones among these, and `flow.py` the consequences without a decision.
 """
 
 from __future__ import annotations
@@ -138,7 +138,8 @@ def _play_transfer(table: Table, action: act.Transfer) -> None:
     if problem:
         raise IllegalAction(problem, "V4.1")
     warehouse, hold = table.stores(seat)
-    # A hold that is full now earns nothing (V4.1); with `refill_rule=strict`, one that was full when the turn began neither (R15).
+    # A hold that is full now earns nothing (V4.1); nor, with `refill_rule=strict`, does one that was full at the start
+    # of the turn (R15).
     was_full = table.hold_was_full or table.hold_is_full(seat)
     for good, new in enumerate(contents):
         warehouse[good] += hold[good] - new
@@ -233,7 +234,7 @@ def _play_build(table: Table, action: act.Build) -> None:
 def _check_site(table: Table, number: Location, space: int) -> Location:
     location = named(Location, number)
     if (location, space) not in cards.sites(table):
-        raise IllegalAction(f"space {space} in {location.name} is not free, or no own merchant is there", "V4.5")
+        raise IllegalAction(f"space {space} in {location.name} is not free, or this seat has no merchant there", "V4.5")
     return location
 
 
@@ -396,14 +397,14 @@ def _play_recall(table: Table, action: act.Recall) -> None:
     _check_phase(table, Phase.RETURN, "V6.5")
     village, seat = named(Location, action.location), table.seat
     if village is Location.V or not table.merchants[seat][village]:
-        raise IllegalAction(f"{village.name} is not a village with an own merchant", "V6.5")
+        raise IllegalAction(f"{village.name} is not a village with a merchant of this seat", "V6.5")
     table.merchants[seat][village] -= 1
     table.merchants[seat][Location.V] += 1
     if not flow.merchants_in_villages(table, seat):
         flow.end_return(table)
 
 
-# Everywhere else a payment is a single step, so selling just before the card is used comes to the same (R12).
+# Everywhere else a payment is a single step, so selling just before the card is used has the same effect (R12).
 _SELLING = frozenset((Phase.USE, Phase.MOVE, Phase.STEP, Phase.TRADE, Phase.EXCHANGE, Phase.BUY))
 
 
@@ -450,4 +451,4 @@ HANDLERS: dict[type[Action], Callable[[Table, Any], None]] = {
     act.Done: _play_done,
     act.Sell: _play_sell,
 }
-"""The function for each type of action."""
+"""The function that plays each type of action."""

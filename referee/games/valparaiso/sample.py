@@ -17,8 +17,8 @@ def draw_secrets(
 ) -> None:
     """Give the table a pile, and every other seat a plan, that are consistent with the observation.
 
-    With a policy, it makes the plans. `undone` leaves plans of the others unmade, and them to act, until all are
-    committed; a first finisher has made its plan (V2.8).
+    The policy makes the plans; without one, they are random. With `undone`, in the phase PLAN, the others have no plans
+    and are still to act, except a first finisher, which has made its plan (V2.8).
     """
     draw = chance.stream("sample")
     table.deck = _pile(table, draw)[: seen.deck]
@@ -59,8 +59,8 @@ def _plan(table: Table, seat: Seat, draw: Stream) -> None:
 
 
 def _plan_with(policy: RolloutPolicy, table: Table, seat: Seat, chance: Chance) -> None:
-    """Make the plan that a policy makes, in a copy in which all seats still plan."""
-    # In phase BONUS all have committed; the policy has to see the planning as it was before.
+    """Give a seat the plan that a policy makes for it in a copy in which all seats still plan."""
+    # In phase BONUS all have committed; the policy must see the table as it was during planning.
     planned = table.clone()
     planned.phase = Phase.PLAN
     planned.committed = [False] * table.setup.seats

@@ -14,11 +14,11 @@ _TILES_OF_A_LETTER = 5
 FIRST_GOODS = 3
 """The number of goods that each seat takes (S6)."""
 MERCHANTS_ON_BOARD = 2
-"""One in Valparaíso and one in a village (S2, S8); the others begin on the repository board."""
+"""The merchants of a seat that begin on the board: one in Valparaíso, one in a village (S2, S8)."""
 
 
 def set_up(table: Table, chance: Chance) -> None:
-    """Lay out an empty table."""
+    """Lay out the pieces on an empty table."""
     seats, board, options = table.setup.seats, table.board, table.setup.options
     table.sea_money = list(board.sector_money)  # S1
     table.colours = _colours(table, chance)  # S2

@@ -13,7 +13,7 @@ MAYOR = "slot:mayor"
 
 
 def spots(action: Action) -> tuple[str, ...]:
-    """Return the spots of an action: places on the map, own cards, slots and goods. The start comes before the end."""
+    """Return the spots of an action: places on the map, the seat's own cards, slots and goods; start before end."""
     match action:
         case act.PlaceMerchant(place) | act.Step(place) | act.Trade(place) | act.Skip(place) | act.Recall(place):
             return (spot_of("location", place),)

@@ -1,4 +1,4 @@
-"""The table, the plans, and the seat on turn (RULES.md, section 2). Plain data: `rules.py` changes it."""
+"""The table, the plans, and the current seat (RULES.md, section 2). Plain data: `rules.py` changes it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from referee.games.valparaiso.names import (
 
 NONE = -1
 """Stands for no seat, no card or no location."""
-# Constants, because the length of an enum is slow on the hot path.
+# Constants, because taking the length of an enum is slow on the hot path.
 _LOCATIONS: Final = len(Location)
 _SLOTS: Final = len(Slot)
 _NOTHING = (0, 0, 0)
@@ -130,7 +130,7 @@ class Table(State):
     begun: bool
     """True if the action, or the use of the tile, has already had an effect."""
     hold_was_full: bool
-    """True if the hold of the seat on turn was full at the start of its turn; only with `refill_rule=strict` (V4.1)."""
+    """True if the hold of the current seat was full at the start of its turn; only with `refill_rule=strict` (V4.1)."""
 
     __slots__ = tuple(__annotations__)
 

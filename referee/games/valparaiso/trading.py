@@ -14,12 +14,12 @@ def _villages(table: Table) -> tuple[Location, ...]:
 
 
 def can_trade(table: Table, money: int) -> bool:
-    """Return whether the seat on turn has a merchant in a village with a market (V4.7)."""
+    """Return whether the current seat has a merchant in a village with a market (V4.7)."""
     return bool(_villages(table))
 
 
 def begin(table: Table) -> None:
-    """Mark all these villages as unresolved."""
+    """Mark all villages where the current seat can trade as unresolved."""
     table.villages = _villages(table)
 
 
@@ -30,7 +30,7 @@ def tile(table: Table, village: Location) -> TileType:
 
 def _creditors(table: Table, village: Location) -> list[Seat]:
     """Return the receivers of the fee, with one entry for each opposing merchant and station (V4.7a)."""
-    # A station counts like a merchant, also if its owner has none there (V5.3).
+    # A station counts like a merchant, even if its owner has no merchant there (V5.3).
     found = table.houses_of_others(table.seat, village)
     for seat in range(table.setup.seats):
         if seat != table.seat:
@@ -39,7 +39,7 @@ def _creditors(table: Table, village: Location) -> list[Seat]:
 
 
 def most(table: Table, village: Location) -> int:
-    """Return the maximum uses of the tile: one per merchant and station, up to the tile's limit (V4.7a)."""
+    """Return the maximum number of uses of the tile: one per merchant and station, up to its own limit (V4.7a)."""
     seat = table.seat
     return min(tile(table, village).most, table.merchants[seat][village] + table.houses_of(seat, village))
 

@@ -28,8 +28,8 @@ class Venezia(Game):
     title = "Venezia"
     seat_counts = range(2, 5)
     options = (
-        Option("tourists", (range(2, 4),), 2, "how many tourists come to the Piazza", "Z4.1"),
-        Option("hunters", (range(1, 3),), 1, "how many pigeon hunters come to the Piazza", "Z4.3"),
+        Option("tourists", (range(2, 4),), 2, "the number of tourists that come to the Piazza", "Z4.1"),
+        Option("hunters", (range(1, 3),), 1, "the number of pigeon hunters that come to the Piazza", "Z4.3"),
         Option(
             "vatican_feud_sgm", (False, True), False, "whether Fehde and Weisung reach San Giorgio Maggiore", "Z8.2"
         ),
@@ -58,7 +58,7 @@ class Venezia(Game):
             "whether a tourist in the danger zone can be jumped over",
             "Z5.3",
         ),
-        Option("first_player", ("seat0", "random"), "seat0", "who begins the first round", "Z1.3"),
+        Option("first_player", ("seat0", "random"), "seat0", "the seat that begins the first round", "Z1.3"),
         openings(0),
     )
     action_types = ACTION_TYPES
@@ -98,7 +98,7 @@ class Venezia(Game):
     ) -> State:
         """Return a state in which the others' plans are consistent with the observation.
 
-        A policy decides where rivals have laid their piles, the largest where it would lay most; the rest is random.
+        A policy decides the places of the rivals' piles, the largest where it would lay the most; the rest is random.
         """
         state = VeneziaState.empty(setup)
         seen = cast("VeneziaObservation", observation)

@@ -108,7 +108,7 @@ class Fehde(Action):
 
 @dataclass(frozen=True, slots=True)
 class Skip(Action):
-    """Remove no pigeon there (Z8.2)."""
+    """Remove no pigeon in the current district (Z8.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Recover(Action):
 
 @dataclass(frozen=True, slots=True)
 class Michele(Action):
-    """Move own pigeons from the cemetery to the reserve (Z10.4)."""
+    """Move the seat's pigeons from the cemetery to the reserve (Z10.4)."""
 
     pigeons: int
 
@@ -202,7 +202,7 @@ ACTION_TYPES: tuple[type[Action], ...] = (
     Recover,
     Michele,
 )
-"""All kinds, in the order of the table of section 5."""
+"""All kinds, in the order of the table in section 5."""
 
 # Every action is made once: legal lists are looked up, not built.
 _NUMBERS = range(MAX_PIGEONS + 1)

@@ -10,7 +10,7 @@ from referee.kit.document import Document, by_name, names_of
 
 MAX_ON_PIAZZA = 15
 MAX_PIGEONS = 100
-"""These bound the numbers of a board, so that no file can make lists huge."""
+"""These constants limit the numbers of a board, so that no file can make lists huge."""
 _MOST = 1000
 _SQUARES = by_name(Square)
 
@@ -24,11 +24,11 @@ class VeneziaBoard(Board):
     piazza_limit: int
     """The maximum number of a seat's pigeons on the Piazza."""
     pigeons: int
-    """Pigeons of each seat."""
+    """The number of pigeons of each seat."""
     start_reserve: int
-    """The number of pigeons that it starts with."""
+    """The number of pigeons in a seat's reserve at the start."""
     greys: int
-    """Grey pigeons."""
+    """The number of grey pigeons."""
     district_cards: int
     """The maximum number of district cards in a plan."""
     born_adjacent: int
@@ -38,11 +38,11 @@ class VeneziaBoard(Board):
     poisoned: int
     """The maximum number of pigeons that Gift im Futter removes."""
     grey_operations: int
-    """Greys that Weisung aus dem Vatikan adds or moves."""
+    """The number of grey pigeons that Weisung aus dem Vatikan adds or moves."""
     majority_points: int
     """Points of a majority in a district."""
     enemy_home_points: int
-    """The same in another seat's home."""
+    """Points of a majority in another seat's home."""
     from_cemetery: int
     """The maximum number of pigeons that the majority in the cemetery takes back."""
     rounds: int
@@ -58,7 +58,7 @@ class VeneziaBoard(Board):
     cemetery_name: str
     """The name of the cemetery."""
     cemetery_place: tuple[int, int]
-    """Its x and y in a drawing."""
+    """The x and y of the cemetery in a drawing."""
 
 
 def read_board(document: Document) -> VeneziaBoard:
@@ -87,7 +87,7 @@ def read_board(document: Document) -> VeneziaBoard:
         from_cemetery=scoring.integer("from_cemetery", 0, MAX_PIGEONS),
         rounds=end.integer("rounds", 1, 50),
         win_points=end.integer("points", 1, 100_000),
-        win_districts=end.integer("districts", 4, 7),  # at least 4 of 7: only one seat can win by them (R27)
+        win_districts=end.integer("districts", 4, 7),  # at least 4 of 7, so that only one seat can win by them (R27)
         place_names=tuple(entry.text("name") for entry in entries),
         place_places=tuple(entry.drawing_place() for entry in entries),
         cemetery_name=cemetery.text("name"),

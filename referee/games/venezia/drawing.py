@@ -1,4 +1,4 @@
-"""A picture of an observation, for spectators who look and do not read (RULES.md, section 2).
+"""A picture of an observation, for spectators who look rather than read (RULES.md, section 2).
 
 In a match, the last step is at the top. Below the title line, from the left: the city with its places; the Piazza, and
 beside it the open decision; below it a panel for each seat, with its plan as far as the observer may know it. Then the
@@ -64,7 +64,7 @@ _BELOW = TOP + BODY - _PANELS
 
 
 def draw(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *, has_tower: bool) -> str:
-    """Return an SVG document of an observation and its scene; equal ones give equal documents."""
+    """Return an SVG document of an observation and its scene; equal arguments give equal documents."""
     seats = range(len(seen.seats))
     was = scene.before if scene is not None and isinstance(scene.before, VeneziaObservation) else seen
     news = None if scene is None else happened(board, seen, scene)
@@ -153,7 +153,7 @@ def _turn(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None) ->
 
 
 def _standing(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None) -> str:
-    """Draw the final standing, in place of a turn; the table below lists the sources of the points."""
+    """Draw the final standing, in place of the current turn; the table below lists the sources of the points."""
     places, room = [has.rank for has in seen.seats], _TURN_WIDTH - 24
     parts = [box(0, 0, _TURN_WIDTH, PIAZZA_HEIGHT, LAND, GOLD, 2)]
     y = 30

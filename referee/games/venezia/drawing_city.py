@@ -1,4 +1,4 @@
-"""The city in a picture of Venezia: districts, the island and the cemetery, with marks on the latest changes."""
+"""The city in a picture of Venezia: districts, the island and the cemetery, with the latest changes marked."""
 
 from __future__ import annotations
 

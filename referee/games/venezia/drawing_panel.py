@@ -48,7 +48,7 @@ def panel(
     width: float,
     height: float,
 ) -> str:
-    """Draw everything that a seat has; with few seats, with more space."""
+    """Draw the holdings of a seat; with few seats, there is more space."""
     has, had, over = seen.seats[seat], was.seats[seat], seen.phase is Phase.OVER
     active = seat == seen.seat or (seen.phase is Phase.PLAN and not has.committed)
     winner = over and has.rank == 1
@@ -112,7 +112,7 @@ def is_cancelled(seen: VeneziaObservation, seat: Seat) -> bool:
     has = seen.seats[seat]
     if has.action is None or has.action is ActionCard.NONE or seat in seen.waiting:
         return False
-    # An executed card has its round on the discard pile, and its seat waits no longer.
+    # The discard pile records the round of an executed card, and its seat waits no longer.
     return has.discard[CARDS.index(has.action)] != seen.round
 
 

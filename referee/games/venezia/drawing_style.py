@@ -80,7 +80,7 @@ def pigeon(x: float, y: float, seat: Seat, scale: float = 1, opacity: float = 1)
 
 
 def bird(x: float, y: float, seat: Seat | None, scale: float = 1) -> str:
-    """Draw a pigeon without a number; a grey one for no seat."""
+    """Draw a pigeon without a number; a grey one if it belongs to no seat."""
     return piece(f"ve-bird-{'grey' if seat is None else seat}", x, y, scale)
 
 
@@ -169,7 +169,7 @@ class PlanCard(NamedTuple):
 
     label: str
     name: str
-    """Empty if it is unknown to the observer."""
+    """Its name; empty if it is unknown to the observer."""
     pigeons: int | None = None
     """The number of pigeons on it; None if it cannot have any."""
     face: str = "up"

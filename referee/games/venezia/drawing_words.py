@@ -83,7 +83,7 @@ def doing(board: VeneziaBoard, seen: VeneziaObservation) -> str:
 
 
 def notes(board: VeneziaBoard, seen: VeneziaObservation) -> list[str]:
-    """Describe other facts about the present situation."""
+    """Describe other facts about the current situation."""
     notes = []
     if seen.phase is Phase.PLAN:
         made = [seat for seat, has in enumerate(seen.seats) if has.committed]
@@ -136,7 +136,7 @@ def worth(board: VeneziaBoard, seen: VeneziaObservation, place: Place, seat: Sea
 
 
 def leader(seen: VeneziaObservation, place: Place) -> Seat | None:
-    """Return the seat with the majority in a place as things are; None without a majority (Z0.3, Z8.5, Z8.8)."""
+    """Return the seat with the majority in a place as things stand; None without a majority (Z0.3, Z8.5, Z8.8)."""
     pigeons = list(seen.places[place].pigeons)
     if seen.grey_owner is not None:
         pigeons[seen.grey_owner] += seen.places[place].grey

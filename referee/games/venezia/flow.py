@@ -65,7 +65,7 @@ def end_first_card(table: Table, chance: Chance) -> None:
 
 
 def _after(table: Table) -> list[Seat]:
-    """Return the seats after the one on turn in this round's order."""
+    """Return the seats after the current one in this round's order."""
     order = table.turn_order()
     return order[order.index(table.seat) + 1 :]
 
@@ -204,7 +204,7 @@ def _begin_card(table: Table) -> bool:
 
 
 def has_opponents(table: Table, place: int) -> bool:
-    """Return whether an opponent of the seat on turn has a pigeon in a place."""
+    """Return whether an opponent of the current seat has a pigeon in a place."""
     pigeons = table.loc[place]
     return sum(pigeons) > pigeons[table.seat]
 

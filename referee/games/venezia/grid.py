@@ -1,4 +1,4 @@
-"""The squares of the Piazza and their neighbours (RULES.md, 1.2). A set of squares is an integer, one bit each."""
+"""The squares of the Piazza and their neighbours (RULES.md, 1.2). A set of squares is an integer with a bit for each."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ STRAIGHT_AXES = ((1, 6), (3, 4))
 
 
 class Grid:
-    """The Piazza with or without its Campanile. Use `grid_of`: it makes each once."""
+    """The Piazza with or without its Campanile. Use `grid_of`, which makes each grid only once."""
 
     def __init__(self, blocked: Square | None) -> None:
         self.usable = tuple(square for square in Square if square is not blocked)
         """The squares that are not blocked, in their order."""
         self.steps = tuple(tuple(self._step(square, direction, blocked) for direction in range(8)) for square in Square)
-        """`steps[square][direction]`: the next square there, or -1."""
+        """`steps[square][direction]`: the next square in that direction, or -1."""
         self.neighbours = tuple(tuple(step for step in row if step >= 0) for row in self.steps)
-        """The squares around each, in the order of the directions."""
+        """The squares around each square, in the order of the directions."""
         self.jumps = tuple(
             tuple(
                 (between, self.steps[between][direction])
@@ -46,7 +46,7 @@ class Grid:
         )
         """`jumps`, each with its action."""
         self.around = tuple(bits(row) for row in self.neighbours)
-        """The squares around each, as a set."""
+        """The squares around each square, as a set."""
 
     @staticmethod
     def _step(square: int, direction: int, blocked: Square | None) -> int:

@@ -66,7 +66,7 @@ class Majority(NamedTuple):
 
 
 class VeneziaObservation(NamedTuple):
-    """An observation. The fields are those of the message `Observation` in venezia.proto, which describes each."""
+    """An observation. The fields are those of the message `Observation` in venezia.proto, which describes them."""
 
     viewer: Seat | None
     round: int

@@ -1,4 +1,4 @@
-"""The observation of a table, and the table of an observation (RULES.md, section 2); `observation.py` has the types."""
+"""Make observations from tables, and tables from observations (RULES.md, section 2); `observation.py` has the types."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def spin(table: Table, chance: Chance) -> None:
         hunters.append(_spin_one(table, chance, "hunter", tourists + hunters))
     # Sorted, because the order of the spins means nothing: equal squares make equal states.
     table.tourists, table.hunters = tuple(sorted(tourists)), tuple(sorted(hunters))
-    table.danger = table.grid.danger(hunters)  # after all hunters stand (Z4.4)
+    table.danger = table.grid.danger(hunters)  # once all hunters are in place (Z4.4)
     for square in table.grid.usable:
         if table.danger >> square & 1:
             bury(table, square)  # Z4.4
@@ -37,7 +37,7 @@ def _spin_one(table: Table, chance: Chance, stream: str, taken: list[int]) -> in
 
 
 def bury(table: Table, square: int) -> None:
-    """Move the pigeon on a square, if any, to the cemetery."""
+    """Move the pigeon on a square to the cemetery, if there is one."""
     seat = table.piazza[square]
     if seat != NONE:
         table.piazza[square] = NONE
@@ -92,7 +92,7 @@ def capture(table: Table, seat: Seat) -> None:
 
 
 def births(table: Table, seat: Seat) -> int:
-    """Return the number of births to a seat's pigeons (Z6.3); the supply may have fewer."""
+    """Return the number of births to a seat's pigeons (Z6.3); the supply may hold fewer."""
     board = table.board
     tourists = bits(table.tourists)
     around = table.grid.around

@@ -77,7 +77,7 @@ def play(table: Table, seat: Seat, action: Action) -> None:
         if place in plan.chosen:
             raise IllegalAction(f"{place.name} is chosen already", "Z2.4")
         places = (*plan.chosen, place)
-        # After the last possible card nobody is asked whether to go on (Z2.4).
+        # After the last possible card the seat is not asked whether to go on (Z2.4).
         full = len(places) == table.board.district_cards
         plan = Plan(_COUNT if full else _DISTRICTS, plan.first, plan.action, places, plan.counts)
     elif isinstance(action, act.Done):

@@ -17,7 +17,7 @@ _PLACES, _SQUARES, _FIRSTS, _CARDS = by_name(Place), by_name(Square), by_name(Fi
 _PLACE_NAMES, _DISTRICT_NAMES, _CARD_NAMES = names_of(Place), names_of(DISTRICTS), names_of(CARDS)
 _STEPS = {step.name: step for step in Step}
 _PHASES = {phase.name: phase for phase in Phase}
-_MOST = 100_000  # bounds every number of a position
+_MOST = 100_000  # the largest number in a position
 
 
 def to_json(table: Table) -> JsonObject:
@@ -125,7 +125,7 @@ def read(table: Table, document: Document) -> None:
     table.card_place = document.choice("card_place", _numbers(_PLACES), NONE)
     table.card_count = document.integer("card_count", 0, _MOST, 0)
     table.grey_untouched = document.counts("grey_untouched", _PLACE_NAMES, board.greys, [0] * len(Place))
-    # Last: it is what all other entries leave.
+    # Last, because the supply is what all other entries leave.
     supply = [max(0, board.pigeons - pigeons_outside_supply(table, seat)) for seat in range(seats)]
     table.supply = document.integers("supply", 0, _MOST, seats, supply)
 

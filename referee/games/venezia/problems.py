@@ -200,7 +200,7 @@ def _score_problems(table: Table) -> list[str]:
     if table.phase in _AFTER_CARDS:
         now = [scoring.majority_in(table, district) for district in DISTRICTS]
         if table.majority != now:
-            found.append("majority must be that of the places: this round has been scored (Z10.2)")
+            found.append("majority must agree with the places: this round has been scored (Z10.2)")
     elif table.round == 1 and any(seat != NONE for seat in table.majority):
         found.append("there are no majorities before the first scoring (Z10.2)")
     return found
@@ -303,7 +303,7 @@ def _card_problems(table: Table) -> list[str]:
         ("grey_owner", table.grey_owner != NONE, ActionCard.WEI),
     ):
         if owner != bool(done[card]) or (word == "grey_owner" and owner and table.grey_owner not in done[card]):
-            found.append(f"{word} belongs to who has executed {card.name} in this round (Z8.5, Z8.8)")
+            found.append(f"{word} belongs to the seat that has executed {card.name} in this round (Z8.5, Z8.8)")
     return found
 
 

@@ -1,7 +1,7 @@
 """The rules of play (RULES.md, section 4): set-up, legal actions, and the effects of actions.
 
-`planning.py` has the plans, `piazza.py` the Piazza, `flow.py` the consequences without a decision. One function lists
-the actions of each phase, another plays each kind of action. The list serves for choosing; the checks in the playing
+`planning.py` handles the plans, `piazza.py` the Piazza, `flow.py` the consequences without a decision. One function
+lists the actions of each phase, another plays each kind of action. The lists offer a choice; the checks in the playing
 functions name the broken rule.
 """
 
@@ -28,7 +28,7 @@ _CHAIN: Final = Phase.CHAIN
 
 
 def set_up(table: Table, chance: Chance) -> None:
-    """Lay out an empty table."""
+    """Lay out the pieces on an empty table."""
     board, seats = table.board, table.setup.seats
     table.reserve = [board.start_reserve] * seats  # Z1.2
     table.supply = [board.pigeons - board.start_reserve] * seats
@@ -42,7 +42,7 @@ def set_up(table: Table, chance: Chance) -> None:
 
 
 def seats_to_act(table: Table) -> tuple[Seat, ...]:
-    """Return the seats with unfinished plans; outside planning, the one seat on turn."""
+    """Return the seats with unfinished plans; outside planning, the current seat."""
     if table.phase is _PLAN:
         return tuple([seat for seat, plan in enumerate(table.plans) if plan.step is not _COMMITTED])
     return () if table.phase is _OVER else (table.seat,)
@@ -56,7 +56,7 @@ def is_to_act(table: Table, seat: Seat) -> bool:
 
 
 def legal_actions(table: Table, seat: Seat) -> list[Action]:
-    """Return all legal actions of a seat to act, in the order of the table of section 5."""
+    """Return all legal actions of a seat to act, in the order of the table in section 5."""
     if table.phase is _PLAN:
         return planning.legal(table, seat)
     return _LEGAL[table.phase](table)
@@ -297,7 +297,7 @@ def _play_jump(table: Table, action: act.Jump, chance: Chance) -> None:
     _move_pigeon(table, start, end)
     # The start belongs to the chain: the pigeon may not land there, either (Z5.4).
     table.chain = (*(table.chain or (int(start),)), int(end))
-    if piazza.jumps_from(table, end):  # it leaves out the squares of the chain, also `end`
+    if piazza.jumps_from(table, end):  # it leaves out the squares of the chain, including `end`
         table.phase = _CHAIN
     else:  # Z5.4
         _end_chain(table)
@@ -323,7 +323,7 @@ def _district(place: int, rule: str) -> Place:
 def _play_family(table: Table, action: act.Family, chance: Chance) -> None:
     _check_phase(table, Phase.FAMILY, "Z8.1")
     district = _district(action.district, "Z8.1")
-    # All nests go there, also those of opponents.
+    # All nests go there, even those of opponents.
     table.loc[district] = [own + nest for own, nest in zip(table.loc[district], table.nest, strict=True)]
     table.nest = [0] * table.setup.seats
     flow.end_family(table)
@@ -372,7 +372,7 @@ def _play_takeover(table: Table, action: act.Takeover, chance: Chance) -> None:
             table.reserve[other] += count
             pigeons[other] = 0
     table.card_place = int(district)
-    # Own pigeons may be too few for all that have left; those on cards are not in the reserve (R18).
+    # The seat may have too few pigeons to replace all that have left; those on cards are not in the reserve (R18).
     table.card_count = min(removed, table.reserve[seat] + table.nest[seat])
     low, high = _from_reserve_limits(table)
     if low < high:
@@ -504,7 +504,7 @@ HANDLERS: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
     act.Recover: _play_recover,
     act.Michele: _play_michele,
 }
-"""The function for each type of action."""
+"""The function that plays each type of action."""
 
 
 # --- defaults (section 5) -------------------------------------------------------------------------------
@@ -514,7 +514,7 @@ def default_action(table: Table, seat: Seat) -> Action:
     """Return the action for a seat that is out of the match or out of time: column D of section 5."""
     legal = legal_actions(table, seat)
     if table.phase is _PLAN:
-        # The first in any other step: the Feint, no card, the fewest pigeons.
+        # In any other step, the first action: the Feint, no card, the fewest pigeons.
         return act.DONE if act.DONE in legal else legal[0]
     if table.phase is Phase.FAMILY:
         home = table.home[seat]
@@ -524,7 +524,7 @@ def default_action(table: Table, seat: Seat) -> Action:
         return (others or legal)[0]
     if table.phase in _DEFAULT_IS_FIRST:
         return legal[0]
-    # The last in all others: `done`, `stop`, `skip`, no card, or the largest number.
+    # In all other phases, the last action: `done`, `stop`, `skip`, no card, or the largest number.
     return legal[-1]
 
 

@@ -22,7 +22,7 @@ def draw_plans(
     *,
     undone: bool = False,
 ) -> None:
-    """Give every other seat a plan that is consistent with the observation, see `Game.sample`."""
+    """Give every other seat a plan that is consistent with the observation; see `Game.sample`."""
     if undone and seen.phase is Phase.PLAN:
         return
     draw = chance.stream("sample")
@@ -52,7 +52,7 @@ def _play_row(table: Table, seat: Seat, row: Sequence[Action]) -> None:
 
 
 def _liked(table: Table, seat: Seat, policy: RolloutPolicy, chance: Chance) -> tuple[Place, ...]:
-    """Return the places where a policy would lay the pigeons that a seat has on its cards, those with most first."""
+    """Return the places where a policy would lay the pigeons on a seat's cards, those with the most pigeons first."""
     copy = table.clone()
     copy.phase, copy.plans = Phase.PLAN, [NO_PLAN] * table.setup.seats
     copy.nest = [0] * table.setup.seats
@@ -82,7 +82,7 @@ def _plan_on(table: Table, seat: Seat, committed: bool, draw: Stream) -> None:
 def _fitting(table: Table, seat: Seat, has: SeatView, liked: tuple[Place, ...], draw: Stream) -> Plan:
     """Draw a plan that fits the piles, the first card if it is face up, and whether an action card lies face down.
 
-    Largest piles are in the liked places.
+    The largest piles go to the liked places.
     """
     first = has.first
     if first is None:

@@ -13,7 +13,7 @@ GREYS = "greys"
 
 
 def spots(action: Action) -> tuple[str, ...]:
-    """Return the spots of an action: places, squares, own action cards, and the panel of a seat; start before end."""
+    """Return the spots of an action: places, squares, the seat's action cards, and a seat's panel; start before end."""
     match action:
         case act.Card(ActionCard.NONE) | act.Recover(ActionCard.NONE):
             return ()

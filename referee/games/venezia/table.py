@@ -1,4 +1,4 @@
-"""The table, the plans, and the seat on turn (RULES.md, section 2). Plain data: `rules.py` changes it."""
+"""The table, the plans, and the current seat (RULES.md, section 2). Plain data: `rules.py` changes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, FirstCard,
 
 NONE = -1
 """Stands for no seat, place or square."""
-# Constants, because the length of an enum is slow on the hot path.
+# Constants, because taking the length of an enum is slow on the hot path.
 _PLACES: Final = len(Place)
 _SQUARES: Final = len(Square)
 
@@ -100,7 +100,7 @@ class Table(State):
     chain: tuple[int, ...]
     """Squares of the open chain of jumps, from its start."""
     waiting: tuple[Seat, ...]
-    """Seats that have still to execute a card, in order; the first is executing its card."""
+    """Seats that still have to execute a card, in order; the first is executing its card."""
     card_place: int
     """The current district, or NONE (Z8.2, Z8.3)."""
     card_count: int

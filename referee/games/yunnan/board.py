@@ -12,7 +12,7 @@ from referee.kit.document import Document, by_name
 MAX_VALUE = 50
 MAX_MERCHANTS = 10
 MAX_STRUCTURES = 3
-"""These bound the numbers of a board, so that no file can make a match endless or its lists huge."""
+"""These constants limit the numbers of a board, so that no file can make a match endless or its lists huge."""
 _MOST = 10_000
 _PROVINCES = by_name(Province)
 
@@ -46,9 +46,9 @@ class YunnanBoard(Board):
     start_merchants: int
     """Merchants in the personal reserve at the start."""
     total_merchants: int
-    """Merchants of a colour."""
+    """The number of Merchants of a colour."""
     structures_each: int
-    """Posts, bridges and teahouses of a colour, each."""
+    """The number of a colour's structures of each kind."""
     start_money: tuple[int, ...]
     """Money by place on the first auction track."""
     first_passes: int
@@ -68,13 +68,13 @@ class YunnanBoard(Board):
     transport_cost: int
     """Cost of a gap for a Merchant."""
     end_vp: tuple[int, int]
-    """The victory points that end the match: with 3 to 5 seats, with 2."""
+    """The victory points that end the match: with 3 to 5 seats, and with 2."""
     end_gifts: tuple[int, int]
-    """The number of remaining gifts that ends the match: with 3 to 5 seats, with 2."""
+    """The number of remaining gifts that ends the match: with 3 to 5 seats, and with 2."""
     debt_rate: tuple[int, ...]
     """Victory points for a missing Yuan, by turn."""
     debt_rate_after: int
-    """The same in all later turns."""
+    """Victory points for a missing Yuan in all later turns."""
 
     @property
     def max_passes(self) -> int:
@@ -118,10 +118,10 @@ def read_board(document: Document) -> YunnanBoard:
         joined = table.choices("ends", _PROVINCES)
         if len(joined) != 2:
             table.note("ends", "must name two provinces")
-            # Reading goes on, so that all mistakes are noted at once; it needs two provinces.
+            # Reading goes on, so that all mistakes are noted at once; for that, a site needs two provinces.
             joined = [Province.YUN, Province.QAM]
         near, far = min(joined), max(joined)
-        if near not in OUTER or far - near < 2:  # neighbours have the road already (1.2)
+        if near not in OUTER or far - near < 2:  # the road already joins neighbours (1.2)
             table.note("ends", "must join two provinces that are not neighbours on the road, and not Pu'er")
         ends.append((near, far))
         site_places.append(table.drawing_place())

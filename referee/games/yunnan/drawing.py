@@ -1,7 +1,7 @@
-"""A picture of an observation, for spectators who look and do not read (RULES.md, section 2).
+"""A picture of an observation, for spectators who look rather than read (RULES.md, section 2).
 
 Below the title line, on the left: the map with its legend, and the level tracks; on the right: the two orders, the open
-decision, the progress buildings and the bank. Below both the score track, and a panel for each seat. Pieces differ in
+decision, the progress buildings and the bank. Below both: the score track, and a panel for each seat. Pieces differ in
 shape, and each carries its colour's letter.
 """
 
@@ -76,7 +76,7 @@ _HEIGHT = _PANELS + _PANEL_HEIGHT + _MARGIN
 
 
 def draw(board: YunnanBoard, seen: YunnanObservation, scene: Scene | None = None) -> str:
-    """Return an SVG document of an observation and its scene; equal ones give equal documents."""
+    """Return an SVG document of an observation and its scene; equal arguments give equal documents."""
     travelling = seen.phase in (Phase.TRAVEL, Phase.DISPLACE)
     reach = reach_of(board, seen.colours[seen.acting_colour]) if travelling and seen.acting_colour is not None else None
     before = None if scene is None else scene.before
@@ -208,7 +208,7 @@ def _free_spaces(values: tuple[int, ...], small: int) -> str:
 
 
 def _bank(board: YunnanBoard, seen: YunnanObservation, was: YunnanObservation) -> str:
-    """Draw the two spaces of the bank: the payments for the present bids, or those made in this turn."""
+    """Draw the two spaces of the bank: the payments for the current bids, or those made in this turn."""
     pays = seen.phase is Phase.AUCTION
     payments = board.bank_payment(sum(bid.value for bid in seen.bids)) if pays else seen.last_bank_pay
     parts = [

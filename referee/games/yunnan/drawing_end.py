@@ -28,7 +28,7 @@ from referee.kit.svg import (
 )
 
 _WORDS = 126
-"""The room for the names of the rows."""
+"""The width of the column with the names of the rows."""
 
 
 def final_table(
@@ -68,7 +68,7 @@ def final_table(
         parts.append(text(x, 68, ordinal(ranks[seat]), 17, BRASS if ranks[seat] == 1 else INK, "middle", bold=True))
         parts.append(group(x, 92, mark))
         parts.append(name_text(x - room / 2, 126, words, SMALLEST, room))
-    # Sources of which nobody has any points take no row.
+    # Sources that give nobody any points have no row.
     scored = [at for at in range(len(points[0])) if any(of_seat[at].points for of_seat in points)]
     rows = [(points[0][at].source, [of_seat[at].points for of_seat in points], INK) for at in scored]
     rows.append(("total", [sum(part.points for part in of_seat) for of_seat in points], BRASS))

@@ -123,7 +123,7 @@ def _in_ground(point: Point, centre: Point, more: float = 0) -> bool:
 
 
 class _Seed(NamedTuple):
-    """A point of a province: land belongs to the province of the nearest one."""
+    """A point of a province: land belongs to the province of the nearest such point."""
 
     x: float
     y: float
@@ -206,7 +206,7 @@ def _moved(x: float, y: float) -> Point:
 
 
 def _lines(points: list[Point]) -> str:
-    """Write a line through points as its start and relative steps, which are much shorter than absolute places."""
+    """Write a line through points as its start and relative steps, which are much shorter than absolute positions."""
     (x, y), *others = [(round(x), round(y)) for x, y in points]
     steps = []
     for to_x, to_y in others:

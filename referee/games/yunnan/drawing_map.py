@@ -61,8 +61,8 @@ def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None, w
     Args:
         board: the printed numbers.
         seen: the observation.
-        reach: the reach of the travelling colour, if there is one; its route is drawn.
-        was: the observation before the last action, or the same one.
+        reach: the reach of the travelling colour, whose route is then drawn; None if no colour travels.
+        was: the observation before the last action, or `seen` itself.
     """
     land = land_of(board)
     below, above = _still(board)

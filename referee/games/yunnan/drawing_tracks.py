@@ -40,7 +40,7 @@ _GREEN, _BROWN = ("#3c5a3d", "#22331f"), ("#6a4f2e", "#33261a")
 
 
 def orders(seen: YunnanObservation, acted: Colour | None, width: float) -> str:
-    """Draw the order tracks, first to act on the left, with the state of each colour; one has just acted."""
+    """Draw the order tracks, first to act on the left, with the state of each colour; `acted` has just acted."""
     parts = [box(0, 0, width, ORDERS_HEIGHT)]
     in_auction = seen.phase in (Phase.AUCTION, Phase.YARD)
     for row, (name, order, shades) in enumerate(
@@ -99,7 +99,7 @@ def levels(board: YunnanBoard, seen: YunnanObservation, was: YunnanObservation, 
 
 
 def _level_track(name: str, first: int, worth: Sequence[int], reached: Sequence[tuple[int, bool]], width: float) -> str:
-    """Draw a track; `reached` has each colour's level, and whether it has just reached it."""
+    """Draw a track; `reached` contains each colour's level, and whether the colour has just reached it."""
     step = (width - 8) / len(worth)
     parts = [
         box(0, 0, width, LEVELS_HEIGHT),
@@ -128,7 +128,7 @@ def _level_track(name: str, first: int, worth: Sequence[int], reached: Sequence[
 
 _AXIS, _BAND, _BAND_HEIGHT = 154, 42, 24
 _FURTHEST = 300
-"""Scores beyond this stand at the end of the track."""
+"""The highest score that the track can show; higher ones stand at its end."""
 
 
 class _Axis(NamedTuple):
@@ -139,7 +139,7 @@ class _Axis(NamedTuple):
     width: float
 
     def at(self, points: int) -> float:
-        """Return the place of a score; a score beyond an end is at that end."""
+        """Return the position of a score; a score beyond either end is at that end."""
         return _AXIS + (min(max(points, self.low), self.high) - self.low) * self.width / (self.high - self.low)
 
 

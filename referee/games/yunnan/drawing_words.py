@@ -175,7 +175,7 @@ def _colour(board: YunnanBoard, seen: YunnanObservation, colour: Colour, has: Co
 
 
 def inspector_in_words(board: YunnanBoard, seen: YunnanObservation) -> str:
-    """Describe the place of the inspector, present or last."""
+    """Describe the current or last place of the inspector."""
     if seen.last_inspector is None:
         return "The inspector is in its corner"
     banned = "nobody" if seen.last_banned is None else COLOUR_NAMES[seen.last_banned]

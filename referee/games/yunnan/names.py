@@ -89,4 +89,4 @@ class Phase(IntEnum):
 
 
 OUTER = tuple(Province)[1:]
-"""The provinces outside of Pu'er."""
+"""The provinces outside Pu'er."""

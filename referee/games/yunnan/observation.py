@@ -57,7 +57,7 @@ class ProvinceView(NamedTuple):
 
 
 class YunnanObservation(NamedTuple):
-    """An observation. The fields are those of the message `Observation` in yunnan.proto, which describes each."""
+    """An observation. The fields are those of the message `Observation` in yunnan.proto, which describes them."""
 
     viewer: Seat | None
     turn: int

@@ -14,7 +14,7 @@ _COLOURS, _PROVINCES, _OUTER, _SITES = by_name(Colour), by_name(Province), by_na
 _COLOUR_NAMES, _PROVINCE_NAMES, _BUILDING_NAMES = names_of(Colour), names_of(Province), names_of(Building)
 _SPACE_NAMES, _STRUCTURE_NAMES = names_of(Space), names_of(Structure)
 _PHASES = {phase.name: phase for phase in Phase}
-_MOST = 100_000  # bounds every number of a position
+_MOST = 100_000  # the largest number in a position
 
 
 def to_json(table: Table) -> JsonObject:

@@ -1,8 +1,8 @@
 """Ways over the map: distances, connected routes and gaps (RULES.md, section 2).
 
 A set of provinces or of own bridges is an integer with one bit per member.
-Each result is computed once for a set of bridges and a set of provinces with presence, and cached: there are 16 times
-64.
+Each result is computed once for a set of bridges and a set of provinces with presence, and cached: there are at most
+16 times 64 pairs of such sets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Reach(NamedTuple):
 
 
 class Routes:
-    """The ways over a map with these bridge sites. Use `routes_of`: it makes each map once."""
+    """The ways over a map with these bridge sites. Use `routes_of`, which makes each map only once."""
 
     def __init__(self, sites: tuple[tuple[Province, Province], ...]) -> None:
         self.site_needs = tuple(max(ends) for ends in sites)

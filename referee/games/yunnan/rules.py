@@ -1,8 +1,8 @@
 """The rules of play (RULES.md, sections 3 and 4): set-up, legal actions, and the effects of actions.
 
-`turns.py` has the consequences without a decision. One function lists the actions of each phase, another plays each
-kind of action. The lists and the checks in the playing functions state the same rules twice: the lists serve for
-choosing, the checks name the broken rule.
+`turns.py` handles the consequences without a decision. One function lists the actions of each phase, another plays each
+kind of action. So the lists and the checks in the playing functions state the same rules twice: the lists offer a
+choice, the checks name the broken rule.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SCHOOL, CUSTOMS, HORSE, DRAGON, CONSTRUCTION_YARD = Building
 
 
 def set_up(table: Table, chance: Chance) -> None:
-    """Lay out an empty table."""
+    """Lay out the pieces on an empty table."""
     board = table.board
     order = table.setup.options["initial_order"]
     if isinstance(order, str) and order != "random":
@@ -61,7 +61,7 @@ def _alternating(chance: Chance) -> list[int]:
 
 
 def legal_actions(table: Table) -> list[Action]:
-    """Return all legal actions of the colour to act, in the order of the table of section 5."""
+    """Return all legal actions of the colour to act, in the order of the table in section 5."""
     return _LEGAL[table.phase](table)
 
 
@@ -437,7 +437,7 @@ HANDLERS: dict[type[Action], Callable[[Table, Any], None]] = {
     act.NoDisplace: _play_no_displace,
     act.Convert: _play_convert,
 }
-"""The function for each type of action."""
+"""The function that plays each type of action."""
 
 
 # --- defaults (section 5) -------------------------------------------------------------------------------

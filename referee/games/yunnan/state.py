@@ -37,7 +37,7 @@ class YunnanState(Table):
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:
-        """Return true: all actions are open."""
+        """Return True: all actions are open."""
         return True
 
     @override

@@ -62,7 +62,7 @@ class Table(State):
     converted: list[int]
     """Income converted into victory points since the match or the position began, by seat (Y10.1)."""
     debts: list[int]
-    """Victory points paid for missing Yuan since then, by seat (Y13.3)."""
+    """Victory points paid for missing Yuan since the match or the position began, by seat (Y13.3)."""
     passes: list[int]
     """Border-pass level of each colour."""
     horse: list[int]

@@ -146,7 +146,7 @@ def end_travel_turn(table: Table) -> None:
 def _send_inspector(table: Table) -> None:
     table.last_inspector = table.last_banned = NOBODY
     tea = scoring.tea(table)
-    target = max(OUTER, key=lambda province: (tea[province], province))  # of equals, the farther one
+    target = max(OUTER, key=lambda province: (tea[province], province))  # among equals, the farther one
     if not tea[target]:  # Y6.1
         return
     table.last_inspector = int(target)
@@ -157,7 +157,7 @@ def _send_inspector(table: Table) -> None:
         and table.influence[colour] < table.board.immune_influence
         and table.teahouse[target] != colour
     ]
-    if candidates:  # Y6.2, Y6.3; of equals, max takes the first
+    if candidates:  # Y6.2, Y6.3; among equals, max takes the first
         banned = max(candidates, key=lambda colour: table.influence[colour])
         table.merchants[banned][target] -= 1
         table.merchants[banned][Province.PUE] += 1

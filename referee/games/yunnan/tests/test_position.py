@@ -65,7 +65,10 @@ def test_what_the_rest_implies_may_be_left_out() -> None:
         ({"influence": [5, 0, 0]}, "position.influence[0] must be an integer from 0 to 4, not 5"),
         ({"m": [{}, {}]}, "position.m must have 3 entries, one for each colour, not 2"),
         ({"m": [{"tibet": 1}, {}, {}]}, "position.m[0].tibet is not known here"),
-        ({"bids": {"school": {"6": "red"}}}, "position.bids.school.6 is not known here; known are: 12, 15, 5, 7, 9"),
+        (
+            {"bids": {"school": {"6": "red"}}},
+            "position.bids.school.6 is not known here; the known entries are: 12, 15, 5, 7, 9",
+        ),
         ({"bids": {"farm": {}}}, "position.bids.farm is not known here"),
         ({"bridges": ["b0"]}, "position.bridges must be a list of 3 lists"),
         ({"bridges": [["b4"], [], []]}, "must be one of b0, b1, b2, b3, not 'b4'"),
