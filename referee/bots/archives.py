@@ -21,13 +21,13 @@ from referee.bots.errors import BadBot
 PIECE = 128 * 1024
 """The number of bytes of content read at a time, here and in the standard library."""
 MAX_TAR_HEADER = 64 * 1024
-"""The longest header of one file in a tar archive, extensions included: a long name needs 2 kB."""
+"""The maximum size of the header of a file in a tar archive, extensions included: a long name needs 2 kB."""
 MAX_TAR_HEADERS = 40 * 1024 * 1024
-"""The limit on all headers of a tar archive together: 2 kB for each of 20,000 files."""
+"""The maximum total size of the headers of a tar archive: 2 kB for each of 20,000 files."""
 MAX_ZIP_CONTENTS = 4 * 1024 * 1024
-"""The longest table of contents of a zip archive: about 20,000 files with names of 100 characters."""
+"""The maximum size of the table of contents of a zip archive: about 20,000 files with names of 100 characters."""
 _MAX_ZIP_HEADER = 256 * 1024
-"""An upper bound on a local header of a zip archive: two fields of less than 64 kB."""
+"""An upper bound on the size of a local header of a zip archive: two fields of less than 64 kB."""
 
 _GZIP = b"\x1f\x8b"
 

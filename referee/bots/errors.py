@@ -14,7 +14,7 @@ class BadManifest(BadBot):
 
 
 class NoProgram(BadBot):
-    """The command that starts the bot is not clear, or cannot work."""
+    """The command that starts the bot is unclear, or cannot work."""
 
 
 class DiskFull(DoganaError):

@@ -6,8 +6,8 @@ written.
 
 Links that stay in the folder are kept as links. They are safe because `..` is only at their beginning, where it leads
 through real folders, and never above the bot's own; nothing is ever written through a link. A link may also lead to a
-usual program, such as /usr/bin/python3 in a virtual environment: `run` may name the same programs. Its text is kept
-unchanged.
+usual program, such as /usr/bin/python3 in a virtual environment: `run` may name the same programs. The text of a link
+is kept unchanged.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Artefact:
     """An accepted bot."""
 
     content_hash: str
-    """SHA-256 of its files, in hexadecimal; the name of its folder."""
+    """The SHA-256 of its files, in hexadecimal; also the name of its folder."""
     run: tuple[str, ...]
     """The command that starts it in its folder."""
     games: tuple[str, ...]
@@ -114,7 +114,7 @@ def take_in(
     Args:
         path: a program, a file that `RUNNERS` knows, a folder, or a .zip, .tar, .tar.gz or .tgz archive.
         versions: the folder of all versions.
-        runtimes: folders with runtimes besides the usual programs.
+        runtimes: folders with runtimes in addition to the usual programs.
         programs: the search path for programs, as in PATH; empty for the usual folders and the runtimes.
         limits: the limits on its files.
 
@@ -151,7 +151,7 @@ def take_in(
             raise DiskFull(f"{path} cannot be taken in: {error.strerror}; make room and send it again") from error
         raise BadBot(f"{path} cannot be taken in: {error.strerror}") from error
     finally:
-        make_writable(scratch)  # or what is in folders that are read-only by now could not be removed
+        make_writable(scratch)  # otherwise the files in folders that are read-only by now could not be removed
         shutil.rmtree(scratch, ignore_errors=True)
 
 
@@ -331,7 +331,7 @@ class _Copier:
     def _write_again(self, name: str, earlier: str) -> None:
         known = self._folder.joinpath(*_parts(earlier))
         if not known.is_file() or known.is_symlink() or self._through_a_link(_parts(earlier)):
-            raise BadBot(f"{name!r} is to be the same file as {earlier!r}, which is no earlier file of the archive")
+            raise BadBot(f"{name!r} is to be the same file as {earlier!r}, which is not an earlier file of the archive")
         # A copy, not a link: its bytes count, and each file has a mode of its own.
         with _open_regular(known) as source:
             self._write(name, source, executable=os.access(known, os.X_OK))
@@ -351,7 +351,7 @@ class _Copier:
         place.symlink_to(PurePosixPath(target))
 
     def _place(self, name: str) -> Path:
-        """Return the target of a file or link, and make the folders above it."""
+        """Return the path at which to write a file or link, and make the folders above it."""
         parts = _parts(name)
         _check_depth(len(parts))
         self._files += 1
@@ -393,7 +393,7 @@ def _hint(name: str) -> str:
 
 def _check_depth(names: int) -> None:
     if names > MAX_DEPTH:
-        raise BadBot(f"more than {MAX_DEPTH} folders in each other")
+        raise BadBot(f"more than {MAX_DEPTH} nested folders")
 
 
 def _everything_below(folder: Path, limits: BotLimits) -> list[Path]:

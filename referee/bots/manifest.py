@@ -154,7 +154,7 @@ def _language_of(program: str) -> str:
 
 
 def _default_run(path: Path, folder: Path, program: str) -> list[str]:
-    """Return the default command of a bot: its file, the file bot, or bot.py and the like, or its only file.
+    """Return the default command of a bot: for its file, the file bot, bot.py or the like, or its only file.
 
     Raises:
         NoProgram: if none of these exists.
@@ -169,7 +169,7 @@ def _default_run(path: Path, folder: Path, program: str) -> list[str]:
     runs_by_itself = os.access(file, os.X_OK) and _first_line(file) is not None
     if runs_by_itself or file.suffix not in RUNNERS:
         return [f"./{name}"]
-    # An interpreter would take a name with a dash for an option.
+    # An interpreter would take a name that begins with a dash for an option.
     return [*RUNNERS[file.suffix], f"./{name}" if name.startswith("-") else name]
 
 
@@ -224,7 +224,7 @@ def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str
         if shutil.which(name, path=programs):
             return ""
         if (folder / name).is_file():
-            return _write_instead(f"{name} is no usual program, but a file of the bot", [f"./{name}", *run[1:]])
+            return _write_instead(f"{name} is not a usual program, but a file of the bot", [f"./{name}", *run[1:]])
         problem = f"there is no program {name} in {programs}, where bots look; install it"
         return _write_instead(problem, ["PROGRAM", *run[1:]])
     file = folder / name
@@ -248,9 +248,7 @@ def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str
         problem = f"{inside} is not executable; use chmod +x {shlex.quote(str(_named(path, inside)))}{begin}"
         return _write_instead(problem, instead)
     if line is None:
-        problem = (
-            f"{inside} has no #! line, and is no program for Linux; begin it with a line such as #!/usr/bin/env python3"
-        )
+        problem = f"{inside} has no #! line, and is not a program for Linux; begin it with a line such as #!/usr/bin/env python3"
         return _write_instead(problem, instead)
     # Linux would look for an interpreter whose name ends with the carriage return.
     if line.endswith("\r"):

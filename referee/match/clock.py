@@ -8,8 +8,8 @@ from dataclasses import dataclass
 TRANSIT_SECONDS = 0.1
 """The grace period in which an answer from outside the referee's process still counts after its deadline, in seconds.
 
-A question and its answer wait in the machine at places that the referee cannot see. The clock charges this time like any
-other: it is missing from the bank afterwards.
+A question and its answer wait in places of the machine that the referee cannot see. This time is charged like any
+other, so it is missing from the bank afterwards.
 """
 # Bounded, so that a float keeps the number to the microsecond, and `__str__` writes back the number that was read.
 _NUMBER = r"(\d{1,7}(?:\.\d{1,6})?)"
@@ -34,7 +34,7 @@ class TimeControl:
         Raises:
             ValueError: if the text has another form, or leaves no time to answer.
         """
-        # ASCII: or the digits of all scripts would count, and one clock would have several spellings.
+        # ASCII: otherwise the digits of all scripts would count, and one clock would have several spellings.
         match = re.fullmatch(rf"{_NUMBER}\+{_NUMBER}/{_NUMBER}", text, re.ASCII)
         if match is None:
             raise ValueError(f"{text!r} is not a clock; write bank+increment/cap in seconds, such as 60+0.5/10")

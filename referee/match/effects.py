@@ -53,21 +53,21 @@ class SeatNow(NamedTuple):
     """The public standing of a seat."""
 
     rank: int
-    """Its place if the match ended now."""
+    """Its rank if the match ended now."""
     score: int
     deciding: bool
     """True if it has a decision to make."""
     thought: float
-    """Seconds charged for its decisions up to its last public action. Later charges would betray a secret plan."""
+    """The seconds charged for its decisions up to its last public action. Later charges would betray a secret plan."""
     out: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """The news for spectators at one moment."""
+    """One piece of news for spectators."""
 
     played: Sequence[Played]
-    """The actions since the last moment that they may know."""
+    """The actions since the previous news, as far as spectators may know them."""
     seen: Observation
     seats: Sequence[SeatNow]
     result: Result | None
@@ -81,31 +81,31 @@ class Timing:
     """The time that a decision took, in seconds: `wall - lag <= charged <= wall`."""
 
     charged: float
-    """From handing the question to the transport until the arrival of the answer."""
+    """The time from handing the question to the transport until the arrival of the answer."""
     wall: float
-    """From the moment that the referee had the question ready until it read the answer."""
+    """The time from the moment when the referee had the question ready until it read the answer."""
     lag: float
-    """The referee's own delay meanwhile, whether given back or not."""
+    """The referee's own delay during `wall`, whether it was given back or not."""
 
 
 class Decision:
     """A decision put to a seat.
 
     Attributes:
-        number: identifies the decision; answers repeat it.
+        number: the number that identifies the decision; answers repeat it.
         seat: the seat that is to decide.
         actions: the legal actions.
-        played: the actions since the seat's last decision that it may know.
+        played: the actions since the seat's last decision, as far as it may know them.
         dropped: the reason why the rest of its last answer was not played; empty if all of it was.
-        put_at: when the machine put the question, in seconds.
-        sent_at: when the question was handed to the transport, in seconds; `put_at` until then.
+        put_at: the time at which the machine put the question, in seconds.
+        sent_at: the time at which the question was handed to the transport, in seconds; `put_at` until then.
         is_sent: whether the question has been handed to the transport.
         budget: the time that the decision may take, in seconds, without the window.
         bank: the seat's bank when the question was put, in seconds.
         previous: the time that the seat's previous decision took; None before the first.
         lag: the referee's delay since the question was put, in seconds.
         window: the window that the decision shares with other seats, or None.
-        window_deadline: when that window closes, in seconds.
+        window_deadline: the time at which that window closes, in seconds.
     """
 
     __slots__ = (
@@ -142,7 +142,7 @@ class Decision:
         window: Window | None = None,
         window_deadline: float = 0.0,
     ) -> None:
-        """Put a decision at the time `now`; this starts the seat's clock."""
+        """Put a decision at the time `now`; this adds the increment to the seat's bank."""
         self.number = number
         self.seat = seat
         self.actions = actions
@@ -170,7 +170,7 @@ class Decision:
 
     @property
     def ends_with_window(self) -> bool:
-        """True if the window closes before or together with the seat's own time."""
+        """True if the window closes before the seat's own time ends, or at the same moment."""
         # If both end together, the window counts: its end costs no strike.
         return self.window is not None and self.window_deadline <= self.sent_at + self.budget
 

@@ -36,7 +36,7 @@ class HouseBot(Protocol):
     """A bot that plays one seat of one match.
 
     Attributes:
-        thinks: whether it takes its time, and so plays in a process of its own and not in the referee's.
+        thinks: whether it takes time to think, and so plays in a process of its own rather than in the referee's.
     """
 
     thinks: ClassVar[bool] = False

@@ -73,7 +73,7 @@ def why_dropped(state: State, seat: Seat, answer: Sequence[Action], rest: Sequen
         state: the state of the match after all actions before the rest.
         seat: the seat that answers.
         answer: all actions of the answer.
-        rest: those that have not been played.
+        rest: the actions that have not been played.
     """
     dropped = f"{len(rest)} of {len(answer)} actions dropped: "
     if seat not in state.seats_to_act():

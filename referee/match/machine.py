@@ -16,7 +16,7 @@ monotonic clock. Each of these methods returns *effects*, which the driver must 
   Dismiss     a seat is out: end its connection   Show        inform the spectators
   Finish      the match is over
 
-A seat that is to act is in one of two conditions once a method has returned:
+A seat that is to act is in one of two states once a method has returned:
 
   asked    it has an open decision, with a number and a deadline
   out      the rules' default has been played for it
@@ -31,9 +31,9 @@ A decision is charged the time from handing the question to the transport until 
 says how long the answer waited to be read. The delay before handing over counts as the referee's for at most
 `MAX_SENDING_SECONDS`, so that an agent that does not read gains no time. Nothing else is given back. An answer counts
 until a moment after its deadline (`TRANSIT_SECONDS`), to allow for transmission; that time is charged, and missing from
-the bank afterwards. The record has the referee's delay while the decision was open beside the charge (`Timing`).
+the bank afterwards. Beside the charge, the record has the referee's delay while the decision was open (`Timing`).
 
-An answer is treated by the first line that applies:
+The first line that applies decides the treatment of an answer:
 
   the seat has no open decision of that number           Reject STALE, no strike
   it arrived after the deadline                          timeout (as by tick), then Reject STALE
@@ -45,7 +45,8 @@ An answer is treated by the first line that applies:
 At a deadline, the machine plays the rules' default (`clock`) for the expired decision. If that decision was a step of a
 larger one (`State.part_of`), defaults complete that larger decision and nothing else. The seat gets a strike, unless a
 shared window closed. A seat that is away (its connection is lost) at its deadline is out. At the last strike a seat is
-out. An out seat stays out: its decisions are played by `default_action`, and it ranks behind all others, first out last.
+out. A seat that is out stays out: its decisions are played by `default_action`, and it ranks behind all others, first
+out last.
 """
 
 from __future__ import annotations
@@ -81,9 +82,9 @@ from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Fault, Outcome, Result, SeatResult, closing_lines, final_ranks, milliseconds
 
 STRIKES_ALLOWED = 3
-"""A seat with this number of strikes is out."""
+"""The number of strikes at which a seat is out."""
 MAX_SENDING_SECONDS = 0.1
-"""The longest delay in handing a question to the transport that counts as the referee's, in seconds."""
+"""The maximum delay in handing over a question that counts as the referee's, in seconds."""
 STATE_DIGEST_EVERY = 32
 """The number of actions between two digests of the state in a record."""
 
@@ -131,7 +132,7 @@ class MatchMachine:
     Attributes:
         state: the authoritative state; only the machine changes it.
         result: None until the match is over.
-        is_watched: whether the match has spectators; the driver says so.
+        is_watched: whether the match has spectators; the driver sets it.
     """
 
     def __init__(self, plan: MatchPlan, state: State, chance: DrawnChance, *, transit: float = 0.0) -> None:
@@ -156,7 +157,7 @@ class MatchMachine:
         self._window: Window | None = None
         self._window_deadline = 0.0
         self._outs = 0
-        self._legal: dict[Seat, list[Action]] = {}  # legal actions in the present state, cached by `_settle` for `_ask`
+        self._legal: dict[Seat, list[Action]] = {}  # legal actions in the current state, cached by `_settle` for `_ask`
         self._effects: list[Effect] = []
         self._now = 0.0
 
@@ -183,7 +184,7 @@ class MatchMachine:
         referee's.
         """
         decision = self._seats[seat].open
-        # A question is handed over again to a seat that comes back, but its time has begun.
+        # A question is handed over again to a seat that comes back, but its time has already begun.
         if decision is not None and decision.number == number and not decision.is_sent:
             decision.is_sent = True
             decision.sent_at = min(now, decision.put_at + MAX_SENDING_SECONDS)
@@ -201,10 +202,10 @@ class MatchMachine:
 
         Args:
             seat: the seat that answers.
-            number: the decision that is answered.
+            number: the number of the decision that it answers.
             choice: the answer.
-            now: when the answer was read, in seconds.
-            waited: how long it had been waiting to be read, in seconds.
+            now: the time at which the answer was read, in seconds.
+            waited: the time for which it had been waiting to be read, in seconds.
         """
         self._now = now
         if self.result is not None:
@@ -258,7 +259,7 @@ class MatchMachine:
         self._seats[seat].away = True
 
     def back(self, seat: Seat) -> list[Effect]:
-        """Put its open decision to a remote seat again after it has come back, with the remaining time."""
+        """Put its open decision again to a remote seat that has come back, with the remaining time."""
         player = self._seats[seat]
         player.away = False
         return [] if player.open is None else [Ask(player.open)]
@@ -325,8 +326,8 @@ class MatchMachine:
 
         Args:
             decision: the decision.
-            arrived: when its answer arrived, or its deadline passed, in seconds.
-            now: when the answer was read or the deadline noticed, in seconds.
+            arrived: the time at which its answer arrived or its deadline passed, in seconds.
+            now: the time at which the answer was read or the deadline noticed, in seconds.
         """
         player = self._seats[decision.seat]
         player.open = None
@@ -390,7 +391,7 @@ class MatchMachine:
         if player.strikes >= STRIKES_ALLOWED:
             self._put_out(seat, Fault(Outcome.TIMEOUT, detail), timing)
             return
-        # Before the default, after which the seat may be asked for its next plan: that one has all its time.
+        # Before the default, after which the seat may be asked for its next plan: the next plan has its full time.
         whole = self.state.part_of(seat)
         self._apply(seat, self.state.default_action(seat), Decider.CLOCK, timing)
         while whole and seat in self.state.seats_to_act() and self.state.part_of(seat) == whole:
@@ -429,7 +430,7 @@ class MatchMachine:
 
     def _look_at_window(self) -> None:
         window = self.state.window()
-        # The name tells windows apart: while one stays open, so does its deadline.
+        # The name tells windows apart: while one stays open, its deadline stays the same.
         if window is not None and (self._window is None or window.name != self._window.name):
             self._window_deadline = self._now + window.seconds
         self._window = window
@@ -456,7 +457,7 @@ class MatchMachine:
         return found
 
     def _withdraw(self, decision: Decision) -> None:
-        # Its deadline may also have passed, with the one that led here: no decision is charged more than its budget.
+        # Its deadline may have passed together with the one that led here: the charge never exceeds the budget.
         timing = self._close(decision, min(self._now, self._end(decision)), self._now)
         self._effects.append(AppendLine({"type": "withdrawn", "seat": decision.seat, **_times(timing)}))
         self._effects.append(Withdraw(decision.seat, decision.number, Withdrawal.OVERTAKEN))
@@ -467,7 +468,7 @@ class MatchMachine:
         Forced actions that an answer names are removed from `rest`, the remaining actions of the seat `answering`.
         """
         while True:
-            # From the first seat again after each action, since it may change who is to act.
+            # Begin with the first seat again after each action, since the action may change who is to act.
             for seat in self.state.seats_to_act():
                 player = self._seats[seat]
                 if player.fault is not None:
@@ -500,7 +501,7 @@ class MatchMachine:
             window=self._window,
             window_deadline=self._window_deadline,
         )
-        player.played, player.dropped = [], ""  # a new list: the decision has the old one
+        player.played, player.dropped = [], ""  # a new list: the decision keeps the old one
         player.open = decision
         return decision
 

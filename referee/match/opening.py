@@ -1,8 +1,8 @@
 """The opening of a match: random decisions by all seats, the same for all matches with one seed.
 
-Bots that draw nothing repeat their matches in a game without chance after its start. Some random decisions first make the
-matches independent evidence. They are legal actions like all others, drawn from a stream of the match's chance: the record
-has them, and `dogana verify` draws them again.
+In a game without chance after its start, bots that draw no random numbers repeat their matches. A few random decisions
+at the beginning make the matches independent evidence. These are legal actions like any others, drawn from a stream of
+the match's chance: the record contains them, and `dogana verify` draws them again.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ def draw_opening(state: State, chance: Chance) -> tuple[Seat, Action]:
     """Draw a decision of the opening: a seat among those to act, then one of its legal actions.
 
     Args:
-        state: a state that is not over; it stays as it is.
+        state: a state that is not over; it is not changed.
         chance: the chance of the match.
     """
     seats = state.seats_to_act()
-    # Of its own, so that the draws of the rules are those of a match without an opening.
+    # A stream of its own, so that the rules draw as in a match without an opening.
     stream = chance.stream(STREAM)
     seat = seats[stream.below(len(seats))]
     legal = state.legal_actions(seat)

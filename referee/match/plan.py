@@ -28,9 +28,9 @@ class MatchPlan:
     position: Mapping[str, Any] | None = None
     """The position to start from, as `State.to_json` writes it; None for a new match."""
     reveals_seed: bool = True
-    """True if the end of the match reveals the seed. It must not if later matches use the same seed."""
+    """True if the end of the match reveals the seed. It must not do so if later matches use the same seed."""
     committed: str = ""
-    """The commitment to the seed as a record has it; empty if it follows from the seed."""
+    """The commitment to the seed, taken from a record; empty to compute it from the seed."""
 
     @property
     def openings(self) -> int:
@@ -45,7 +45,10 @@ class MatchPlan:
 
 
 def match_id_for(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None = None) -> str:
-    """Derive a match's id from its terms and seed, not its players: bots that draw from it repeat their choices."""
+    """Derive a match's id from its terms and seed, not from its players.
+
+    So bots that draw from the id repeat their choices.
+    """
     # Sorted: the order in which options were given is not part of the terms.
     text = repr((game.name, setup.seats, sorted(setup.options.items()), setup.board_data, seed, position))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -71,7 +74,7 @@ def state_digest(state: State) -> str:
 class MatchDigest:
     """A hash of a match: equal for equal game, board, options, start, actions, draws and result.
 
-    Names, times and the seed are left out: two matches that were played alike are one piece of evidence, whatever their
+    Names, times and the seed are left out: two matches with identical play are one piece of evidence, whatever their
     seeds. Actions are hashed seat by seat and draws stream by stream, because seats that decide simultaneously may
     answer in any order without changing the play.
     """
@@ -95,12 +98,12 @@ class MatchDigest:
         self._seats[seat].update(label(action).encode() + b"\n")
 
     def note_draws(self, draws: Sequence[tuple[str, Draw]]) -> None:
-        """Add draws, as (stream, draw)."""
+        """Add draws, as pairs (stream, draw)."""
         for name, draw in draws:
             self._streams.setdefault(name, []).append(draw)
 
     def close(self, ranks: Sequence[int], scores: Sequence[int]) -> str:
-        """Return the digest of a match that ended with these places and scores, in hexadecimal."""
+        """Return the digest of a match that ended with these ranks and scores, in hexadecimal."""
         whole = hashlib.sha256(self._head)
         for seat in self._seats:
             whole.update(seat.digest())

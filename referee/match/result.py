@@ -10,13 +10,13 @@ from typing import Any
 from referee.game import Seat
 
 MAX_LAG_SHARE = 0.1
-"""A match is flagged (`Result.lagged`) if the referee was late for a larger share of the time than this,"""
+"""A match is flagged (`Result.lagged`) only if the referee was late for a larger share of the time than this."""
 MAX_MEAN_LAG = 0.005
-"""and late by more than this on average, in seconds: the share proves nothing where bots answer in a moment."""
+"""The mean delay in a flagged match also exceeds this, in seconds: a share proves little where answers are fast."""
 
 
 class Outcome(Enum):
-    """The way a seat came through a match; the values are the words of records and tables."""
+    """The way in which a match ended for a seat; the values are the words of records and tables."""
 
     PLAYED = "played"
     ILLEGAL = "illegal"
@@ -50,7 +50,7 @@ class SeatResult:
     think_seconds: float
     """The time charged for all its decisions."""
     wall_seconds: float
-    """Their time by the referee's clock."""
+    """Their duration by the referee's clock."""
     lag_seconds: float
     """The referee's own delay during them."""
     detail: str
@@ -84,11 +84,12 @@ def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[i
     """Rank the seats of a match in which some seats went out.
 
     Args:
-        ranks: the places by the rules of the game.
+        ranks: the rank of each seat by the rules of the game.
         out_order: for each seat, the number of seats that were out before it; None for a seat that played to the end.
 
     Returns:
-        The seats that played to the end in the order of the rules, then the others, first out last.
+        The rank of each seat: those that played to the end come first, in the order of the rules; of the others, the
+        first to go out is last.
     """
     # Negative, so that the last to go out is the first of those who are out.
     keys = [(0, rank) if out is None else (1, -out) for rank, out in zip(ranks, out_order, strict=True)]

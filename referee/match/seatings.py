@@ -1,11 +1,11 @@
-"""The seatings of a block: the places of the players at its tables."""
+"""The seatings of a block: the seats of the players in its matches."""
 
 from __future__ import annotations
 
 Seating = tuple[int, ...]
-"""For each seat, the place of its player on the command line."""
+"""For each seat, the index of its player on the command line."""
 
 
 def rotations(seating: Seating) -> list[Seating]:
-    """Return a seating and all its rotations, each of which moves everybody on by a seat."""
+    """Return a seating and all its rotations, each of which moves everybody on by one seat."""
     return [seating[turn:] + seating[:turn] for turn in range(len(seating))]

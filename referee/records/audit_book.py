@@ -1,6 +1,6 @@
 """The entries of an audit log, and the order in which they are possible; `docs/audit_log.md` lists them.
 
-A book takes entry by entry. It keeps only open blocks, the versions of bots, and the conditions in memory.
+A book takes one entry after another. In memory it keeps only open blocks, versions, conditions, events and keys.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from referee.terminal import visible
 FORMAT = 4
 """The version of the audit log format that this version of Dogana writes and reads."""
 MAX_ATTEMPTS = 3
-"""The ladder gives up a match after exactly this number of void attempts: a ladder that chose when could undo a loss."""
+"""The exact number of void attempts after which a match is given up: a ladder free to choose could undo a loss."""
 _MAX_TIME_CHARACTERS = 40
 _MAX_SEED = 1 << 63
 _MAX_TERM = 10_000
-"""The greatest number among the terms of an event: what can be announced is below."""
+"""An upper bound on the numbers among the terms of an event; those that can be announced are smaller."""
 ENTRIES: dict[str, dict[str, type]] = {
     "begin": {"format": int, "dogana": str, "at": str},
     "key": {"at": str, "key": str, "signature": str},
@@ -111,7 +111,7 @@ ENTRIES: dict[str, dict[str, type]] = {
     "pruning": {"at": str, "records_before": str, "logs_before": str, "retained_bots": list, "one_block_of": int},
     "checkpoint": {"at": str, "entries": int, "hash": str, "signature": str},
 }
-"""The entries of a line of each type, besides its type and hash; `docs/audit_log.md` explains them."""
+"""The entries of a line of each type, except its type and hash; `docs/audit_log.md` explains them."""
 OF_MATCH: dict[str, type] = {"match": str, "seed_commitment": str, "seats": list}
 """The fields of each match in the entry of a block."""
 OF_CONDITION: dict[str, type] = {"game": str, "options": dict, "clock": str}
@@ -119,15 +119,15 @@ OF_CONDITION: dict[str, type] = {"game": str, "options": dict, "clock": str}
 OF_ENTRANT: dict[str, type] = {"version": str, "place": int}
 """The fields of each version that is entered in an event."""
 OF_LEFT_OUT: dict[str, type] = {"version": str, "reason": str}
-"""The fields of each version that is not."""
+"""The fields of each version that is left out of an event."""
 _OUTCOMES = [outcome.value for outcome in Outcome]
 _QUALIFICATIONS = ("passed", "failed", "again")
 _TIME = re.compile(r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}(\.[0-9]{1,6})?\+00:00", re.ASCII)
-"""ISO 8601, UTC."""
+"""A time in UTC, in ISO 8601."""
 
 
 _BY_SEAT = {"decisions": (int,), "think_ms": (int, float), "details": (str,)}
-"""The types of what a result has besides for each seat."""
+"""The types of the further values that a result has for each seat."""
 
 
 def checkpoint_text(entries: int, last_hash: str, at: str) -> str:
@@ -185,7 +185,7 @@ class _Block:
     entry: int
     at: str
     commitments: dict[str, str]
-    """By match id."""
+    """The commitment of each match, by match id."""
     seats: int
     open: dict[str, int]
     """The number of void attempts of each unfinished match, by match id."""
@@ -200,7 +200,7 @@ class _Tournament:
     entrants: frozenset[str] | None = None
     """The versions that are entered; None before the close."""
     blocks: set[int] = field(default_factory=set)
-    """Its blocks, be they over or not."""
+    """Its blocks, whether they are over or not."""
 
 
 def unfit(seed: int, commitments: Mapping[str, str]) -> str:
@@ -250,13 +250,13 @@ def _time(text: str) -> datetime:
         Wrong: if the text is not a time in UTC.
     """
     try:
-        # `fromisoformat` alone takes many other forms, and other zones.
+        # `fromisoformat` alone accepts many other forms, and other zones.
         if _TIME.fullmatch(text):
             return datetime.fromisoformat(text)
     except ValueError:  # such as the thirtieth of February
         pass
     raise Wrong(
-        f"its time is {visible(text, _MAX_TIME_CHARACTERS)!r}, which is no time in UTC such as 2026-01-31T12:00:00.000+00:00"
+        f"its time is {visible(text, _MAX_TIME_CHARACTERS)!r}, which is not a time in UTC such as 2026-01-31T12:00:00.000+00:00"
     )
 
 
@@ -342,7 +342,7 @@ class Book:
     def _note_time(self, number: int, text: str) -> None:
         """Read the time of an entry, and note it if an earlier entry has a later time."""
         at = _time(text)
-        # No reason to refuse the log: somebody may have set the clock right.
+        # This is not a reason to refuse the log: somebody may have corrected the clock.
         if at < self._latest:
             seconds = (self._latest - at).total_seconds()
             self.found.earlier.append(f"entry {number}, at {text}, is {seconds:,.3f} s earlier than one before it")
@@ -523,7 +523,7 @@ class Book:
         stayed = [
             rank for rank, outcome in zip(ranks, entry["outcomes"], strict=True) if outcome == Outcome.PLAYED.value
         ]
-        # They have the places from 1 on, ties included, so none of them is behind their number.
+        # Those that played to the end share the ranks from 1 on, so no rank of theirs exceeds their number.
         if stayed and max(stayed) > len(stayed):
             raise Wrong(f"match {entry['match']} ranks a seat that was out before one that played to the end")
         for name, types in _BY_SEAT.items():
@@ -556,7 +556,7 @@ class Book:
         if block.open:
             raise Wrong(f"reveals the seed of block {entry['block']} while match {next(iter(block.open))} is not over")
         if not 0 <= entry["seed"] < _MAX_SEED:
-            raise Wrong("is no seed")
+            raise Wrong("is not a seed")
         if match_id := unfit(entry["seed"], block.commitments):
             raise Wrong(f"is not the seed that entry {block.entry} committed to for match {match_id}")
         for match_id in block.commitments:  # memory grows with open blocks only
@@ -578,7 +578,7 @@ class Book:
             raise Wrong(f"ladder {last.fingerprint}, whose log it claims to be, has not signed it")
         chain: list[PublicKey] = []
         for key, handed_over in self._keys:
-            # A key that the one before has not signed begins anew, as after a loss: trust does not pass over it.
+            # A key that the one before has not signed begins a new chain, as after a loss: trust does not carry over.
             if chain and handed_over:
                 chain.append(key)
             else:

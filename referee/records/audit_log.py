@@ -114,10 +114,10 @@ class Reader:
 def compare(old: Path, new: Path) -> int:
     """Check that a later log begins with an earlier one; return the number of added entries.
 
-    The caller has checked each of them with `check`.
+    The caller must have checked both logs with `check`.
 
     Raises:
-        AuditError: at the first entry of the later one that differs.
+        AuditError: at the first entry of the later log that differs.
         OSError: if a file cannot be read, with its name.
     """
     return must_begin_with(old, (line for _, line in entries(new)), str(new))

@@ -1,7 +1,7 @@
 """Lines chained by hash, in records and in audit logs: JSON objects whose last entry is `hash`.
 
-It is SHA-256 of the hash before it (64 zeros for the first line) and the line's own bytes without that entry.
-So a line cannot be changed, left out, added or moved without breaking the chain.
+The hash is the SHA-256 of the hash of the previous line (64 zeros for the first line) and of the line's own bytes
+without that entry. So a line cannot be changed, left out, added or moved without breaking the chain.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class ChainBroken(ValueError):
 
 
 def link(previous: str, data: Mapping[str, Any]) -> tuple[bytes, str]:
-    """Return an object as the line after the one with hash `previous`, without a line break, and the hash of the new line."""
+    """Return the line of an object after the line with hash `previous`, without a line break, and its own hash."""
     return link_body(previous, _encode(data).encode())
 
 
 def link_body(previous: str, data: bytes) -> tuple[bytes, str]:
-    """Return the same for an object that is already JSON; `body` extracts that from a line."""
+    """Return the same as `link` for an object that is already JSON; `body` extracts such JSON from a line."""
     own_hash = _hash(previous, data)
     return b'%s,"hash":"%s"}' % (data[:-1], own_hash.encode()), own_hash  # without the closing brace
 

@@ -1,4 +1,4 @@
-"""The result of a match as its record claims it: for a look at many records; `verify` proves it."""
+"""The result of a match as its record claims it: for a quick look at many records; `verify` proves it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from referee.records.record import RecordError, read_bytes, unpacked
 
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 _LAST_LINES = 4
-"""The result is among the last lines: a seed and a signature may follow it."""
+"""The number of last lines among which the result is: a seed and a signature may follow it."""
 
 
 def claimed_result(path: Path) -> Result:
@@ -41,8 +41,8 @@ def claimed_result(path: Path) -> Result:
         raise RecordError(path, len(lines), document.problems[0])
     # `zip` stops at the shorter list, so the result may lack seats.
     if [seat.seat for seat in seats] != list(range(len(header.texts("bots")))):
-        raise RecordError(path, len(lines), "has not one result for each seat, in their order")
-    # `match_points` divides the win by their number.
+        raise RecordError(path, len(lines), "does not have one result for each seat, in their order")
+    # `match_points` divides the win by the number of first places.
     if min((seat.rank for seat in seats), default=0) != 1:
         raise RecordError(path, len(lines), "has no first place in its result")
     return result

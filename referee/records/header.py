@@ -35,7 +35,7 @@ def read_plan(data: Mapping[str, Any], seed: int | None, find_game: Callable[[st
     if type(reveals_seed) is not bool:
         document.note("reveals_seed", "must be true or false")
     if not isinstance(options, dict) or not isinstance(board, dict) or not isinstance(position, dict | None):
-        document.note("", "has options, a board or a position that is no JSON object")
+        document.note("", "has options, a board or a position that is not a JSON object")
     if len(bots) != seats:
         document.note("bots", f"has {len(bots)} names for {seats} seats")
     # Before anything is looked up: the game would check values of the wrong type.

@@ -15,7 +15,8 @@ def lead_lost(places: Sequence[tuple[int, Sequence[int]]]) -> tuple[int, Seat] |
     """Return the last step at which a seat lost the lead, and the seat; None if nobody ever lost it.
 
     Args:
-        places: (step, the place of each seat), at least for each step that changes places; the last entry is the result.
+        places: pairs of a step and the place of each seat, at least for each step that changes places; the last pair is
+            the result.
     """
     for (_, before), (step, after) in reversed(list(pairwise(places))):
         for seat, (old, new) in enumerate(zip(before, after, strict=True)):
@@ -47,5 +48,5 @@ def round_of(seen: Observation) -> str:
 
 
 def place_on_page(step: int, seat: Seat | None) -> str:
-    """Return the address within a match's page of a step as a seat saw it, or as a spectator did (None)."""
+    """Return the fragment of a match page's URL for a step as a seat saw it, or as a spectator did (None)."""
     return f"#s={step}" if seat is None else f"#s={step}&as={seat}"

@@ -1,7 +1,8 @@
 """The decisions that a seat of a recorded match had to make, reconstructed by the match machine.
 
-A record has the actions of a match, but not its questions. So the match machine plays the match once more: it gets the recorded
-answers, deadlines and faults, and asks the same questions. Every line that it would write is compared with the record.
+A record contains the actions of a match, but not its questions. So the match machine plays the match again: it gets the
+recorded answers, deadlines and faults, and asks the same questions. Every line that it would write is compared with the
+record.
 
 This module sets the machine's clock. Before each event, it sets the times of every open decision so that the machine would charge
 the recorded time if the event closed that decision.
@@ -77,14 +78,14 @@ class PastDecision:
     strikes: int
     """The number of the seat's strikes at that time."""
     limit: float
-    """The longest time for it, in seconds: its budget, or less if a window closed earlier."""
+    """The time allowed for it, in seconds: its budget, or less if a window closed earlier."""
     ending: DecisionEnd | None = None
     refused: list[str] = field(default_factory=list)
     """The reasons for refusing answers to it."""
     played: list[ReplayStep] = field(default_factory=list)
     """The seat's resulting actions: an answer with the forced actions in and after it, or the rules' default."""
     seconds: float | None = None
-    """The time charged for it, if the record has it."""
+    """The time charged for it, in seconds; None if the record does not have it."""
     fault: Fault | None = None
     """The fault that put the seat out at this decision, if any."""
     after: State | None = None
@@ -117,7 +118,7 @@ class _RecordedChance:
     """A source of chance that repeats the draws of a record."""
 
     def __init__(self, steps: Sequence[ReplayStep]) -> None:
-        self.draws: list[tuple[str, Draw]] = []  # nobody writes a record
+        self.draws: list[tuple[str, Draw]] = []  # no record is written from them
         self._given = ReplayChance(None)  # they have been checked against the seed
         self._given.draws = deque(draw for step in steps for draw in step.draws)
 
@@ -148,7 +149,7 @@ class _Again:
 
     def play(self) -> list[PastDecision]:
         """Play the whole match; return the seat's decisions."""
-        # The machine takes them with the start, not as events: they went out before the first question.
+        # The machine takes absent seats with the start, not as events: they went out before the first question.
         absent: dict[Seat, Fault] = {}
         for line in self._lines:
             if line.data["type"] != "out" or line.data["reason"] != Outcome.START.value:
@@ -190,7 +191,7 @@ class _Again:
         self._set_times()
         if kind == "action" and data["by"] == Decider.AGENT.value:
             return self._match.choose(seat, decision.number, self._answer(seat), self._now)
-        # The record has no refused answer. An unreadable one gets the same strike, with the recorded reason.
+        # The record has no refused answers. An unreadable answer gets the same strike, with the recorded reason.
         if kind == "strike" and data["reason"] == "illegal":
             return self._match.choose(seat, decision.number, Unreadable(str(data.get("detail", ""))), self._now)
         if closing is None:
@@ -208,7 +209,7 @@ class _Again:
         """
         answer: list[ReplayStep] = []
         for line in self._lines[self._at :]:
-            # Times end a decision, so from there on it is another answer.
+            # A line with times ends a decision, so a further one belongs to another answer.
             if line.data["type"] != "action" or ("ms" in line.data and answer):
                 break
             step = self._steps[line.data["n"] - 1]
@@ -244,7 +245,7 @@ class _Again:
         current = self._current
         if current is not None and self._seat in self._open:
             decision = self._open[self._seat]
-            # From the time when it was put: `_set_end` has changed the decision's own.
+            # From the time when it was put: `_set_end` has changed the decision's own times.
             left = decision.window_deadline - self._put_at[self._seat]
             current.limit = decision.budget if decision.window is None else min(decision.budget, max(0.0, left))
         for decision in self._open.values():

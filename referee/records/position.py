@@ -44,7 +44,7 @@ def read_position(path: Path, find_game: Callable[[str], Game]) -> Position:
 
     Args:
         path: the file.
-        find_game: gives the game of a name; raises `UnknownGame`.
+        find_game: looks up a game by name; raises `UnknownGame`.
 
     Raises:
         PositionError: if the file is not a playable position; it lists all faults.

@@ -1,6 +1,7 @@
-"""Records: the events of a match as JSON Lines, chained by hash. This writes, seals and reads them; `verify.py` verifies them.
+"""Records: the events of a match as JSON Lines, chained by hash.
 
-`chain.py` explains the chain, `docs/records.md` the lines and their entries.
+This module writes, seals and reads them; `verify.py` verifies them. `chain.py` explains the chain, and
+`docs/records.md` the lines and their entries.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ else:
 FORMAT = 3
 """The version of the record format that this version of Dogana writes."""
 READABLE = (2, 3)
-"""The first and last format that it reads; in format 3 a signature may come last."""
+"""The first and the last version of the format that it reads; in version 3, a signature may come last."""
 BEGINNING = b'{"type":"header",'
 _ZSTD_BEGINNING = b"\x28\xb5\x2f\xfd"
 """The first bytes of a Zstandard frame (RFC 8878, 3.1.1)."""
 MAX_BYTES = 16 * 1024 * 1024
-"""The maximum size of a record, compressed and not; longer files are refused."""
+"""The maximum size of a record, compressed or not; longer files are refused."""
 MAX_LINES = 20_000
 """The maximum number of lines in a record; the longest matches have about 2,000 decisions."""
 MAX_LINE_BYTES = 1024 * 1024
@@ -161,12 +162,12 @@ class RecordLine:
 class RecordLines(Sequence[RecordLine]):
     """The lines of a record, after the check of its chain.
 
-    Each access parses the line anew: the cost of refusing a record does not depend on the lines after the invalid one.
+    Each access parses the line again: the cost of refusing a record does not depend on the lines after the invalid one.
     Access to a line that is not a JSON object raises a `RecordError`.
     """
 
     def __init__(self, path: Path, lines: Sequence[tuple[bytes, str]]) -> None:
-        """Take the lines of a file: the JSON of each with its hash, and the hash alone."""
+        """Take the lines of a file: for each, its JSON with the hash, and the hash alone."""
         self._path = path
         self._lines = lines
 
@@ -200,7 +201,7 @@ def read_lines(path: Path, data: bytes | None = None) -> RecordLines:
 
     Args:
         path: the record.
-        data: its bytes, if they were read already; `path` is then only its name in errors.
+        data: its bytes, if they have already been read; `path` is then only its name in errors.
 
     Raises:
         RecordError: if the file cannot be read or is cut off, or its chain is broken.
@@ -230,7 +231,7 @@ def unpacked(path: Path, data: bytes) -> bytes:
 
 
 Dictionary = zstd.ZstdDict
-"""Bytes that compressed lines refer to instead of repeating them."""
+"""Bytes to which compressed lines refer instead of repeating them."""
 
 
 def dictionary(lines: bytes) -> Dictionary:
@@ -242,10 +243,10 @@ def unzipped(path: Path, data: bytes, max_bytes: int, like: Dictionary | None = 
     """Decompress a Zstandard frame of at most `max_bytes` bytes.
 
     Args:
-        path: its name in errors.
+        path: the name of the record in errors.
         data: the frame.
         max_bytes: the maximum size, unpacked.
-        like: the dictionary with which it was compressed.
+        like: the dictionary with which it was compressed; None if there was none.
 
     Raises:
         RecordError: if it is damaged, or too long.
@@ -281,7 +282,7 @@ def _lines_of(path: Path, data: bytes) -> RecordLines:
             raise RecordError(path, number, str(error)) from error
         lines.append((raw, previous))
     if rest:
-        no_record = "" if lines else ", or this is no record"
+        no_record = "" if lines else ", or this is not a record"
         raise RecordError(path, len(lines) + 1, f"is cut off in the middle{no_record}")
     return RecordLines(path, lines)
 
@@ -292,7 +293,7 @@ def sealed(
     """Return a complete record that reveals its seed, with a signature.
 
     Args:
-        path: what an error calls the record.
+        path: the name of the record in errors.
         data: its lines.
         seed: the seed of the match.
         record_hash: the hash of the last line of the record, as its `RecordWriter` returned it.
@@ -303,9 +304,9 @@ def sealed(
     """
     last = _lines_of(path, data)[-1]
     if last.hash != record_hash:
-        raise RecordError(path, 0, "is not the record that was written (its last hash is another one)")
+        raise RecordError(path, 0, "is not the record that was written (its last hash differs)")
     last_hash = last.hash
-    # A record whose end reveals the seed has this line already.
+    # A record whose end reveals the seed already has this line.
     if last.data.get("type") != "seed":
         line, last_hash = link(last_hash, seed_line(seed))
         data += line + b"\n"
@@ -315,7 +316,7 @@ def sealed(
 
 
 def zipped(data: bytes, level: int = 3, like: Dictionary | None = None) -> bytes:
-    """Compress lines into one frame with a checksum, with a dictionary if there is one."""
+    """Compress lines into one frame with a checksum, using a dictionary if one is given."""
     parameter = zstd.CompressionParameter
     return zstd.compress(data, options={parameter.compression_level: level, parameter.checksum_flag: 1}, zstd_dict=like)
 

@@ -16,11 +16,11 @@ from referee.match.machine import STRIKES_ALLOWED
 from referee.match.result import Outcome, SeatResult
 
 TIMES = ("ms", "wall_ms", "lag_ms")
-"""The entries of a line that ends a decision."""
+"""The time entries of a line that ends a decision."""
 _FAULTS = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.PLAYED}
 _MOST = 1 << 62
 _ROUNDING = 0.00001
-"""The tolerance between times, in seconds: records have them with three decimals."""
+"""The tolerance between times, in seconds: records have milliseconds with three decimals."""
 
 
 class Unsound(Exception):
@@ -36,7 +36,7 @@ class SeatRecord:
     last_strike: str = ""
     outcome: Outcome = Outcome.PLAYED
     out_order: int | None = None
-    """Its place among the seats that are out, counted from 0; None if it is not out."""
+    """Its position in the order in which seats went out, counted from 0; None if it is not out."""
     detail: str = ""
     decisions: int = 0
     timed_out: bool = False
@@ -55,13 +55,13 @@ class Seats:
     def __init__(self, control: TimeControl, count: int) -> None:
         self.records = [SeatRecord(SeatClock(control)) for _ in range(count)]
         self._outs = 0
-        self._answering: tuple[Seat, Decider] | None = None  # of the last action with times
+        self._answering: tuple[Seat, Decider] | None = None  # the seat and the decider of the last action with times
 
     def check_decider(self, state: State, seat: Seat, action: Action, by: Decider) -> None:
-        """Check that an action has the right decider.
+        """Check that an action names the right decider.
 
         Raises:
-            Unsound: if it has not.
+            Unsound: if it does not.
         """
         if seat not in state.seats_to_act():
             raise Unsound(f"seat {seat} is not to act")
@@ -122,7 +122,7 @@ class Seats:
         """Withdraw a decision of a seat.
 
         Raises:
-            Unsound: if the seat has none, or its times do not fit.
+            Unsound: if the seat is out, or the times do not fit.
         """
         record = self.records[seat]
         if record.out_order is not None:
@@ -161,7 +161,7 @@ class Seats:
         record = self.records[seat]
         outcome = _FAULTS.get(str(data.get("reason")))
         if outcome is None or record.out_order is not None:
-            raise Unsound("does not put a seat out for a reason there is, or not for the first time")
+            raise Unsound("puts a seat out for an unknown reason, or a second time")
         if outcome is Outcome.START and has_begun:
             raise Unsound("out for start, but the match has begun")
         by_strikes = outcome in (Outcome.ILLEGAL, Outcome.TIMEOUT)

@@ -51,7 +51,7 @@ class PublicKey:
         return "-".join(digest[at : at + 4] for at in range(0, 20, 4))
 
     def has_signed(self, text: str, signature: str) -> bool:
-        """Return True if a signature, in hexadecimal, fits a text."""
+        """Return True if a signature, in hexadecimal, was made for a text with this key."""
         # Imported here because the import takes longer than everything else in most commands.
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -79,14 +79,14 @@ def read_key(given: str) -> PublicKey:
         key = parse_key(words[0] if words else "")
     except BadKey as error:
         raise BadKey(f"{visible(given, _MAX_KEY_BYTES)} {error}") from error
-    # A file has the fingerprint behind the key, for people to compare: a wrong one would mislead them.
+    # A file has the fingerprint after the key, for people to compare: a wrong one would mislead them.
     if words[1:] not in ([], [key.fingerprint]):
         raise BadKey(f"{visible(given)}: the fingerprint in it is not that of its key, which is {key.fingerprint}")
     return key
 
 
 def parse_key(text: Any) -> PublicKey:
-    """Return the key of a text.
+    """Return the key that a text contains.
 
     Raises:
         BadKey: if the text is not a key.
@@ -116,7 +116,7 @@ class Signature:
     signed: str
     """The hash of the line before it."""
     signature: str
-    """In hexadecimal."""
+    """The signature, in hexadecimal."""
 
     def holds(self) -> bool:
         """Return True if the signature was made with that key, for that hash."""
@@ -129,7 +129,7 @@ def record_text(last_hash: str) -> str:
 
 
 def signature_line(key: PublicKey, signature: str) -> dict[str, Any]:
-    """Return the line with a signature."""
+    """Return the line of a record that contains a signature."""
     return {"type": "signature", "key": key.text, "signature": signature}
 
 

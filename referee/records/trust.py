@@ -12,7 +12,7 @@ from referee.records.record import RecordLine
 from referee.registry import shipped_board
 
 MAX_WIDTH = 40
-"""The maximum number of characters to show of a board's entry."""
+"""The maximum number of characters shown of an entry of a board."""
 _HEADER = ("match id", "options", "clock", "names", "seed commitment")
 """The header's claims about the setup of the match; a file does not prove when it was written."""
 
@@ -22,9 +22,9 @@ class Trust:
     """The proved facts and the mere claims of a valid record."""
 
     proved: Sequence[str]
-    """The facts that follow from the replay, a text each."""
+    """The facts that follow from the replay, one text for each."""
     word: Mapping[str, Sequence[int]]
-    """The referee's unproved claims: a text for each kind, and the numbers of the lines that make it, from 1."""
+    """The referee's unproved claims: a text for each kind, with the numbers of the lines that make it, from 1."""
     board: Sequence[str]
     """The differences from the board that this version of Dogana ships, a text for each entry."""
 

@@ -55,7 +55,7 @@ class ReplayStep:
     """A replayed action of a record."""
 
     n: int
-    """Counts the actions of the match, from 1."""
+    """The number of the action in the match, from 1."""
     seat: Seat
     action: Action
     by: Decider
@@ -73,7 +73,7 @@ class Trouble:
     """The number of actions before it."""
     seat: Seat
     reason: str
-    """The kind: a word of `Outcome`."""
+    """The kind of fault: a value of `Outcome`."""
     detail: str
     rule: str
     """The number of the broken rule; empty if there is none."""
@@ -88,13 +88,13 @@ class Replay:
         path: the record.
         lines: all lines. Their chain has been checked; the iteration checks their contents.
         plan: the terms of the match, fixed before it began; the seed is -1 if it is not known.
-        state: the present state of the match.
-        result: the result of the match; None until the iteration has come to its end.
+        state: the current state of the match.
+        result: the result of the match; None until the iteration has ended.
         result_hash: the hash of the line with the result; empty until then.
         last_hash: the hash of the last line before the signature, which identifies the whole record.
-        signature: the signature at the end, unchecked; None if there is none, or the iteration has not come to it.
+        signature: the signature at the end, unchecked; None if there is none, or the iteration has not reached it.
         is_sealed: True if the record reveals its seed. If not, and the caller gave none, chance is not checked against it.
-        dogana: the version of Dogana that wrote the record, by its own claim.
+        dogana: the version of Dogana that wrote the record, as the record claims.
         actions_in_all: the number of actions, as the record claims.
         troubles: the strikes of the match so far, and the seats that went out.
     """
@@ -108,7 +108,7 @@ class Replay:
             path: the record.
             find_game: looks up a game by name; raises `UnknownGame`.
             seed: the seed, if it is known from elsewhere.
-            data: the bytes of the record, if they were read already; `path` is then only its name in errors.
+            data: the bytes of the record, if they have already been read; `path` is then only its name in errors.
 
         Raises:
             RecordError: if the file is not a record, or its beginning is not valid.
@@ -129,7 +129,7 @@ class Replay:
         revealed = last.data.get("seed") if seed is None else seed
         self._seed = revealed if type(revealed) is int and 0 <= revealed < 1 << 63 else None
         self._chance = ReplayChance(None if self._seed is None else LiveChance(self._seed))
-        # After the seed at the end, which has to fit the commitment in the header.
+        # Read after the seed at the end, which has to fit the commitment in the header.
         self.plan = self._read_header(find_game)
         self._digest = MatchDigest(self.plan)
         self._seats = Seats(self.plan.control, self.plan.setup.seats)
@@ -167,7 +167,7 @@ class Replay:
         return [seat.charged for seat in self._seats.records]
 
     def trust(self) -> Trust:
-        """Return the proved facts and the claims of the record; call it after the iteration."""
+        """Return the proved facts and the unproved claims of the record; call this after the iteration."""
         return trust(self.plan, self._claims, seed_is_known=self._seed is not None)
 
     # lines
@@ -244,7 +244,7 @@ class Replay:
         if type(data.get("n")) is not int or data["n"] != self._actions + 1:
             raise self._fail(line, f"is action {data.get('n')!r}, but action {self._actions + 1} comes here")
         if not isinstance(text, str) or by is None:
-            raise self._fail(line, "needs an action, and who decided")
+            raise self._fail(line, "needs an action and its decider")
         try:
             action = self.plan.game.parse_action(text)
         except ValueError as error:
@@ -305,13 +305,13 @@ class Replay:
         if line.data.get("type") != "result":
             raise self._fail(line, "the match is over, but this is not the result")
         self.result_hash = line.hash
-        # Without the seed, a record is complete only if its header says that the end of the match keeps the seed back.
+        # Without the seed, a record is complete only if its header says that the end does not reveal the seed.
         may_end = self._at == len(self.lines) and not self.plan.reveals_seed
         if self._seed is None and not may_end:
             raise self._fail(self._take("seed"), "the last line of a record reveals the seed")
         result = self._result(None if may_end else self._seed)
         expected = closing_lines(result, state_digest(self.state))
-        # As text: to Python 1, 1.0 and True are equal.
+        # Compared as text: to Python 1, 1.0 and True are equal.
         if canonical(line.data) != canonical(expected[0]):
             wrong = [key for key, value in expected[0].items() if canonical(line.data.get(key)) != canonical(value)]
             wrong = wrong or ["its entries"]
@@ -368,7 +368,7 @@ class Replay:
 
     def _check_state(self, line: RecordLine, state: State) -> None:
         if line.data.get("state") != state_digest(state):
-            raise self._fail(line, "the state is another one than was recorded (the digests differ)")
+            raise self._fail(line, "the state is not the recorded one (the digests differ)")
 
 
 def _is_draw(value: Any) -> bool:
@@ -389,7 +389,7 @@ class Verified:
     is_sealed: bool
     """True if the record reveals its seed. If not, and the caller gave none, chance was not checked against it."""
     dogana: str
-    """The version of Dogana that wrote the record, by its own claim."""
+    """The version of Dogana that wrote the record, as the record claims."""
 
 
 def verify(
@@ -401,7 +401,7 @@ def verify(
         path: the record.
         find_game: looks up a game by name; raises `UnknownGame`.
         seed: the seed, if it is known from elsewhere; a record that reveals another one is not valid.
-        data: the bytes of the record, if they were read already; `path` is then only its name in errors.
+        data: the bytes of the record, if they have already been read; `path` is then only its name in errors.
 
     Raises:
         RecordError: at the first invalid line, with the reason.

@@ -10,8 +10,9 @@ class Viewpoint:
     """A viewer's knowledge of a replayed match.
 
     Attributes:
-        seen: the viewer's present observation.
-        scene: its context. It does not change while the viewer learns nothing, as while others plan in secret.
+        seen: the viewer's current observation.
+        scene: the context of the observation. It does not change while the viewer learns nothing, as when others plan
+            in secret.
     """
 
     seen: Observation

@@ -54,9 +54,9 @@ class Sandbox:
         groups: the control groups that enforce limits.
         filter: the filter of system calls, as a BPF program.
         bubblewrap: the program that builds the box.
-        forgets: whether files that only this agent has read leave the page cache when it ends, so that the author's
-            next agent cannot find out from the cache what this one has seen. Otherwise runtimes stay in memory for the
-            next match.
+        forgets: whether files that only this agent has read leave the page cache when the agent ends, so that the
+            author's next agent cannot find out from the cache what this one has seen. Otherwise runtimes stay in memory
+            for the next match.
     """
 
     limits: ResourceLimits
@@ -103,11 +103,11 @@ class Sandbox:
             token: the seat's token, which is only in this agent's environment.
 
         Raises:
-            CannotIsolate: if its control group cannot be made, or it could not read its files.
+            CannotIsolate: if its control group cannot be made, or the agent could not read its files.
         """
         if os.geteuid() == 0 and folder.stat().st_mode & 0o005 != 0o005:
             raise CannotIsolate(
-                f"{folder} can be read by root only, and agents are other users; chmod -R a+rX {folder}, or start as somebody else"
+                f"{folder} can be read by root only, and agents are other users; chmod -R a+rX {folder}, or start as another user"
             )
         try:
             group = self.groups.make(self.limits)
@@ -207,7 +207,7 @@ class Box:
             "RLIMIT_SIGPENDING": 4 * limits.tasks,
         }
         if "memory" not in self.sandbox.groups.found:
-            own["RLIMIT_DATA"] = limits.memory_bytes  # of each process; never RLIMIT_AS, of which runtimes reserve much
+            own["RLIMIT_DATA"] = limits.memory_bytes  # of each process; never RLIMIT_AS: runtimes reserve much of that
         return own
 
     def was_built(self) -> bool:
@@ -219,7 +219,7 @@ class Box:
         return b'"exit-code"' in reported
 
     def usage(self) -> Usage:
-        """Return the agent's resource usage, so far or in all."""
+        """Return the agent's resource usage, so far or in total."""
         return self.group.usage() if self._used is None else self._used
 
     def why_killed(self) -> str:
@@ -266,7 +266,7 @@ def users_for_agents(uid_map: str) -> tuple[int, int]:
     users = min(_USERS, count // 2)  # the upper half: accounts of people and services have small numbers
     if users < _LEAST_USERS:
         raise CannotIsolate(
-            "root can be too few other users in this container; map 65536 of them into it, or be no root"
+            "root can be too few other users in this container; map 65536 of them into it, or do not run as root"
         )
     return first + count - users, users
 

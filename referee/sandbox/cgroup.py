@@ -39,13 +39,13 @@ class Usage:
     """The resources used by all processes of an agent together; None where this machine does not report them."""
 
     memory_peak: int | None = None
-    """The most memory at a time, in bytes."""
+    """The peak memory use, in bytes."""
     memory_kills: int | None = None
     """The number of processes killed because memory ran out."""
     tasks_peak: int | None = None
-    """The largest number of processes and threads at a time."""
+    """The peak number of processes and threads."""
     cpu_seconds: float | None = None
-    """Processor time, in seconds."""
+    """The processor time, in seconds."""
 
     def __str__(self) -> str:
         """Return the usage in words."""
@@ -55,7 +55,7 @@ class Usage:
             "" if self.cpu_seconds is None else f"{self.cpu_seconds:.2f} s of processor time",
             f"processes killed for want of memory: {self.memory_kills}" if self.memory_kills else "",
         ]
-        return ", ".join(filter(None, known)) or "what this machine does not tell"
+        return ", ".join(filter(None, known)) or "an amount that this machine does not report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Groups:
 
         Args:
             root: the folder that contains /proc and /sys.
-            can_make: tells whether this process can make a group in a folder; None to try it.
+            can_make: tells whether this process can make a group in a folder; None to find out by trying.
         """
         own = _own_groups((root / "proc/self/cgroup").read_text())
         found: dict[str, Hierarchy] = {}
@@ -110,10 +110,10 @@ class Groups:
         return Groups({name: one for name, one in found.items() if (can_make or _can_make)(one.folder)})
 
     def make(self, limits: ResourceLimits) -> ControlGroup:
-        """Make a group with those of these limits that can be enforced.
+        """Make a group with those of the limits that can be enforced here.
 
         Raises:
-            OSError: if that fails although it worked before.
+            OSError: if that fails although it has worked before.
         """
         name = f"{_PREFIX}{os.getpid()}-{next(_counter)}"
         group = ControlGroup({key: Hierarchy(one.folder / name, one.version) for key, one in self.found.items()})
@@ -125,7 +125,7 @@ class Groups:
         return group
 
     def sweep(self) -> None:
-        """Remove groups of dead owners, and kill the processes in them."""
+        """Remove groups whose owners are dead, and kill the processes in them."""
         for one in {one.folder: one for one in self.found.values()}.values():
             for folder in one.folder.glob(f"{_PREFIX}*"):
                 owner = re.fullmatch(rf"{_PREFIX}(\d+)-\d+", folder.name)

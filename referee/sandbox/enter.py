@@ -45,7 +45,7 @@ def enter(
         rlimits: limits of each process, by their names in `resource`.
 
     Raises:
-        OSError: if a step fails; nothing of the agent has run then.
+        OSError: if a step fails; no part of the agent has run then.
     """
     for door in groups:
         _write(door, str(os.getpid()))
@@ -80,7 +80,7 @@ def enter(
 
 
 def _bind_for_everybody(sources: "list[str]") -> "list[str]":
-    """Bind the sources where the agent's user can reach them, whatever the modes above; return the new paths.
+    """Bind the sources where the agent's user can reach them, whatever the modes above them; return the new paths.
 
     This happens in a private mount namespace. Only root can do it, and only root needs to.
     """

@@ -2,8 +2,7 @@
 
 Most attacks on a kernel begin with a call that no game-playing program makes. `ALLOW` lists the calls that runtimes
 need and refuses the rest as if the kernel did not have them (ENOSYS), so that libraries fall back to older calls.
-`DENY` is for
-a runtime that needs more: it refuses dangerous calls, and calls newer than this file.
+`DENY` is for a runtime that needs more: it refuses dangerous calls, and calls newer than this file.
 
 Namespaces, missing privileges and limits stop many of these calls already. The filter refuses them too: kernel code
 that cannot be reached cannot be attacked.

@@ -12,15 +12,15 @@ class ResourceLimits:
     """The resource limits of an agent, for all its processes and threads together."""
 
     memory_bytes: int = 512 * MIB
-    """Memory, including files in /tmp."""
+    """The maximum memory, including files in /tmp."""
     tasks: int = 64
-    """Processes and threads."""
+    """The maximum number of processes and threads."""
     cpus: float = 1.0
-    """Seconds of processor time per second."""
+    """The maximum processor time per second, in seconds."""
     tmp_bytes: int = 32 * MIB
     """The size of /tmp."""
     files: int = 256
-    """Open files per process."""
+    """The maximum number of open files per process."""
     ponders: bool = True
     """True if an agent may use the processor outside its own decisions."""
 

@@ -8,12 +8,12 @@ import os
 import sys
 
 _SWITCH = "/proc/sys/kernel/core_pattern"
-"""The host's root runs the program named here whenever a process crashes; whoever can write to it can escape."""
+"""The file that names the program that the host runs as root after a crash; whoever can write to it can escape."""
 _PLACES = ("/", "/bot", "/usr", "/usr/bin", "/etc", "/run", "/dev", "/proc", "/home", "/var/tmp", "/sys")  # noqa: S108
 
 
 def _write_same(path: str) -> bool:
-    """Return whether a file can be written to, by writing its own content to it."""
+    """Return whether a file can be written to, by writing its own content back to it."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 fewer imports
             content = file.read()

@@ -47,7 +47,7 @@ class Measure:
     is_needed: bool = True
     """True if a ladder for strangers needs it."""
     means: str = ""
-    """The abilities of a bot without it."""
+    """The harm that a bot could do without it."""
     commands: tuple[str, ...] = ()
     """The commands that enable it."""
 
@@ -67,7 +67,7 @@ def build(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> Sandbox:
 
     Args:
         limits: the resources that each agent may use.
-        runtimes: folders with runtimes besides the usual ones; see `Runtimes.find`.
+        runtimes: folders with runtimes in addition to the usual ones; see `Runtimes.find`.
 
     Raises:
         CannotIsolate: if a measure that a ladder needs does not work; the text names it and says what to do.
@@ -232,7 +232,7 @@ def _of_box(seen: dict[str, Any]) -> Iterator[Measure]:
 
 
 def _of_groups(groups: Groups, limits: ResourceLimits) -> Iterator[Measure]:
-    """Return the limits that can be enforced for all processes of an agent together."""
+    """Yield a measure for each limit on all processes of an agent together."""
     memory = in_words(limits.memory_bytes)
     is_root = os.geteuid() == 0
     for name, controller, held, lost, means in (
@@ -254,7 +254,12 @@ def _of_groups(groups: Groups, limits: ResourceLimits) -> Iterator[Measure]:
 
 
 def why_no_box(said: str, switches: Path = Path("/proc/sys")) -> tuple[str, tuple[str, ...]]:
-    """Return advice for an error message of bubblewrap, and the commands to type; `switches` has the kernel's settings."""
+    """Return advice on an error message of bubblewrap, with the commands to type.
+
+    Args:
+        said: the message.
+        switches: the folder with the settings of the kernel.
+    """
     if _switched(switches / "kernel/apparmor_restrict_unprivileged_userns", "1"):
         profile = "profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }"
         return (

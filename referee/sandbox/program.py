@@ -1,6 +1,6 @@
 """Compile a policy on system calls to the program that the kernel runs before each call.
 
-The language is classic BPF, of which nine instructions are used: see seccomp(2) and `linux/bpf_common.h`.
+The language is classic BPF, of which five instructions are used: see seccomp(2) and `linux/bpf_common.h`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KILLED = 0x80000000
 _ERRNO = 0x00050000
 
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-"""Their offsets in `struct seccomp_data`; each argument has 8 bytes."""
+"""The offsets of these fields in `struct seccomp_data`; each argument has 8 bytes."""
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 
 Instruction = tuple[int, int, int, int]

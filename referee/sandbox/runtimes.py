@@ -31,11 +31,11 @@ class NoRuntime(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class Runtimes:
-    """The files of this machine that an agent sees besides its own.
+    """The files of this machine that an agent sees in addition to its own.
 
     Attributes:
         folders: files and folders that it sees under their own names.
-        links: links that lead to them, by name.
+        links: links that lead to them, as pairs of name and target.
         path: the search path for its programs.
     """
 
@@ -51,7 +51,7 @@ class Runtimes:
             extra: folders with runtimes in other places, such as /opt/jdk-25; their `bin` is searched first.
 
         Raises:
-            NoRuntime: if one of them is no folder, or would expose more than a runtime.
+            NoRuntime: if one of them is not a folder, or would expose more than a runtime.
         """
         for folder in extra:
             _check(folder)
@@ -89,7 +89,7 @@ def search_path(extra: Sequence[Path]) -> tuple[str, ...]:
 
 def _check(folder: Path) -> None:
     if not folder.is_dir():
-        raise NoRuntime(f"{folder} is no folder; a runtime is a folder with a folder bin, such as /opt/jdk-25")
+        raise NoRuntime(f"{folder} is not a folder; a runtime is a folder with a folder bin, such as /opt/jdk-25")
     if not (folder / "bin").is_dir():
         raise NoRuntime(f"{folder} has no folder bin; a runtime is a folder such as /opt/jdk-25")
     if folder.resolve() in (Path("/"), Path.home().resolve(), Path("/etc"), Path("/home"), Path("/root"), Path("/var")):
@@ -103,7 +103,7 @@ def _package(name: str) -> Path | None:
 
 
 def _outermost(wanted: Iterable[Path], seen: Sequence[str]) -> list[str]:
-    """Return the folders that are not below another one."""
+    """Return the wanted folders that are neither below another one nor below one that is already seen."""
     outermost: list[Path] = [Path(name) for name in seen]
     new = []
     # The shortest first, so that a folder comes after those that contain it.

@@ -1,4 +1,4 @@
-"""The folder of a Unix domain socket: locked while its owner lives, and removed by a later referee after that."""
+"""The folder of a Unix domain socket: locked while its owner lives, and removed by a later referee afterwards."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SocketFolder:
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             if folder.exists():
                 break
-            os.close(self._lock)  # or between these two lines
+            os.close(self._lock)  # it was swept between these two lines
         self._folder = folder
         self.socket = folder / SOCKET
 
@@ -71,7 +71,7 @@ class SocketFolder:
 
 
 def sweep() -> None:
-    """Remove this user's folders of dead owners from the folder for temporary files."""
+    """Remove this user's folders whose owners are dead from the folder for temporary files."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):  # it is in use, already gone, or another user's
             if _is_ours(folder):

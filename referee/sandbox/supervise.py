@@ -25,7 +25,7 @@ import system  # type: ignore[import-not-found]  # beside this file
 
 
 def _kill_all(agent: int, thaw: "tuple[str, str] | None") -> None:
-    """Kill until no process is left; stop them first, in case they fork faster than they are found.
+    """Kill all processes below this one; stop them first, in case they fork faster than they are found.
 
     Processes that a control group has stopped do not die until they are resumed: `thaw` is the file and the word for
     that.

@@ -21,7 +21,7 @@ FOLDERS_OF_PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin") + (() if IS_LINUX e
 MAX_SOCKET_PATH_BYTES = 107 if IS_LINUX else 103
 """The maximum length of the path of a Unix domain socket; see unix(7), and unix(4) on BSD."""
 _MAX_FILES = 10_240
-"""The number of files that macOS allows a process without a limit (OPEN_MAX)."""
+"""The maximum number of open files of a process on macOS if no lower limit is set (OPEN_MAX)."""
 _SIGKILL = 9  # the enums of `signal` take longer to import than everything else here
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -42,7 +42,7 @@ def end_with_parent() -> None:
 
 
 def set_adopting(*, adopting: bool) -> None:
-    """Make this process adopt orphaned descendants, or stop adopting them; only Linux can."""
+    """Make this process adopt orphaned descendants, or stop adopting them; only Linux supports this."""
     if IS_LINUX:
         _prctl(_PR_SET_CHILD_SUBREAPER, int(adopting))
 
@@ -68,7 +68,7 @@ def allow_files() -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process with this id runs, whoever owns it; one that only waits to be reaped does not."""
+    """Return whether a process with this id runs, whoever owns it; one that only waits to be reaped does not count."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -79,7 +79,7 @@ def is_alive(pid: int) -> bool:
 
 
 def _state(pid: int) -> str:
-    """Return the letter of the state of a process, as proc(5) has it; empty if it is not known."""
+    """Return the letter of the state of a process, as in proc(5); empty if it is not known."""
     if not IS_LINUX:
         return ""
     try:
@@ -100,11 +100,11 @@ def children() -> "list[int]":
 
 
 def descendants(top: int, agent: "int | None" = None) -> "list[int]":
-    """Return the processes below one, parents first.
+    """Return all processes below another one, parents first.
 
     Args:
         top: the process.
-        agent: a child of it that may have ended. Where orphans are not adopted, those in its session are found as well.
+        agent: a child of it that may have ended. Where orphans are not adopted, those in its session are found, too.
     """
     found: list[int] = []
     waiting = [top]

@@ -1,1 +1,1 @@
-"""Tournaments: who meets whom, with which luck, and who is best. Pure: all follows from the file, its seed and the results."""
+"""Tournaments: pairings, luck and tables. Pure: everything follows from the file, its seed and the results."""

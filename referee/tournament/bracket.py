@@ -36,7 +36,7 @@ class BracketTable:
 
 
 def bracket(plan: TournamentPlan, course: TournamentCourse, results: Results) -> list[list[BracketTable]]:
-    """Return the tables of a knockout, round by round; nothing before its first round is known."""
+    """Return the tables of a knockout, round by round; an empty list before its first round is known."""
     rounds = [one for one in course.rounds if not one.is_preliminary]
     fields = [{entrant for each in one.companies for entrant in each.entrants} | {*one.byes} for one in rounds]
     winners = set(course.fallen[-1][0].entrants) if course.fallen else set()  # of the last round, once it is over

@@ -1,15 +1,15 @@
-"""The certainty of a table: intervals, and the chance that the first is the best, by a bootstrap over blocks.
+"""The certainty of a table: intervals, and the chance that an entrant is the best, by a bootstrap over blocks.
 
-The matches of a block share their luck, so the block is the unit that is drawn. Blocks are drawn within each luck (each
-table of a round robin, each company of hosts in a gauntlet), so that every resample has the same pairings: one block
-fewer than there are, with replacement, and each counts so much more (J. N. K. Rao and C. F. J. Wu, Resampling inference
-with complex survey data, JASA 83, 1988), since drawing as many as there are would make two blocks look twice as certain.
-Few blocks of one luck are often alike by chance, and would look certain. So where there are fewer than `MIN_BLOCKS`, the blocks
-of all such tables are drawn together: then the differences between tables count as luck, too, which is never too certain.
+The matches of a block share their luck, so blocks are the unit that is drawn. They are drawn within each luck (each
+table of a round robin, each company of hosts in a gauntlet), so that every resample has the same pairings. Of n blocks,
+n - 1 are drawn with replacement, each with the weight n / (n - 1) (J. N. K. Rao and C. F. J. Wu, Resampling inference
+with complex survey data, JASA 83, 1988): if n were drawn, two blocks would look twice as certain. A few blocks of one
+luck are often alike by chance, and would look certain. So the blocks of all tables with fewer than `MIN_BLOCKS` are
+drawn together. The differences between these tables then count as luck, too, which never makes the result too certain.
 
-An entrant that has won all blocks would win all resamples, and look certain after two. So each resample gets one further block of all
-entrants, who come in at random, with an exponential weight of one block on average: what has not happened in n blocks may
-happen in the next. It shifts the points by 1 / (2 n) towards the middle at most.
+An entrant that has won all blocks would win all resamples, and look certain after two. So each resample gets one
+further block of all entrants in a random order, with an exponential weight of one block on average: a result that has
+not occurred in n blocks may occur in the next. This moves the points towards the middle by at most 1 / (2 n).
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from referee.tournament.scoring import match_points
 
 RESAMPLES = 2000
 MIN_BLOCKS = 5
-"""The fewest blocks of one luck that are drawn by themselves."""
+"""The minimum number of blocks of one luck that are drawn by themselves."""
 _TAIL = 0.025
 
 Shares = dict[int, tuple[float, int]]
-"""For entrants, the points of a block and the number of matches."""
+"""For each entrant, its points in the matches of a block and the number of these matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Certainty:
-    """The certainty of the points of some entrants."""
+    """The certainty of the points of entrants."""
 
     intervals: dict[int, tuple[float, float]]
     """The 95 % interval of the points per match."""
     best: dict[int, float]
-    """The chance to be the best of them; shared first places share it."""
+    """The chance of each to be the best of them; those that share the first place share it."""
 
 
 def certainty(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: Sequence[int]) -> Certainty | None:
-    """Return the certainty of the points of some entrants; None if a single block has been played.
+    """Return the certainty of the points of the given entrants; None with fewer than two blocks.
 
     Equal arguments give equal results.
     """
@@ -69,7 +69,7 @@ def certainty(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: S
 
 
 def _strata(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: set[int]) -> list[list[Shares]]:
-    """Group blocks by their luck, those with few blocks together; return nothing if there is only one block."""
+    """Group blocks by their luck, and join small groups; return an empty list if there are fewer than two blocks."""
     blocks: dict[str, dict[int, Shares]] = {}
     for one in played:
         luck, number = one.fixture.luck
@@ -88,7 +88,7 @@ def _strata(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: set
 
 
 def _ends(plan: TournamentPlan, played: Sequence[PlayedFixture]) -> tuple[float, float]:
-    """Return the fewest and the most points of a match."""
+    """Return the minimum and the maximum points of a seat in a match."""
     if plan.scoring is not Scoring.SCORE:
         return 0.0, 1.0
     points = [float(each) for one in played for each in match_points(plan.scoring, one.result)]
@@ -98,12 +98,12 @@ def _ends(plan: TournamentPlan, played: Sequence[PlayedFixture]) -> tuple[float,
 def _resample(
     strata: Sequence[Sequence[Shares]], blocks_of: Mapping[int, int], ends: tuple[float, float], chance: random.Random
 ) -> dict[int, float]:
-    """Draw blocks of each stratum, and a further one of all entrants; return the points per match."""
+    """Draw blocks from each stratum, and add a further one of all entrants; return the points per match."""
     totals: dict[int, float] = {}
     counts: dict[int, float] = {}
     for blocks in strata:
         size = len(blocks)
-        # Rao and Wu: one block fewer is drawn than there are, and they stand for all.
+        # Rao and Wu: one block fewer is drawn than there are, and those drawn stand for all.
         weight = size / (size - 1)
         for _ in range(size - 1):
             # Python promises the same `random()` in all versions, but not the same `randrange` or `choice`.

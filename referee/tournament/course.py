@@ -45,7 +45,7 @@ class TournamentCourse:
 
     rounds: Sequence[TournamentRound]
     fallen: Sequence[Sequence[FallenGroup]] = ()
-    """In a knockout, those who did not go on after each round that is over, best first."""
+    """In a knockout, for each round that is over, the entrants who did not go on, best first."""
 
     @property
     def fixtures(self) -> list[Fixture]:
@@ -56,7 +56,7 @@ class TournamentCourse:
         """Return the matches with results.
 
         Raises:
-            TournamentError: if a result has another number of seats than its match.
+            TournamentError: if a result has a different number of seats from its match.
         """
         played = [PlayedFixture(one, results[one.name]) for one in self.fixtures if one.name in results]
         for one in played:
@@ -98,7 +98,7 @@ def swiss_points(plan: TournamentPlan, rounds: Sequence[TournamentRound], result
 
 
 def _swiss(plan: TournamentPlan, results: Results) -> TournamentCourse:
-    """Pair round after round, as far as all rounds before are over."""
+    """Pair one round after another, as long as all earlier rounds are over."""
     rounds: list[TournamentRound] = []
     met, byes = Counter[tuple[int, int]](), Counter[int]()
     while len(rounds) < plan.rounds and TournamentCourse(rounds).next_round(results) is None:
@@ -118,7 +118,7 @@ def _swiss(plan: TournamentPlan, results: Results) -> TournamentCourse:
 
 
 def _knockout(plan: TournamentPlan, results: Results) -> TournamentCourse:
-    """Let the best of each table go on, as far as all rounds before are over."""
+    """Let the best of each table go on, as long as all earlier rounds are over."""
     rounds = _preliminary(plan, results)
     if TournamentCourse(rounds).next_round(results) is not None:
         return TournamentCourse(rounds)
@@ -179,7 +179,7 @@ def _seeding(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: R
 
 
 def table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Company) -> list[FallenGroup]:
-    """Order the entrants of a table, to a decision; who was struck out comes last."""
+    """Order the entrants of a table by points and tie-breaks; those who were struck out come last."""
     here = [each for each in played if each.fixture.company == one]
     struck, valid = struck_out(plan, here), counted(plan, here)
     placed = [entrant for entrant in one.entrants if entrant not in struck]
@@ -188,7 +188,7 @@ def table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Comp
 
 
 def table_sizes(plan: TournamentPlan) -> set[int]:
-    """Return the numbers of seats of all tables that can be played."""
+    """Return the sizes of all tables that can be played."""
     if plan.format is not Format.KNOCKOUT:
         return {plan.seats}
     rounds = sizes(plan.qualify or len(plan.entrants), plan.seats, plan.advance)
@@ -197,7 +197,7 @@ def table_sizes(plan: TournamentPlan) -> set[int]:
 
 
 def evenness(plan: TournamentPlan) -> MeetingCount:
-    """Count the tables of each entrant, and of every two, in a round robin."""
+    """Count the tables of each entrant, and those of each pair, in a round robin."""
     return balance_of(len(plan.entrants), [one.entrants for one in _round_robin(plan)])
 
 
@@ -208,12 +208,12 @@ def _design(plan: TournamentPlan) -> Blocks:
 
 
 def _round_robin(plan: TournamentPlan) -> list[Company]:
-    """Let all entrants meet equally often. Each table has its own luck: more seeds show more about two bots than repeated ones.
+    """Let all entrants meet equally often. Each table has its own luck: new seeds show more than repeated ones.
 
-    An entrant that has joined meets all before it, at later tables, so that no earlier match changes.
+    An entrant that joined later meets all earlier entrants at additional tables, so that no earlier match changes.
     """
     beginners = plan.beginners
-    # By lot: in a near design some meet more often, which the order of the file would decide otherwise.
+    # By lot: in a near design, some meet more often; otherwise the order of the file would decide which.
     place = LiveChance(plan.seed).stream("places in the design").permutation(len(beginners))
     tables = [[place[point] for point in block] for block in _design(plan)]
     tables += [[other, one] for one in range(len(beginners), len(plan.entrants)) for other in range(one)]

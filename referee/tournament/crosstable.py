@@ -1,4 +1,4 @@
-"""The crosstable: how often each entrant came before each other one at a table that they shared."""
+"""The crosstable: for each two entrants, the share of their matches in which the first came before the second."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ class MeetingTable:
     order: Sequence[int]
     """The entrants, in the order of rows and columns."""
     shares: dict[tuple[int, int], tuple[Fraction, int]]
-    """For (row, column) the matches in which the row came before the column, shared places as halves, and all matches."""
+    """For (row, column), the number of matches in which the row came before the column, and that of all their matches.
+
+    A shared place counts as a half.
+    """
 
     def text(self, row: int, column: int) -> str:
         """Return a cell: the share in percent; a dash if they have not met."""
@@ -28,7 +31,7 @@ class MeetingTable:
 
 
 def crosstable(played: Sequence[PlayedFixture], order: Sequence[int]) -> MeetingTable:
-    """Count the meetings of entrants in some matches."""
+    """Count the meetings of entrants in the given matches."""
     shares: dict[tuple[int, int], tuple[Fraction, int]] = {}
     for one in played:
         for own, other in permutations(one.result.seats, 2):

@@ -1,21 +1,21 @@
-"""Round robins at tables of any size: which entrants sit together, so that every two meet equally often.
+"""Round robins at tables of any size, in which every two entrants meet equally often.
 
-With tables of two, everybody meets everybody. With larger tables it is a balanced incomplete block design: n points in
-blocks of k, every two points in lambda blocks together. Two counts must come out even, lambda (n - 1) / (k - 1) tables
-for each entrant and lambda n (n - 1) / (k (k - 1)) in all; for k up to 5 there is a design whenever they do, except for
-n = 15, k = 5, lambda = 2 (H. Hanani, Balanced incomplete block designs and related designs, Discrete Mathematics 11,
-1975).
+With tables of two, everybody meets everybody. Larger tables need a balanced incomplete block design: n points in blocks
+of k, with every two points together in lambda blocks. Two counts must be whole numbers: lambda (n - 1) / (k - 1) tables
+for each entrant, and lambda n (n - 1) / (k (k - 1)) in all. For k up to 5 there is a design whenever they are, except
+for n = 15, k = 5, lambda = 2 (H. Hanani, Balanced incomplete block designs and related designs, Discrete Mathematics
+11, 1975).
 
-`families.txt` has a design with the fewest tables for each n up to `MAX_POINTS`, as far as it needs no more tables than
+`families.txt` contains a design with the fewest tables for each n up to `MAX_POINTS`, unless it needs more tables than
 there are pairs. Each is written as base blocks, from which it is developed: points p < c m are c copies of the integers
 modulo m, a last point stays where it is, and all m translations of the base blocks are the design (R. C. Bose, On the
 construction of balanced incomplete block designs, Annals of Eugenics 9, 1939: differences, with a fixed point). The base
-blocks were found by simulated annealing on the number of times that each difference comes up; `balance_of` proves them.
+blocks were found by simulated annealing on the number of times that each difference occurs; `balance_of` proves them.
 Small cases are older: all k-subsets for n = k + 1, the planes of order 2 to 5 for n = 7, 9, 13, 16, 21 and 25.
 
-Without such a design, or if fewer tables are wanted, the tables are the translations of few base blocks modulo n, whose
-differences come up as evenly as a search finds: everybody has the same number of tables, and meetings differ by little
-(`balance_of` says by how much).
+Without such a design, or if fewer tables are wanted, the tables are the translations of a few base blocks modulo n,
+whose differences occur as evenly as a search can make them: everybody has the same number of tables, and the numbers of
+meetings differ little (`balance_of` counts them).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from itertools import combinations
 
 MAX_POINTS = 40
 _STEPS = 4000
-"""The steps of the search for each base block."""
+"""The number of steps of the search for each base block."""
 _MORE = 3
-"""The number of sizes, from the smallest possible, among which the search looks for one with meetings that differ by one."""
+"""The number of sizes to try, from the smallest possible on, until the numbers of meetings differ by one at most."""
 _COOLING = 4.0
 """The inverse temperature at the end of the search."""
 
@@ -46,9 +46,9 @@ class MeetingCount:
 
     tables: int
     appearances: tuple[int, int]
-    """The fewest and the most tables of an entrant."""
+    """The minimum and the maximum number of tables of an entrant."""
     meetings: tuple[int, int]
-    """The fewest and the most tables that two entrants share."""
+    """The minimum and the maximum number of tables that two entrants share."""
 
 
 def balance_of(points: int, blocks: Sequence[Sequence[int]]) -> MeetingCount:
@@ -65,7 +65,7 @@ def balance_of(points: int, blocks: Sequence[Sequence[int]]) -> MeetingCount:
 def exact_design(points: int, size: int) -> Blocks | None:
     """Return the smallest design in which every two of `points` meet equally often in blocks of `size`.
 
-    None if there is none with at most as many tables as pairs, or none is known.
+    None if there is none that needs at most as many tables as there are pairs, or none is known.
     """
     if size in (2, points, points - 1):
         return list(combinations(range(points), size))
@@ -74,9 +74,12 @@ def exact_design(points: int, size: int) -> Blocks | None:
 
 
 def near_design(points: int, size: int) -> Blocks:
-    """Return a design in which every two of `points` meet at least once, nearly equally often; the even one if it is no larger."""
+    """Return a design in which every two of `points` meet at least once, and nearly equally often.
+
+    The exact design is preferred if it is not larger.
+    """
     exact = exact_design(points, size)
-    # A base block of k has k (k - 1) differences, and each of the n - 1 must come up for all to meet.
+    # A base block of k has k (k - 1) differences, and each of the n - 1 must occur for all to meet.
     fewest = math.ceil((points - 1) / (size * (size - 1)))
     blocks: Blocks = []
     for count in range(fewest, fewest + _MORE):
@@ -113,7 +116,7 @@ def _families() -> dict[tuple[int, int], tuple[int, Blocks]]:
 
 @cache
 def _even_base(points: int, size: int, count: int) -> Blocks:
-    """Search base blocks modulo n whose differences come up as evenly as possible; the same for every call."""
+    """Search for base blocks modulo n whose differences occur as evenly as possible, with the same result each time."""
     chance = random.Random(points * size)  # noqa: S311 a search that can be repeated
     base = [list(range(size)) for _ in range(count)]
     counts = [0] * points
@@ -143,7 +146,7 @@ def _even_base(points: int, size: int, count: int) -> Blocks:
 def _count_difference(counts: list[int], difference: int, by: int) -> int:
     """Count a difference and its opposite; return the change of the sum of all squares."""
     change = 0
-    # For an even n, n / 2 is its own opposite, and comes up twice.
+    # For an even n, n / 2 is its own opposite, and is counted twice.
     for place in (difference % len(counts), -difference % len(counts)):
         change += 2 * by * counts[place] + 1  # (c + by)² - c², as by is 1 or -1
         counts[place] += by

@@ -19,14 +19,17 @@ class Company:
     """Entrants who share a table in one round."""
 
     round: int
-    """Counts the rounds, from 1."""
+    """The number of the round, from 1."""
     number: int
-    """Counts the tables of the round, from 1."""
+    """The number of the table in its round, from 1."""
     entrants: tuple[int, ...]
     luck: str
-    """Companies with the same luck have the same seeds."""
+    """The name of its luck; companies with the same luck have the same seeds."""
     order: tuple[int, ...]
-    """The entrants in the order by which they are seated; in a gauntlet, those at the same place play under the same terms."""
+    """The entrants in the order to which the draw of seats applies.
+
+    In a gauntlet, entrants at the same index play under the same terms.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class Fixture:
     company: Company
     game: int
     block: int
-    """Counts the blocks of the company, from 1."""
+    """The number of the block in its company, from 1."""
     rotation: int
     seats: tuple[int, ...]
     """The entrant in each seat."""
@@ -46,7 +49,7 @@ class Fixture:
 
     @property
     def luck(self) -> tuple[str, int]:
-        """The luck that it shares with other matches: those of its block, in all games and companies."""
+        """The luck that it shares with the same block in the other games, and in companies of the same luck."""
         return self.company.luck, self.block
 
 
@@ -66,7 +69,7 @@ def company(round_number: int, number: int, entrants: Sequence[int], luck: str =
 
 
 def fixtures(plan: TournamentPlan, companies: Sequence[Company]) -> list[Fixture]:
-    """Return the matches of some companies, block by block: every company plays its first block before any second one."""
+    """Return the matches of the companies, block by block: every first block comes before any second block."""
     return [
         fixture
         for block in range(1, plan.blocks + 1)
@@ -77,7 +80,7 @@ def fixtures(plan: TournamentPlan, companies: Sequence[Company]) -> list[Fixture
 
 
 def _block(plan: TournamentPlan, one: Company, game: int, block: int) -> list[Fixture]:
-    """Return the matches of a block: one seed, in every rotation of an order that is drawn anew for each block."""
+    """Return the matches of a block: one seed, in every rotation of an order that is drawn for each block."""
     label = plan.games[game].label
     # By the luck, not by the table: the challengers of a gauntlet get the same seats and neighbours.
     drawn = LiveChance(plan.seed).stream(f"order, {one.luck}, block {block}").permutation(len(one.order))

@@ -1,9 +1,9 @@
-"""The tables of a knockout: the best of each table go on, until all who are left fit at one table.
+"""The tables of a knockout: the best of each table go on, until all remaining entrants fit at one table.
 
-The file lists the entrants in the order of their seeding. In each round, those who are left are dealt to the tables in that
-order, forth and back (first 1, 2, 3, then 3, 2, 1), so that the strongest meet last. A table at which no more sit than go on is
-not played: that is a bye, for the best seeded. At tables of two with one who goes on, byes are only in the first round, which
-brings the field to a power of two.
+The seeding is the order of the file, or the table of the preliminary rounds. In each round, the remaining entrants are
+dealt to the tables in that order, back and forth (first 1, 2, 3, then 3, 2, 1), so that the strongest meet last. If a
+table has no more entrants than may go on from it, it is not played: its entrants, the best seeded, have a bye. At
+tables of two, only the first round has byes; it brings the field to a power of two.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def knockout_tables(field: Sequence[int], seats: int) -> list[list[int]]:
 
 
 def sizes(entrants: int, seats: int, advance: int) -> list[list[int]]:
-    """Return, round by round, the numbers of seats of all tables that are played in a knockout."""
+    """Return, round by round, the sizes of all tables that are played in a knockout."""
     found, field = [], entrants
     while field:
         tables = knockout_tables(range(field), seats)

@@ -13,7 +13,7 @@ from referee.tournament.scoring import Numbers, break_tie
 def in_order(
     plan: TournamentPlan, played: Sequence[PlayedFixture], points: Numbers, entrants: Sequence[int]
 ) -> list[tuple[list[int], dict[TieBreak, Fraction]]]:
-    """Order entrants by points, then by the tie-breaks; return those with the same place together, best first."""
+    """Order entrants by points, then by the tie-breaks; return groups with the same place, best first."""
 
     def split(group: list[int], breaks: Sequence[TieBreak], known: dict[TieBreak, Fraction]) -> None:
         if len(group) == 1 or not breaks:
@@ -26,7 +26,8 @@ def in_order(
 
     found: list[tuple[list[int], dict[TieBreak, Fraction]]] = []
     lowest = min(points.values(), default=Fraction(0))
-    totals = {entrant: points.get(entrant, lowest - 1) for entrant in entrants}  # who has not played comes last
+    # An entrant that has not played comes last.
+    totals = {entrant: points.get(entrant, lowest - 1) for entrant in entrants}
     for total in sorted(set(totals.values()), reverse=True):
         split([entrant for entrant in entrants if totals[entrant] == total], plan.tie_breaks, {})
     return found

@@ -16,7 +16,7 @@ from referee.registry import did_you_mean
 
 MAX_ENTRANTS, MAX_BLOCKS, MAX_NAME = 1000, 10_000, 40
 MAX_MATCHES = 1_000_000
-"""The largest number of matches of a tournament: a slip in `blocks` must not fill the memory."""
+"""The maximum number of matches of a tournament: a slip in `blocks` must not fill the memory."""
 MIN_SEATS, MAX_SEATS = 2, 5
 MAX_SECONDS = 86_400
 MAX_ROUNDS = 1000
@@ -29,7 +29,7 @@ class TournamentError(DoganaError):
 
 
 class Format(Enum):
-    """The ways to decide who meets whom."""
+    """The formats of a tournament, each with its own way to pair entrants."""
 
     ROUND_ROBIN = "round-robin"
     GAUNTLET = "gauntlet"
@@ -38,7 +38,7 @@ class Format(Enum):
 
 
 OF_ROUNDS = (Format.SWISS, Format.KNOCKOUT)
-"""The formats in which the results of a round decide who meets in the next."""
+"""The formats in which the results of a round decide the pairings of the next."""
 
 
 class Scoring(Enum):
@@ -100,7 +100,7 @@ class GameTerms:
     """A game of a tournament."""
 
     label: str
-    """Its name in the names of records: the game's, with a number if the tournament has the game twice."""
+    """Its name in the names of records: that of the game, with a number if the tournament has the game twice."""
     name: str
     options: Mapping[str, Any]
 
@@ -111,11 +111,11 @@ class Entrant:
 
     name: str
     seat: str
-    """The word for it, as `dogana play` takes it."""
+    """The word for the bot, as on the command line of `dogana play`."""
     is_host: bool
     """True for the opponents in a gauntlet."""
     has_joined: bool = False
-    """True if it came in after the first match."""
+    """True if it joined after the first match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class EntrantLimits:
 
 @dataclass(frozen=True, slots=True)
 class TournamentPlan:
-    """A tournament, as its file has it."""
+    """A tournament, as its file describes it."""
 
     title: str
     format: Format
@@ -155,9 +155,9 @@ class TournamentPlan:
     """The number of entrants who go on from the preliminary rounds to the knockout; 0 for all."""
     clock: TimeControl
     wait: float | None
-    """The seconds that a bot has to join; None for the default."""
+    """The time allowed for a bot to join, in seconds; None for the default."""
     directory: str
-    """The folder in which paths and commands are, relative to that of the file."""
+    """The folder of the paths and commands of entrants, relative to the folder of the file."""
     games: tuple[GameTerms, ...]
     entrants: tuple[Entrant, ...]
     isolation: EntrantLimits
@@ -174,7 +174,7 @@ class TournamentPlan:
 
     @property
     def competitors(self) -> list[int]:
-        """The entrants that are placed: all, but for the hosts of a gauntlet."""
+        """The entrants that are placed: all except the hosts of a gauntlet."""
         return [number for number, entrant in enumerate(self.entrants) if not entrant.is_host]
 
 
@@ -238,7 +238,7 @@ def is_name(text: str) -> bool:
 
 
 def facts(plan: TournamentPlan) -> dict[str, Any]:
-    """Return all facts that decide a tournament, as JSON values by the names of the file, without `MAY_CHANGE`."""
+    """Return all facts that decide a tournament, without `MAY_CHANGE`, as JSON values under the names in the file."""
     limits = plan.isolation
     return {
         "format": plan.format.value,
@@ -261,9 +261,9 @@ def facts(plan: TournamentPlan) -> dict[str, Any]:
 
 
 def _check_keys(document: Document, known: Collection[str]) -> None:
-    for key in document.keys():  # noqa: SIM118 it is no mapping
+    for key in document.keys():  # noqa: SIM118 it is not a mapping
         if key not in known:
-            # A stranger's key may be as long as the file, and the search for a near word takes longer with its length.
+            # A stranger's key may be as long as the file, and the search for similar words takes longer for long keys.
             said = key[:MAX_NAME]
             document.note("", f"has no entry {said!r}{did_you_mean(said, known)}; its entries are: {', '.join(known)}")
 
@@ -308,7 +308,7 @@ def _clock(document: Document) -> TimeControl:
         return TimeControl.parse(document.text("clock"))
     except ValueError as error:
         document.note("clock", f"cannot be read: {error}")
-        return TimeControl(60, 0, 60)  # a stand-in, as those of `Document`: one reading finds all problems
+        return TimeControl(60, 0, 60)  # a stand-in, like those of `Document`: one reading finds all problems
 
 
 def _number(document: Document, key: str, low: float, high: float) -> float | None:
@@ -361,10 +361,10 @@ def _isolation(document: Document) -> EntrantLimits:
 
 
 def _least_matches(plan: TournamentPlan) -> int:
-    """Return a lower bound of the number of matches.
+    """Return a lower bound on the number of matches.
 
-    In a round robin, the tables of a design in which every two entrants meet once; in a Swiss tournament and in a gauntlet, all
-    tables; in a knockout, those of its first round, and of the rounds before it.
+    A round robin counts the tables of a design in which every two entrants meet once, a Swiss tournament and a gauntlet
+    all tables, and a knockout the tables of its first round and of the preliminary rounds.
     """
     entrants, seats = len(plan.entrants), plan.seats
     # From the numbers alone: the tables themselves could fill the memory.
@@ -444,7 +444,7 @@ def _preliminary_problem(plan: TournamentPlan) -> str:
 
 
 def _joining_problem(plan: TournamentPlan) -> str:
-    """Return the reason why entrants cannot join after the first match; empty if they can, or there are none."""
+    """Return the reason why entrants cannot join after the first match; empty if they can, or if none have joined."""
     names = [entrant.name for entrant in plan.entrants if entrant.has_joined]
     if not names:
         return ""

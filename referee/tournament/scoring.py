@@ -20,7 +20,7 @@ def is_out(seat: SeatResult) -> bool:
 
 
 def struck_out(plan: TournamentPlan, played: Sequence[PlayedFixture]) -> set[int]:
-    """Return the entrants whose matches all count for nobody, by the rule for faults; hosts stay."""
+    """Return the entrants whose matches count for nobody, by the rule for faults; hosts are never struck out."""
     if plan.faults is not FaultRule.STRIKE_OUT:
         return set()
     out = {one.fixture.seats[seat.seat] for one in played for seat in one.result.seats if is_out(seat)}
@@ -48,13 +48,13 @@ def match_points(scoring: Scoring, result: Result) -> list[Fraction]:
         winners = sum(seat.rank == 1 for seat in seats)
         points = [Fraction(seat.rank == 1, winners) for seat in seats]
     else:
-        # Less a half, since a seat ties with itself.
+        # Minus a half, since a seat ties with itself.
         points = [sum((_beaten(seat, other) for other in seats), Fraction(-1, 2)) / (len(seats) - 1) for seat in seats]
     return [Fraction(0) if is_out(seat) else each for seat, each in zip(seats, points, strict=True)]
 
 
 def _beaten(seat: SeatResult, other: SeatResult) -> Fraction:
-    """Return 1 for a better rank than another seat's, 1/2 for the same."""
+    """Return 1 for a better rank than another seat's, 1/2 for the same rank, and 0 for a worse one."""
     return Fraction(1 + (seat.rank < other.rank) - (seat.rank > other.rank), 2)
 
 
@@ -104,14 +104,14 @@ def break_tie(
 
 
 def _head_to_head(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequence[int]) -> Iterator[Fraction]:
-    """Yield, for each other tied entrant at the table, 1 for a better rank and 1/2 for the same."""
+    """Yield, for each other tied entrant at the table, 1 for a better rank, 1/2 for the same and 0 for a worse one."""
     for other in one.result.seats:
         if other.seat != seat.seat and one.fixture.seats[other.seat] in tied:
             yield _beaten(seat, other)
 
 
 def _opponents(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequence[int]) -> Iterator[Fraction]:
-    """Yield the points of each opponent at the table: Buchholz' number, for tables of any size."""
+    """Yield the points of each opponent at the table: the Buchholz score, for tables of any size."""
     for other in one.result.seats:
         if other.seat != seat.seat:
             yield points.get(one.fixture.seats[other.seat], Fraction(0))
@@ -124,7 +124,7 @@ def _score_difference(one: PlayedFixture, seat: SeatResult, points: Numbers, tie
 
 
 def _last_seat_wins(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequence[int]) -> Iterator[Fraction]:
-    """Yield the share of the win in a match in the last seat."""
+    """Yield the share of the win if the seat is the last one."""
     if seat.seat == len(one.result.seats) - 1:
         yield match_points(Scoring.WINS, one.result)[seat.seat]
 

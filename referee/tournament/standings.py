@@ -1,4 +1,4 @@
-"""The table of a tournament: places, points, the tie-breaks that decided, and the sentence one quotes."""
+"""The table of a tournament: places, points, the tie-breaks that decided, and the sentence to quote."""
 
 from __future__ import annotations
 
@@ -27,9 +27,12 @@ class TableRow:
     points: Fraction
     """Its points per match."""
     interval: tuple[float, float] | None
-    """The 95 % interval of the points per match; None in a knockout, and if a single block has been played."""
+    """The 95 % interval of the points per match; None in a knockout, and with fewer than two blocks."""
     best: float | None
-    """The chance that it is the best, in a knockout of the final; None if a single block has been played."""
+    """The chance that it is the best, or in a knockout the best of the final; None while that is unknown.
+
+    It is unknown before the final, and with fewer than two blocks.
+    """
     outs: int
     """The number of matches in which it was out."""
     byes: int
@@ -44,10 +47,10 @@ class FinalTable:
     """The table after some matches."""
 
     rows: Sequence[TableRow]
-    """Best first."""
+    """The rows, best first."""
     played: int
     total: int
-    """The number of matches of all rounds, also of later ones, if no entrant is struck out."""
+    """The number of matches of all rounds, including later ones, if no entrant is struck out."""
     is_final: bool
 
 
@@ -79,7 +82,7 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
                     numbers=numbers,
                 )
             )
-    # After the end nothing is to come, even if a Swiss tournament has ended early for want of entrants.
+    # After the end, nothing is still to come, even if a Swiss tournament has ended early for want of entrants.
     is_final = course.next_round(results) is None
     total = len(course.fixtures) + (0 if is_final else matches_to_come(plan, course))
     return FinalTable(rows, len(played), total, is_final)
@@ -101,7 +104,7 @@ def _certainty_of_final(
 ) -> Certainty | None:
     """Return the certainty of the final of a knockout; None before it."""
     last = course.rounds[-1]
-    # One table and a bye is a round with another one after it.
+    # After a round of one table and a bye, there is another round.
     if last.is_preliminary or len(last.companies) > 1 or last.byes:
         return None
     here = [one for one in valid if one.fixture.company.round == last.number]
@@ -115,7 +118,7 @@ def _outs(played: Sequence[PlayedFixture], entrant: int) -> int:
 
 
 def chance_text(chance: float | None) -> str:
-    """Return a chance with two digits, such as `0.93`; `over 0.99` and `under 0.01` at the ends, since none is certain."""
+    """Return a chance with two decimals, such as `0.93`; at the ends `over 0.99` and `under 0.01`: none is certain."""
     if chance is None:
         return "-"
     return "over 0.99" if chance >= 0.995 else "under 0.01" if chance < 0.005 else f"{chance:.2f}"

@@ -1,11 +1,12 @@
-"""The pairings of a Swiss tournament: in each round, entrants with like points share a table, and none twice if avoidable.
+"""The pairings of a Swiss tournament: entrants with similar points meet, but no two meet again if avoidable.
 
-The entrants are put in order: by points, then by a lot drawn for the round. If they do not fill all tables, the last ones
-of those with the fewest byes have a bye. At tables of two, the pairs are a matching with the smallest cost (J. Edmonds,
-Paths, trees, and flowers, Canadian Journal of Mathematics 17, 1965): first the number of meetings again, then the sum of
-squared distances in the order. So nobody meets anybody again while that is avoidable. At larger tables, the best partition is
-beyond reach (it is NP-hard from three on); the order is cut into tables, and any two entrants change places as long as that
-lowers the same cost. If some still meet again, the search begins anew from other orders.
+The entrants are put in order: by points, then by a lot drawn for the round. If they do not fill all tables, the last of
+those with the fewest byes have a bye. At tables of two, the pairs are a matching with the smallest cost (J. Edmonds,
+Paths, trees, and flowers, Canadian Journal of Mathematics 17, 1965): first the number of repeated meetings, then the
+sum of squared distances in the order. So nobody meets anybody again while that is avoidable. At larger tables, the best
+partition is out of reach (to find it is NP-hard from three seats on). There, the order is cut into tables, and any two
+entrants change places as long as that lowers the same cost. If some still meet again, the search starts again from
+other orders.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from itertools import combinations, product
 from referee.kit.chance import LiveChance
 
 _FURTHER = 400
-"""The entrants of all further beginnings of the search for tables together: many for a small field, none for a very large one."""
+"""The total number of entrants in all further starts of the search: a small field gets many, a very large one none."""
 
 Meetings = Mapping[tuple[int, int], int]
-"""The number of tables that two entrants, the lower first, have shared."""
+"""The number of tables that two entrants have shared; the lower number of the two comes first."""
 
 
 def tables_and_byes(
@@ -59,14 +60,14 @@ def tables_and_byes(
 @cache  # a pairing is asked for again with every result
 def _pairs(field: tuple[int, ...], known: tuple[tuple[tuple[int, int], int], ...]) -> list[tuple[int, ...]]:
     """Pair entrants, given in order, at the smallest cost."""
-    import networkx  # a third of the time that every command of a ladder would need for its imports
+    import networkx  # here, as it would take a third of the time for the imports of every command of a ladder
 
     met = dict(known)
     again = len(field) ** 3  # more than all distances together
     graph = networkx.Graph()
     for one, other in combinations(range(len(field)), 2):
         cost = again * met.get(_pair(field[one], field[other]), 0) + (other - one) ** 2
-        # networkx knows a matching of the largest weight; with the largest number of pairs, that is the smallest cost.
+        # networkx finds a matching of the largest weight; among those with most pairs, it has the smallest cost.
         graph.add_edge(one, other, weight=-cost)
     matching = networkx.max_weight_matching(graph, maxcardinality=True)
     return [(field[one], field[other]) for one, other in sorted(map(sorted, matching))]
@@ -78,7 +79,7 @@ def _tables(
 ) -> list[tuple[int, ...]]:
     """Cut the order into tables, and let entrants change places as long as that lowers the cost.
 
-    If some meet again after that, other beginnings are tried, and the tables with the smallest cost are taken.
+    If some meet again after that, other starting orders are tried, and the tables with the smallest cost are taken.
     """
     met = dict(known)
     again = len(field) ** 3

@@ -64,7 +64,7 @@ def test_all_problems_are_found_at_once_each_with_its_place() -> None:
         "file.f[1] must be an integer from 0 to 9, not '2'",
         "file.g.a must be an integer from 0 to 1, not true",
         "file.j[0].a is missing",
-        "file.k is not known here; known are: a, b, c, d, e, f, g, h, i, j",
+        "file.k is not known here; the known entries are: a, b, c, d, e, f, g, h, i, j",
     ]
 
 

@@ -130,8 +130,8 @@ def test_unknown_entries_take_time_in_proportion() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b'{"a":1,"b":2,"a":1}', "the name 'a' is there twice"),
-        (b'{"a":{"b":1,"b":2}}', "the name 'b' is there twice"),
+        (b'{"a":1,"b":2,"a":1}', "the name 'a' occurs twice"),
+        (b'{"a":{"b":1,"b":2}}', "the name 'b' occurs twice"),
         (b"[NaN]", "NaN is not a number"),
         (b"[-Infinity]", "-Infinity is not a number"),
         ('{"a":1}'.encode("utf-16"), "utf-8"),
@@ -150,12 +150,12 @@ def test_a_name_that_is_twice_in_a_line_of_a_record_is_refused(tmp_path: Path, n
     bodies[number] = (
         bodies[number][:-1] + b',"type":"x","type":' + json.dumps(json.loads(bodies[number])["type"]).encode() + b"}"
     )
-    refused(write(tmp_path / "twice.jsonl", bodies), "the name 'type' is there twice in one object")
+    refused(write(tmp_path / "twice.jsonl", bodies), "the name 'type' occurs twice in one object")
 
 
 def test_a_name_that_is_twice_in_a_position_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text('{"game":"cargo_noir","seats":2,"seats":3,"state":{}}')
-    with pytest.raises(PositionError, match="the name 'seats' is there twice"):
+    with pytest.raises(PositionError, match="the name 'seats' occurs twice"):
         read_position(tmp_path / "p.json", find)
 
 

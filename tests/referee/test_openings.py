@@ -89,7 +89,7 @@ FORGERIES: list[tuple[str, Callable[[Lines], Any], str]] = [
     (
         "other draws",
         lambda lines: _drawn(lines)[1].update(chance=[["opening", 0], ["opening", 0]]),
-        "the seed it gives",
+        "but the seed gives",
     ),
     ("no draws", lambda lines: _drawn(lines)[0].pop("chance"), "nothing more is recorded"),
     ("times", lambda lines: _drawn(lines)[2].update(ms=1.0, wall_ms=1.0, lag_ms=0.0), "decided without asking"),

@@ -220,7 +220,7 @@ def test_chance_that_the_seed_does_not_give_is_found_out(tmp_path: Path) -> None
     pot = next(line for line in lines if line["type"] == "action" and "chance" in line)
     pot["chance"][0][1] = (pot["chance"][0][1] + 1) % 6
     path.write_bytes(chained(lines))
-    with pytest.raises(RecordError, match="by the seed it gives"):
+    with pytest.raises(RecordError, match="but the seed gives"):
         verify(path, find_any)
 
 
@@ -232,7 +232,7 @@ def test_chance_that_the_seed_does_not_give_is_found_out(tmp_path: Path) -> None
         (b"{}\n", "this is another kind of file"),
         (b"\xff\xfe\x00\n", "this is another kind of file"),
         (b"\x7fELF\n\x00\x01\n\x02", "line 1: .*this is another kind of file"),
-        (b"\x7fELF", "line 1: .*this is no record"),
+        (b"\x7fELF", "line 1: .*this is not a record"),
         (b"[" * 100_000 + b"\n", "this is another kind of file"),
         (chained([{"type": "header"}]), "format"),
         (chained([{"a": 1}]), "type header"),

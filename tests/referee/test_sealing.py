@@ -95,7 +95,7 @@ def test_chance_is_checked_against_a_seed_that_is_known_from_elsewhere(unsealed:
     forged = tmp_path / "forged.jsonl"
     forged.write_bytes(chained(lines))
     verify(forged, find)  # nobody can tell without the seed
-    with pytest.raises(RecordError, match="by the seed it gives"):
+    with pytest.raises(RecordError, match="but the seed gives"):
         verify(forged, find, SEED)
 
 

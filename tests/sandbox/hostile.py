@@ -169,7 +169,7 @@ AGENTS = {
     "writes_escapes": Agent("supervisor", Outcome.PLAYED, log="not UTF-8"),
     "loses_a_child": Agent(_LIMITED, Outcome.PLAYED),
     "loses_a_child_then_fails": Agent(
-        _LIMITED, Outcome.CRASH, "exited with status 3, after a process of it was killed"
+        _LIMITED, Outcome.CRASH, "exited with status 3, after one of its processes was killed"
     ),
     "steals_a_token": Agent("processes", Outcome.PLAYED, log=r"^stolen: \[\]$"),
     "bombs": Agent(_LIMITED, Outcome.PLAYED),

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from referee.live.doors.http2 import Http2Connection
 
 WHOLE_BYTES = 1024
-"""A frame that does not complete a message counts as useless unless it has at least this many bytes."""
+"""The size below which a frame that does not complete a message counts as useless."""
 COMPRESSED_COST = 4
-"""The price of a compressed message in useless frames; each message to the peer earns as much."""
+"""The price of a compressed message in useless frames; each message to the peer earns the same number."""
 _PREFIX = struct.Struct(">BI")
 """The prefix of a message: a flag for compression, and its size."""
 
@@ -47,18 +47,18 @@ class Broken(Exception):
 
 
 class Aborted(Exception):
-    """The handler of a call has ended it."""
+    """The handler of a call has ended the call."""
 
 
 class Http2Call:
-    """A call with messages both ways, until it is ended.
+    """A call, with messages in both directions.
 
     Attributes:
         cancel: called once when the peer has cancelled the call or has disconnected.
-        when_free: called when `is_free` has become True.
+        when_free: called when `is_free` becomes True.
         number: the number of its stream.
         is_over: True when the final status has been sent, or cannot be sent any more.
-        timeout_seconds: the time that the peer gives the call (`grpc-timeout`); None if it sets no limit.
+        timeout_seconds: the time limit that the peer sets for the call (`grpc-timeout`); None if it sets none.
     """
 
     def __init__(
@@ -80,11 +80,11 @@ class Http2Call:
         self._messages: deque[tuple[int, bytes]] = deque()
         self._reader: asyncio.Future[None] | None = None
         self._partial = bytearray()
-        self._room = WINDOW  # what the peer may send
-        self._window = window  # what we may send
+        self._room = WINDOW  # the number of bytes that the peer may send
+        self._window = window  # the number of bytes that we may send
         self._unsent = b""
         self._has_begun = False
-        self._has_spoken = False  # the peer, in a whole message
+        self._has_spoken = False  # the peer has sent a whole message
         self._is_half_closed = False  # by the peer
         self._trailers: bytes | None = None
         self.is_over = False
@@ -183,7 +183,7 @@ class Http2Call:
             raise Broken(FLOW_CONTROL_ERROR, "more was sent than there is room for")
         is_heard = self._listener is not _drop
         is_useless = len(data) < WHOLE_BYTES or not is_heard
-        # Clients send one message in a frame. Before anyone listens, they send one message in all: Join.
+        # Clients send one message per frame. Before anyone listens, they send a single message: Join.
         free = 0 if self._listener is None and self._has_spoken else 1
         if is_heard:
             self._partial += data
@@ -278,7 +278,7 @@ class Http2Call:
             return None
 
     def _make_room(self) -> None:
-        """Let the peer send more, but only after its earlier data has been read: so at most one window is in memory."""
+        """Let the peer send more after its earlier data has been read, so that at most one window is in memory."""
         if self._room < WINDOW // 2 and not self._is_half_closed and self._trailers is None and not self.is_over:
             self._connection.transport.write(frames.window_update(self.number, WINDOW - self._room))
             self._room = WINDOW
@@ -328,4 +328,4 @@ class Http2Call:
 
 
 def _drop(_: bytes | None) -> None:
-    """Replace the listener of a call after it has stopped listening; messages are not even parsed."""
+    """Drop a message: this replaces the listener of a call that has stopped listening. Messages are not even parsed."""

@@ -7,13 +7,13 @@ import zlib
 import grpc
 
 _WINDOW_BITS = {b"deflate": zlib.MAX_WBITS, b"gzip": zlib.MAX_WBITS | 16}
-"""The window size of each encoding for zlib."""
+"""The window bits for zlib, by encoding."""
 ENCODINGS = (b"identity", *_WINDOW_BITS)
 """The values of `grpc-encoding` that are supported."""
 
 
 class CannotDecompress(Exception):
-    """A message cannot be read.
+    """A message cannot be decompressed.
 
     Attributes:
         code: the status with which its call must end.
@@ -41,10 +41,10 @@ def decompress(encoding: bytes, data: bytes, max_bytes: int) -> bytes:
     try:
         plain = reader.decompress(data, max_bytes + 1)
     except zlib.error as error:
-        raise CannotDecompress(grpc.StatusCode.INTERNAL, f"a message that is no {encoding.decode()}") from error
+        raise CannotDecompress(grpc.StatusCode.INTERNAL, f"a message that is not valid {encoding.decode()}") from error
     if len(plain) > max_bytes:
         text = f"a compressed message of more than {max_bytes} bytes"
         raise CannotDecompress(grpc.StatusCode.RESOURCE_EXHAUSTED, text)
     if not reader.eof or reader.unused_data:
-        raise CannotDecompress(grpc.StatusCode.INTERNAL, f"a message that is no {encoding.decode()}")
+        raise CannotDecompress(grpc.StatusCode.INTERNAL, f"a message that is not valid {encoding.decode()}")
     return plain

@@ -18,16 +18,16 @@ from referee.sandbox.socket_folder import SocketFolder
 
 SERVICE = "dogana.v1.Referee"
 MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES
-"""A larger message is not even read: the call ends."""
+"""The maximum size of a message; a larger one is not even read, and its call ends."""
 IDLE_MILLISECONDS = 10_000
-"""The maximum time of a connection without a call.
+"""The maximum time that a connection may stay without a call. Agents call at once.
 
-Each connection takes a file, and gRPC cannot limit their number for a peer; agents call at once.
+Each connection takes a file descriptor, and gRPC cannot limit the number of connections of a peer.
 """
 STOP_SECONDS = 0.5
-"""The time that calls have to end when the server stops, because the last messages of a match may still be in transit."""
+"""The time allowed for calls to end when the server stops: the last messages of a match may still be in transit."""
 CANCEL_SECONDS = 5.0
-"""The time that cancelled calls have to end after that."""
+"""The time allowed for cancelled calls to end after that."""
 MAX_STREAMS_AT_A_SEAT = 8
 """The maximum number of open calls on a connection to a single seat."""
 OPTIONS = (
@@ -35,7 +35,7 @@ OPTIONS = (
     ("grpc.server_handshake_timeout_ms", 10_000),
     ("grpc.max_connection_idle_ms", IDLE_MILLISECONDS),
     ("grpc.so_reuseport", 0),
-    # Agents ping every 30 s. Without data, as while others think, the default would be one ping in five minutes.
+    # Agents ping every 30 s. Without data, as while others think, gRPC would accept only one in five minutes.
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
     ("grpc.http2.max_ping_strikes", 4),
 )
@@ -115,7 +115,7 @@ class Door:
     """A Unix domain socket at which one agent can call Play, and nothing else.
 
     Attributes:
-        socket: its path. Only this user can reach it there.
+        socket: the path of the socket, which only this user can reach.
     """
 
     def __init__(self, allowance: int = ALLOWANCE) -> None:
@@ -138,7 +138,7 @@ class Door:
         )
 
     async def close(self, seconds: float = STOP_SECONDS) -> None:
-        """Give open calls some seconds to end, then cancel them, and remove the socket."""
+        """Give open calls this time to end, then cancel them, and remove the socket."""
         listener, self._listener = self._listener, None
         try:
             if listener is not None:
@@ -148,7 +148,7 @@ class Door:
 
 
 class SeatDoor(Door):
-    """A door to one seat, and to no other seat or view for spectators. A box shows it to its agent under another name."""
+    """A door to one seat, and to nothing else. A box shows its socket to the agent under another path."""
 
     def open(self, seat: AgentSeat) -> None:
         """Start accepting calls of the seat's agent."""
@@ -159,7 +159,7 @@ class SeatDoor(Door):
         seat.joined.add_done_callback(self._shut)
 
     def _shut(self, _: object) -> None:
-        """Accept no more connections: an agent that has joined needs no other, and each takes a file of the referee.
+        """Accept no more connections: an agent that has joined needs no other, and each takes a file descriptor.
 
         Connecting requires write permission on the socket, even for its owner; see unix(7). Open connections stay open.
         """

@@ -86,7 +86,7 @@ BEGIN = (
 
 
 def http_status(number: int, status: int) -> bytes:
-    """Return the frame that answers a request with an HTTP status alone."""
+    """Return the frame that answers a request with nothing but an HTTP status."""
     return frame(HEADERS, END_HEADERS | END_STREAM, number, NO_TABLE + field(b":status", str(status).encode()))
 
 
@@ -99,6 +99,6 @@ def trailers(code: grpc.StatusCode, text: str) -> bytes:
 
 
 def timeout_seconds(value: bytes) -> float | None:
-    """Read the value of `grpc-timeout`; None if it is malformed."""
+    """Return the seconds of a value of `grpc-timeout`; None if it is malformed."""
     match = _TIMEOUT.fullmatch(value)
     return None if match is None else int(match[1]) * _UNIT_SECONDS[match[2]]

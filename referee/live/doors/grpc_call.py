@@ -11,10 +11,10 @@ from grpc.aio import ServicerContext
 
 
 class GrpcCall:
-    """A call (`referee.live.seats.agent.Call`). Writing takes no task: gRPC's callbacks drive it.
+    """A call (`referee.live.seats.agent.Call`). Writing needs no task: gRPC's callbacks drive it.
 
     Attributes:
-        when_free: called when `is_free` has become True.
+        when_free: called when `is_free` becomes True.
         is_over: True when nothing more can be sent.
     """
 

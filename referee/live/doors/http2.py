@@ -1,8 +1,8 @@
 """The server's end of a connection: HTTP/2 (RFC 9113), without sockets.
 
-What arrives is dealt with at once, where it was read: no task and no thread stands between the bytes of an answer and the judge.
-Every byte comes from a stranger. Who does not keep to HTTP/2 loses the connection, who keeps to it without any use as well, and
-whatever a peer does, the memory for it is bounded.
+Incoming bytes are handled at once, where they are read: no task or thread stands between the bytes of an answer and its
+judge. Every byte comes from a stranger. A peer that breaks the rules of HTTP/2 loses its connection, as does one that
+keeps to them but sends too much of no use. Whatever a peer does, the memory for it is bounded.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from referee.terminal import visible
 MAX_HEADER_BYTES = 16_384
 """The maximum size of a call's headers, as RFC 9113 measures it: with 32 extra bytes for each header."""
 MAX_BLOCK_BYTES = 32_768
-"""Headers larger than this, packed or unpacked, end the connection: if they are not read, later ones cannot be."""
+"""The maximum size of headers, packed or unpacked. Larger ones end the connection, as later ones depend on them."""
 MAX_TABLE_SIZE_UPDATES = 2
 """The maximum number of changes to the table's size at the start of a block (RFC 7541, 4.2): each takes one byte, but is slow."""
 CALL_COST, HEADERS_COST_BYTES = 5, 32
@@ -89,7 +89,7 @@ class Transport(Protocol):
 
 
 class Service(Protocol):
-    """Handles the calls of connections, and bounds them together."""
+    """Handles the calls of connections, and bounds their total cost."""
 
     max_message_bytes: int
     max_calls: int
@@ -100,7 +100,7 @@ class Service(Protocol):
         ...
 
     def serves(self, method: str) -> bool:
-        """Return True if there is such a method, such as `/dogana.v1.Referee/Play`."""
+        """Return True if a method exists, such as `/dogana.v1.Referee/Play`."""
         ...
 
     def spend(self, frames: int) -> bool:
@@ -108,7 +108,7 @@ class Service(Protocol):
         ...
 
     def earn(self) -> None:
-        """Earn frames for a message to a peer, which answers with updates of its window and with pings."""
+        """Extend the allowance for a message to a peer, which answers it with updates of its window and with pings."""
         ...
 
 
@@ -132,10 +132,10 @@ class Http2Connection:
         self._decoder = Decoder(max_header_list_size=MAX_BLOCK_BYTES)
         self._unread = b""
         self._is_greeted = False
-        self._wanted: int | None = SETTINGS  # the only type of frame that may come next
-        self._block = bytearray()  # of headers that go on
+        self._wanted: int | None = SETTINGS  # the only type of frame that may come next, if there is just one
+        self._block = bytearray()  # of headers that are to be continued
         self._block_frame = (0, 0)  # the flags and the stream with which it began
-        self._room = WINDOW  # what the peer may send
+        self._room = WINDOW  # the number of bytes that the peer may send
         self._first_window = WINDOW  # of a call
         self._is_over = False
         settings = SETTING.pack(MAX_CONCURRENT_STREAMS, service.max_calls) + SETTING.pack(
@@ -149,7 +149,7 @@ class Http2Connection:
         return bool(self._calls)
 
     def receive(self, data: bytes) -> None:
-        """Handle bytes from the peer; none of them can make this fail."""
+        """Handle bytes from the peer; no bytes can make this fail."""
         if self._is_over:
             return
         try:
@@ -192,7 +192,7 @@ class Http2Connection:
         at = 0
         if not self._is_greeted:
             if not data.startswith(PREFACE[: len(data)]):
-                raise Broken(PROTOCOL_ERROR, "this is no HTTP/2")
+                raise Broken(PROTOCOL_ERROR, "this is not HTTP/2")
             if len(data) >= len(PREFACE):
                 self._is_greeted, at = True, len(PREFACE)
         while self._is_greeted and len(data) - at >= HEAD.size and not self._is_over:
@@ -208,7 +208,7 @@ class Http2Connection:
             # The highest bit of the stream's number is reserved, and ignored.
             self._take(kind, flags, number & MOST, data[begin:at])
         if at == 0:
-            self.spend()  # a piece of a frame
+            self.spend()  # a part of a frame
         self._unread = b"" if self._is_over else data[at:]
 
     def _take(self, kind: int, flags: int, number: int, payload: bytes) -> None:
@@ -266,7 +266,7 @@ class Http2Connection:
 
     def _take_continuation(self, flags: int, number: int, payload: bytes) -> None:
         if self._wanted != CONTINUATION or number != self._block_frame[1]:
-            raise Broken(PROTOCOL_ERROR, "headers go on that have not begun")
+            raise Broken(PROTOCOL_ERROR, "a continuation of headers that have not begun")
         self.spend()
         self._block += payload
         self._go_on_with_headers(flags)
@@ -278,7 +278,7 @@ class Http2Connection:
             self._wanted = CONTINUATION
             return
         self._wanted = None
-        # Charged before the work. Headers are unpacked even if nobody wants them: they change the table of later ones.
+        # Charged before the work. Headers are unpacked even if nobody wants them: they change the table for later ones.
         self.spend(1 + len(self._block) // HEADERS_COST_BYTES)
         fields = self._unpacked(bytes(self._block))
         flags, number = self._block_frame
@@ -303,7 +303,7 @@ class Http2Connection:
 
     def _begin_call(self, flags: int, number: int, headers: Sequence[tuple[bytes, bytes]]) -> None:
         most, is_open = self.service.max_calls, [not call.is_over for call in self._calls.values()]
-        if sum(is_open) >= most or len(is_open) >= 2 * most:  # those that have ended may still be served for a moment
+        if sum(is_open) >= most or len(is_open) >= 2 * most:  # calls that have ended may still be served for a moment
             self.transport.write(frames.reset(number, REFUSED_STREAM))
             return
         fields = dict(headers)
@@ -447,5 +447,5 @@ def _unpadded(payload: bytes, flags: int) -> bytes:
     if not flags & PADDED:
         return payload
     if not payload or payload[0] >= len(payload):
-        raise Broken(PROTOCOL_ERROR, "more padding than there is")
+        raise Broken(PROTOCOL_ERROR, "more padding than payload")
     return payload[1 : len(payload) - payload[0]]

@@ -22,18 +22,18 @@ _log = logging.getLogger(__name__)
 MAX_CONNECTIONS = 8
 """The maximum number of connections. A further one replaces the oldest without a call."""
 MAX_UNSENT_BYTES = 256 * 1024
-"""A peer that leaves more than this unread, besides the kernel's buffers, loses the connection.
+"""The maximum number of unread bytes, in addition to the kernel's buffers; a peer with more loses the connection.
 
 Messages wait elsewhere: see `Http2Call.is_free`.
 """
 ALLOWANCE, ALLOWANCE_SECONDS = 5000, 10.0
-"""The number of useless frames that are accepted in this time, on all connections together."""
+"""The number of useless frames that are accepted on all connections together, and the period to which it applies."""
 EARNED = 4
-"""The number of frames that a message to a peer earns: clients update their windows, and measure the connection by pings."""
+"""The number of frames that a message to a peer earns: clients answer with updates of windows, and with pings."""
 CONNECTION_COST = 10
 """The price of a connection in useless frames."""
 PAUSE_SECONDS = 1.0
-"""The time without new connections after too many of them, or when there are no more files."""
+"""The pause without new connections after too many of them, or when file descriptors run out."""
 _CHUNK = 65_536
 
 Play = Callable[[Http2Call], Awaitable[None]]
@@ -41,10 +41,10 @@ Play = Callable[[Http2Call], Awaitable[None]]
 
 
 class Listener:
-    """A socket where a single method can be called.
+    """A socket at which a single method can be called.
 
     Attributes:
-        max_message_bytes: a larger message is not even read: the call ends.
+        max_message_bytes: the maximum size of a message; a larger one is not even read, and its call ends.
         max_calls: the maximum number of open calls on a connection.
     """
 
@@ -64,11 +64,11 @@ class Listener:
 
         Args:
             path: the path of the socket, which must not exist yet.
-            method: its path, such as `/dogana.v1.Referee/Play`.
+            method: the path of the method, such as `/dogana.v1.Referee/Play`.
             play: serves a call; the call ends when it returns.
             max_message_bytes: see the attribute.
             max_calls: see the attribute.
-            idle_seconds: the maximum time of a connection without a call.
+            idle_seconds: the maximum time that a connection may stay without a call.
             allowance: see `ALLOWANCE`.
             pause_seconds: see `PAUSE_SECONDS`.
         """
@@ -100,8 +100,8 @@ class Listener:
         """Accept no more calls, and end every connection.
 
         Args:
-            seconds: the time that open calls have to end.
-            cancel_seconds: the time that they have after they have been cancelled.
+            seconds: the time allowed for open calls to end.
+            cancel_seconds: the time allowed for them to end after they have been cancelled.
         """
         self._is_open = False
         if self._pause is not None:
@@ -142,7 +142,7 @@ class Listener:
         task.add_done_callback(ended)
 
     def serves(self, method: str) -> bool:
-        """Return True if there is such a method."""
+        """Return True if a method exists."""
         return method == self._method
 
     def spend(self, frames: int) -> bool:
@@ -157,7 +157,7 @@ class Listener:
         return True
 
     def earn(self) -> None:
-        """Earn frames for a message to a peer."""
+        """Extend the allowance for a message to a peer."""
         self._left = min(self._allowance, self._left + EARNED)
 
     # connections
@@ -167,7 +167,7 @@ class Listener:
             accepted, _ = self._socket.accept()
         except (BlockingIOError, ConnectionAbortedError):
             return
-        except OSError:  # there are no files any more, or no memory
+        except OSError:  # file descriptors or memory have run out
             self._rest()
             return
         if not self.spend(CONNECTION_COST):
@@ -283,7 +283,7 @@ class _Wire:
 
     def _look_whether_idle(self) -> None:
         is_idle = not self.connection.has_calls
-        # At two looks in a row, or a connection that has just been made would go.
+        # Idle at two checks in a row: otherwise a connection that has just been made would be ended.
         if is_idle and self._was_idle:
             self.connection.end(NO_ERROR, "no call")
             return

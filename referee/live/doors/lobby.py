@@ -1,4 +1,4 @@
-"""Streams that have not joined yet, and a limit for long calls of other callers."""
+"""Streams that have not joined yet, and a limit on long calls by other callers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import grpc
 from referee.live.seats.agent import Call
 
 JOIN_SECONDS = 10.0
-"""The time that a stream has to send its Join."""
+"""The time allowed for a stream to send its Join."""
 MAX_WAITING_PER_PEER = 128
 """The maximum number of a peer's streams without a Join."""
 MAX_WAITING = 512
@@ -23,10 +23,11 @@ MAX_WAITING = 512
 
 
 class Lobby:
-    """Streams without a Join yet; they take nothing from the seats.
+    """The streams that have not sent a Join yet; they take nothing from the seats.
 
     A newcomer always gets in. If there is no room, the oldest stream is ended: that of the same peer if it has too many,
-    otherwise that of the peer with the most. Agents send their Join at once, so a stream that waits long is not an agent's.
+    otherwise that of the peer with the most. Agents send their Join at once, so a stream that waits for a long time is
+    not an agent's.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Lobby:
 
     @property
     def waiting(self) -> int:
-        """The number of streams that wait."""
+        """The number of waiting streams."""
         return sum(map(len, self._waiting.values()))
 
     async def first_message(self, call: Call) -> bytes:
@@ -116,8 +117,8 @@ class CallLimit:
 
         Args:
             count: the maximum number of calls.
-            who: the word for them in a refusal, such as `spectators`.
-            of_one: the maximum for one caller; `count` if None.
+            who: the word for the callers in a refusal, such as `spectators`.
+            of_one: the maximum number for one caller; `count` if None.
         """
         self._count = count
         self._who = who

@@ -26,9 +26,9 @@ from referee.match.result import Fault, Outcome, Result
 from referee.records.past_decisions import DecisionEnd, PastDecision
 
 LONG_SECONDS = 1_000_000.0
-"""The time for a decision where there is no clock: eleven days."""
+"""The time allowed for a decision without a clock: eleven days."""
 LATE_SECONDS = 10.0
-"""The time to wait for an answer that is late already."""
+"""The time for which to wait for an answer that is already late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class Reaction:
     seconds: float | None
     """The time from sending the question to the answer; None without an answer."""
     is_late: bool
-    """True if it would have lost on time."""
+    """True if it did not answer in time."""
     fault: Fault | None
     """The fault that ends the questions, if any."""
     log: str
     """Its output since the previous question."""
     is_same: bool
-    """True if the answer is that of the match, or its beginning."""
+    """True if the answer is that of the match, or the beginning of that."""
     is_shorter: bool
     """True if it is only the beginning of the match's answer: the bot was not asked for the rest."""
 
@@ -63,16 +63,16 @@ async def ask_again(
     ready: Callable[[AgentProcess], Awaitable[None]],
     tell: Callable[[PastDecision, Reaction], None],
 ) -> str:
-    """Start an agent, ask it decisions, and end it.
+    """Start an agent, ask it for decisions, and end it.
 
     Args:
         plan: the plan of the match.
         result: the result of the match; the agent gets it at the end if its seat was not out.
-        decisions: the decisions to ask, all of one seat; at least one.
+        decisions: the decisions to ask for, all of one seat; at least one.
         player: the command that starts the agent.
         with_clock: True to give it the time that it had in the match; otherwise its time is unlimited.
         ready: awaited when the agent has joined, before the first message to it.
-        tell: called with each decision and its answer. A fault ends the calls.
+        tell: called with each decision and the reaction to it. No call follows a fault.
 
     Returns:
         The agent's output after its last answer.
@@ -101,7 +101,7 @@ async def ask_again(
             if answer.fault is not None:
                 break
         else:
-            # Before the result is sent: the stream ends with it, and that is no loss then.
+            # Before the result is sent: the stream ends with it, and that end must not count as a loss.
             if not questions.done.done():
                 questions.done.set_result(result)
             if decisions[-1].fault is None:
@@ -133,7 +133,7 @@ class _Questions:
         self._strikes = 0
 
     async def put(self, decision: PastDecision) -> Reaction:
-        """Ask a decision, and return the agent's reaction."""
+        """Ask for a decision, and return the agent's reaction."""
         question = self._question(decision)
         limit = decision.limit if self._with_clock else LONG_SECONDS
         self._strikes = decision.strikes
@@ -179,7 +179,7 @@ class _Questions:
         return Reaction(actions, refused, seconds, is_late, self._fault, log, is_same, is_same and bool(left))
 
     def _question(self, decision: PastDecision) -> Decision:
-        question = copy.copy(decision.question)  # a copy: its times and its `dropped` become those of now
+        question = copy.copy(decision.question)  # a copy: its times and its `dropped` are changed
         question.dropped, self._dropped = self._dropped, ""
         if not self._with_clock:
             question.bank = question.budget = LONG_SECONDS

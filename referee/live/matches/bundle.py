@@ -1,6 +1,7 @@
 """A folder with bots for other machines: its files as an archive, identified by its hash.
 
-The archive has only files, folders and links within the folder, with the permission to execute, but no owners and times.
+The archive contains only files, folders and links that stay within the folder. It keeps the permission to execute, but
+no owners or times.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from referee.errors import DoganaError
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_ENTRIES = 10_000
-"""The maximum size of a folder, and number of its files, folders and links: each slot of each machine gets a copy."""
+"""The maximum size of a folder, and the maximum number of its files, folders and links: each slot gets a copy."""
 
 
 class BadBundle(DoganaError):
@@ -32,11 +33,11 @@ def pack(folder: Path, without: Sequence[Path] = (), max_entries: int = MAX_ENTR
 
     Args:
         folder: the folder.
-        without: files and folders to leave out, wherever they are.
+        without: files and folders to leave out, and links to them.
         max_entries: the maximum number of files, folders and links.
 
     Raises:
-        BadBundle: if the folder has too much, a link leads out of it, or a file cannot be read.
+        BadBundle: if the folder is too large, a link leads out of it, or a file cannot be read.
     """
     packed = io.BytesIO()
     count = size = 0
@@ -53,12 +54,10 @@ def pack(folder: Path, without: Sequence[Path] = (), max_entries: int = MAX_ENTR
                         " machines; give the command in a folder that has the bots alone"
                     )
                 if info.issym() and not _stays_inside(path, folder):
-                    raise BadBundle(
-                        f"{path} is a link that leads out of {folder}; what is behind it would not go along"
-                    )
+                    raise BadBundle(f"{path} is a link that leads out of {folder}; its target would not be sent")
                 if info.islnk():  # the second name of a file
                     info.type, info.linkname, info.size = tarfile.REGTYPE, "", path.stat().st_size
-                # No owners and times: equal files are to have one hash, by which other machines know the archive.
+                # No owners or times: equal files are to have one hash, by which other machines know the archive.
                 info.mode = 0o755 if info.isdir() or info.mode & stat.S_IXUSR else 0o644
                 info.uid = info.gid = info.mtime = 0
                 info.uname = info.gname = ""
@@ -73,7 +72,7 @@ def pack(folder: Path, without: Sequence[Path] = (), max_entries: int = MAX_ENTR
 
 
 def _walk(folder: Path, without: Sequence[str], max_entries: int) -> list[Path]:
-    """List the content of a folder recursively, each folder before its own content; `without` are real paths."""
+    """List the content of a folder recursively, each folder before its own content; `without` contains real paths."""
     found: list[Path] = []
     for place, folders, files in os.walk(folder):
         here = Path(place)
@@ -88,12 +87,12 @@ def _walk(folder: Path, without: Sequence[str], max_entries: int) -> list[Path]:
 
 
 def _stays_inside(link: Path, folder: Path) -> bool:
-    reached = Path(os.path.realpath(link))  # as `Path.resolve`, which fails on circles
+    reached = Path(os.path.realpath(link))  # like `Path.resolve`, which fails on circular links
     return not link.readlink().is_absolute() and reached.is_relative_to(folder.resolve())
 
 
 def unpack(packed: bytes, place: Path) -> Path:
-    """Unpack an archive into a folder that several processes share, unless one of them has; return the archive's folder there.
+    """Unpack an archive into a shared folder, unless another process already has; return the archive's folder there.
 
     Raises:
         BadBundle: if it cannot be unpacked.

@@ -25,29 +25,29 @@ from referee.errors import DoganaError
 from referee.terminal import visible
 
 LOCAL = "local"
-"""The address of a cluster of this machine alone, which ends with the command."""
+"""The address of a cluster that consists of this machine alone and ends with the command."""
 AUTO = "auto"
 """The address of the cluster that this machine has joined."""
 REACH_SECONDS = 5.0
-"""The time for the head of a cluster to answer."""
+"""The time allowed for the head of a cluster to answer."""
 TICK_SECONDS = 1.0
-"""The time between two checks of the slots."""
+"""The interval between two checks of the slots."""
 LOOK_SECONDS = 3.0
-"""The time between two checks of the list of machines."""
+"""The interval between two checks of the list of machines."""
 SPARE_SECONDS = 300.0
-"""The time of a slot for a match besides the match's own: to receive the bots, and to replace a worker."""
+"""The time allowed for a slot in addition to that of its match: to receive the bots, and to replace a worker."""
 NOBODY_SECONDS = 60.0
-"""The time that a run waits for a slot when no machine has one."""
+"""The time for which a run waits for a slot when no machine has one."""
 CLOSE_SECONDS = 10.0
-"""The time for slots to end their workers."""
+"""The time allowed for slots to end their workers."""
 MAX_LOST = 3
-"""A match is given back to the caller after this number of losses, because its slots died or fell silent."""
+"""The number of losses (slots that died or fell silent) after which a match is given back to the caller."""
 MAX_START_FAILURES = 3
-"""A machine gets no more slots after this number of failed starts in a row."""
+"""The number of failed starts in a row after which a machine gets no more slots."""
 LAG_WINDOW = 10
 """The number of recent matches on a machine that are checked for lag."""
 MAX_LAGGED = 5
-"""If this number of them were lagged (`Result.lagged`), the machine has one slot fewer."""
+"""The number of lagged matches among them (`Result.lagged`) that costs the machine a slot."""
 _REASON_CHARACTERS = 300
 _OBJECT_STORE_BYTES = 512 * 1024 * 1024
 
@@ -69,13 +69,13 @@ class Slot(Protocol):
     """The object behind a slot, in a process of its own on its machine; `Crew` calls these methods one at a time."""
 
     def begin(self) -> Sequence[str] | Unfit:
-        """Get ready; describe each limit that the machine cannot enforce. Each text is printed once per machine."""
+        """Get ready; return a text for each limit that the machine cannot enforce, to be printed once per machine."""
 
     def play(self, *arguments: Any) -> object:
         """Play a match; return its outcome, or `Unfit`."""
 
     def rest(self) -> None:
-        """End all remains of earlier matches."""
+        """Clean up after earlier matches."""
 
     def close(self) -> None:
         """End all processes of the slot, and remove its files."""
@@ -117,7 +117,7 @@ class Machine:
     refused: str = ""
     """The reason why it gets no slots; empty if it may have some."""
     failures: int = 0
-    """The number of failed starts of slots there in a row."""
+    """The number of failed starts of its slots in a row."""
     late: deque[bool] = field(default_factory=lambda: deque(maxlen=LAG_WINDOW))
     """For each of its latest matches, True if it was lagged."""
     said: set[str] = field(default_factory=set)
@@ -143,15 +143,15 @@ def joined(address: str, processors: int | None = None) -> Iterator[None]:
 
     Args:
         address: `LOCAL`, `AUTO`, or HOST:PORT of its head, which this machine has joined by `ray start`.
-        processors: the number of processors of a cluster that starts here; None for all.
+        processors: the number of processors of a cluster that is started here; None for all.
 
     Raises:
         ClusterError: if the cluster cannot be joined.
     """
     check_address(address)
-    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # else Ray prints workers' output to our standard output
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # otherwise Ray prints output of workers on ours
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else it warns
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # otherwise Ray warns
     hook, handlers = sys.excepthook, {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     ray = _ray()
     own = (
@@ -184,7 +184,7 @@ def joined(address: str, processors: int | None = None) -> Iterator[None]:
 
 @contextmanager
 def _said_by_ray() -> Iterator[list[bytes]]:
-    """Capture standard error in this context; the yielded list has its lines afterwards."""
+    """Capture standard error in this context; the yielded list contains the captured lines afterwards."""
     said: list[bytes] = []
     with tempfile.TemporaryFile() as file:
         ours = os.dup(2)
@@ -209,7 +209,7 @@ def check_address(address: str, reach_seconds: float = REACH_SECONDS) -> None:
     host, _, port = address.rpartition(":")
     if "://" in address or not host or not port.isascii() or not port.isdecimal() or not 0 < int(port) < 1 << 16:
         raise ClusterError(
-            f"--ray {visible(address)} is no cluster: say {AUTO}, {LOCAL} or HOST:PORT of its head, which this machine has"
+            f"--ray {visible(address)} is not a cluster: say {AUTO}, {LOCAL} or HOST:PORT of its head, which this machine has"
             " joined by: ray start --address HOST:PORT"
         )
     try:
@@ -250,7 +250,7 @@ def _ray() -> Any:
 def share(what: object) -> object:
     """Store an object in the joined cluster; return a reference to it for slots on any machine.
 
-    Ray replaces a reference among a slot's arguments by the object.
+    Ray replaces a reference among a slot's arguments with the object.
     """
     return _ray().put(what)
 
@@ -300,14 +300,15 @@ class Crew(Generic[T]):
         self._close()
 
     def play(self, jobs: Iterable[Job[T] | None]) -> Iterator[Done[T]]:
-        """Play jobs, and yield each exactly once when it is done. The next is taken when a slot is free.
+        """Play jobs, and yield each exactly once, when it is done. The next job is taken when a slot is free.
 
-        None among them means that there is no job at the moment; the next attempt follows after a tick, or when a job is over.
+        None among the jobs means that there is none at the moment; the next attempt follows after a tick, or when a job
+        is over.
 
         Raises:
             ClusterError: if no machine can play any more.
         """
-        self._look()  # a service without matches would not notice otherwise that the head is gone
+        self._look()  # otherwise a service without matches would not notice that the head is gone
         source = iter(jobs)
         while True:
             dry = False
@@ -321,7 +322,7 @@ class Crew(Generic[T]):
             yield from self._hear()
 
     def rest(self) -> None:
-        """End all remains of earlier matches on all machines. Call it only when no match is running."""
+        """Clean up after earlier matches on all machines. Call it only when no match is running."""
         idle = self._idle()
         for actor in idle:
             actor.waits, actor.ticks = actor.handle.rest.remote(), 0
@@ -336,7 +337,7 @@ class Crew(Generic[T]):
             self._drop(actor)
 
     def refuse(self, machine: Machine, reason: str) -> None:
-        """Give a machine no more jobs, and report that."""
+        """Stop giving a machine jobs, and report that."""
         if not machine.refused:
             machine.refused = reason
             self._say(machine, f"plays no matches: {reason}")
@@ -354,7 +355,7 @@ class Crew(Generic[T]):
             machine.most -= 1
             what = f"plays {machine.most} at a time from now on"
         else:
-            what = "plays one at a time already"
+            what = "already plays one at a time"
         self._say(machine, f"was late in {lagged_matches} of {matches} matches: it is too slow or too busy, and {what}")
 
     # Slots
@@ -382,7 +383,7 @@ class Crew(Generic[T]):
         for actor in [waiting[promise] for promise in ready]:
             try:
                 answer = self._ray.get(actor.waits)
-            except Exception as error:  # also an unreadable answer of a machine
+            except Exception as error:  # also an unreadable answer from a machine
                 died = actor.begun and isinstance(error, self._ray.exceptions.RayActorError)
                 yield from self._lose(actor, "its slot has died or cannot be reached" if died else _why(error))
             else:
@@ -401,7 +402,7 @@ class Crew(Generic[T]):
             self.refuse(machine, visible(answer.reason))
         elif job is not None:
             actor.job = None
-            # Only now, so that its match was not lost: `note_lag` and `refuse` spare busy slots.
+            # Only now, so that its match is not lost: `note_lag` and `refuse` spare busy slots.
             if machine.refused or self._of(machine) > machine.most:
                 self._drop(actor)
             yield Done(job.what, answer, machine)
@@ -412,7 +413,7 @@ class Crew(Generic[T]):
 
     def _tick(self, actor: _Actor[T]) -> Iterator[Done[T]]:
         """Check a busy slot for silence."""
-        if not actor.begun:  # other programs may use its processor for any time
+        if not actor.begun:  # other programs may use its processor for any length of time
             return
         actor.ticks += 1
         allowed = SPARE_SECONDS / TICK_SECONDS
@@ -488,16 +489,16 @@ class Crew(Generic[T]):
             if not free:
                 return
             machine = min(free, key=self._of)
-            # Not "soft": if this machine has gone, Ray would place the slot on another one, perhaps one that has refused.
+            # Not "soft": if this machine has gone, Ray would place the slot on another one, even one that was refused.
             place = NodeAffinitySchedulingStrategy(node_id=machine.node, soft=False)
             handle = self._make.options(scheduling_strategy=place).remote(*self._arguments)
             self._actors.append(_Actor(machine, handle, handle.begin.remote()))
 
     def _check_somebody_plays(self) -> None:
-        """Check that there is a slot, or may be one soon.
+        """Check that there is a slot, or that there may be one soon.
 
         Raises:
-            ClusterError: if there is none, and there will be none.
+            ClusterError: if there is none, and none is to be expected.
         """
         if any(actor.begun for actor in self._actors):
             self._nobody_since = time.monotonic()
@@ -532,13 +533,13 @@ class Crew(Generic[T]):
 
 
 def forget_main() -> None:
-    """Keep a slot's workers from importing Ray's main program, which takes half a second, for nothing."""
+    """Keep a slot's workers from importing Ray's main program, which would take half a second for nothing."""
     with suppress(AttributeError):
         del sys.modules["__main__"].__file__
 
 
 def _why(error: BaseException) -> str:
-    """Return Ray's reason for an error, as one printable line."""
+    """Return the reason that Ray gives for an error, as one printable line."""
     cause = getattr(error, "cause", None)
     if isinstance(cause, BaseException):
         error = cause

@@ -64,7 +64,7 @@ class SeriesSlot:
     """A slot; see `referee.live.matches.cluster.Slot`."""
 
     def __init__(self, series: ClusterMatches, dogana: str, party: Party | None) -> None:
-        """Prepare to play matches of a series; `dogana` is the version of Dogana of the calling command."""
+        """Prepare to play matches of a series; `dogana` is the version of Dogana that the caller has."""
         self._series = series
         self._dogana = dogana
         self._party = party
@@ -72,7 +72,7 @@ class SeriesSlot:
         self._worker: SeriesWorker | None = None
 
     def begin(self) -> list[str] | Unfit:
-        """Make the folder for records, and the sandbox for commands; return the limits that it cannot enforce."""
+        """Make the folder for records and the sandbox; return the limits that the sandbox cannot enforce."""
         here = installed_version()
         if here != self._dogana:
             return Unfit(f"it has dogana {here}, and this machine {self._dogana}; install the same there")
@@ -88,7 +88,7 @@ class SeriesSlot:
             return Unfit(f"cannot write {error.filename}: {error.strerror}")
         except DoganaError as error:
             return Unfit(str(error))
-        # Earlier records are on the machine of the command, which does not send their matches.
+        # The machine of the command has the earlier records, and does not send their matches.
         self._series = replace(self._series, resumes=False)
         forget_main()
         return losses
@@ -107,7 +107,7 @@ class SeriesSlot:
         return list(sandbox.losses())
 
     def play(self, number: int) -> _Reply:
-        """Play a match; again if its worker dies."""
+        """Play a match; repeat it if its worker dies."""
         for _ in range(MAX_DEATHS):
             self._worker = worker = self._worker or SeriesWorker(self._context, self._series)
             worker.give(number)
@@ -144,7 +144,7 @@ def play_on_cluster(
     Args:
         series: the series.
         address: the address of the cluster; see `referee.live.matches.cluster.joined`.
-        workers: the number of concurrent matches; None for one per processor of the cluster.
+        workers: the maximum number of concurrent matches; None for one per processor of the cluster.
         tell: called with remarks on machines.
         party: the files and limits of its commands; None without commands.
 

@@ -22,7 +22,7 @@ MAX_UNREAD = 256
 """The maximum number of unread messages of an agent; further ones are dropped."""
 _TRANSCRIPT_MESSAGES = 8
 _LAST_WORDS_SECONDS = 0.2
-"""The time for messages to arrive after the end of the process that sent them."""
+"""The time allowed for messages to arrive after the end of the process that sent them."""
 
 
 class Conversation:
@@ -32,9 +32,10 @@ class Conversation:
         player: the command that started the agent.
         process: the process of the agent.
         token: its token for joining.
-        streams: the number of streams that it has opened.
+        streams: the number of streams that the agent has opened.
         first_seconds: the time from its start to its first message; 0 until then.
-        transcript: the last messages both ways, each after the word `referee` or `bot`; the end of the stream is a text.
+        transcript: the last messages in both directions, each with its sender, `referee` or `bot`; a text stands for
+            the end of the stream.
     """
 
     def __init__(self, player: Command) -> None:
@@ -45,7 +46,7 @@ class Conversation:
         self.first_seconds = 0.0
         self.transcript: deque[tuple[str, bytes | str]] = deque(maxlen=_TRANSCRIPT_MESSAGES)
         self._inbox: deque[bytes | None] = deque()
-        """The received messages; None is the end of the stream."""
+        """The received messages; None stands for the end of the stream."""
         self._news: asyncio.Future[None] | None = None
         self._call: Http2Call | None = None
         self._status: asyncio.Future[tuple[grpc.StatusCode, str]] = asyncio.get_running_loop().create_future()
@@ -76,7 +77,7 @@ class Conversation:
         await self.cut(STOP_SECONDS)
 
     async def cut(self, seconds: float = 0.0) -> None:
-        """Break every connection: at once, or after some seconds for calls to end."""
+        """Break every connection: at once, or after giving calls this time to end."""
         if self._is_open:
             self._is_open = False
             await self._door.close(seconds)
@@ -129,7 +130,7 @@ class Conversation:
             self._status.set_result((code, text))
 
     async def hear(self, seconds: float) -> bytes | None:
-        """Wait for the next message; return None if none comes in time, or the agent has closed its stream, or ended."""
+        """Wait for the next message; return None if none comes in time, or the agent closes its stream or ends."""
         if not self._inbox and not self._exited.done():
             await self._wait(seconds)
         if not self._inbox and self._exited.done():
@@ -144,7 +145,7 @@ class Conversation:
 
     @property
     def has_closed(self) -> bool:
-        """True if the agent has closed its stream, after `hear` has returned None."""
+        """True if the agent has closed its stream; only valid after `hear` has returned None."""
         return bool(self._inbox)
 
     async def exit(self, seconds: float) -> str:

@@ -9,7 +9,7 @@ Its duties, in the order of each effect list (`referee/match/effects.py`):
 4. `Finish`: all seats and spectators get the result, and the match is done.
 
 Times are those of the event loop's monotonic clock. `referee/live/seats/lateness.py` measures how long an answer may have waited
-unread. An exception in here or in the rules is the referee's fault: the match is void, whatever the agents did.
+unread. An exception in this module or in the rules is the referee's fault: the match is void, whatever the agents did.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ from referee.records.record import RecordWriter, header
 
 _log = logging.getLogger(__name__)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The errors of a full disk, which are no fault of ours."""
+"""The errors of a full disk, which are not our fault."""
 
 _READING_SECONDS = 0.3
-"""The time that the referee reads on after a deadline, because an answer may have arrived unread."""
+"""The time for which the referee reads on after a deadline, as an answer may have arrived that it has not read."""
 
 
 class MatchVoid(DoganaError):
@@ -106,7 +106,7 @@ class AgentConnection(Protocol):
 
 
 Watcher = Callable[[Happened], None]
-"""Called at once, and after each event that spectators may know."""
+"""A callback of a spectator: called at once, and after each event of which spectators may know."""
 
 
 class MatchDriver:
@@ -131,12 +131,12 @@ class MatchDriver:
 
         Args:
             plan: the plan of the match.
-            chance: the chance of the match, after setting up the state.
+            chance: the chance of the match, as the set-up of the state has left it.
             state: the first state of the match.
             house: the house bots by seat.
             connections: the connections of all other seats.
             record: the writer of the record; None for a match without one.
-            position_file: the file for the position if a house bot fails; None for one in the temporary folder.
+            position_file: the file for the position if a house bot fails; None for a new file in the temporary folder.
         """
         self.plan = plan
         self.codec: Codec = codec(plan.game)
@@ -188,7 +188,7 @@ class MatchDriver:
             waited = self._lateness.waited(now, heard)
         self._handle(lambda now: self._match.choose(seat, number, choice, now, waited))
         if self._lateness is not None and not self.done.done() and self._heard.get(seat) is heard:  # not asked again
-            self._heard[seat] = self._lateness.sample()  # the work on one answer is no credit for the next
+            self._heard[seat] = self._lateness.sample()  # the work on one answer gives no credit to the next
 
     def fault(self, seat: Seat, fault: Fault) -> None:
         """Put a seat out because of a fault."""
@@ -233,7 +233,7 @@ class MatchDriver:
             connection.void(reason)
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """Show a spectator the present state and all later events; return a function that ends this."""
+        """Show a spectator the current state and all later events; return a function that ends this."""
         self._watchers.append(watcher)
         self._match.is_watched = True
         seen = self._match.state.observation(None)
@@ -322,7 +322,7 @@ class MatchDriver:
         return HouseBotFailed(self.plan, self._match.state, seat, number, reason, self._position_file)
 
     def _show(self, shows: Sequence[Show], result: Result | None) -> None:
-        """Show spectators the known part of each action, with their observation after it."""
+        """Show spectators each action that they may know, with their observation after it."""
         seats = self._match.seats_now() if self._watchers else ()
         played: list[Played] = []
         for at, show in enumerate(shows, 1):
@@ -354,14 +354,14 @@ class MatchDriver:
     # time
 
     def _set_timer(self) -> None:
-        """Set the one timer for all deadlines; only an earlier deadline moves it, and it is set anew when it fires."""
+        """Set the timer for all deadlines. Only an earlier deadline moves it; it is set again after it has fired."""
         deadline = self._match.next_deadline()
         if deadline is None or not self._connections or self._last_reading is not None or self.done.done():
             return
         if self._timer is None or deadline < self._timer.when():
             if self._timer is not None:
                 self._timer.cancel()
-            # A moment later: `tick` closes the decisions that ended before the time, not at it.
+            # A moment after the deadline: `tick` closes the decisions that ended before a time, not at it.
             self._timer = self._loop.call_at(deadline + 0.001, self._read_on)
 
     def _read_on(self) -> None:

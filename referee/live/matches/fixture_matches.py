@@ -1,4 +1,4 @@
-"""The matches of a tournament's fixtures, as `play_series` plays them."""
+"""The matches of a tournament's fixtures, in the form that `play_series` takes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FixtureMatches:
         return self.fixtures[number].name
 
     def must_start(self, number: int) -> bool:
-        """Return whether the tournament stops if a bot does not start: in the first match of each entrant."""
+        """Return whether the tournament stops if a bot does not start in it: true for the first match of an entrant."""
         return self.fixtures[number].name in self.first_matches
 
 
@@ -54,7 +54,7 @@ def match_plan(tournament: TournamentPlan, fixture: Fixture) -> MatchPlan:
 
     Raises:
         UnknownGame: if its game is not installed.
-        SetupError: if its game does not have these seats or options.
+        SetupError: if its game cannot be played with these seats or options.
     """
     terms = tournament.games[fixture.game]
     game = find(terms.name)
@@ -70,7 +70,11 @@ def match_plan(tournament: TournamentPlan, fixture: Fixture) -> MatchPlan:
 
 
 def first_matches(fixtures: Sequence[Fixture]) -> frozenset[str]:
-    """Return the names of the matches in which an entrant plays for the first time; `fixtures` has all matches, in order."""
+    """Return the names of the matches in which an entrant plays for the first time.
+
+    Args:
+        fixtures: all matches, in order.
+    """
     found: dict[int, str] = {}
     for fixture in fixtures:
         for entrant in fixture.seats:

@@ -25,7 +25,7 @@ Bot = str | Policy
 
 MAX_SEED = 2**62
 _DAY = 86_400.0
-"""The time for each decision, in seconds: a bot in this process is never late."""
+"""The time allowed for each decision, in seconds: a bot in this process is never late."""
 
 
 class InProcessError(DoganaError):
@@ -42,14 +42,14 @@ def play_in_process(
 ) -> Result:
     """Play one match in this process, without a wire or a clock, and return its result.
 
-    The same bots with the same seed play the same match again, if a policy uses no chance of its own.
+    With the same seed, the same bots play the same match again, unless a policy draws random numbers of its own.
 
     Args:
         game: the name of the game.
         bots: the bot of each seat.
         seed: determines all chance, from 0 to 2^62; drawn if it is None.
-        options: options of the game by name; the others have their defaults.
-        record: the file to write; it verifies like that of any other match.
+        options: options of the game by name; all others have their defaults.
+        record: the record to write, which can be verified like that of any other match.
 
     Raises:
         InProcessError: if a house bot does not exist or does not play the game, or the seed is out of range.

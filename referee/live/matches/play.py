@@ -36,7 +36,7 @@ from referee.sandbox.cgroup import Usage
 NETWORK_KEY = "network_ms"
 """The telemetry key of the network time to a remote agent and back, in milliseconds per decision."""
 EXIT_SECONDS = 3.0
-"""The time that an ended connection waits for the end of its process, which tells a crash from a disconnect."""
+"""The time for which a lost connection waits for the end of its process, to tell a crash from a disconnection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class House:
     """A seat for a house bot in this process."""
 
     bot: Callable[[Game, Setup, str, Seat], HouseBot]
-    """Makes the bot; it has the arguments of `HouseBot.__init__`."""
+    """The factory of the bot, with the arguments of `HouseBot.__init__`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Command:
     folder: Path | None = None
     """Its working folder; None for the referee's own."""
     join_seconds: float = 10.0
-    """The time for it to join."""
+    """The time allowed for it to join."""
     sandbox: Sandbox | None = None
     """Its sandbox; None to let it run with the rights of this process."""
 
@@ -70,12 +70,12 @@ class HouseProcess:
     word: str
     """The name of the bot with its options, as in ``search:seconds=1``."""
     join_seconds: float = 10.0
-    """The time for it to join."""
+    """The time allowed for it to join."""
 
     def command(self) -> Command:
         """Return the command that starts it with the Python and the environment of this process.
 
-        Without ``-P``, a file in this process's folder with the name of a module would be imported instead of it.
+        Without ``-P``, a file with the name of a module in this process's folder would be imported instead of it.
         """
         argv = [sys.executable, "-P", "-m", "house_bots", self.word]
         return Command(argv, dict(os.environ), None, self.join_seconds)
@@ -85,8 +85,8 @@ def house_player(word: str, join_seconds: float = 10.0) -> House | HouseProcess:
     """Return the player for a house bot: in this process, or in its own if it thinks.
 
     Args:
-        word: its name, and options: `search:seconds=1`.
-        join_seconds: the time for its process to join.
+        word: its name, with its options, as in `search:seconds=1`.
+        join_seconds: the time allowed for its process to join.
 
     Raises:
         UnknownHouseBot: if there is no such house bot.
@@ -102,7 +102,7 @@ class Remote:
     """A seat for a remote agent."""
 
     join_seconds: float = 600.0
-    """The time for it to join."""
+    """The time allowed for it to join."""
 
 
 class InProcess(AgentConnection, Protocol):
@@ -132,11 +132,11 @@ class MatchReport:
 
 
 NOT_RUN = "exited with status 127"
-"""The end of a supervisor that cannot run the program of an agent; its output has the reason."""
+"""The end, in words, of a supervisor that cannot run the program of an agent; its output gives the reason."""
 
 
 class StartFailed(DoganaError):
-    """Agents did not start or join; `faults` has the reasons by seat."""
+    """Agents did not start or join; `faults` gives the reasons by seat."""
 
     def __init__(self, faults: Mapping[Seat, Fault]) -> None:
         super().__init__("; ".join(f"seat {seat}: {fault.detail}" for seat, fault in faults.items()))
@@ -153,7 +153,7 @@ class AgentSeats:
     """The sockets of started agents."""
     faults: dict[Seat, Fault] = field(default_factory=dict)
     last_words: dict[Seat, Fault] = field(default_factory=dict)
-    """The faults with reasons from agents' own output, which must not be in records, as anybody may read those."""
+    """The faults with reasons from the agents' own output. They must not be in records, which anybody may read."""
     starved: list[str] = field(default_factory=list)
     """Descriptions of the faults of agents that other processes kept from starting."""
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -193,14 +193,14 @@ async def play_match(
         announce: called with the seat and its token when a remote agent can join.
         all_must_start: True to refuse the match if an agent does not start. Otherwise its seat is out from the
             beginning.
-        starved_is_void: True to void the match if an agent does not start because others use the processors.
+        starved_is_void: True to void the match if an agent does not start because other processes use the processors.
 
     Returns:
         The result, logs and measurements. All processes of agents have ended.
 
     Raises:
         StartFailed: see `all_must_start`; no file has been written then.
-        MatchVoid: if the referee failed, or see `starved_is_void`; there is no record then.
+        MatchVoid: if the referee failed, or for the reason in `starved_is_void`; there is no record then.
         OSError: if the record cannot be written.
     """
     chance = LiveChance(plan.seed)
@@ -249,7 +249,7 @@ async def play_match(
 
 
 def first_state(plan: MatchPlan, chance: LiveChance) -> State:
-    """Return the first state of a match: the set-up of the rules, or the plan's position, which must have been checked."""
+    """Return the first state of a match: set up by the rules, or the plan's position, which must have been checked."""
     if plan.position is None:
         return plan.game.start(plan.setup, chance)
     return plan.game.read_state(plan.setup, Document(plan.position, "position"))
@@ -287,11 +287,11 @@ async def _wait_for_remote(table: AgentSeats, place: AgentSeat, player: Remote) 
 
 
 async def start_process(player: Command, socket: Path, token: str) -> AgentProcess:
-    """Start the process of an agent, in a box or with our own rights.
+    """Start the process of an agent, in a box or with the rights of this process.
 
     Args:
         player: the command.
-        socket: the referee's socket; in a box it has another name.
+        socket: the referee's socket; in a box it has another path.
         token: the agent's token for joining.
 
     Raises:
@@ -305,7 +305,7 @@ async def start_process(player: Command, socket: Path, token: str) -> AgentProce
 
 
 async def start_agent(table: AgentSeats, place: AgentSeat, player: Command) -> None:
-    """Start an agent and wait until it has joined; if it does not, the table has its fault.
+    """Start an agent and wait until it has joined; if it does not join, add its fault to the table.
 
     Args:
         table: gets the process, its door, and the fault.
@@ -377,7 +377,7 @@ async def _drive(driver: MatchDriver, table: AgentSeats, showing: Showing | None
 
 
 def watch_process(driver: Driver, table: AgentSeats, place: AgentSeat, process: AgentProcess) -> None:
-    """Turn the end of a started agent into its fault, and the end of its seat into the end of its process."""
+    """Report the end of a started agent as its fault, and end its process when its seat is out."""
     seat = place.seat
 
     async def report_crash() -> None:

@@ -32,9 +32,9 @@ from referee.records.verify import verify
 from referee.registry import find
 
 _STOP_SECONDS = 5.0
-"""The time for a stopped worker to end its agents."""
+"""The time allowed for a stopped worker to end its agents."""
 MAX_DEATHS = 3
-"""A match is given up after this number of its workers have died."""
+"""The number of its workers' deaths after which a match is given up."""
 
 
 class SeriesError(DoganaError):
@@ -56,7 +56,7 @@ class MatchSource(Protocol):
 
     @property
     def resumes(self) -> bool:
-        """True to skip matches that have a record already."""
+        """True to skip matches that already have a record."""
         ...
 
     def plan(self, number: int) -> MatchPlan:
@@ -72,7 +72,7 @@ class MatchSource(Protocol):
         ...
 
     def must_start(self, number: int) -> bool:
-        """Return whether the matches cannot go on if a bot does not start in this one."""
+        """Return whether no further match is played if a bot does not start in this one."""
         ...
 
 
@@ -109,11 +109,11 @@ class SeriesFixture(NamedTuple):
     seed: int
     setting: Setting
     turn: int
-    """The number of its seating."""
+    """The index of its seating."""
 
     @property
     def seating(self) -> Seating:
-        """The place of the player in each seat."""
+        """The index of the player in each seat."""
         return self.setting.seatings[self.turn]
 
 
@@ -121,15 +121,15 @@ class SeriesFixture(NamedTuple):
 class Series:
     """Matches that differ only in their seeds, games and seatings; a series can be sent to another process.
 
-    A block is all matches of one seed: the seatings of the first game, then those of the next.
+    A block consists of all matches with one seed: the first game in each of its seatings, then the next game.
     """
 
     settings: Sequence[Setting]
     """Its games."""
     bots: Sequence[str]
-    """The names of the players, by their place."""
+    """The names of the players, in the order of the command line."""
     players: Sequence[Player]
-    """The players, by their place."""
+    """The players, in the same order."""
     control: TimeControl
     first_seed: int
     count: int
@@ -137,7 +137,7 @@ class Series:
     records: Path | None
     """The folder for records."""
     resumes: bool
-    """True to skip matches that have a record already."""
+    """True to skip matches that already have a record."""
 
     @property
     def block_size(self) -> int:
@@ -163,7 +163,7 @@ class Series:
         return [self.players[place] for place in self.fixture(number).seating]
 
     def must_start(self, number: int) -> bool:
-        """Return whether the series ends if a bot does not start in a match: if no earlier match has this bot."""
+        """Return whether the series ends if a bot does not start in this match: true for the first match of a bot."""
         earlier = {place for before in range(min(number, self.block_size)) for place in self.fixture(before).seating}
         return not earlier.issuperset(self.fixture(number).seating)
 
@@ -191,7 +191,7 @@ class FinishedMatch:
 
 @dataclass(frozen=True, slots=True)
 class SeriesEnd:
-    """A worker's report of a match."""
+    """A worker's report on a match."""
 
     result: Result | None
     record: Path | None
@@ -205,8 +205,8 @@ class SeriesEnd:
 def play_series(series: MatchSource, workers: int) -> Generator[FinishedMatch, None, None]:
     """Play matches; yield them in order, each as soon as it and all matches before it are over.
 
-    The others begin after the end of the first match: if its bots do not start, the series ends. A match whose worker dies is
-    played again. Closing the iterator ends all workers and their agents.
+    The first match ends before the others begin: if its bots do not start, the series ends. A match whose worker dies
+    is played again. Closing the iterator ends all workers and their agents.
 
     Args:
         series: the matches.
@@ -256,7 +256,7 @@ def play_series(series: MatchSource, workers: int) -> Generator[FinishedMatch, N
                 yielded += 1
     finally:
         for worker in [*idle, *busy]:
-            # All of them first, so that their times to end run together.
+            # All of them first, so that they end at the same time.
             worker.process.terminate()
         for worker in [*idle, *busy]:
             worker.stop()
@@ -283,15 +283,15 @@ class SeriesWorker:
         self.number = -1
 
     def give(self, number: int) -> None:
-        """Let it play a match. If it is dead already, `end` reports that."""
+        """Let the worker play a match. If it is already dead, `end` reports that."""
         self.number = number
         with contextlib.suppress(OSError):
             self.pipe.send(number)
 
     def end(self) -> SeriesEnd | str:
-        """Return its report of the match, or the cause of its death before that."""
+        """Return its report on the match, or the cause of its death if it died before reporting."""
         with contextlib.suppress(EOFError, OSError):
-            # A report may lie in the pipe of a worker that has died since.
+            # The pipe may contain the report of a worker that has died since.
             if self.pipe.poll():
                 end: SeriesEnd = self.pipe.recv()
                 return end
@@ -329,7 +329,7 @@ def _work(pipe: Connection, series: MatchSource) -> None:
 
 
 def _end_quietly(number: int, frame: FrameType | None) -> NoReturn:
-    """End the process, without asyncio's messages on the interrupted match."""
+    """End the process, without asyncio's messages about the interrupted match."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     sys.exit(1)
 
@@ -381,14 +381,14 @@ async def _play(series: MatchSource, number: int, server: RefereeServer) -> Seri
 
 
 def recorded_at(series: MatchSource, name: str) -> Path | None:
-    """Return the record of an earlier match of a resumed series by its name; None if it has not been played."""
+    """Return the path of the record with this name if the series is resumed; None if the match has not been played."""
     path = None if series.records is None or not series.resumes else series.records / f"{name}.jsonl"
-    # An empty file only holds a name for a moment (`keep`).
+    # An empty file only reserves a name for a moment (`keep`).
     return path if path is not None and path.exists() and path.stat().st_size else None
 
 
 def finish(series: MatchSource, written: Path, name: str) -> Path:
-    """Give the record of a finished match its name; return its path."""
+    """Give the record of a finished match its final name; return its path."""
     with undisturbed():  # a worker that must end now names the record first, or leaves an empty one
         return written.replace(written.with_name(f"{name}.jsonl")) if series.resumes else keep(written, name)
 
@@ -429,12 +429,12 @@ def differences(found: MatchPlan, wanted: MatchPlan) -> str:
 
 
 def unsaved(name: str, pid: int | None) -> str:
-    """Return the name of a record in a folder while a process writes it."""
+    """Return the temporary name of a record while a process writes it."""
     return f"{name}.{pid}"
 
 
 def keep(written: Path, name: str) -> Path:
-    """Give a record the first unused name in its folder that begins with `name`, safely beside other processes."""
+    """Give a record the first unused name in its folder that begins with `name`; other processes may do the same."""
     number = 1
     while True:
         path = written.with_name(f"{name}{'' if number == 1 else f'-{number}'}.jsonl")

@@ -31,12 +31,15 @@ from referee.sandbox.system import allow_files
 from referee.terminal import visible
 
 MAX_STREAMS_PER_CONNECTION = 256
-"""The maximum number of open calls per connection; more wait in the client. At least a peer's maximum in the lobby."""
+"""The maximum number of open calls per connection; more wait in the client.
+
+It must be at least a peer's maximum in the lobby.
+"""
 MAX_WATCHERS = 64
-"""The maximum number of spectators at a time, of calls that watch the health, and of calls for reflection."""
+"""The maximum number of spectators at a time; also that of calls that watch the health, and of calls for reflection."""
 
 LAST_SECONDS = 3.0
-"""The time that a stopping server waits for spectators to read the end of their match."""
+"""The time for which a stopping server waits for spectators to read the end of their match."""
 
 
 class PortInUse(DoganaError):
@@ -50,7 +53,7 @@ class Listen:
     address: str
     """`host:port`."""
     certificate: bytes | None = None
-    """The TLS certificate chain, as PEM; None for a connection that is not encrypted."""
+    """The TLS certificate chain, as PEM; None for connections without encryption."""
     key: bytes | None = None
     """Its private key, as PEM."""
 
@@ -94,7 +97,7 @@ class RefereeServer:
 
         Args:
             listen: the address for remote agents and spectators.
-            lobby: the waiting room of streams without a Join.
+            lobby: the waiting room for streams without a Join.
             last_seconds: see `LAST_SECONDS`.
         """
         self._listen = listen
@@ -129,7 +132,7 @@ class RefereeServer:
                 ("grpc.keepalive_timeout_ms", 10_000),
             ],
         )
-        # The handlers take and return bytes, so that this module checks messages of clients, and not gRPC.
+        # The handlers take and return bytes, so that this module, and not gRPC, checks the messages of clients.
         play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
         watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self.watch)
         handlers = grpc.method_handlers_generic_handler(SERVICE, {"Play": play, "Watch": watch})
@@ -178,7 +181,7 @@ class RefereeServer:
         return self._showings.setdefault(plan.match_id, Showing())
 
     def remove_match(self, plan: MatchPlan) -> None:
-        """Stop offering a match to spectators; present ones may read on to its end."""
+        """Stop offering a match to spectators; current spectators may read on to its end."""
         showing = self._showings.pop(plan.match_id, None)
         if showing is not None:
             showing.end()
@@ -191,7 +194,7 @@ class RefereeServer:
         try:
             request = pb.WatchRequest.FromString(data)
         except DecodeError:
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "this is no dogana.v1.WatchRequest")
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "this is not a dogana.v1.WatchRequest")
             return
         showing = self._showings.get(request.match_id)
         if not request.match_id and len(self._showings) == 1:

@@ -14,18 +14,18 @@ from referee.live.messages import wire
 from referee.match.effects import Happened
 
 SLOW_SECONDS = 10.0
-"""The time for a spectator to read a message; slower ones are dropped."""
+"""The time allowed for a spectator to read a message; slower spectators are dropped."""
 
 
 class Showing:
     """The display of one match, from before its agents have joined until it is over.
 
-    Each event is serialised once for all spectators, and sent to each at its own speed. A slow spectator costs the match
-    no more than a queue, and the queues of all share the bytes of the messages.
+    Each event is serialised once for all spectators, and sent to each at the speed at which it reads. A slow
+    spectator costs the match no more than a queue, and all queues share the bytes of the messages.
 
     Attributes:
-        spectators: those whose streams are open.
-        watched: set when there is a spectator.
+        spectators: the spectators whose streams are open.
+        watched: set when the first spectator comes.
     """
 
     def __init__(self) -> None:
@@ -113,11 +113,11 @@ class _Spectator:
     """A spectator.
 
     Attributes:
-        labels: True to send actions with a text.
+        labels: True to send actions with their labels.
         is_joined: True when the first message, with the state of the match, has been queued.
         waiting: the queue of messages.
         news: set when there are messages, or the match is over.
-        leave: ends the watching.
+        leave: stops watching.
     """
 
     def __init__(self, labels: bool) -> None:

@@ -14,24 +14,24 @@ class ActionInWords(NamedTuple):
     """An action in words."""
 
     number: int
-    """Its number among all actions that spectators learn of, from 1."""
+    """Its number among all actions of which spectators learn, from 1."""
     seat: Seat
     sentences: list[str]
-    """The action, in words that continue from a name; then the scores for it."""
+    """The action, in words that follow the bot's name; then the scores for it."""
 
 
 def actions_in_words(
     game: Game, setup: Setup, bots: Sequence[str], before: Observation | None, now: Happened
 ) -> list[ActionInWords]:
-    """Return the actions since the spectators' last message.
+    """Return the actions of a message to spectators.
 
-    A referee shows one action at a time. Of several in one message, only the consequences of the last one are known.
+    A message usually has one action. If it has several, only the consequences of the last one are known.
 
     Args:
         game: the game.
         setup: the setup of the match.
         bots: the name of the bot in each seat.
-        before: the spectators' observation after the last message; None at the beginning.
+        before: the spectators' observation after the previous message; None at the beginning.
         now: the new message.
     """
     found = []

@@ -45,9 +45,9 @@ def undisturbed() -> Iterator[None]:
 
 
 def become_worker() -> None:
-    """Make this process end with its parent, end its agents with itself, and leave Ctrl-C to its parent.
+    """Make this process end with its parent, make its agents end with it, and leave Ctrl-C to its parent.
 
-    It ignores SIGINT from then on, which shows others that it is a worker.
+    The process ignores SIGINT from then on, by which others recognise a worker.
     """
     end_with_parent()
     parent = parent_process()
@@ -58,7 +58,7 @@ def become_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)  # blocked while it was started
     sys.stderr = Remarks()  # a worker must not wait for a reader of its remarks
-    gc.freeze()  # loaded modules stay; collecting them took 20 ms, in which no answer was read
+    gc.freeze()  # loaded modules stay; collecting them took 20 ms, during which no answer was read
     adopt_orphans()
 
 

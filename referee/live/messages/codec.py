@@ -1,8 +1,8 @@
 """Convert a game's actions and observations to its messages and back.
 
-The types of a game mirror its messages name by name, so one plan per type, made at its first use, serves all
-games: integers, booleans and texts are themselves, an enum's member n is the message's value n + 1, a tuple is a
-repeated field, `None` an absent one, a named tuple a message inside, and an action one field of the `kind` oneof.
+The types of a game mirror its messages name by name, so one plan per type, made at its first use, serves all games.
+Integers, booleans and texts stay as they are. Member n of an enum becomes the value n + 1, a tuple a repeated field,
+`None` an absent field, a named tuple a nested message, and an action one field of the oneof `kind`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from google.protobuf.message_factory import GetMessageClass
 from referee.game import Action, Game, Observation, kind
 
 _ANY_PREFIX = "type.googleapis.com/"
-_MAX_CACHED = 20_000  # serialised actions in the cache
+_MAX_CACHED = 20_000  # the maximum number of serialised actions in the cache
 
 
 class CodecError(ValueError):
@@ -35,7 +35,7 @@ class Codec:
 
     Attributes:
         observation_url: the type URL of an observation in a `google.protobuf.Any`.
-        actions_url: the same of an action list.
+        actions_url: the type URL of an action list, likewise.
     """
 
     def __init__(self, game: Game) -> None:
@@ -163,7 +163,7 @@ def _is_message(hint: Any) -> bool:
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
-    """Return a type without `| None`, and True if it had it."""
+    """Return a type without `| None`, and whether it had that."""
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         inner = [part for part in typing.get_args(hint) if part is not types.NoneType]
         return inner[0], True
@@ -241,7 +241,7 @@ def _value_reader(hint: Any) -> Callable[[Any], Any]:
 
         def read_enum(value: int) -> Any:
             if not 1 <= value <= len(members):
-                raise CodecError(f"{value} is no {hint.__name__}")
+                raise CodecError(f"{value} is not a value of {hint.__name__}")
             return members[value - 1]
 
         return read_enum

@@ -20,7 +20,7 @@ from referee.match.result import Result, milliseconds
 PROTOCOL = 1
 """The version of the protocol."""
 MAX_MESSAGE_BYTES = 64 * 1024
-"""The largest message that an agent may send."""
+"""The maximum size of a message from an agent."""
 
 
 class MalformedMessage(ValueError):
@@ -61,7 +61,7 @@ def read_choice(codec: Codec, choose: pb.Choose) -> Answer:
 
 
 def options_text(plan: MatchPlan) -> dict[str, str]:
-    """Return all options of a match as on the command line."""
+    """Return all options of a match in the form of the command line."""
     return {name: str(value).lower() for name, value in plan.setup.options.items()}
 
 
@@ -99,7 +99,7 @@ def welcome(plan: MatchPlan, seat: Seat, *, no_pondering: bool) -> bytes:
 
 
 def clock(decision: Decision, now: float) -> pb.Clock:
-    """Return a seat's clock at the time `now`; for a seat that has reconnected, that is later than the question."""
+    """Return a seat's clock at the time `now`, which is later than the question if the seat has reconnected."""
     window = None if decision.window is None else max(0.0, decision.window_deadline - now)
     previous = decision.previous or Timing(0.0, 0.0, 0.0)
     return pb.Clock(
@@ -113,7 +113,7 @@ def clock(decision: Decision, now: float) -> pb.Clock:
 
 
 def decide(codec: Codec, decision: Decision, labels: bool, now: float) -> bytes:
-    """Return a question at the time `now`; for a seat that has reconnected, that is later than `decision.sent_at`."""
+    """Return a question at the time `now`, which is later than `decision.sent_at` if the seat has reconnected."""
     return pb.RefereeMessage(
         decide=pb.Decide(
             decision=decision.number,

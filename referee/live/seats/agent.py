@@ -38,7 +38,7 @@ class Call(Protocol):
     """An open call of Play: at a door (`referee.live.doors.call`), or in gRPC's library (`referee.live.doors.grpc_call`).
 
     Attributes:
-        when_free: called when `is_free` has become True.
+        when_free: called when `is_free` becomes True.
         is_over: True when nothing more can be sent.
     """
 
@@ -71,7 +71,7 @@ class Call(Protocol):
         ...
 
     async def abort(self, code: grpc.StatusCode, text: str) -> NoReturn:
-        """End the call with an error; raises an exception that ends its handler."""
+        """End the call with an error, and raise an exception that ends its handler."""
         ...
 
 
@@ -81,7 +81,7 @@ class Driver(Protocol):
     Attributes:
         plan: the plan of the match.
         codec: the messages of the game.
-        done: done after the last question.
+        done: a future that is done after the last question.
     """
 
     plan: MatchPlan
@@ -113,7 +113,7 @@ class Driver(Protocol):
         ...
 
     def is_open(self, seat: Seat, number: int) -> bool:
-        """Return True if the seat's open decision has this number; answers to others are not even parsed."""
+        """Return True if the seat's open decision has this number; answers to other decisions are not even parsed."""
         ...
 
     def is_out(self, seat: Seat) -> bool:
@@ -135,7 +135,7 @@ class AgentSeat:
         when_lost: called when the stream of an agent that may not come back has ended before the match.
         when_out: called when the seat is out.
         no_pondering: stops the agent between its decisions; None if it may think then.
-        network: the milliseconds of its answers besides the thinking time that it reports; None if it reports none.
+        network: the time of its answers less the thinking time that it reports, in milliseconds; None without reports.
         early_fault: its breach of the protocol before its match began, if any.
     """
 
@@ -158,7 +158,7 @@ class AgentSeat:
         """Begin the match of the seat."""
         self._driver = driver
         if self._stream is None:
-            driver.lost(self.seat)  # it has joined, and left before the others were there
+            driver.lost(self.seat)  # it joined, but left before the others had joined
         else:
             self._stream.send(self._welcome(driver))
             self._stream.flush()
@@ -174,7 +174,7 @@ class AgentSeat:
             return  # it gets the decision when it comes back
         if self.no_pondering is not None:
             self.no_pondering.wake()
-        # A seat that comes back sees the time that is left; for a new question, time has not begun.
+        # A seat that comes back sees the remaining time; for a new question, the time has not begun to run.
         now = asyncio.get_running_loop().time() if decision.is_sent else decision.sent_at
         data = wire.decide(driver.codec, decision, self._stream.labels, now)
         self._stream.send(data, lambda: self._sent(driver, decision))
@@ -251,7 +251,7 @@ class AgentSeat:
         try:
             await stream.serve()
         finally:
-            if self._stream is stream:  # or a newer stream has replaced it
+            if self._stream is stream:  # otherwise a newer stream has replaced it
                 self._stream = None
                 self._stream_ended()
 
@@ -336,7 +336,7 @@ class _Stream:
             self._outbox.clear()  # the agent is gone; the listener finds out
         while self._outbox and self._call.is_free:
             data, at_handover = self._outbox.popleft()
-            # Before the send: no answer may come before its time runs.
+            # Before the send: no answer may come before its time has begun to run.
             if at_handover is not None:
                 at_handover()
             self._call.send(data)

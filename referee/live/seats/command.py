@@ -19,15 +19,15 @@ from referee.sandbox.box import SUPERVISOR, Box
 from referee.sandbox.system import descendants
 
 LOG_HEAD_BYTES = 64 * 1024
-"""The size of the stored beginning of an agent's output."""
+"""The maximum size of the stored beginning of an agent's output."""
 LOG_TAIL_BYTES = 64 * 1024
-"""The size of its stored end; the middle is dropped."""
+"""The maximum size of its stored end; the middle is dropped."""
 GRACE_SECONDS = 2.0
-"""The time for an agent to end by itself after the match."""
+"""The time allowed for an agent to end by itself after the match."""
 _SUPERVISOR_SECONDS = 2.0
-"""The time for a supervisor to end the processes below it; it takes longer only if an agent has stopped it."""
+"""The time allowed for a supervisor to end the processes below it; only one that an agent has stopped takes longer."""
 _KILLED = 128
-"""The exit status of bubblewrap, as of a shell, after a signal is this plus the signal's number."""
+"""The number to which bubblewrap, like a shell, adds the number of a signal to form its exit status."""
 
 
 class CannotStart(DoganaError):
@@ -38,7 +38,7 @@ class AgentLog:
     """An agent's standard output and standard error, up to a limit.
 
     Attributes:
-        written: the number of bytes that it wrote in all.
+        written: the total number of bytes that it wrote.
         telemetry: its reports on its thinking, from the whole output.
     """
 
@@ -70,7 +70,7 @@ class AgentLog:
         return looked_at
 
     def text(self) -> str:
-        """Return the kept output, with a note of the dropped bytes."""
+        """Return the stored output, with a note on the dropped bytes."""
         gap = f"\n... {self._dropped} bytes dropped ...\n".encode() if self._dropped else b""
         return (bytes(self._head) + gap + b"".join(self._tail)).decode(errors="replace")
 
@@ -97,12 +97,12 @@ class AgentProcess:
         self.log = AgentLog()
         self.box = box
         self._process = process
-        # By its name, not as a bound method: `dogana replay --bot` begins a new log at each question.
+        # The log is looked up at each call: `dogana replay --bot` begins a new one at each question.
         self._output = Output(output, lambda data: self.log.add(data))
 
     @property
     def agent(self) -> int | None:
-        """The id of the agent's own process on this machine, not the one inside its box; None if it has ended."""
+        """The id of the agent's own process on this machine, not its id inside the box; None if it has ended."""
         for pid in descendants(self._process.pid):
             with contextlib.suppress(OSError):  # it may end at any moment
                 if self.box is None or Path(f"/proc/{pid}/comm").read_bytes() != b"bwrap\n":
@@ -119,7 +119,7 @@ class AgentProcess:
         """Start a command, with the rights of this process.
 
         Args:
-            argv: the program and its arguments; no shell reads them.
+            argv: the program and its arguments; no shell interprets them.
             environment: all environment variables of the agent.
             folder: its working folder; None for the referee's own.
 
@@ -153,7 +153,7 @@ class AgentProcess:
         words: Sequence[str], environment: Mapping[str, str], folder: Path | None, box: Box | None
     ) -> AgentProcess:
         """Start a supervisor with these arguments."""
-        # A pipe of our own: asyncio would wait for the end of all holders of the process's standard output.
+        # A pipe of our own: asyncio would wait until all holders of the process's standard output have ended.
         ours, theirs = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
@@ -175,7 +175,7 @@ class AgentProcess:
             os.close(ours)
             raise CannotStart(f"{words[0]!r} cannot be started: {error}") from error
         finally:
-            # Only the agent's processes have this end now: with the last of them the output is at its end.
+            # Only the agent's processes hold this end now: the output ends with the last of them.
             os.close(theirs)
         orphans.own_started(process.pid)
         return AgentProcess(process, ours, box)
@@ -196,7 +196,7 @@ class AgentProcess:
         limit = "" if self.box is None else self.box.why_killed()
         if limit and status in (-signal.SIGKILL, _KILLED + signal.SIGKILL):
             return limit
-        return f"{ended}, after a process of it was killed: {limit}" if limit else ended
+        return f"{ended}, after one of its processes was killed: {limit}" if limit else ended
 
     async def stop(self, grace: float = 0.0) -> None:
         """End the agent and all processes that it has started; return when all have ended."""
@@ -205,13 +205,13 @@ class AgentProcess:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._process.wait(), grace)
         assert self._process.stdin is not None  # noqa: S101 it is a pipe
-        self._process.stdin.close()  # by this the supervisor knows that it must end all of them
+        self._process.stdin.close()  # this tells the supervisor to end all of them
         try:
             await asyncio.wait_for(self._process.wait(), _SUPERVISOR_SECONDS)
         except TimeoutError:
             orphans.kill_below(self._process.pid)
             await self._process.wait()
-        # Its id may be used again from here on.
+        # From here on, its id may be reused.
         orphans.own_ended(self._process.pid)
         orphans.kill_adopted()
         await self._output.finish()

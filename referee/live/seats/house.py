@@ -19,7 +19,8 @@ class HouseBotFailed(DoganaError):
     """A house bot raised an exception or gave an illegal answer, so the match is void.
 
     Attributes:
-        hint: the command that shows the position, for readers of the referee's files.
+        hint: the command that shows the position, or the reason why the position was not written. It is only for people
+            who can read the referee's files.
     """
 
     def __init__(
@@ -28,11 +29,11 @@ class HouseBotFailed(DoganaError):
         """Write the position to a private file.
 
         Args:
-            plan: the match.
+            plan: the plan of the match.
             state: the state at the bot's decision.
             seat: the seat of the bot.
             number: the number of its decision.
-            reason: the reason of the failure.
+            reason: the reason for the failure.
             position_file: the file to write or replace; None for a new file in the temporary folder.
         """
         super().__init__(

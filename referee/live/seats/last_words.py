@@ -1,4 +1,4 @@
-"""The reason why a local bot has ended, in one line for its author, from its last output."""
+"""The reason why a local bot has ended: one line for its author, taken from its last output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FRAME = re.compile(r'\s*File "([^"]+)", line (\d+)')
 _RAISED = re.compile(r"(?:[A-Za-z_][\w.]*)?(?:Error|Exception)(?::| in thread|$)")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _NOT_ITS_OWN = ("/dogana/", "/site-packages/", "/dist-packages/", "/lib/python", "<frozen ")
-"""Parts of file names in tracebacks that do not belong to the bot itself."""
+"""Parts of file names in tracebacks by which files that are not the bot's own are recognised."""
 _SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 
@@ -22,7 +22,7 @@ def why_it_ended(ended: str, text: str, argv: Sequence[str]) -> str:
 
     Args:
         ended: the end of its process, in words.
-        text: its output; empty if the line is for others than its author.
+        text: its output; empty if the line is not for its author alone.
         argv: the command that started it.
     """
     what = f"{ended} before it joined"
@@ -40,7 +40,7 @@ def known_reason(ended: str, text: str, argv: Sequence[str], *, joined: bool) ->
 
 
 def last_words(text: str) -> str:
-    """Return the final error of a Python bot with its place, or else the last line of output."""
+    """Return the last error of a Python bot with its file and line; without an error, the last line of its output."""
     lines = _lines(text)
     return _raised(lines) or (lines[-1].strip()[-MAX_CHARACTERS:] if lines else "")
 
@@ -50,7 +50,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _raised(lines: Sequence[str]) -> str:
-    """Return the error of a Python program with its file and line; empty if its output has none."""
+    """Return the error of a Python program with its file and line; empty if its output contains none."""
     at = next((number for number in reversed(range(len(lines))) if _RAISED.match(lines[number])), None)
     if at is None:
         return ""

@@ -30,7 +30,7 @@ _POLLER = "_poll_wrapper"
 BEAT_SECONDS = 0.02
 """The time between two beats, which show that the event loop is on time; also the longest time without a sample."""
 _JITTER_SECONDS = 0.002
-"""The maximum delay of a beat that is on time."""
+"""The maximum delay of a beat that counts as on time."""
 _LOOP_ROUNDS = 3
 """The maximum number of turns of the event loop until a ready message has been passed on."""
 
@@ -40,7 +40,7 @@ class NoStatistics(DoganaError):
 
 
 class ThreadTimes(NamedTuple):
-    """The time that the threads had used at some moment, in seconds."""
+    """The time that the threads had used at a given moment, in seconds."""
 
     at: float
     used: float
@@ -56,7 +56,7 @@ class Lateness:
         """Begin to measure.
 
         Args:
-            late: called with the delay of the event loop in seconds, and the time.
+            late: called with the delay of the event loop and the current time, in seconds.
             polls: True if gRPC's poller reads some of the answers.
             counts_waits: True if the kernel counts the time for which threads wait for a processor.
 
@@ -71,7 +71,7 @@ class Lateness:
         self._files: list[int] = []
         self._beat: asyncio.Handle | None = None
         self._was_late = 0.0
-        """The sum of the delays of all beats; used where the kernel does not count."""
+        """The sum of the delays of all beats; used where the kernel does not count waits."""
         try:
             for thread in threads if counts_waits else ():
                 self._files.append(os.open(f"/proc/self/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC))
@@ -92,7 +92,7 @@ class Lateness:
             return ThreadTimes(now, time.process_time() + self._was_late + max(0.0, now - self._due))
         used = 0
         for file in self._files:
-            # At offset 0 the kernel writes the present numbers each time: the file stays open.
+            # At offset 0, each read gives the current numbers, so the file stays open.
             running, waiting, _ = os.pread(file, 100, 0).split()
             used += int(running) + int(waiting)
         return ThreadTimes(self._loop.time(), used / 1e9)
@@ -103,7 +103,7 @@ class Lateness:
         return max(0.0, min(now.at - since.at, now.used - since.used))
 
     def notice(self, now: float) -> None:
-        """Report an overdue beat; the loop may read a message that has arrived since before it runs the beat."""
+        """Report an overdue beat: the loop may read a message that has just arrived before it runs the beat."""
         late = now - self._due
         if late > _JITTER_SECONDS:
             self._due = now

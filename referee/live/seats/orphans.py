@@ -1,8 +1,8 @@
 """Processes of agents that have escaped their supervisor, because they killed or stopped it.
 
-When a parent ends, Linux gives its children to the nearest process above it that adopts orphans: a supervisor, else the process
-that plays the match (`play`, or a worker of a ladder), else the ladder's. Other systems have no such adoption, so this module
-finds nothing there.
+When a parent ends, Linux gives its children to the nearest process above it that adopts orphans: a supervisor,
+otherwise the process that plays the match (`play`, or a worker of a ladder), otherwise the ladder's own process. Other
+systems have no such adoption, so this module finds nothing there.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from referee.sandbox.system import children, descendants, set_adopting
 
 _own: set[int] = set()
 _looking = threading.Lock()
-"""Held while a thread lists the children, and while another starts one that must not be killed."""
+"""Held while a thread lists the children, or starts one that must not be killed."""
 _adopting = False
 
 
 def adopt_orphans() -> None:
     """Make this process the parent of all processes that its supervisors leave behind.
 
-    `kill_adopted` then kills every child that was not noted with `own_started`.
+    `kill_adopted` then kills every child that was not registered.
     """
     global _adopting
     set_adopting(adopting=True)
@@ -38,7 +38,7 @@ def own_started(pid: int) -> None:
 
 @contextlib.contextmanager
 def own_starting() -> Iterator[Callable[[int | None], None]]:
-    """Yield a function that registers a child started in this context, so that no thread can kill it before."""
+    """Yield a function that registers a child started in this context; until then, no thread can kill the child."""
     with _looking:
 
         def started(pid: int | None) -> None:
@@ -49,7 +49,7 @@ def own_starting() -> Iterator[Callable[[int | None], None]]:
 
 
 def own_ended(pid: int | None) -> None:
-    """Remove a registered child that has ended, and that its parent has waited for."""
+    """Remove a registered child that has ended and has been waited for."""
     if pid is not None:
         _own.discard(pid)
 
@@ -69,7 +69,7 @@ def kill_adopted() -> None:
 
 def kill_children(spared: Container[int | None]) -> None:
     """Kill all children of this process, with the processes below them, except registered and spared ones."""
-    # Again, since the children of a killed process become ours.
+    # In a loop, since the children of a killed process become ours.
     while orphans := _orphans(spared):
         for orphan in orphans:
             kill_below(orphan)

@@ -1,9 +1,9 @@
 """Reads the output of an agent at a limited cost for the referee: a full pipe stops an agent that writes faster.
 
-The referee's event loop reads answers, too, so all agents wait while it handles the output of one. So reading has an allowance,
-which grows with time. Each read takes from it, and each byte, and each byte parsed as telemetry. When an agent has used up its
-allowance, the referee pauses reading its output. The agent can write until its pipe is full (64 KiB, unless it has made it
-larger), and then waits in its write.
+The event loop that handles output also reads answers, so all agents wait while it handles the output of one. Reading
+therefore has an allowance, which grows with time. Each read and each byte use up some of it, and bytes parsed as
+telemetry use up more. When an agent has spent its allowance, the referee stops reading its output for a while. The
+agent can then write until its pipe is full (64 KiB, unless it has enlarged the pipe); after that, its writes block.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ READ_BYTES = 65_536
 RATE = 192 * 1024
 """The growth of the allowance per second: a flood is read twice a second, at 128 KiB a second."""
 MOST = 1024 * 1024
-"""The largest allowance; also the initial one."""
+"""The maximum allowance, and the initial one."""
 READ_COST = 32 * 1024
-"""The cost of a read besides its bytes."""
+"""The cost of a read, in addition to that of its bytes."""
 TELEMETRY_COST = 64
 """The additional cost of a byte parsed as telemetry."""
 LAST_COST = 8 * MOST
-"""The maximum cost of the end: twice a full pipe of telemetry, and more of other output than a pipe can hold."""
+"""The maximum cost of reading the rest: nearly two full pipes of telemetry, or many more of other output."""
 _PIECE_BYTES = 4096
-"""The maximum output with telemetry to parse at once."""
+"""The maximum number of bytes to parse at once if they contain telemetry."""
 _TURN_SECONDS = 0.01
-"""The pause for other tasks between pieces with telemetry at the end."""
+"""The pause for other tasks between two pieces with telemetry while the rest is read."""
 
 
 class Output:
@@ -45,7 +45,7 @@ class Output:
         self._loop = asyncio.get_running_loop()
         self._file = file
         self._take = take
-        self._held = b""  # read, and not taken yet
+        self._held = b""  # read, but not yet taken
         self._allowance = float(MOST)
         self._allowed_at = self._loop.time()
         self._pause: asyncio.TimerHandle | None = None
@@ -55,14 +55,14 @@ class Output:
         self._loop.add_reader(file, self._on_output)
 
     def renew(self) -> None:
-        """Restore the whole allowance, when nobody else has to wait any more."""
+        """Restore the full allowance; call this once no other agent has to wait."""
         self._allowance = float(MOST)
         if self._pause is not None:
             self._pause.cancel()
             self._go_on()
 
     def read_on(self) -> None:
-        """Read the output up to now at once, up to a limit: the agent may write faster than this reads."""
+        """Read all output so far at once, up to a limit, as the agent may write faster than this reads."""
         left = LAST_COST
         while left > 0 and (data := self._next()):
             left -= self._cost_of(data)

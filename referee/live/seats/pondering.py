@@ -7,10 +7,10 @@ import asyncio
 from referee.sandbox.box import Box
 
 REST_SECONDS = 0.02
-"""The time that an agent runs on after a decision.
+"""The time for which an agent keeps running after a decision.
 
-If the next question comes sooner, as in quick play, the agent need not be stopped and woken. Mostly it also gets the replies that
-it still expects in this time, such as the acknowledgement of a ping.
+If the next question comes sooner, as in quick play, the agent need not be stopped and woken. In this time, the agent
+usually also gets the replies that it still expects, such as the acknowledgement of a ping.
 """
 
 
@@ -23,7 +23,7 @@ class NoPondering:
         self._stopped = False
 
     def wake(self) -> None:
-        """Wake the agent before a decision is sent, and its time runs."""
+        """Wake the agent; call this before a decision is sent, so before its time runs."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -32,7 +32,7 @@ class NoPondering:
             self._box.freeze(frozen=False)
 
     def idle(self) -> None:
-        """Stop the agent after `REST_SECONDS`, unless the next decision comes before."""
+        """Stop the agent after `REST_SECONDS`, unless the next decision comes sooner."""
         if self._timer is None and not self._stopped:
             self._timer = asyncio.get_running_loop().call_later(REST_SECONDS, self._stop)
 

@@ -31,7 +31,7 @@ class Scratch:
         """Make the folder, unless another process has, and remove folders that no process holds.
 
         Args:
-            name: its name, the same for all sharing processes.
+            name: the name of the folder, the same for all processes that share it.
             place: the parent folder; None for one in this user's cache (XDG_CACHE_HOME).
 
         Raises:
@@ -66,7 +66,7 @@ def _hold(folder: Path) -> int | None:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
-    # Another process may have removed the folder before the lock, and a third one made it again.
+    # Another process may have removed the folder before it was locked, and a third may have made it again.
     fcntl.flock(lock, fcntl.LOCK_SH)
     with suppress(FileNotFoundError):
         if os.path.samestat(os.fstat(lock), folder.stat()):
@@ -77,7 +77,7 @@ def _hold(folder: Path) -> int | None:
 
 def _remove_unheld(folder: Path) -> None:
     """Remove a folder and its content, unless a process holds it."""
-    with suppress(OSError):  # another process is faster
+    with suppress(OSError):  # another process was faster
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,10 +1,11 @@
-"""Evidence that an agent could not start in time: its share of a processor, and its waiting time for one.
+"""Evidence that an agent could not start in time: its share of a processor, and the time that it waited for one.
 
-Linux counts each thread's running time and its waiting time for a processor (as in `lateness.py`). An agent was starved if
-one of its threads waited for more than a third of the time, while all its processes together had less than a quarter of one
-processor. An agent that keeps the machine busy itself has more than that, and one that sleeps does not wait. An agent that starves
-on purpose (on a busy processor, at the lowest priority) gains nothing: before it has joined, it knows nothing of its match, and
-callers must accept this excuse only a limited number of times. Other systems do not count, so nothing is excused there.
+Linux counts each thread's running time and its waiting time for a processor (as in `lateness.py`). An agent was starved
+if one of its threads waited for more than a third of the time, while all its processes together had less than a quarter
+of one processor. An agent that itself keeps the machine busy has more than a quarter, and one that sleeps does not
+wait. An agent that starves on purpose (on a busy processor, at the lowest priority) gains nothing: before it joins, it
+knows nothing of its match, and callers must accept this excuse only a limited number of times. Other systems do not
+count these times, so no agent is excused there.
 """
 
 from __future__ import annotations
@@ -21,26 +22,26 @@ from typing import NamedTuple
 from referee.sandbox.system import IS_LINUX, descendants
 
 TICK_SECONDS = 0.2
-"""The time between two looks at a starting agent."""
+"""The interval between two checks of a starting agent."""
 WAITED_SHARE = 1 / 3
-"""A starved agent has waited for longer than this share of the time,"""
+"""The share of the time that the wait of a starved agent exceeds."""
 RAN_SHARE = 1 / 4
-"""and its processes have had less of one processor than this."""
+"""The share of one processor that the processes of a starved agent do not reach."""
 _CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class _Thread(NamedTuple):
-    """The times of a thread at the last look, in seconds."""
+    """The times of a thread at the last check, in seconds."""
 
     ran: float
     waited: float
     since: float
-    """The latest possible beginning of its present wait, which the kernel has not counted yet."""
+    """The latest possible start of its current wait, which the kernel has not counted yet."""
     seen: float
 
     @property
     def waits(self) -> float:
-        """The minimum duration of its present wait."""
+        """The minimum duration of its current wait."""
         return self.seen - self.since
 
 
@@ -48,12 +49,12 @@ class Watched:
     """The processes of an agent while it starts.
 
     Attributes:
-        ran: their processor time so far, all together, in seconds.
-        waited: the longest waiting time for a processor of any of their threads, in seconds.
+        ran: the total processor time of all of them so far, in seconds.
+        waited: the longest time that any of their threads has waited for a processor, in seconds.
     """
 
     def __init__(self, supervisor: int) -> None:
-        """`supervisor` is the id of the process above all of them."""
+        """Begin to watch; `supervisor` is the id of the process above all of them."""
         self.ran = self.waited = 0.0
         self._supervisor = supervisor
         self._began = time.monotonic()
@@ -63,7 +64,7 @@ class Watched:
     async def until_one_is_done(
         self, futures: Iterable[asyncio.Future[None] | asyncio.Future[str]], seconds: float
     ) -> None:
-        """Watch until a future is done, or the time is over.
+        """Watch until one of the futures is done, or the time is over.
 
         The time is counted in ticks of the referee: an agent loses nothing while the referee is stopped.
         """
@@ -83,7 +84,7 @@ class Watched:
         return is_starved(passed, self.ran, self.waited)
 
     def _look(self) -> None:
-        """Add up the kernel's counts, also of ended threads."""
+        """Add up the kernel's counts, including those of threads that have ended."""
         now = time.monotonic()
         for process in descendants(self._supervisor):
             with contextlib.suppress(OSError):  # it may end at any moment
@@ -112,5 +113,5 @@ def _fields(stat: Path) -> list[str]:
 
 
 def is_starved(passed: float, ran: float, waited: float) -> bool:
-    """Return True if an agent was starved, by its running and waiting times in the passed time; all in seconds."""
+    """Return True if an agent was starved, by the passed time and its running and waiting times, in seconds."""
     return waited > WAITED_SHARE * passed and ran < RAN_SHARE * passed

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 MAX_KEYS = 32
-"""The maximum number of keys of a bot in a match; later ones are left out."""
+"""The maximum number of keys of a bot in a match; further keys are ignored."""
 MAX_LINE_BYTES = 1000
 """The maximum length of a line of telemetry."""
 BEGINNING = b"dogana: "
@@ -31,7 +31,7 @@ class KeyValues:
 
 
 class Telemetry:
-    """Collects the telemetry of one bot from its output, which may have any other bytes."""
+    """Collects the telemetry of one bot from its output, which may also contain any other bytes."""
 
     def __init__(self) -> None:
         self._line = bytearray()
@@ -39,7 +39,7 @@ class Telemetry:
         self._series: dict[str, KeyValues] = {}
 
     def add(self, output: bytes) -> int:
-        """Parse more output; return the number of its bytes in lines of telemetry."""
+        """Parse more output; return the number of its bytes that belong to lines of telemetry."""
         first = output.find(b"\n")
         self._lengthen(output if first < 0 else output[:first])
         if first < 0:
@@ -56,7 +56,7 @@ class Telemetry:
         return looked_at
 
     def _end_line(self) -> int:
-        """Parse a line that arrived in pieces; return its length if it is telemetry, else 0."""
+        """Parse a line that arrived in chunks; return its length if it is telemetry, otherwise 0."""
         line = b"" if self._is_too_long else bytes(self._line)
         self._line.clear()
         self._is_too_long = False
@@ -79,12 +79,12 @@ class Telemetry:
                 self._series[key] = KeyValues(known.count + 1, total)
 
     def series(self) -> Mapping[str, KeyValues]:
-        """Return the values of whole lines, by key."""
+        """Return the values from complete lines, by key."""
         return dict(self._series)
 
 
 def _pairs(text: bytes) -> Iterator[tuple[str, float]]:
-    """Yield the pairs of a line; none if the line has anything else."""
+    """Yield the pairs of a line; none if the line contains anything else."""
     words = text.split()
     matches = [_PAIR.fullmatch(word) for word in words]
     found: list[tuple[str, float]] = []
