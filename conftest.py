@@ -1,4 +1,4 @@
-"""What every test shares, in tests/ and beside the games: one profile of Hypothesis, and failures that are named at once."""
+"""The setup of all tests, in tests/ and beside the games: one Hypothesis profile, and a line for each failure at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# An example can be a whole match, and the machine can be loaded: no test may depend on how long an example takes.
+# An example can be a whole match, and the machine can be loaded: no test may depend on the duration of an example.
 # The examples are the same in every run, so that a failure in one place is a failure everywhere.
 settings.register_profile(
     "dogana",
@@ -30,7 +30,7 @@ class FailuresAtOnce:
 
     @pytest.hookimpl(trylast=True)  # after the letter that pytest prints
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Print the name of a test that failed, and the first line of why."""
+        """Print the name of a failed test, and the first line of the reason."""
         if report.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
             why = str(crash.message if crash else report.longrepr).strip().partition("\n")[0]
@@ -40,7 +40,7 @@ class FailuresAtOnce:
 
 @pytest.hookimpl(trylast=True)  # pytest makes its reporter at the same time
 def pytest_configure(config: pytest.Config) -> None:
-    """Name failures at once, in the process that prints."""
+    """Register `FailuresAtOnce`, in the process that prints."""
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(FailuresAtOnce(terminal), "failures-at-once")

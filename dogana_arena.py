@@ -1,8 +1,8 @@
 """The command `dogana`, and `dogana-arena`: begins only if Python finds Dogana's own packages.
 
-Other distributions have packages and commands of the same names (on PyPI `dogana` and `ladder`), and whatever is installed last
-replaces the files of both. So the command begins in this module, whose name nobody else uses, and looks before it imports any
-other. docs/decisions/0038-one-name-of-our-own.md says why.
+Other distributions have packages and commands with the same names (on PyPI, `dogana` and `ladder`), and the one installed last
+overwrites the files of the other. So the command begins in this module, whose name nobody else uses, and checks the packages
+before it imports any of them. docs/decisions/0038-one-name-of-our-own.md gives the reasons.
 """
 
 import sys
@@ -10,11 +10,11 @@ from importlib.machinery import PathFinder
 
 PACKAGES = ("dogana", "referee", "house_bots", "ladder")
 MARK = b"# One of the packages of dogana-arena.\n"
-"""How the `__init__.py` of each of them begins."""
+"""The first line of the `__init__.py` of each of these packages."""
 
 
 def main() -> None:
-    """Run the command line, or say in one line what stands in the place of one of our packages."""
+    """Run the command line; exit with a line about the fault if one of our packages is missing or has been replaced."""
     for package in PACKAGES:
         spec = PathFinder.find_spec(package)
         found = spec.origin if spec else None
@@ -34,7 +34,7 @@ def _is_ours(path: str) -> bool:
 
 
 def _fault(package: str, found: str | None) -> str:
-    """Return why a package is not ours, and what to do; there is time to look at all distributions now."""
+    """Return the reason why a package is not ours, and the remedy. After a failure, there is time to search all distributions."""
     alone = "install dogana-arena in an environment of its own"
     if found is None:
         return f"files of Dogana's package {package} are missing, as after another distribution was removed; {alone}"

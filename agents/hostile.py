@@ -59,7 +59,7 @@ def detach() -> None:
     )
     left = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert left.stdout is not None  # noqa: S101 it is a pipe
-    print("left behind", left.stdout.readline(), flush=True)  # before the match goes on, and ends it
+    print("left behind", left.stdout.readline(), flush=True)  # before the match goes on, and ends this process
 
 
 SINS: dict[str, Callable[[], None]] = {
@@ -73,7 +73,7 @@ SINS: dict[str, Callable[[], None]] = {
 
 
 def main() -> None:
-    """Play one match with the fault named on the command line; `illegal`, `late-start` and `no-start` are handled apart."""
+    """Play one match with the fault named on the command line; `illegal`, `late-start` and `no-start` are handled separately."""
     sin = sys.argv[1] if len(sys.argv) == 2 else ""
     if sin == "no-start":
         sys.exit("I do not feel like it")

@@ -1,8 +1,8 @@
 """Load the pure-Python parts of protobuf only when they are used.
 
-protobuf imports its pure-Python messages beside those in C (upb) although it then uses only the latter. That takes a
-quarter of the processor time in which a small bot starts. Importing this module before protobuf defers it; nothing else
-changes.
+protobuf imports its pure-Python messages as well as those in C (upb), although it then uses only the latter. That takes
+a quarter of the processor time that a small bot needs to start. Importing this module before protobuf defers the
+pure-Python part; nothing else changes.
 """
 
 from __future__ import annotations

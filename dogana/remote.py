@@ -1,4 +1,4 @@
-"""The call of a bot that runs elsewhere: over TCP, with the gRPC library, optionally encrypted.
+"""The call from a bot that runs elsewhere: over TCP, with the gRPC library, optionally encrypted.
 
 `sdk.py` imports this only if needed: the import takes longer than everything else that a small bot does before its
 first answer.
@@ -18,7 +18,7 @@ from dogana.started import CallEnded
 
 T = TypeVar("T")
 _LOOK_SECONDS = 0.001
-"""The time in which gRPC may hand over a message that has arrived, in seconds."""
+"""The time allowed for gRPC to hand over a message that has arrived, in seconds."""
 
 
 class RemoteCall:
@@ -111,7 +111,7 @@ def channel(address: str, certificate: bytes | None) -> grpc.aio.Channel:
         ("grpc.max_receive_message_length", -1),
         ("grpc.keepalive_time_ms", 30_000),  # detects a connection that was lost silently
         ("grpc.keepalive_timeout_ms", 10_000),
-        ("grpc.http2.max_pings_without_data", 0),  # 0: as many as it takes, while others think
+        ("grpc.http2.max_pings_without_data", 0),  # 0: no limit, however long others think
     ]
     if certificate is None:
         return grpc.aio.insecure_channel(address, options)

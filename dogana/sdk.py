@@ -47,7 +47,7 @@ _LOCAL = "unix:"
 """The beginning of the address of a referee that has started this bot."""
 
 _START_ME = (
-    "this bot must be started by the referee, or told where it is:\n"
+    "this bot must be started by the referee, or given the referee's address:\n"
     "  dogana play GAME cmd:'python mybot.py' random      starts it\n"
     "  DOGANA_ADDRESS=host:port DOGANA_TOKEN=... python mybot.py      joins a `remote` seat"
 )
@@ -66,11 +66,11 @@ class MatchInfo:
 
     Attributes:
         game: the game's name.
-        match_id: identifies the match.
+        match_id: the id of the match.
         seat: this bot's seat, from 0.
         seats: the number of seats.
         options: all options of the match, as text.
-        welcome: the whole message.
+        welcome: the message that gives these facts.
     """
 
     def __init__(self, welcome: pb.Welcome) -> None:
@@ -108,7 +108,7 @@ class Decision:
         dropped: the reason why the rest of the last answer with several actions was not played; empty if all of it was.
         rejection: the refusal of the previous answer to this same decision, or None.
         is_known_withdrawn: whether `withdrawn` has found the decision withdrawn; no answer is sent then.
-        message: the whole message.
+        message: the question as the referee sent it.
     """
 
     def __init__(self, match: MatchInfo, message: pb.Decide, stream: _Stream) -> None:
@@ -146,19 +146,19 @@ class Decision:
 
     @cached_property
     def played(self) -> list[tuple[int, Any]]:
-        """The actions since this seat's last decision that it may know, as (seat, `Action`)."""
+        """The actions since this seat's last decision, those hidden from it left out, as (seat, `Action`)."""
         actions = self.match.messages.ActionList.FromString(self.message.played.actions.value).actions
         return list(zip(self.message.played.seats, actions, strict=True))
 
     @property
     def seconds(self) -> float:
-        """The time that this decision may take, in seconds, counted from the question."""
+        """The time allowed for this decision, in seconds, counted from the question."""
         return self.message.clock.budget_ms / 1000
 
     def seconds_left(self) -> float:
         """Check for messages; return the time left for this decision in seconds, negative when time is up.
 
-        It falls while `choose` runs, and changes when another seat starts a sand timer.
+        The time falls while `choose` runs, and changes when another seat starts a sand timer.
         """
         self._look()
         return self._deadline - time.monotonic()
@@ -229,8 +229,8 @@ def play(
         on_start: called once before the first decision.
         on_end: called once with the result.
 
-    A bot that has joined over TCP and loses the connection reconnects, for about ten minutes; the referee then repeats
-    the decision that it has not answered. A bot started by the referee, at a `unix:` address, ends.
+    A bot that has joined over TCP and loses the connection tries to reconnect, for about ten minutes; the referee then
+    repeats the question that the bot has not answered. A bot started by the referee, at a `unix:` address, ends.
 
     `choose`, `on_start` and `on_end` run in the calling thread. An error is printed as one line on standard error, and
     the process exits with status 1. An exception in `choose` is not caught: its traceback is in the bot's log, and the
@@ -310,7 +310,7 @@ def _answer_all(choose: Callable[[Decision], Choice], match: MatchInfo, stream: 
 def _pauses() -> Iterator[float]:
     """Yield the pause before each attempt to reconnect, in seconds: twice as long each time, up to a minute.
 
-    Each is shortened at random by up to a half, so that the bots of a restarted referee do not all reconnect at once.
+    Each pause is shortened at random by up to a half, so that the bots of a restarted referee do not all reconnect at once.
     The attempts end after about ten minutes.
     """
     import random  # only for bots that reconnect: a started bot starts sooner without it
@@ -326,7 +326,7 @@ class _Stream:
         self._address = address
         self._unread: deque[pb.RefereeMessage] = deque()
         self.reading = threading.Lock()
-        """Held by the reading thread: `choose` may check for messages in several threads, even one that outlives it."""
+        """Held by the reading thread: `choose` may check for messages in several threads, even in one that outlives the call."""
         self.has_ended = False
         """True if no more messages will come: a check has found the end, or the stream is closed."""
         self._call: started.SocketCall | remote.RemoteCall

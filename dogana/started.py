@@ -1,7 +1,7 @@
-"""The call of a bot that the referee has started: gRPC over a Unix domain socket, without the gRPC library.
+"""The call from a bot that the referee has started: gRPC over a Unix domain socket, without the gRPC library.
 
 Importing that library takes longer than everything else that a small bot does before its first answer, and its threads
-take more time for each question than the bot. One call on one connection that nobody can cut needs little of HTTP/2
+take more time for each question than the bot does. One call on one connection that nobody can cut needs little of HTTP/2
 (RFC 9113) and of gRPC over it (PROTOCOL-HTTP2.md of gRPC). A bot elsewhere needs more: encryption, pings while it
 thinks, reconnection (`remote.py`).
 
@@ -71,7 +71,7 @@ class SocketCall:
         self._last_words = "the connection was closed"
         self._trailers = bytearray()
         self._are_trailers_last = False
-        self._taken = 0  # bytes received for which no room was made again
+        self._taken = 0  # bytes received for which room has not been made again
         self._room = {0: _WINDOW, _STREAM: _WINDOW}  # the bytes that may be sent
         self._first_room = _WINDOW
         self._frame_bytes = 16_384
@@ -197,7 +197,7 @@ class SocketCall:
             del message[:end]
 
     def _take_headers(self, kind: int, flags: int, payload: bytes) -> None:
-        """Process headers. Only the last ones matter: they have the status."""
+        """Process headers. Only the last ones matter: they contain the status."""
         if kind == _HEADERS:
             payload = _unpadded(payload, flags)[5 if flags & _PRIORITY else 0 :]
             self._trailers.clear()
@@ -249,12 +249,12 @@ def _headers(method: str) -> bytes:
 
 
 def _short(text: str) -> bytes:
-    """Encode a string of less than 127 bytes."""
+    """Encode a string of fewer than 127 bytes."""
     return bytes((len(text),)) + text.encode()
 
 
 def _fields(block: bytes) -> dict[str, str]:
-    """Return the headers of a block that have literal names (RFC 7541), as the status and its message have.
+    """Return the headers of a block that have literal names (RFC 7541), as those of the status and its message do.
 
     A Huffman-encoded name or value is left out: neither the referee nor gRPC's C core writes any.
     """
@@ -286,7 +286,7 @@ def _fields(block: bytes) -> dict[str, str]:
         if first & 0x80:
             number(7)  # both from the static table
         elif first & 0xE0 == 0x20:
-            number(5)  # the size of the table that is not kept
+            number(5)  # the size of the header table, which is not kept
         else:
             name = "" if number(6 if first & 0x40 else 4) else string()
             found[name] = string()

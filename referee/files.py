@@ -18,14 +18,14 @@ def check_regular(path: Path) -> None:
     """Raise an error if a path exists but is not a regular file: reading a device or a pipe might never end.
 
     Raises:
-        OSError: with the name and the reason.
+        OSError: if so; it gives the name and the reason.
     """
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
 
 
 class AlreadyThere(DoganaError):
-    """The output of a command exists already; the text says how to replace it."""
+    """The output of a command already exists; the text says how to replace it."""
 
 
 def check_free(path: Path, *, force: bool, is_folder: bool = False) -> None:
@@ -40,8 +40,8 @@ def check_free(path: Path, *, force: bool, is_folder: bool = False) -> None:
 
     Raises:
         AlreadyThere: if the path exists and may not be replaced.
-        OSError: if the path cannot be examined, is a folder instead of a file or the reverse, or is that of a file in a folder
-            that does not exist; with the name.
+        OSError: if the path cannot be examined, is a folder instead of a file or vice versa, or is that of a file in a
+            folder that does not exist; the error gives the name.
     """
     try:
         found = path.lstat()
@@ -49,7 +49,7 @@ def check_free(path: Path, *, force: bool, is_folder: bool = False) -> None:
         if not (is_folder or path.parent.is_dir()):
             raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path)) from None
         return
-    # Of a link that leads nowhere, the link itself counts, as something that is there.
+    # A link that leads nowhere counts as something that exists.
     if stat.S_ISLNK(found.st_mode) and path.exists():
         found = path.stat()
     if stat.S_ISDIR(found.st_mode):
@@ -94,7 +94,7 @@ _SENTENCES = {
     errno.ELOOP: "is a link where a file should be, or leads in a circle",
     errno.EROFS: "nothing can be written there: the file system is read-only",
 }
-"""Sentences for errors that the system names too briefly for users."""
+"""Texts for errors that the system describes too briefly for users."""
 
 
 def in_words(error: Exception) -> str:
@@ -114,7 +114,7 @@ def read_file(path: Path, max_bytes: int) -> bytes:
     """Read a regular file of at most `max_bytes` bytes.
 
     Raises:
-        OSError: if it cannot be read, is not a regular file, or is longer; with the name and the reason.
+        OSError: if the file cannot be read, is not a regular file, or is longer; the error gives the name and the reason.
     """
     check_regular(path)
     with path.open("rb") as file:
@@ -153,8 +153,8 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_file(path: Path, text: str) -> None:
     """Write a text file that takes its name once it is complete. Links are followed; devices and pipes are written to.
 
-    For drawings and logs: it does not wait until the file is on the disk. Use `write_private` for files that must
-    survive a power failure.
+    Use this for drawings and logs: it does not wait until the file is on the disk. Use `write_private` for files that
+    must survive a power failure.
 
     Raises:
         OSError: if that fails, with the name; an earlier file of that name stays as it was.
@@ -185,7 +185,7 @@ def write_private(path: Path, data: bytes) -> None:
     Raises:
         OSError: if that fails, with the name. An earlier file of that name stays as it was, and so does a device or a pipe.
     """
-    check_regular(path)  # or root would replace /dev/null by a file
+    check_regular(path)  # or root would replace /dev/null with a file
     part = unfinished(path)
     try:
         with open_private(part) as file:

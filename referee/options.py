@@ -37,7 +37,7 @@ class Option:
     """The number of the rule that describes it."""
 
     def parse(self, value: object) -> OptionValue:
-        """Convert a value from a command line or a file; raise ValueError with the possible values if it is not one."""
+        """Convert a value from a command line or a file; raise ValueError, which names the possible values, for any other."""
         for choice in self.values:
             if isinstance(choice, range):
                 if isinstance(value, str) and re.fullmatch(r"-?\d{1,9}", value, re.ASCII) and int(value) in choice:
@@ -58,7 +58,7 @@ class Option:
 
 
 OPENINGS = "openings"
-"""The option of a game for the number of random decisions with which a match begins."""
+"""The name of the option for the number of random decisions at the start of a match."""
 MAX_OPENINGS = 50
 
 
@@ -68,7 +68,9 @@ def openings(usual: int) -> Option:
     Args:
         usual: the default. A game without chance after the start needs some: bots without chance would repeat their matches.
     """
-    return Option(OPENINGS, (range(MAX_OPENINGS + 1),), usual, "how many random decisions a match begins with", "")
+    return Option(
+        OPENINGS, (range(MAX_OPENINGS + 1),), usual, "the number of random decisions at the start of a match", ""
+    )
 
 
 def _described(choice: str | bool | range | Distinct) -> str:

@@ -55,7 +55,7 @@ class Remarks(io.TextIOBase):
 
         Args:
             descriptor: the descriptor; it stays open.
-            styled: whether the text has its own terminal escapes and has already passed `visible`; other text is made
+            styled: whether the text contains its own terminal escapes and has already passed `visible`; other text is made
                 safe here.
         """
         self._descriptor = descriptor

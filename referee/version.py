@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 
 DISTRIBUTION = "dogana-arena"
-"""The name of Dogana's package on indexes; `dogana` on PyPI belongs to somebody else."""
+"""The name of Dogana's distribution on package indexes; `dogana` on PyPI belongs to somebody else."""
 
 
 def installed_version() -> str:

@@ -1,4 +1,4 @@
-"""Reads the options of house bots, such as `seconds=1` in `search:seconds=1`."""
+"""Read the options of house bots, such as `seconds=1` in `search:seconds=1`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def number(name: str, text: str, kind: type[int] | type[float], low: float, high
         high: the highest value.
 
     Raises:
-        ValueError: if the text is no such number.
+        ValueError: if the text is not such a number in that range.
     """
     try:
         value = kind(text)

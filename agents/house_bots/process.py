@@ -1,4 +1,4 @@
-"""Play through the SDK as a house bot, which is written against the rules."""
+"""Play through the SDK as a house bot, which uses the types of the rules."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def play_as(name: str) -> None:
 
 
 def play_with(bot: Callable[[Game, Setup, str, Seat], HouseBot]) -> None:
-    """Play one match as a bot that is written against the rules; end the process with status 1 if it cannot be made.
+    """Play one match as a bot that uses the types of the rules; end the process with status 1 if the bot cannot be made.
 
     Args:
         bot: makes the bot for a game, a setup, the id of the match and a seat.

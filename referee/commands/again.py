@@ -28,7 +28,7 @@ _CLOSED = {
 
 
 class AskError(DoganaError):
-    """The options ask for a seat or decision that the record does not have, or for a terminal that is not there."""
+    """The options ask for a seat or decision that the record does not have, or need a terminal where there is none."""
 
 
 def read_decisions(file: Path, seat: Seat, first: int) -> tuple[Replay, Sequence[PastDecision]]:
@@ -44,7 +44,7 @@ def read_decisions(file: Path, seat: Seat, first: int) -> tuple[Replay, Sequence
     if not decisions:
         raise AskError(f"{file}: seat {seat} was not asked anything")
     if first > len(decisions):
-        raise AskError(f"{file}: seat {seat} was asked {len(decisions)} decisions; there is no decision {first}")
+        raise AskError(f"{file}: seat {seat} was asked for {len(decisions)} decisions; there is no decision {first}")
     return record, decisions[first - 1 :]
 
 
@@ -58,7 +58,7 @@ def ask_bot(
     attach: bool,
     as_json: bool,
 ) -> bool:
-    """Ask a bot the decisions of one seat, and print a line for each; return True if all answers are the same.
+    """Ask a bot for the decisions of one seat, and print a line for each; return True if all answers are as in the record.
 
     `command` is the command that shows the record, without options.
 

@@ -1,4 +1,4 @@
-"""The start of the bots of a series or a comparison, here or on a cluster."""
+"""Starting the bots of a series or a comparison, here or on a cluster."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ class BotTerms:
 def play_matches(
     series: Series, terms: BotTerms, workers: int | None, ray: str | None
 ) -> Generator[FinishedMatch, None, None]:
-    """Play a series in processes of this machine, or with the address of a cluster on its machines.
+    """Play a series in processes of this machine or, given the address of a cluster, on the machines of the cluster.
 
     Raises:
-        BadBundle: if the files of its commands cannot be sent there.
+        BadBundle: if the files of its commands cannot be sent to the cluster.
     """
     if ray is None:
         return play_series(series, min(series.count, workers or os.cpu_count() or 1))

@@ -212,14 +212,14 @@ def compare(
 
 @contextmanager
 def _status_of_errors() -> Iterator[None]:
-    """End with a status of its own if the versions cannot be compared: 1 is an answer here."""
+    """Exit with status 4 if the versions cannot be compared: 1 is an answer here."""
     try:
         yield
     # The reader of the output has gone, which says nothing about the versions.
     except BrokenPipeError:
         raise
     except (DoganaError, OSError) as error:
-        # Without a name it is no file of the user's, but a bug, which needs its traceback.
+        # Without a file name, the error is not about a file of the user: it is a bug, which needs its traceback.
         if isinstance(error, OSError) and error.filename is None:
             raise
         err.print(f"dogana: {' '.join(in_words(error).split())}", soft_wrap=True)
@@ -227,15 +227,15 @@ def _status_of_errors() -> Iterator[None]:
 
 
 def _folder_to_resume(context: typer.Context, new: str | None, record: Path | None) -> Path:
-    """Return the folder of the comparison that goes on.
+    """Return the folder of the comparison to resume.
 
     Raises:
-        ComparisonError: if there is none, or another option describes a comparison.
+        ComparisonError: if no folder is given, or another option describes a comparison.
     """
     if new is None and record is None:
         raise ComparisonError("--resume needs the folder of a comparison: `dogana compare --resume FOLDER`")
     folder = target(new or "") if record is None else record
-    # The parser is asked which options were typed: a value alone does not show it, as with --seed 0.
+    # The parser knows the options that were typed; a value alone, such as --seed 0, does not show that.
     allowed = {"new" if record is None else "record", "resume", "max_blocks", "workers", "ray", "as_json"}
     given = [
         parameter.opts[0] if parameter.param_type_name == "option" else str(parameter.name).upper()
@@ -311,7 +311,7 @@ def _read_max(blocks: int) -> int:
     """Read the maximum number of blocks.
 
     Raises:
-        BadParameter: if no conclusion is possible in as many.
+        BadParameter: if the number is out of range.
     """
     if not MIN_BLOCKS <= blocks <= _MOST_BLOCKS:
         raise typer.BadParameter(f"must be {MIN_BLOCKS} to {_MOST_BLOCKS}", param_hint="'--max'")
@@ -342,7 +342,7 @@ def _play(
     ray: str | None,
     as_json: bool,
 ) -> NoReturn:
-    """Play a comparison to its end, and end with its status."""
+    """Play a comparison to its end, and exit with its status."""
     players = _players(context, plan, ray)
     if ray is not None:
         check_travels(players, isolate=plan.isolate)
@@ -363,7 +363,7 @@ def _players(context: typer.Context, plan: ComparisonPlan, ray: str | None) -> l
     """Read the words for all players.
 
     Raises:
-        DoganaError: if one cannot play one of the games.
+        DoganaError: if a player cannot play one of the games.
     """
     sandbox = plan.sandbox(ray)
     if REMOTE in plan.words:

@@ -1,4 +1,4 @@
-"""The plan of a comparison: what it compares, how, and how sure it is to be; kept in its folder of records."""
+"""The plan of a comparison: its versions, its matches and the terms of its test; kept in its folder of records."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ class ComparisonPlan(BotTerms):
     beta: float
     max_blocks: int
     directory: str
-    """The folder in which the comparison began, and its commands run."""
+    """The folder in which the comparison began, and in which its commands run."""
     conclusion: str
     """The verdict; empty until there is one."""
 
     @property
     def words(self) -> list[str]:
-        """The words of all players, by their place."""
+        """The words of all players, by index."""
         return [self.new, self.old, *self.others]
 
     @property
@@ -93,7 +93,7 @@ class ComparisonPlan(BotTerms):
         """Return its matches, up to the maximum number of blocks.
 
         Raises:
-            DoganaError: if the rules allow no such matches.
+            DoganaError: if the rules do not allow them.
         """
         settings = [self._setting(name) for name in self.games]
         return Series(
@@ -135,10 +135,10 @@ def fingerprints(words: Sequence[str]) -> dict[str, str]:
 
 
 def check_different(new: str, old: str) -> None:
-    """Check that two words are not of the same bot.
+    """Check that two words do not name the same bot.
 
     Raises:
-        ComparisonError: if they are.
+        ComparisonError: if they do.
     """
     if new == old:
         raise ComparisonError(f"NEW and OLD are the same bot, {new}; name two versions")
@@ -153,7 +153,7 @@ def read_comparison(folder: Path) -> ComparisonPlan:
     """Return the plan in a folder.
 
     Raises:
-        ResumeError: if it has none, or one that cannot go on here.
+        ResumeError: if the folder has no plan, or a plan that cannot be resumed here.
     """
     if not folder.is_dir():
         raise ResumeError(f"cannot resume: there is no folder {folder}")
@@ -181,7 +181,7 @@ def _check_is_as_before(plan: ComparisonPlan, folder: Path) -> None:
     """Check that the bots are those with which a comparison began.
 
     Raises:
-        ResumeError: if not.
+        ResumeError: if they are not.
     """
     relative = [word for word in plan.words if not is_house_bot(word) and not Path(word).is_absolute()]
     if relative and not is_here(plan.directory):
@@ -196,10 +196,10 @@ def _check_is_as_before(plan: ComparisonPlan, folder: Path) -> None:
 
 
 def check_unused(folder: Path) -> None:
-    """Refuse a folder that has a comparison, or another use.
+    """Refuse a folder that is in use, for a comparison or for anything else.
 
     Raises:
-        ResumeError: if it has one.
+        ResumeError: if it is in use.
     """
     plan = read_plan_file(folder / COMPARISON, ComparisonPlan)
     if plan is not None:
@@ -209,16 +209,16 @@ def check_unused(folder: Path) -> None:
 
 @contextmanager
 def in_folder(folder: Path | None, plan: ComparisonPlan, *, resumes: bool, options: Sequence[object]) -> Iterator[None]:
-    """Lock the folder of a comparison, and keep its plan there; if it is interrupted, print how to go on.
+    """Lock the folder of a comparison, and keep its plan there; after an interruption, print the command that resumes it.
 
     Args:
         folder: the folder of its records; None to keep none.
         plan: the comparison.
         resumes: True to continue the comparison in the folder.
-        options: options of this command that the plan does not have.
+        options: options of this command that the plan does not contain.
 
     Raises:
-        ResumeError: if another process plays into the folder, or it has another comparison or a series.
+        ResumeError: if another process plays into the folder, or the folder has another comparison or a series.
     """
     if folder is None:
         with remarking_interrupts("with --record FOLDER, a comparison can go on after an interruption"):

@@ -1,4 +1,4 @@
-"""The progress of a comparison, its lost seats, its JSON, and the five lines at its end."""
+"""The progress of a comparison, its seats that were put out, its JSON, and the five lines at its end."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from referee.verdict.sequential import MIN_BLOCKS, Conclusion, SequentialTest
 from referee.version import installed_version
 
 _LAST_WORDS = 2_000
-"""The number of characters of a bot's output that are shown."""
+"""The maximum number of characters of a bot's output that are shown."""
 _GROWTH = 1.25
-"""Without a terminal, a line of progress is printed each time that the number of blocks has grown by this factor."""
+"""The factor by which the number of blocks grows between two lines of progress, where there is no terminal."""
 
 
 @dataclass(slots=True)
 class Report:
-    """All that is known of a comparison so far."""
+    """The findings of a comparison so far."""
 
     plan: ComparisonPlan
     series: Series
@@ -38,11 +38,11 @@ class Report:
     by_game: dict[str, list[float]] = field(default_factory=dict)
     """The differences of these blocks, by game."""
     lost: dict[str, Counter[str]] = field(default_factory=dict)
-    """The number of lost seats of each bot, by their reason."""
+    """The number of times that each bot was put out, by reason."""
     _next_line: int = 1
 
     def add(self, matches: Sequence[FinishedMatch]) -> None:
-        """Take the matches of the next block."""
+        """Add the matches of the next block."""
         lost = [seat for match in matches for seat in self._lost_seats(match)]
         scores, first = [], 0
         # The matches of a block come game by game, each in all seatings.
@@ -60,7 +60,7 @@ class Report:
             print_json(self._block_as_json(matches, block, lost, is_evidence=is_evidence))
 
     def _lost_seats(self, match: FinishedMatch) -> list[dict[str, Any]]:
-        """Count and print the seats that were lost in a match."""
+        """Count and print the seats that were put out in a match."""
         found = []
         places = self.series.fixture(match.number).seating
         for place, seat in zip(places, match.result.seats, strict=True):
@@ -70,7 +70,7 @@ class Report:
                 known[reason] += 1
                 game = match.plan.game.name
                 found.append({"game": game, "bot": word, "seat": seat.seat, "reason": reason})
-                err.print(f"{word} lost its seat {seat.seat} in {match.name} ({reason})", soft_wrap=True)
+                err.print(f"{word}, seat {seat.seat}, was put out in {match.name} ({reason})", soft_wrap=True)
                 # Only the first time: a bot that fails in each match says the same each time.
                 if known.total() == 1:
                     _print_last_words(match.logs.get(seat.seat, ""))

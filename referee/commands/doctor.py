@@ -25,8 +25,7 @@ def doctor(
     """Check the isolation of bots on this machine.
 
     It lists the missing measures, with the commands to enable them. It builds a box as `dogana ladder run` does, and tries to
-    escape from it. The
-    exit status is 1 if a measure is missing that a ladder for strangers needs.
+    escape from it. The exit status is 1 if a measure is missing that a ladder for strangers needs.
 
     Examples:
 
@@ -87,7 +86,7 @@ def _explain(measures: Sequence[Measure]) -> list[str]:
     if measures:
         width = max(len(measure.name) for measure in measures)
         has_box = not any(measure.name in ("bubblewrap", "box") for measure in missing)
-        lines += ["", f"What was found{', from inside a box such as bots have' if has_box else ''}:"]
+        lines += ["", f"What was found{', from inside a box like that of a bot' if has_box else ''}:"]
         lines += [f"  {_status(measure):7}  {measure.name:{width}}  {measure.says}" for measure in measures]
     return lines
 

@@ -14,7 +14,7 @@ from referee.registry import find, house_bots
 from referee.registry import games as all_games
 
 _WIDE, _NARROW = 100, 80
-"""The terminal widths, in characters, for the widest tables and for any table without broken names."""
+"""The minimum terminal widths, in characters, for tables with titles and for tables with options."""
 
 
 def games(

@@ -1,4 +1,4 @@
-"""`dogana new`: write a kit, the beginning of a bot in some language."""
+"""`dogana new`: write a kit, the template for a bot in one language."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BUILDS = {
 
 
 class NewError(DoganaError):
-    """The kit cannot be written; the text says why, and what to do."""
+    """The kit cannot be written; the text gives the reason and the remedy."""
 
 
 def new(
@@ -59,7 +59,9 @@ def new(
     count = write_kit("search" if search else language, folder)
     *_, program = tomllib.loads((folder / "bot.toml").read_text())["run"]
     steps = [f"cd {shlex.quote(str(folder))}", *filter(None, [BUILDS[language]])]
-    out.print(f"{folder} has a bot in {language} now ({count} files); its README.md says how to go on", soft_wrap=True)
+    out.print(
+        f"{folder} now has a bot in {language} ({count} files); its README.md describes the next steps", soft_wrap=True
+    )
     out.print(f"{'build it' if BUILDS[language] else 'go there'}:      {' && '.join(steps)}", soft_wrap=True)
     out.print(f"play a match:  dogana play {next(iter(games()))} {program} random", soft_wrap=True)
 

@@ -1,4 +1,4 @@
-"""A series on the machines of a cluster: what it needs there, and what is printed of them."""
+"""A series on the machines of a cluster: the files and limits that it needs there, and remarks about the machines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NotThere(DoganaError):
 
 
 def tell(text: str) -> None:
-    """Print a remark on a machine."""
+    """Print a remark about a machine."""
     err.print(text, markup=False, soft_wrap=True)
 
 
@@ -34,7 +34,7 @@ def party(
         without: files and folders that stay here.
 
     Raises:
-        BadBundle: if the current folder, in which they run, cannot be sent.
+        BadBundle: if the current folder, in which the commands run, cannot be sent.
     """
     if not any(isinstance(player, Command) for player in series.players):
         return None
@@ -42,10 +42,10 @@ def party(
 
 
 def check_travels(players: Sequence[Player], *, isolate: bool, remedy: str = "add --isolate") -> None:
-    """Check that other machines can play the matches; the `remedy` says how to have a sandbox.
+    """Check that other machines can play the matches; `remedy` tells the user how to get a sandbox.
 
     Raises:
-        NotThere: if not.
+        NotThere: if they cannot.
     """
     if any(isinstance(player, Command) for player in players) and not isolate:
         raise NotThere(

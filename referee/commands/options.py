@@ -29,7 +29,7 @@ OpeningsOption = Annotated[
     ),
 ]
 MAX_MIB, MAX_TASKS, MAX_CPUS = 4 * 1024 * 1024, 4 * 1024 * 1024, 1024
-"""The largest limits of a bot: more than any machine has. Linux has at most 4,194,304 processes, see proc(5)."""
+"""The largest limits of a bot: more than any machine has. Linux allows at most 4,194,304 processes, see proc(5)."""
 MemoryOption = Annotated[
     int | None,
     typer.Option(
@@ -60,7 +60,7 @@ RuntimeOption = Annotated[
 SeedOption = Annotated[
     int | None,
     typer.Option(
-        help="Make chance repeatable; the seeds of several matches count up from it.",
+        help="The seed, which makes chance repeatable; several matches count up from it.",
         min=0,
         max=2**62,
         metavar="NUMBER",
@@ -117,9 +117,9 @@ KeyOption = Annotated[
     ),
 ]
 TlsCertificateOption = Annotated[
-    Path | None, typer.Option(help="Encrypt remote connections: certificate chain (PEM).", metavar="FILE")
+    Path | None, typer.Option(help="Encrypt remote connections with this certificate chain (PEM).", metavar="FILE")
 ]
-TlsKeyOption = Annotated[Path | None, typer.Option(help="Its private key (PEM).", metavar="FILE")]
+TlsKeyOption = Annotated[Path | None, typer.Option(help="The private key of the certificate (PEM).", metavar="FILE")]
 
 
 class BadOption(DoganaError):
@@ -168,7 +168,7 @@ def read_tls(certificate: Path | None, key: Path | None) -> tuple[bytes | None, 
 
 
 def with_openings(entries: Sequence[str], openings: int | None) -> list[str]:
-    """Return options of a game, each in the form NAME=VALUE, with the number of its openings if that was chosen."""
+    """Return options of a game, each in the form NAME=VALUE, including the number of openings if one was chosen."""
     return [*entries, *([] if openings is None else [f"{OPENINGS}={openings}"])]
 
 

@@ -1,4 +1,4 @@
-"""A plan in a folder of records: read, and guarded against two commands at a time.
+"""The file of a plan in a folder of records: reading, writing, and a lock against two commands at a time.
 
 The file of a plan is written before the first match, and replaced as a whole: it is complete even after a kill.
 """
@@ -29,7 +29,7 @@ from referee.terminal import visible
 SERIES = ".series.json"
 """The file with the plan of a series. Its name begins with a dot, so that `FOLDER/*` matches records only."""
 COMPARISON = ".comparison.json"
-"""The same for a comparison."""
+"""The file with the plan of a comparison."""
 TOURNAMENT = "tournament.toml"
 """The file of a tournament, which people edit."""
 LADDER = "ladder.db"
@@ -40,7 +40,7 @@ _USES = {
     TOURNAMENT: ("a tournament", "tournament", "run"),
     LADDER: ("a ladder", "ladder", "run", "--home"),
 }
-"""The uses of a folder, by the file that shows each: in words, and the command that goes on with it."""
+"""The uses of a folder, by the file that indicates each: its name, and the command that continues it."""
 MAX_BYTES = 1024 * 1024
 ONE_LINE = 200
 """The maximum length of the reason why a plan is damaged."""
@@ -62,7 +62,7 @@ def read_plan_file(path: Path, kind: type[_Plan]) -> _Plan | None:
         ResumeError: if the file cannot be read, or is not a plan, or the folder has another use.
     """
     for name, (content, *command) in _USES.items():
-        # Records of two kinds in one folder would be taken for each other's.
+        # Records of two kinds in one folder would be confused.
         if name != path.name and (path.parent / name).exists():
             going_on = shlex.join(["dogana", *command, _as_argument(path.parent)])
             raise ResumeError(f"{path.parent} has {content}: go on with `{going_on}`, or use another folder")
@@ -88,7 +88,7 @@ def read_plan_file(path: Path, kind: type[_Plan]) -> _Plan | None:
 
 
 def damaged(path: Path, reason: str) -> str:
-    """Return the line for a file that is no plan."""
+    """Return the error text for a file that is not a plan."""
     return (
         f"cannot resume: {path} {visible(reason, ONE_LINE)};"
         " remove it, and give the whole command with the --seed of its records"
@@ -129,14 +129,14 @@ def remarking_interrupts(remark: str) -> Iterator[None]:
 
 
 def is_here(directory: str) -> bool:
-    """Return True if this is the current folder."""
+    """Return True if a path is that of the current folder."""
     with suppress(OSError, ValueError):
         return Path(directory).samefile(Path.cwd())
     return False
 
 
 def resuming(command: str, folder: Path, *options: object) -> str:
-    """Return the shell command that goes on with the plan in a folder."""
+    """Return the shell command that continues the plan in a folder."""
     return shlex.join(["dogana", command, "--resume", _as_argument(folder), *map(str, options)])
 
 

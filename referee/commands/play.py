@@ -191,7 +191,7 @@ def play(
         check_travels(players, isolate=plan.isolate)
     if force and (record is None or plan.count > 1):
         raise PlayError("--force is for the file of --record; records in a folder get names of their own")
-    # Before the match, or its record would have no place at its end.
+    # Before the match, so that its record has a place to go at the end.
     _prepare_records(record, several=plan.count > 1, force=force)
     if plan.logs is not None:
         make_folder(Path(plan.logs))
@@ -215,10 +215,10 @@ def play(
 
 
 def _continued(typed: SeriesOptions, record: Path | None) -> SeriesPlan:
-    """Return the plan of the series in a folder; that of the command line, if it has the whole series and the folder no plan.
+    """Return the plan of the series in a folder; if the folder has none, the plan that the whole command line describes.
 
     Raises:
-        DoganaError: if the series cannot go on.
+        DoganaError: if the series cannot be resumed.
     """
     if record is None:
         if typed.game is not None and Path(typed.game).is_dir():
@@ -262,7 +262,7 @@ async def _play_one(
 
     Args:
         series: the series, with one match.
-        listen: the address for remote agents and spectators, if any.
+        listen: the address for remote agents and spectators; None without them.
         target: the file or folder for the record.
         watched: True to show the match.
         invites: True to print the address for spectators.
@@ -290,13 +290,13 @@ async def _play_one(
 
 
 def _address(listen: Listen, port: int) -> str:
-    """Return the address for agents and spectators. For a referee that listens on all addresses, it is one of them."""
+    """Return the address for agents and spectators. If the referee listens on all addresses, it is one of them."""
     host = listen.address.rpartition(":")[0]
     if host.strip("[]") not in ("0.0.0.0", "::"):  # noqa: S104 looked for, not listened on
         return f"{host}:{port}"
     found = _own_host()
     err.print(
-        f"{host} is every address of this machine; others may have to reach it at another than {found}", soft_wrap=True
+        f"{host} is every address of this machine; others may have to use another address than {found}", soft_wrap=True
     )
     return f"{found}:{port}"
 

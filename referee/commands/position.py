@@ -20,7 +20,9 @@ def position(
     file: Annotated[
         Path, typer.Argument(help="A position; the game's RULES.md describes its entries.", metavar="FILE")
     ],
-    svg: Annotated[Path | None, typer.Option(help="Draw it into this file.", metavar="PATH", parser=target)] = None,
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw the position into this file.", metavar="PATH", parser=target)
+    ] = None,
     force: ForceOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

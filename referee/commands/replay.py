@@ -53,7 +53,7 @@ def show(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Show a record by the options of `dogana replay`.
+    """Show a record as the options of `dogana replay` ask for it.
 
     Raises:
         ReplayError: if the options contradict each other, or the record has no such seat or step.

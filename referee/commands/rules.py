@@ -23,7 +23,7 @@ _FENCE = "```"
 
 
 class NoSuchRule(DoganaError):
-    """A game has no rule of that number."""
+    """A game has no rule with that number."""
 
 
 def rules(
@@ -96,7 +96,7 @@ def places_of(lines: Sequence[str]) -> dict[str, tuple[int, int]]:
     places: dict[str, tuple[int, int]] = {}
     in_code = False
     for at, line in enumerate(lines):
-        # A line such as `# a comment` in a block of code is no heading.
+        # A line such as `# a comment` in a block of code is not a heading.
         in_code ^= line.lstrip().startswith(_FENCE)
         if in_code:
             continue
@@ -104,7 +104,7 @@ def places_of(lines: Sequence[str]) -> dict[str, tuple[int, int]]:
         if heading is not None and heading[2] is not None:
             places.setdefault(heading[2], (at, _end_of_section(lines, at, len(heading[1]))))
         elif rule is not None:
-            # The first place counts: a later line may begin by citing the number.
+            # The first such line counts: a later one may begin by citing the number.
             places.setdefault(rule[1], (at, _end_of_rule(lines, at)))
     return places
 

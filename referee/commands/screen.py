@@ -29,7 +29,7 @@ class Screen:
     """Shows one match; use it as a context manager.
 
     Attributes:
-        ticks: True if the caller must call `tick` as time passes.
+        ticks: True if the caller must call `tick` from time to time.
     """
 
     def __init__(self, title: str, game: Game, setup: Setup, names: Sequence[str]) -> None:
@@ -90,7 +90,7 @@ class Screen:
                 out.print(styled(line), soft_wrap=True)
 
     def tick(self) -> None:
-        """Redraw the terminal, whose times have changed."""
+        """Redraw the terminal with the current times."""
         self._drawn = time.monotonic()
         if self._now is not None:
             last = [styled(line) for line in self._last]
@@ -115,7 +115,7 @@ class Screen:
         now = time.monotonic()
         for seat, view in sorted(enumerate(happened.seats), key=lambda pair: (pair[1].rank, pair[0])):
             since = self._deciding_since.get(seat)
-            doing = "out" if view.out else "" if since is None else f"decides since {now - since:.0f} s"
+            doing = "out" if view.out else "" if since is None else f"deciding for {now - since:.0f} s"
             name = (self._names[seat],) if self._names else ()
             table.add_row(str(view.rank), str(seat), *name, str(view.score), f"{view.thought:.1f} s", doing)
         return table

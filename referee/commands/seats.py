@@ -22,9 +22,9 @@ COMMAND = "cmd:"
 """The beginning of a word that is a command."""
 REMOTE = "remote"
 JOIN_SECONDS = 10.0
-"""The time for a local bot to join."""
+"""The time allowed for a local bot to join, in seconds."""
 REMOTE_JOIN_SECONDS = 600.0
-"""The time for a remote bot to join."""
+"""The time allowed for a remote bot to join, in seconds."""
 SEAT_HELP = "a house bot's name, the path of a bot, cmd:'COMMAND' or remote"
 """The words for a seat, for help pages."""
 
@@ -44,7 +44,7 @@ def read_seat(
     Args:
         word: the word.
         game: the game of the match.
-        wait: the seconds that the agent has to join; None for the default.
+        wait: the time allowed for the agent to join, in seconds; None for the default.
         sandbox: the sandbox for local agents; None to let them run with the rights of this process.
         runtimes: folders with runtimes, for confined agents.
         hold: enters contexts, such as temporary folders, that last until the command ends.
@@ -75,7 +75,7 @@ def read_player(
     ray: str | None,
     hold: Hold,
 ) -> Player:
-    """Read a word for a seat as `read_seat` does; with the address of a cluster, the bot plays on the cluster's machines."""
+    """Read a word for a seat as `read_seat` does. Given the address of a cluster, the bot plays on its machines."""
     if ray is not None and word != REMOTE and not is_house_bot(word):
         return read_travelling(word, game, wait)
     return read_seat(word, game, wait, sandbox, runtimes, hold)
@@ -108,11 +108,13 @@ def read_bot(
 
 
 def read_travelling(word: str, game: Game, wait: float | None) -> Command:
-    """Read a word for a bot on other machines, with the files of the current folder; its folder is relative to this one.
+    """Read a word for a bot that plays on other machines with the files of the current folder.
+
+    The folder of the result is relative to the current folder.
 
     Raises:
-        SeatError: if the bot is not in this folder, or as `read_bot`.
-        BadBot: as `read_bot`.
+        SeatError: if the bot is not in the current folder, or for a reason of `read_bot`.
+        BadBot: for a reason of `read_bot`.
     """
     seconds = wait or JOIN_SECONDS
     if word.startswith(COMMAND):
@@ -144,7 +146,7 @@ def _argv(word: str) -> list[str]:
         raise SeatError(f"seat {COMMAND!r} needs a command, such as {COMMAND}'python mybot.py'")
     # A name without a slash is looked up in PATH, not in the current folder.
     if "/" not in argv[0] and Path(argv[0]).is_file() and shutil.which(argv[0]) is None:
-        raise SeatError(f"seat {word!r}: {argv[0]} is a file and no program; give it without {COMMAND}, as {argv[0]}")
+        raise SeatError(f"seat {word!r}: {argv[0]} is a file, not a program; give it without {COMMAND}, as {argv[0]}")
     return argv
 
 

@@ -1,4 +1,4 @@
-"""The plan of a series: what `dogana play` plays; kept in its folder of records, so that `--resume FOLDER` can go on."""
+"""The plan of a series of `dogana play`, kept in its folder of records so that `--resume FOLDER` can continue it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PlayError(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class SeriesOptions:
-    """The options of `dogana play` that describe matches, as they were typed; None for what was left out."""
+    """The options of `dogana play` that describe matches, as they were typed; None for an option that was left out."""
 
     game: str | None
     seats: Sequence[str]
@@ -57,7 +57,7 @@ class SeriesOptions:
     start: Path | None
     """The file of the position."""
     clock: str | None
-    """A sound one, in its shortest form."""
+    """The clock, checked and in its shortest form."""
     seed: int | None
     games: int | None
     rotate: bool
@@ -80,7 +80,7 @@ class SeriesPlan(BotTerms):
     rotate: bool
     logs: str | None
     directory: str
-    """The folder in which the series began, and its commands run."""
+    """The folder in which the series began, and in which its commands run."""
     complete: bool
     """True if all matches have been played."""
 
@@ -93,7 +93,7 @@ class SeriesPlan(BotTerms):
         """Return its matches.
 
         Raises:
-            DoganaError: if the rules allow no such matches.
+            DoganaError: if the rules do not allow them.
         """
         control = read_clock(self.clock)
         setup = find(self.game).setup(len(self.seats), self.options, self.board)
@@ -129,12 +129,12 @@ def begin(typed: SeriesOptions) -> SeriesPlan:
     """Return the plan of a new series.
 
     Raises:
-        BadParameter: if there is no game, or nobody sits there.
+        BadParameter: if no game or no seat is named.
         DoganaError: if there is no such game, or its rules do not allow the matches.
     """
     if typed.game is None or not typed.seats:
         raise typer.BadParameter(
-            "name a game, and for each seat who sits there, such as: dogana play GAME mybot.py greedy;"
+            "name a game, and a player for each seat, such as: dogana play GAME mybot.py greedy;"
             " or --resume and a folder",
             param_hint="GAME SEAT...",
         )
@@ -175,7 +175,7 @@ def _agree(game: Game, typed: SeriesOptions) -> tuple[Setup, dict[str, Any] | No
 
 
 def go_on(plan: SeriesPlan, folder: Path, typed: SeriesOptions) -> SeriesPlan:
-    """Return the plan of a series that goes on, with the options of bots that were typed now; more games extend it.
+    """Return the plan of a resumed series, with the options of bots as typed now; a larger number of games extends it.
 
     Raises:
         ResumeError: if what was typed contradicts the plan, or commands do not run in the same folder as before.
@@ -187,7 +187,7 @@ def go_on(plan: SeriesPlan, folder: Path, typed: SeriesOptions) -> SeriesPlan:
         )
     if not typed.seats:
         _check_directory(plan, folder)
-    # An option of this command replaces that of the plan; one that was left out keeps it.
+    # An option of this command replaces that of the plan; an omitted option does not.
     changed = {name: value for name, value in asdict(typed.terms).items() if value}
     if typed.games is not None:
         changed["games"] = typed.games
@@ -200,7 +200,7 @@ def _check_directory(plan: SeriesPlan, folder: Path) -> None:
     """Check that commands run in the same folder as before.
 
     Raises:
-        ResumeError: if not.
+        ResumeError: if they do not.
     """
     bots = [seat for seat in plan.seats if seat != REMOTE and not is_house_bot(seat)]
     commands = [bot for bot in bots if not Path(bot).is_absolute()]
@@ -228,20 +228,20 @@ def read_plan(folder: Path) -> SeriesPlan | None:
 
 @contextmanager
 def unfinished(folder: Path, plan: SeriesPlan, *, resumes: bool, options: Sequence[object]) -> Iterator[None]:
-    """Lock a folder for a series, and keep its plan there; if the series breaks off, print how to continue it.
+    """Lock a folder for a series, and keep its plan there; if the series breaks off, print the command that resumes it.
 
     Args:
         folder: the folder of its records.
         plan: the series.
         resumes: True to continue the series in the folder.
-        options: options of this command that the plan does not have.
+        options: options of this command that the plan does not contain.
 
     Raises:
-        ResumeError: if another process plays a series into the folder, or another series there would be lost.
+        ResumeError: if another process plays a series into the folder, or the plan of another series there would be lost.
     """
     path = folder / SERIES
     with alone_in(folder):
-        # The folder has records and no plan: that of the command line may be of another series.
+        # The folder has records and no plan: the command line may describe another series.
         is_guess = resumes and not path.exists()
         if not resumes:
             _check_unused(folder)
@@ -262,7 +262,7 @@ def _check_unused(folder: Path) -> None:
     """Refuse a folder with another series: a new one would replace its plan, and its seed would be lost.
 
     Raises:
-        ResumeError: if it has one.
+        ResumeError: if the folder has one.
     """
     plan = read_plan(folder)
     if plan is None or not any(folder.glob("*.jsonl")):
@@ -279,7 +279,7 @@ def _check_unused(folder: Path) -> None:
 def _differences(plan: SeriesPlan, typed: SeriesOptions) -> list[str]:
     """Describe the contradictions between the options of a command line and a plan; an omitted option contradicts nothing.
 
-    More games than in the plan are no contradiction: they extend the series.
+    More games than in the plan are not a contradiction: they extend the series.
 
     Raises:
         DoganaError: if an option, a board or a position cannot be read.
@@ -300,7 +300,7 @@ def _differences(plan: SeriesPlan, typed: SeriesOptions) -> list[str]:
         found.append(f"--games {plan.games}, not {typed.games}")
     if typed.rotate and not plan.rotate:
         found.append("no --rotate")
-    # Through `setup`, as another spelling of a value is no difference.
+    # Through `setup`, as another spelling of a value is not a difference.
     if typed.game in (None, plan.game) and typed.options:
         chosen = read_options(typed.options)
         for name, value in find(plan.game).setup(len(plan.seats), chosen, plan.board).options.items():

@@ -1,4 +1,4 @@
-"""The results of several matches in a table, by the players' places on the command line."""
+"""The results of several matches in a table, by the positions of the players on the command line."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from referee.match.result import Outcome, Result
 from referee.verdict.student import half_width
 
 _Z = 1.960
-"""The limit of a normal distribution for an interval of 95 %, in standard errors."""
+"""The limit of a normal distribution for a 95 % interval, in standard errors."""
 
 
 class SeriesStatistics:
     """The statistics of several matches.
 
     The matches of a block (one seed, in every rotation of the seats) share their chance, so only blocks are independent:
-    intervals are over the means of blocks. Without rotation, a block is one match. A block with the same play as an earlier
-    one, as between deterministic bots in a game with little chance, counts as matches, but is not used for the statistics.
+    intervals are over the means of blocks. Without rotation, a block is one match. If a block has the same play as an
+    earlier one, as between deterministic bots in a game with little chance, its matches are counted, but not used here.
 
     Attributes:
         with_outs: the number of matches with a seat that was put out.
     """
 
     def __init__(self, names: Sequence[str], block: int) -> None:
-        """`names` are the players by their place; `block` is the number of consecutive matches in a block."""
+        """`names` are the players by index; `block` is the number of consecutive matches in a block."""
         self._names = names
         self._block = block
         self._matches: list[_Played] = []
@@ -40,7 +40,7 @@ class SeriesStatistics:
         """Count a match whose seats were rotated by `turn`; shared first places share the win."""
         self.with_outs += any(seat.outcome is not Outcome.PLAYED for seat in result.seats)
         winners = sum(seat.rank == 1 for seat in result.seats)
-        # Back from seats to places on the command line.
+        # Back from seats to positions on the command line.
         players = [(seat.seat + turn) % len(self._names) for seat in result.seats]
         played = _Played((result.digest, *(self._names[player] for player in players)))
         for player, seat in sorted(zip(players, result.seats, strict=True), key=lambda pair: pair[0]):

@@ -33,7 +33,7 @@ def verify(
     key: Annotated[
         str | None,
         typer.Option(
-            help="Each record must be signed by the ladder with this public key: as `dogana ladder key` prints it, or a file.",
+            help="The public key of the ladder that must have signed each record (`dogana ladder key`), or a file with it.",
             metavar="KEY|FILE",
         ),
     ] = None,
@@ -47,11 +47,11 @@ def verify(
 ) -> None:
     """Play records again by the rules, and say where one is wrong.
 
-    Of a record that holds it says what that proves, whether the board is the shipped one, and for which lines there is only
-    the referee's word: how the match was set up, times, and why a seat was struck or out.
+    For a record that holds, it says what that proves, whether the board is the shipped one, and for which lines there is only
+    the referee's word: the setup of the match, times, and the reasons for which a seat had a strike or was put out.
 
-    With --key it also says whether the ladder has signed the record, and with --audit-log under which number it stands in the
-    ladder's audit log.
+    With --key it also says whether the ladder has signed the record, and with --audit-log it gives the number of the entry
+    with the record's result in the ladder's audit log.
 
     The exit status is 0 only if all of them hold; 1 if one is broken, or is not what --key and --audit-log ask for; 3 if none is broken, but the seed of one is not
     revealed yet: the matches of a ladder's block share a seed, which is added to their records when all are over.
@@ -160,11 +160,15 @@ def _not_in_log(replay: Replay, book: ValidLog) -> str:
         return f"entry {standing.counted} of the log has another record of match {plan.match_id}"
     other = [what for what, value in _planned(plan).items() if not _same(value, standing.plan[what])]
     if other:
-        return f"entry {standing.scheduled} of the log says something else of match {plan.match_id}: {', '.join(other)}"
+        return (
+            f"entry {standing.scheduled} of the log says something else about match {plan.match_id}: {', '.join(other)}"
+        )
     assert replay.result is not None  # noqa: S101 it was played to its end
     other = [what for what, value in _came_out(replay.result).items() if not _same(value, standing.result[what])]
     if other:
-        return f"entry {standing.counted} of the log says something else of match {plan.match_id}: {', '.join(other)}"
+        return (
+            f"entry {standing.counted} of the log says something else about match {plan.match_id}: {', '.join(other)}"
+        )
     return ""
 
 

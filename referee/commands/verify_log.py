@@ -15,7 +15,7 @@ from referee.records.audit_log import AuditError, check, compare
 from referee.records.signature import read_key
 
 MAX_NAMED = 20
-"""The maximum number to name of unfinished blocks, and of entries dated before an earlier one; `--json` names all."""
+"""The maximum number of unfinished blocks, and of entries dated before an earlier one, to name; `--json` names all."""
 
 
 def verify_log(
@@ -29,11 +29,11 @@ def verify_log(
 ) -> None:
     """Check that an audit log is whole and signed.
 
-    Each result in it must have been scheduled before. Each block commits to its seed before its first match; where the
-    seed is revealed, it must be that one. Blocks that are scheduled and not finished are named: the ladder owes their
-    results. Whether anything was changed or dropped since shows only beside an earlier log: keep one.
+    Each result in it must have been scheduled before. Each block commits to its seed before its first match; a revealed
+    seed must match its commitment. Blocks that are scheduled and not finished are named: the ladder owes their
+    results. Only an earlier log can show whether anything was changed or dropped since: keep one.
 
-    The exit status is 1 if the log does not hold; the first entry that is wrong is named.
+    The exit status is 1 if the log does not hold; the first wrong entry is named.
 
     Examples:
 

@@ -42,7 +42,7 @@ _PATIENCE_SECONDS = 1.0
 _MAX_CHARACTERS = 1000
 """The maximum length of a referee's text."""
 _BESIDE_SECONDS = 3.0
-"""The time for a screen to end after its match has failed."""
+"""The time allowed for a screen to end after its match has failed."""
 
 
 class WatchError(DoganaError):
@@ -86,7 +86,7 @@ def watch(
     """
     if not _ADDRESS.fullmatch(address):
         raise WatchError(
-            f"{address!r} is no address of a referee: host:port or unix:path; for a match of a ladder,"
+            f"{address!r} is not the address of a referee: host:port or unix:path; for a match of a ladder,"
             " `dogana ladder playing` prints the whole command"
         )
     over = asyncio.run(_follow(address, match, _credentials(ca) if tls or ca else None, ()))
@@ -120,7 +120,7 @@ async def _follow(
                     except OSError:  # from our own output
                         raise
                     except Exception as error:  # describing an impossible observation can fail in any way
-                        raise WatchError(f"cannot read what {address} says of the match: {error}") from error
+                        raise WatchError(f"cannot read what {address} says about the match: {error}") from error
                     if message.HasField("game_over"):
                         return message.game_over
                     reading = asyncio.ensure_future(call.read())
@@ -132,7 +132,7 @@ async def _follow(
 
 
 def _credentials(ca: Path | None) -> grpc.ChannelCredentials:
-    """Return the credentials of a connection that is encrypted with a certificate of an authority, or of a public one."""
+    """Return the credentials for an encrypted connection: `ca` is the certificate of the authority; None for public ones."""
     try:
         return grpc.ssl_channel_credentials(None if ca is None else ca.read_bytes())
     except OSError as error:
@@ -186,7 +186,7 @@ def _setup(game: Game, message: pb.Happened, address: str) -> Setup:
         return game.setup(message.seats, dict(message.options), board)
     except (LookupError, ValueError, SetupError) as error:
         reason = visible(str(error), _MAX_CHARACTERS)
-        raise WatchError(f"cannot read what {address} says of the match: {reason}") from error
+        raise WatchError(f"cannot read what {address} says about the match: {reason}") from error
 
 
 def _number(text: str) -> float:
@@ -253,7 +253,7 @@ async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator
 
 
 def _show_beside(address: str, match: str, *names: str) -> None:
-    """Show a match for the process that plays it, which itself reports why there is no result."""
+    """Show a match for the process that plays it, which itself reports the reason if there is no result."""
     # Ctrl-C is for that process: the stream then ends, and with it this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file

@@ -1,1 +1,1 @@
-"""A match as one HTML file that shows it step by step."""
+"""Pages, each one HTML file: a match that is shown step by step, and a tournament."""

@@ -11,7 +11,7 @@ from referee.tournament.bracket import BracketSeat, BracketTable
 _WIDTH, _ACROSS, _BETWEEN, _MARGIN = 240, 70, 18, 20
 """The width of a table, and the space between rounds, between tables and at the edges."""
 _ROW, _SMALL_ROW, _PADDING = 24, 15, 5
-"""The heights of an entrant, of each of its tie-breaks, and of the edge of a table."""
+"""The heights of an entrant, of each of its tie-breaks, and of the padding of a table."""
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ def bracket_picture(rounds: Sequence[Sequence[BracketTable]]) -> str:
         parts += [line for one in column for line in _lines(one, after, left + _WIDTH)]
         parts += [part for one in column for part in _drawn(one, left)]
     width = len(columns) * (_WIDTH + _ACROSS) - _ACROSS + 2 * _MARGIN
-    described = "The tables of each round with the points per match; a line leads from who goes on to the next table."
+    described = "The tables of each round with the points per match; a line leads from each entrant who goes on to the next table."
     return document(width, 0, bottom + _MARGIN, "Bracket", described, parts)
 
 
@@ -55,7 +55,7 @@ def _row_height(seat: BracketSeat) -> float:
 
 
 def _put_beside(column: list[_PlacedTable], after: Sequence[_PlacedTable]) -> None:
-    """Order the tables of a round by the places of their entrants in the next one, so that few lines cross."""
+    """Order the tables of a round by the positions of their entrants in the next round, so that few lines cross."""
     names = [seat.name for one in after for seat in one.table.seats]
     places = {name: place for place, name in enumerate(names)}
 
@@ -88,7 +88,7 @@ def _lines(one: _PlacedTable, after: Sequence[_PlacedTable], right: float) -> li
     half = _ACROSS / 2
     return [
         path(
-            # Both control points are half the way across, so the curve leaves and arrives level.
+            # Both control points are halfway across, so the curve leaves and arrives level.
             f"M{right:g} {height:g}c{half:g} 0 {half:g} {ends[name] - height:g} {_ACROSS:g} {ends[name] - height:g}",
             "none",
             DIM,

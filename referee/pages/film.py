@@ -21,11 +21,11 @@ from referee.sandbox.system import processors
 STEPS_A_REEL = 64
 """The number of steps that a process draws before it sends them."""
 _MIN_PICTURES = 500
-"""Fewer pictures are drawn sooner than another process starts."""
+"""The minimum number of pictures for several processes: fewer are drawn before another process has started."""
 
 FindGame = Callable[[str], Game]
 Progress = Callable[[int, int], None]
-"""Called now and then with the number of drawn pictures, and of all."""
+"""Called now and then with the number of pictures drawn, and the number of all pictures."""
 
 
 class FilmError(DoganaError):
@@ -44,7 +44,7 @@ def film(
         steps: the number of actions to draw; there is one more picture.
         seats: the number of seats whose views to draw, from seat 0.
         progress: called as the work advances.
-        workers: the number of processes; 0 for one for each processor, if there is enough to draw.
+        workers: the number of processes; 0 for one per processor if there is enough to draw, and otherwise one.
 
     Raises:
         RecordError: if the record has changed.
@@ -125,7 +125,7 @@ def _drawn_by_workers(
                 assert isinstance(pipe, Connection)  # noqa: S101 for mypy
                 try:
                     sent = pipe.recv()
-                # A worker that ends well says so by None first.
+                # A worker that ends well sends None first.
                 except (EOFError, OSError):
                     raise FilmError("a process that drew pictures was killed; try again") from None
                 if sent is None:

@@ -39,7 +39,7 @@ class ReplayPage:
     steps: int
     """The number of actions that it shows."""
     seats: int
-    """The number of seats whose views it has."""
+    """The number of seats whose views it contains."""
     broken: str
     """The place and the reason if the record does not hold; otherwise empty."""
     is_sealed: bool
@@ -64,10 +64,10 @@ def make_page(
     Args:
         path: the record.
         find_game: looks up a game by name; a function of a module, since other processes call it too.
-        progress: called now and then with the number of drawn pictures, and of all.
+        progress: called now and then with the number of pictures drawn, and the number of all pictures.
         seats_too: True to include the view of each seat; None to do so if all matches with this seed are over.
         max_bytes: the maximum size; a larger page is made without the views of seats.
-        workers: the number of processes that draw; 0 for one for each processor, if there is enough to draw.
+        workers: the number of processes that draw; 0 for one per processor if there is enough to draw, and otherwise one.
 
     Raises:
         RecordError: if not even the start of the match holds.
@@ -77,7 +77,7 @@ def make_page(
     reel = film(path, find_game, story.replay.last_hash, len(story.seats), len(story.logs), progress, workers)
     *_, last = pictures_of(reel, None)
     html = _html(story, reel, last, "")
-    # The pictures of the seats are drawn by then; whether they are too many shows only when all are compressed.
+    # The pictures of the seats are drawn by then; whether there are too many is known only when all are compressed.
     if len(html.encode()) > max_bytes and story.logs:
         story.logs = []
         html = _html(story, Reel(reel.tokens, reel.public, []), last, _TOO_LONG)

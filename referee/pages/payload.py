@@ -40,7 +40,7 @@ class Reel:
 
 
 def tokens_of(picture: str) -> list[str]:
-    """Cut a picture into tokens. Joined again, they give the picture, whatever text it is."""
+    """Cut a picture into tokens. Joined again, they give the picture, whatever its text."""
     return [token for token in _TOKEN.split(picture) if token]
 
 
@@ -151,7 +151,7 @@ def written(data: dict[str, Any]) -> str:
     """Encode a payload as base64 of compressed JSON. Equal data gives equal text."""
     # The characters themselves: gzip packs them better than their escapes.
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
-    # Without the time, which gzip would put into its head.
+    # Without the time, which gzip would put into its header.
     return base64.b64encode(gzip.compress(plain, 9, mtime=0)).decode()
 
 

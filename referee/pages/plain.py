@@ -39,7 +39,7 @@ def shorten(picture: str) -> tuple[str, str]:
                 attributes.append(f"{name}={value}" if _PLAIN_VALUE.fullmatch(value) else f'{name}="{value}"')
         if style:
             attributes.append(f"class=v{classes.setdefault(';'.join(style), len(classes))}")
-        # The space, since an unquoted value would take the slash for its last character.
+        # Without the space, the slash would be the last character of an unquoted value.
         return f"<{' '.join([tag[1], *attributes])}{' /' if tag[3] else ''}>"
 
     written = _TAG.sub(short, picture)

@@ -43,7 +43,7 @@ class Story:
     seats: list[Seat] = field(default_factory=list)
     """The seat that played each step."""
     by: list[str] = field(default_factory=list)
-    """Its decider: the first letter of a `Decider`."""
+    """The decider of each step: the first letter of a `Decider`."""
     rounds: list[tuple[int, str]] = field(default_factory=list)
     """(step, name) for the start of each round."""
     places: list[tuple[int, list[int]]] = field(default_factory=list)
@@ -98,7 +98,7 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
         for step in replay:
             for viewer, log in zip(viewpoints, (story.log, *story.logs), strict=True):
                 before, known = viewer.seen, viewer.follow(step)
-                # The scene stays at the last step of which the viewer has learnt.
+                # The scene stays at the last step that the viewer has learnt about.
                 said = "; ".join(viewer.tell()) if viewer.scene.step == step.n else ""
                 texts = [label(step.action) if known else "", said, *changes(before, viewer.seen)]
                 log.append([visible(text) for text in texts])
@@ -118,7 +118,7 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
 def moment(story: Story) -> str:
     """Return the most interesting moment of the match as the fragment of an address: `#s=127&as=1`.
 
-    It is when the first seat was put out, or when the lead was lost for the last time; otherwise the end.
+    It is the moment at which the first seat was put out. If none was, it is the last loss of the lead, or the end.
     """
     outs = [(trouble.after, trouble.seat) for trouble in story.replay.troubles if trouble.is_out]
     places = list(story.places)
@@ -132,7 +132,7 @@ def moment(story: Story) -> str:
 def columns(story: Story) -> dict[str, Any]:
     """Return the story for the payload of a page."""
     plan, result = story.replay.plan, story.result
-    # Sorted, since gzip packs neighbours alike better.
+    # Sorted, since gzip packs similar neighbours better.
     texts = sorted({text for log in (story.log, *story.logs) for entry in log for text in entry if text})
     place = {text: number for number, text in enumerate(texts)} | {"": -1}
     log, *logs = ([[place[text] for text in entry] for entry in log] for log in (story.log, *story.logs))
@@ -169,7 +169,7 @@ def columns(story: Story) -> dict[str, Any]:
 
 
 def _clock_columns(clocks: Sequence[Clock]) -> list[list[float]]:
-    """Return columns, which gzip compresses better than rows; the first has the number of steps since the previous row."""
+    """Return columns, which gzip compresses better than rows; the first contains the number of steps since the previous row."""
     steps = [step for step, *_ in clocks]
     gaps: list[float] = [step - before for before, step in zip([0, *steps], steps, strict=False)]
     return [gaps, *([row[column] for row in clocks] for column in (1, 2, 3))]

@@ -61,7 +61,7 @@ def _final(plan: TournamentPlan, table: FinalTable) -> str:
         "Matches",
         f"{plan.scoring.value} per match",
         *(one.value for one in used),
-        "Chance to be the best",
+        "Chance of being the best",
     ]
     rows = [
         [
@@ -89,7 +89,7 @@ def _cross(plan: TournamentPlan, course: TournamentCourse, results: Results, tab
 
 
 def _times(plan: TournamentPlan, course: TournamentCourse, results: Results, table: FinalTable) -> str:
-    """Return the faults of each entrant, its time per match and per decision, hosts included."""
+    """Return the faults of each entrant, hosts included, and its time per match and per decision."""
     seats: dict[int, list[tuple[str, float, int]]] = {entrant: [] for entrant in range(len(plan.entrants))}
     for one in course.played(results):
         for seat in one.result.seats:
@@ -124,7 +124,7 @@ def _matches(plan: TournamentPlan, course: TournamentCourse, results: Results, l
 
 
 def _game_text(terms: GameTerms) -> str:
-    """Return the title of a game, with its options: a tournament may have the game twice."""
+    """Return the title of a game, with its options: a tournament may contain the game twice."""
     options = ", ".join(f"{name}={value}" for name, value in terms.options.items())
     return find(terms.name).title + (f" ({options})" if options else "")
 
@@ -157,7 +157,7 @@ def _bracket(plan: TournamentPlan, course: TournamentCourse, results: Results) -
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], named: int) -> str:
-    """Return a table; the column `named` has the names of entrants."""
+    """Return a table; the column `named` contains the names of entrants."""
     lines = [
         "<tr>"
         + "".join(
@@ -171,7 +171,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], named: int) -> s
 
 
 def _heads(heads: Sequence[str], words: Collection[int]) -> str:
-    """Return the heads of columns; those in `words` have words, and all others numbers."""
+    """Return the headings of columns; the columns in `words` contain words, and all others numbers."""
     kinds = [' class="words"' if column in words else "" for column in range(len(heads))]
     cells = [
         f'<th scope="col"{kind}>{escape(head[:1].upper() + head[1:])}</th>'

@@ -97,7 +97,7 @@ def test_a_crash_loses_its_seat_and_its_reason_is_printed(dogana: Dogana, tmp_pa
         "import sys\nfrom dogana.sdk import play\nplay(lambda decision: print('I give up', flush=True) or sys.exit(7))\n"
     )
     ended = dogana("compare", "crash.py", "random", *QUICK, status=1)
-    assert "crash.py lost its seat 0 in cargo_noir-" in ended.stderr
+    assert "crash.py, seat 0, was put out in cargo_noir-" in ended.stderr
     assert "(crash: exited with status 7)" in ended.stderr
     assert "  | I give up" in ended.stderr
     assert ended.stdout.splitlines()[-1] == "lost     crash.py 20 (20 crash: exited with status 7)"

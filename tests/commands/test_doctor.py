@@ -124,7 +124,7 @@ def test_root_in_a_container_with_too_few_users_is_told_how_many_it_needs(
     assert verdict == (
         "This machine cannot run strangers' bots, because root can be too few other users in this container."
     )
-    assert "To mend it: map 65536 of them into it, or be no root." in mend
+    assert "To mend it: map 65536 of them into it, or do not run as root." in mend
 
 
 def test_a_box_that_could_not_be_built_is_reported_with_what_to_do(dogana: Dogana, machine: Machine) -> None:

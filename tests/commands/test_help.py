@@ -352,7 +352,7 @@ def test_help_before_a_command_is_its_help_page(dogana: Dogana, words: tuple[str
         (["play", "yunnan", "greedy", "--games", "0"], "must be a whole number, 1 to 1000000"),
         (["play", "yunnan", "greedy", "--wait", "soon"], "must be a number, 0.1 to 86400"),
         (["replay", "m.jsonl", "--views", "mine"], "Invalid value for '--views': must be one of all, public"),
-        (["play"], "Invalid value for GAME SEAT...: name a game, and for each seat who sits there"),
+        (["play"], "Invalid value for GAME SEAT...: name a game, and a player for each seat"),
         (["rules"], "Missing argument 'GAME'. The games are: cargo_noir, valparaiso, venezia, yunnan."),
         (["ladder", "run", "--matches", "3"], "Missing option '--game'. The games are: cargo_noir, "),
         (["ladder", "record", "3f09"], "Missing option '--to'. The file to write."),

@@ -54,7 +54,7 @@ def test_limits_need_a_sandbox(here: Dogana) -> None:
 
 
 def test_a_runtime_is_a_folder_with_programs(here: Dogana) -> None:
-    for name, problem in (("nowhere", "is no folder"), (".", "has no folder bin"), ("/", "more than a runtime")):
+    for name, problem in (("nowhere", "is not a folder"), (".", "has no folder bin"), ("/", "more than a runtime")):
         ended = here("play", "cargo_noir", "random", "random", "--isolate", "--runtime", name, status=1)
         assert problem in ended.stderr
         assert len(ended.stderr.splitlines()) == 1

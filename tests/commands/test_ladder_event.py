@@ -43,9 +43,9 @@ def test_an_event_is_announced_listed_shown_and_cancelled(dogana: Dogana, home: 
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--closes", "2020-01-01T00:00Z"], "2020-01-01T00:00Z is over; an event closes in the future"),
+        (["--closes", "2020-01-01T00:00Z"], "2020-01-01T00:00Z is in the past; an event must close in the future"),
         (["--closes", "2126-12-18T18:00"], "'2126-12-18T18:00' has no time zone; write 2126-12-18T18:00Z for UTC"),
-        (["--closes", "at six"], "'at six' is no time; write it as in 2026-12-18T18:00Z"),
+        (["--closes", "at six"], "'at six' is not a time; write it as in 2026-12-18T18:00Z"),
         (["--game", "chess"], "chess"),
         (["--top", "2", "--seats", "3"], "--top 2 is fewer than sit at a table of 3"),
         (

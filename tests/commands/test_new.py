@@ -56,7 +56,7 @@ def test_a_kit_has_a_page_a_command_and_all_messages(language: str, tmp_path: Pa
 def test_it_says_in_three_lines_what_to_do_next(dogana: Dogana, language: str) -> None:
     lines = dogana("new", "my bot", "--language", language).stdout.splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith(f"my bot has a bot in {language} now (")
+    assert lines[0].startswith(f"my bot now has a bot in {language} (")
     build = new.BUILDS[language]
     assert lines[1] == (f"build it:      cd 'my bot' && {build}" if build else "go there:      cd 'my bot'")
     assert lines[2].startswith("play a match:  dogana play ")

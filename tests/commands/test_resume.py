@@ -307,4 +307,4 @@ def test_a_folder_that_does_not_say_what_is_played_there_is_refused(
 
 def test_a_command_without_seats_says_what_is_missing(here: Dogana) -> None:
     for words in ((), ("cargo_noir",)):
-        assert "name a game, and for each seat who sits there" in here("play", *words, status=2).stderr
+        assert "name a game, and a player for each seat" in here("play", *words, status=2).stderr

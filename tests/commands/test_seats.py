@@ -155,7 +155,7 @@ WRONG = [
     ("bot.exe", "bot.exe is a program for Windows; compile it for Linux"),
     ("script.sh", "script.sh is not executable; use chmod +x script.sh; or"),
     ("notes.txt", "use chmod +x notes.txt, and begin it with a line such as #!/usr/bin/env python3"),
-    ("no_first_line", "no_first_line has no #! line, and is no program for Linux"),
+    ("no_first_line", "no_first_line has no #! line, and is not a program for Linux"),
     ("ruby", "ruby wants no-such-interpreter, which is not among the usual programs here"),
     ("empty", "empty is an empty folder; put the files of the bot there, or name another"),
     ("sources", 'sources does not say how to start it: call the program bot, or add bot.toml with run = ["python", "main.py"]'),

@@ -168,7 +168,7 @@ def test_a_forged_record_pairing_seed_or_table_is_found(dogana: Dogana, cup: Pat
     said = dogana("tournament", "verify", "cup", status=1).stdout
     assert f"{names[1]}.jsonl has the bots ['ann', 'bob'], not" in said
     assert f"{names[2]}.jsonl has the seed 1, not" in said
-    assert "round9-table1.jsonl is of no match of this tournament" in said
+    assert "round9-table1.jsonl belongs to no match of this tournament" in said
     assert dogana("tournament", "run", "cup", status=1).stderr.startswith("dogana: cannot resume: ")
 
     shutil.rmtree(cup / "records")

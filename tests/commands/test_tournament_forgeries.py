@@ -170,7 +170,7 @@ def exchange_two_records(cup: Path) -> None:
         (take_a_record_of_another_tournament, f"{FIRST}.jsonl has the seed "),
         (remove_a_record, f"result.json has a record of {FIRST}, but "),
         (empty_a_record, f"result.json has a record of {FIRST}, but "),
-        (add_a_record, "round2-table1-cargo_noir-block1-rotation0.jsonl is of no match of this tournament"),
+        (add_a_record, "round2-table1-cargo_noir-block1-rotation0.jsonl belongs to no match of this tournament"),
     ],
     ids=lambda case: getattr(case, "__name__", ""),
 )
@@ -204,9 +204,9 @@ def remove_all_seats(result: dict[str, Any]) -> None:
     ("forge", "said"),
     [
         (rank_nobody_first, "has no first place in its result"),
-        (number_a_seat_wrong, "has not one result for each seat, in their order"),
-        (remove_a_seat, "has not one result for each seat, in their order"),
-        (remove_all_seats, "has not one result for each seat, in their order"),
+        (number_a_seat_wrong, "does not have one result for each seat, in their order"),
+        (remove_a_seat, "does not have one result for each seat, in their order"),
+        (remove_all_seats, "does not have one result for each seat, in their order"),
     ],
 )
 def test_what_reads_results_without_verifying_them_refuses_those_that_cannot_be(
@@ -285,7 +285,7 @@ def test_in_rounds_a_removed_record_is_named_and_not_all_that_follow_from_it(her
     [found] = problems(here, "swiss")
     assert f"has matches of later rounds, but no record of {FIRST}; put back what was removed" in found
     (swiss / "records" / "extra.jsonl").write_text("{}")
-    assert any("extra.jsonl is of no match of this tournament" in found for found in problems(here, "swiss"))
+    assert any("extra.jsonl belongs to no match of this tournament" in found for found in problems(here, "swiss"))
 
 
 def test_a_run_does_not_decide_again_what_was_decided(dogana: Dogana, cup: Path) -> None:

@@ -97,7 +97,7 @@ def test_on_a_terminal_the_match_is_redrawn_in_place_and_names_do_no_harm(tmp_pa
         os.close(theirs)
         drawn = b"".join(iter(lambda: read(ours), b"")).decode()
     assert match.returncode == 0
-    assert "decides since" in drawn
+    assert "deciding for" in drawn
     assert "\x1b[1A\x1b[2K" in drawn  # a line up, and erased
     assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h") == 1  # the cursor is hidden, and shown again
     assert CLEAR not in drawn
@@ -287,7 +287,7 @@ def test_an_encrypted_match_is_watched_with_a_certificate_of_a_public_authority(
 @pytest.mark.parametrize("address", ["nonsense", "https://ladder.example:8780", "", "unix:", "host:port"])
 def test_what_is_no_address_is_said_in_one_line(dogana: Dogana, address: str) -> None:
     said = dogana("watch", address, status=1).stderr
-    assert said.startswith(f"dogana: {address!r} is no address of a referee: host:port or unix:path")
+    assert said.startswith(f"dogana: {address!r} is not the address of a referee: host:port or unix:path")
     assert len(said.splitlines()) == 1
 
 
@@ -311,7 +311,7 @@ def test_a_referee_that_listens_everywhere_names_an_address_that_others_can_dial
     with Referee(tmp_path, "--listen", f"{every}:0") as referee:
         host, _, port = referee.address.rpartition(":")
         assert referee.printed[0] == (
-            f"{every} is every address of this machine; others may have to reach it at another than {host}\n"
+            f"{every} is every address of this machine; others may have to use another address than {host}\n"
         )
         assert host != every
         assert int(port)

@@ -53,7 +53,7 @@ def test_limits_that_no_machine_has_are_refused(
         (("ladder", "submit", "mybot.py", "--home", "mybot.py"), 1, "mybot.py is a file; the home of a ladder is a folder"),
         (("play", "cargo_noir", "empty", "greedy"), 1, "empty is an empty folder; put the files of the bot there"),
         (("play", "cargo_noir", "mybot.py/", "greedy"), 1, "there is no file or folder 'mybot.py/' (did you mean mybot.py?)"),
-        (("play", "cargo_noir", "cmd:mybot.py", "greedy"), 1, "mybot.py is a file and no program; give it without cmd:, as mybot.py"),
+        (("play", "cargo_noir", "cmd:mybot.py", "greedy"), 1, "mybot.py is a file, not a program; give it without cmd:, as mybot.py"),
         (("play", "--resume", "empty", "mybot.py", "greedy"), 1, "with --record if you name seats, too: --record empty --resume"),
         (("rules", "yunnan", "Y99"), 1, "has no rule 'Y99'"),
     ],

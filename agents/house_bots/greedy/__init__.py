@@ -19,8 +19,8 @@ MAX_TEMPERATURE = 1000
 class GreedyBot(HouseBot):
     """Plays every game with a module here.
 
-    Its `choose(setup, observation, actions)` returns the best row. Beside it, `<game>_rated.py` has `rated_rows`
-    with the same arguments: it returns that row and others that it is compared with, each after its estimate in points.
+    The module's `choose(setup, observation, actions)` returns the best row. Beside the module, `<game>_rated.py` has
+    `rated_rows` with the same arguments: it returns that row and others to compare it with, each after its estimate in points.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class GreedyBot(HouseBot):
             setup: the terms of the match.
             match_id: with the seat, it determines all chance, unless there is a seed.
             seat: the seat.
-            temperature: in points; a row that looks worse than another by a temperature is drawn e times less often. With 0,
+            temperature: in points; a row that looks worse than another by one temperature is drawn e times less often. With 0,
                 the best row is played, without chance.
             seed: determines all chance.
         """
@@ -76,7 +76,7 @@ class GreedyBot(HouseBot):
         return found
 
     def choose(self, decision: HouseDecision) -> Sequence[Action]:
-        """Return actions to be played in order: the best row, or with a temperature a randomly chosen one."""
+        """Return actions to be played in order: the best row or, with a temperature, one drawn at random."""
         arguments = self._setup, decision.observation, decision.actions
         if self._rated_rows is None:
             best: Sequence[Action] = self._choose(*arguments)

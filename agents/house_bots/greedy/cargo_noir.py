@@ -1,6 +1,6 @@
 """A policy for Cargo Noir that values goods, coins and ships in victory points and takes the best sum.
 
-It plans in every position, also in the middle of a set or a stake. Nothing is secret but the order of the bag, which no
+It plans in every position, even in the middle of a set or a stake. Nothing is secret but the order of the bag, which no
 table contains, so it reads the table itself.
 """
 
@@ -43,7 +43,7 @@ class CargoNoirPolicy(RolloutPolicy):
 
 
 def choose(setup: Setup, seen: CargoNoirObservation, actions: Sequence[Action]) -> list[Action]:
-    """Return the actions to play in order, of which the first is legal.
+    """Return the actions to play in order, the first of which is legal.
 
     Args:
         setup: the terms of the match.
@@ -62,7 +62,7 @@ def worths_of(board: CargoNoirBoard) -> Worths:
 
 
 def plan(worths: Worths, table: Table) -> list[Action]:
-    """Return the actions that the seat on turn plays in order, of which the first is legal."""
+    """Return the actions that the seat on turn plays in order, the first of which is legal."""
     phase = table.phase
     if phase is _P1:
         return _resolve_ships(worths, table)
@@ -132,7 +132,7 @@ def ranked_swaps(worth: Worth, goods: list[int], market: list[int]) -> list[tupl
 
 
 def swapped(goods: list[int], give: int, take: int) -> list[int]:
-    """Return goods after one of a kind was given for one of another."""
+    """Return the goods after one of a kind was exchanged for one of another kind."""
     left = goods[:]
     left[give] -= 1
     left[take] += 1
@@ -140,7 +140,7 @@ def swapped(goods: list[int], give: int, take: int) -> list[int]:
 
 
 def _answer_bids(worths: Worths, table: Table) -> list[Action]:
-    """Withdraw ships that would not be sent to the same port again, first because of their coins; raise for the others.
+    """Withdraw ships that would not be sent to the same port again, which frees their coins; then raise for the others.
 
     In the final turn no ship in a port can collect any more, and coins can buy cards (C4.8): all ships withdraw.
     """
@@ -168,7 +168,7 @@ def _answer_bids(worths: Worths, table: Table) -> list[Action]:
 
 
 class Deal(NamedTuple):
-    """The sets to hand in, the cards to buy, and the remaining goods."""
+    """The sets to hand in, the cards to buy, the remaining goods, and the points of all this."""
 
     points: float
     lots: list[Lot]
@@ -177,7 +177,7 @@ class Deal(NamedTuple):
 
 
 def smuggle(deal: Deal) -> list[Action]:
-    """Hand everything in before buying, so that coins pay no more than the shortage (C4.8)."""
+    """Return the actions of a deal: all sets are handed in before buying, so that coins pay only the shortage (C4.8)."""
     row: list[Action] = []
     for lot in deal.lots:
         first = lot.kinds[0]

@@ -54,7 +54,7 @@ def rated_rows(setup: Setup, seen: CargoNoirObservation, actions: Sequence[Actio
 
 
 def rated_trades(worths: Worths, table: Table) -> list[tuple[float, list[Action]]]:
-    """Return a draw and the swaps with their gains, of equal ones the one that greedy prefers."""
+    """Return a draw and the swaps, with their gains; of swaps with the same gain, only the one that greedy prefers."""
     goods, market = table.goods[table.seat], table.market
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
     best, give, take = best_swap(worth, goods, market)

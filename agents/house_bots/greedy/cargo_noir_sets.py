@@ -16,7 +16,7 @@ Goods = tuple[int, ...]
 """The number of tokens of each kind, as in observations."""
 # There are nine kinds, and a wild for each of at most five seats, so no digit overflows.
 Hand = int
-"""A holding, whichever kinds its piles are: decimal digit n counts the piles of n tokens, digit 0 the wilds."""
+"""A holding, whatever the kinds of its piles: decimal digit n counts the piles of n tokens, digit 0 the wilds."""
 
 _WILD = 9
 _TENS = [0, 10]
@@ -124,7 +124,7 @@ class Sets:
     def sales(self, hand: Hand) -> list[Sale]:
         """List possible sales of a hand whose kinds are numbered from the smallest pile on.
 
-        A set is a whole pile, or one of each kind from the smallest piles; it has no wilds, or as many as possible.
+        A set is a whole pile, or one token from each of the smallest piles; it has no wilds, or as many as possible.
         """
         known = self._sales.get(hand)
         if known is None:
@@ -154,8 +154,8 @@ class Sets:
         all wilds go into one set.
 
         Returns:
-            256 times the value, plus 16 times the piles, plus the wilds in the first set of different kinds (0 if there
-            is no such set).
+            256 times the value, plus 16 times the number of piles, plus the number of wilds in the first set of different
+            kinds (0 if there is no such set).
         """
         key = hand * (MAX_DIFFERENT_SETS + 1) + depth
         known = self._best.get(key, -1)
@@ -205,7 +205,7 @@ class Sets:
     def _lots(self, goods: Goods) -> list[Lot]:
         """Return the sets that a sale may contain."""
         kinds, wilds = ascending(goods), goods[_WILD]
-        unlike: dict[int, int] = {}  # piles of a size are alike
+        unlike: dict[int, int] = {}  # piles of the same size are alike
         for kind in kinds:
             unlike[goods[kind]] = kind
         if not kinds and wilds:

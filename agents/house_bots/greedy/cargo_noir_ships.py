@@ -20,21 +20,21 @@ from referee.games.cargo_noir.table import Table
 RIVAL_COIN: Final = 2.0
 """The assumed worth of a coin to a rival, in points."""
 ATTACK: Final = 0.9
-"""The share of an outbid rival's loss that counts as own gain, before division by the number of rivals."""
+"""The share of an outbid rival's loss that counts as a gain, before division by the number of rivals."""
 STAKE_STEPS: Final = (0, 1, 2, 3, 4, 6, 8, 11, 15, 20)
 """The possible stakes, in coins above the lowest legal one."""
 BID_ODDS: Final = -1.4
-"""Logarithm of the odds that a rival outbids a stake, before the next four terms."""
+"""The logarithm of the odds that a rival outbids a stake, before the next four terms."""
 BID_GAIN: Final = 0.17
-"""Added for each point that the rival would gain from the port's goods."""
+"""The addition for each point that the rival would gain from the port's goods."""
 BID_SLACK: Final = 0.3
-"""Added for each coin that the rival has beyond the stake, for at most MAX_SLACK coins."""
+"""The addition for each coin that the rival has beyond the stake, for at most MAX_SLACK coins."""
 MAX_SLACK: Final = 6
 """The maximum number of coins beyond a stake that count."""
 BID_STAKE: Final = 0.23
-"""Subtracted for each coin of the stake."""
+"""The subtraction for each coin of the stake."""
 BID_RIVALS: Final = 0.55
-"""Subtracted for each rival: the more rivals, the less likely each of them is to bid."""
+"""The subtraction for each rival: the more rivals, the less likely each of them is to bid."""
 
 _CASINO: Final = 0
 _BLACK_MARKET: Final = 1
@@ -101,7 +101,7 @@ class Fleet(NamedTuple):
 
 
 class PortPlan:
-    """A port, the rivals' interest in it, and the chance that a stake stays."""
+    """A port, the rivals' interest in it, and the chance that a stake is not outbid."""
 
     def __init__(self, worths: Worths, table: Table, seat: Seat, port: int) -> None:
         row, goods = table.stacks[port], table.port_goods[port]
@@ -150,8 +150,8 @@ def plan_ships(
     Args:
         worths: the values of goods, coins and cards.
         table: the position.
-        goods: the seat's goods by then.
-        coins: the coins in its safe by then.
+        goods: the seat's goods when it sends the ships.
+        coins: the coins in its safe at that time.
         ships: the number of ships to send.
         ports: the possible ports.
         bought: the number of these ships that are still to be bought.
@@ -249,7 +249,7 @@ class Denial(NamedTuple):
 def denials(worths: Worths, table: Table) -> list[Denial]:
     """Return the possible denials to rivals who play later in the final turn and may end ahead, the best first.
 
-    Assume that everybody hands in all goods that they have or collect, and spends all coins (C4.8).
+    Everybody is assumed to hand in all goods that they have or collect, and to spend all coins (C4.8).
     """
     if table.setup.options["final_phase3"] == "skip":
         return []

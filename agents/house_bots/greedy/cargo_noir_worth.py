@@ -41,7 +41,7 @@ SPARE_COIN: Final = 1.1
 LAST_COIN: Final = 0.65
 """Points for a coin that can only cover a shortage in the final turn (C4.8)."""
 MAX_CREDIT: Final = 500
-"""The maximum credit that is spent well. A bound that keeps decisions fast on any board, like the next one."""
+"""The maximum credit for which the best purchases are found: like the next one, a bound that keeps decisions fast."""
 MAX_COPIES: Final = 6
 """The maximum number of copies of one card bought in one turn."""
 
@@ -56,7 +56,7 @@ class Worth:
             board: the printed numbers.
             sets: the values of sets.
             turns: the number of turns after the next phase 2.
-            storage: the goods that the seat may keep.
+            storage: the number of goods that the seat may keep.
             may_buy_ship: whether the seat may still buy a ship.
         """
         self._sets = sets
@@ -123,7 +123,7 @@ class Worth:
         return worth + others
 
     def _grown(self, count: int, growth: float, row: tuple[int, ...]) -> float:
-        """Return the addition of tokens to a set that grows by `growth` other tokens."""
+        """Return the value that `count` tokens add to a set that grows by `growth` other tokens."""
         return _between(count + growth, row) - _between(growth, row)
 
 
@@ -131,7 +131,7 @@ _MAX_REMEMBERED: Final = 1 << 16
 
 
 def _between(size: float, row: tuple[int, ...]) -> float:
-    """Interpolate the worth of a set of this size; each token beyond half of the largest set adds an average share of it."""
+    """Interpolate the worth of a set of this size; each token beyond half of the largest set adds an average share of its worth."""
     half = (len(row) - 1) / 2
     inner = min(size, half)
     low = int(inner)
@@ -140,7 +140,7 @@ def _between(size: float, row: tuple[int, ...]) -> float:
 
 
 def stored(hand: Hand, storage: int) -> tuple[list[int], int]:
-    """Return the goods that remain when phase 2 ends (C4.9): wilds first, then the largest piles; piles, largest first."""
+    """Return the piles, largest first, and the wilds that remain when phase 2 ends (C4.9): wilds first, then large piles."""
     wilds = min(hand % 10, storage)
     room = storage - wilds
     piles: list[int] = []
@@ -228,7 +228,7 @@ class Worths:
         return known
 
     def _offers(self, copies: list[int], turns: int) -> list[tuple[int, int, float]]:
-        """Return card, cost and worth of every copy for sale."""
+        """Return the card, the cost and the worth of every copy for sale."""
         board = self.board
         found: list[tuple[int, int, float]] = []
         for card in range(len(copies)):

@@ -28,7 +28,7 @@ LEAD, RETAINED = 4, 1  # the lead at which cards are scrapped, and the number of
 
 
 class Trail:
-    """A card of a sequence."""
+    """A card of a sequence, linked to the cards before it."""
 
     def __init__(self, before: Trail | None, place: int, mode: Mode, row: Row) -> None:
         self.before = before
@@ -68,7 +68,7 @@ def search(
     mayor: bool = False,
     slotted: int = 0,
 ) -> list[Node]:
-    """Return the ends of good sequences of `length` cards, and of one more if the seat can pay the mayor's slot.
+    """Return the ends of good sequences of `length` cards, and of one card more if the seat can pay for the mayor's slot.
 
     The best is first. The first `slotted` cards of the list lie in slots: using them out of order has its price.
     """
@@ -153,7 +153,7 @@ def steps_to(node: Node) -> list[Trail]:
 
 
 def choose(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action]) -> list[Action]:
-    """Return the actions to play in order, of which the first is legal.
+    """Return the actions to play in order, the first of which is legal.
 
     Args:
         setup: the terms of the match.
@@ -171,9 +171,9 @@ def view_of(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action]
 
 
 def decide(view: View) -> list[Action]:
-    """Return the actions to play in order, of which the first is legal."""
+    """Return the actions to play in order, the first of which is legal."""
     row = _DECISIONS.get(view.phase, go_on)(view)
-    # The first action is good enough if nothing is better, or in the middle of an unplanned sequence.
+    # The first action is good enough if no better one is found, or in the middle of an unplanned sequence.
     return row if row and row[0] in view.actions else [view.actions[0]]
 
 
@@ -202,7 +202,7 @@ def with_choice(view: View, action: Action) -> Table:
 
 
 def make_plan(view: View) -> list[Action]:
-    """Return the cards of the best sequence in order; one more than the slots is for the mayor's slot."""
+    """Return the cards of the best sequence in order; a card beyond the number of slots is for the mayor's slot."""
     return plans(view, WIDTH)[0]
 
 
@@ -222,7 +222,7 @@ def rated_plans(view: View, width: int, check: Check = unchecked) -> list[tuple[
 
 
 def planned(order: list[Card], length: int) -> list[Action]:
-    """Return the row that plans cards in their order of use; with more than `length`, the last one is the mayor's."""
+    """Return the row that plans cards in their order of use; of more than `length` cards, the last one is for the mayor's slot."""
     row: list[Action] = [act.MAYORS[order.pop()]] if len(order) > length else []
     return [*row, *[act.PLACES[card] for card in order], act.COMMIT]
 
@@ -253,13 +253,13 @@ def rated_uses(view: View, width: int, check: Check = unchecked) -> list[tuple[f
 
 
 def used(place: int, mode: Mode, row: Row, slotted: int) -> list[Action]:
-    """Return the row that uses the card at a place of the list, the mayor's behind the `slotted` ones."""
+    """Return the row that uses the card at a position of the list, in which the mayor's card follows `slotted` others."""
     sales = [action for action in row if isinstance(action, act.Sell)]
     return [*sales, act.USES[place + 1][mode] if place < slotted else act.MAYOR_USES[mode], *row[len(sales) :]]
 
 
 def go_on(view: View) -> list[Action]:
-    """Continue an action already under way: end it if it had an effect, else choose the best continuation.
+    """Continue an action already under way: end it if it has had an effect, else choose the best continuation.
 
     There may be no promising continuation, for example without the pesos for a step; then each legal action is rated.
     """
@@ -272,7 +272,7 @@ def go_on(view: View) -> list[Action]:
 
 
 def scrap(view: View) -> list[Action]:
-    """Scrap the least valuable card if that ends the match while leading, or brings its end near with a safe lead; else pass."""
+    """Scrap the least valuable card if that ends the match in the lead, or brings its end nearer with a safe lead; else pass."""
     table, seat, board = view.table, view.seat, view.board
     vp, final = table.vp[seat], scoring.final(table, seat)[0]
     owned = sorted(table.owned[seat], key=lambda card: (use_worth(view, card), -board.cards[card].vp))

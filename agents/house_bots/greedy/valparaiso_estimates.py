@@ -17,7 +17,7 @@ EFFECTS: Final = {
 }  # fmt: skip
 """The worth of each action of an achievement card."""
 GOODS: Final = (0.0, 0.28, 0.55, 0.8, 0.98, 1.12, 1.22, 1.28)
-"""The worth of goods of a kind in the warehouse, by number, besides their worth at the end."""
+"""The worth of goods of one kind in the warehouse, by quantity, in addition to their worth at the end."""
 NAMES: Final = (
     "pace", "full", "peso", "pesos", "goods", "held", "one_good", "one_peso", "card", "soon", "next", "last",
     "merchant", "station", "customs", "residence", "slot", "home", "site", "stand", "used", "uses", "contest", "win",
@@ -29,16 +29,16 @@ _MEASURED: Final = {
     "next": 0.85, "merchant": 0.9, "station": 1.3, "residence": 0.75, "slot": 1.1, "track": 1.15, "printed": 1.1,
 }  # fmt: skip
 """Factors of the numbers, moved by hand in the directions that `python -m bench.values_valparaiso` found in 2,755 matches
-at two seats. What is not named is 1."""
+at two seats. A factor that is not named is 1."""
 FACTORS: Final = {2: _MEASURED, 3: _MEASURED}
-"""The factors by the number of seats; at a number that is not here, all are 1."""
+"""The factors by the number of seats; for a number that is not listed, all are 1."""
 
 
 class Estimates:
-    """The numbers, and the worth of tiles that follows from them."""
+    """The estimates, and the worth of tiles that follows from them."""
 
     def __init__(self, factors: Sequence[float] = ()) -> None:
-        """Take the tuned numbers.
+        """Multiply the tuned numbers by their factors.
 
         Args:
             factors: a factor for each number, in the order of `NAMES`; empty for none.
@@ -46,27 +46,29 @@ class Estimates:
         by = factors or [1.0] * len(NAMES)
         self.pace = 2.6 * by[0]  # points on the track that a seat is assumed to gain in a round
         self.full = 3.0 * by[1]  # number of remaining rounds that gives convertible things their full worth
-        self.peso = 0.035 * by[2]  # worth of a peso besides its worth at the end ...
+        self.peso = 0.035 * by[2]  # worth of a peso in addition to its worth at the end ...
         self.pesos = round(30 * by[3])  # ... for at most this number of pesos
         self.goods = [points * by[4] for points in GOODS]
         self.held = 0.2 * by[5]  # the same for a good in the hold
         self.one_good = 0.4 * by[6]  # worth of a good gained or paid later
         self.one_peso = 0.08 * by[7]  # the same for a peso
-        self.card = 0.4 * by[8]  # general worth of the use of a card
+        self.card = 0.4 * by[8]  # general worth of using a card
         self.soon = 0.9 * by[9]  # share of a gain later in this round
         self.next = 0.6 * by[10]  # share of a gain in the next round
         self.last = 0.3 * by[11]  # minimum share of the worth of money and goods while cards can be used
-        self.merchant = 0.3 * by[12]  # worth in a round of a merchant
-        self.station = 0.3 * by[13]  # the same for houses, besides revenue
+        self.merchant = 0.3 * by[12]  # worth of a merchant in a round
+        self.station = 0.3 * by[13]  # the same for houses, in addition to revenue
         self.customs = 0.1 * by[14]
         self.residence = 0.15 * by[15]
-        self.slot = 0.4 * by[16]  # worth in a round of a further slot
+        self.slot = 0.4 * by[16]  # worth of a further slot in a round
         self.home = 0.25 * by[17]  # worth of having the ship in the harbour
         self.site = 0.7 * by[18]  # worth of a building space, per point
-        self.stand = 0.3 * by[19]  # worth of a merchant in a market at the start of a round, besides its tile's effect
+        self.stand = (
+            0.3 * by[19]
+        )  # worth of a merchant in a market at the start of a round, in addition to its tile's effect
         self.used = 0.6 * by[20]  # share of an achievement card's worth in each round
         self.uses = 4.0 * by[21]  # the maximum number of these rounds
-        self.contest = 0.06 * by[22]  # cost of later trade, for each card before it, and each rival merchant there
+        self.contest = 0.06 * by[22]  # cost of later trade, for each card before it and each rival merchant there
         self.win = 8.0 * by[23]  # worth of ending the match in the lead
         self.track = 1.0 * by[24]  # worth of a point on the track
         self.printed = 1.0 * by[25]  # worth of a point on an achievement card

@@ -55,7 +55,7 @@ class View:
         """Prepare a decision.
 
         Args:
-            table: the table, which becomes the view's: a turn of the seat, without anything that it may not know.
+            table: the table; the view changes it to a turn of the seat, without anything that the seat may not know.
             seat: the seat to act.
             actions: its legal actions.
             loads: the number of ways to load the ship that are tried.
@@ -395,8 +395,7 @@ _OUTCOMES: dict[Phase, Callable[[View, Table], list[Variant]]] = {
 }
 
 
-# --- the worth of a state
-# -----------------------------------------------------------------------------------------------
+# --- the worth of a state --------------------------------------------------------------------------------------------
 
 
 def use_worth(view: View, card: int) -> float:
@@ -433,7 +432,7 @@ def cargo(view: View, table: Table, hold: list[int]) -> float:
 
 
 def stay(view: View, table: Table) -> list[int]:
-    """Return the merchants' places after the round: one may stay in a village without shelter, all with one (V6.5)."""
+    """Return the merchants at each location after the round: all may stay in villages with a shelter, and one in another (V6.5)."""
     merchants, houses = table.merchants[view.seat], view.houses(table)
     key = (*merchants, *houses, *[column[0] for column in table.markets], *table.warehouse[view.seat])
     if key not in view.stays:

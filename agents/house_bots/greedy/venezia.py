@@ -1,7 +1,7 @@
 """A policy for Venezia: weighs the majorities that pigeons, cards and births may win against the likely play of rivals.
 
-Every place has an outlook: for each rival, the likely numbers of arriving pigeons. The worth of an own pigeon there
-follows from it; plans, cards and reinforcements take the best sum.
+Every place has an outlook: for each rival, the likely numbers of arriving pigeons. The worth of the seat's own pigeons
+there follows from it; plans, cards and reinforcements take the best sum.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from referee.games.venezia.observing import restore
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.table import Plan, Table
 
-CROWDED = 0.93  # births to each further pigeon on the Piazza, as a share of the one before: they share the tourists
+CROWDED = (
+    0.93  # births to each further pigeon on the Piazza, as a share of those to the one before: they share the tourists
+)
 LATE_BIRTH = 0.2  # worth of a pigeon born in the last round, which can only reinforce the home
-OWN_NEST = 0.5  # share of the expected newborn that a plan assumes for own reinforcements
+OWN_NEST = 0.5  # share of the expected newborn that a plan assumes to reinforce the seat's home
 OWN_WAY = 0.15  # worth of a step along an order of places that differs by seat, so that equal bots do not meet
 
 _PLACES = len(Place)
@@ -44,7 +46,7 @@ CARD_PHASES = {
 
 
 def choose(setup: Setup, seen: VeneziaObservation, actions: Sequence[Action]) -> Sequence[Action]:
-    """Return the actions to play in order, of which the first is legal.
+    """Return the actions to play in order, the first of which is legal.
 
     Args:
         setup: the terms of the match.
@@ -108,14 +110,14 @@ def make_plan(view: View, likings: Sequence[float] = ()) -> list[Action]:
 
     Args:
         view: the data for the decision.
-        likings: additional points for pigeons in each place, to plan otherwise.
+        likings: additional points for pigeons in each place, which lead to other plans.
     """
     _, pigeons, placed = best_piles(view, view.table.plans[view.seat], likings)
     return row_of_plan(view, pigeons, placed, None)
 
 
 def has_card(view: View, plan: Plan) -> bool:
-    """Return whether the seat is still to plan an action card."""
+    """Return whether the seat still has to plan an action card."""
     return plan.step <= Step.ACTION and view.table.round > 1 and bool(view.table.hand(view.seat))
 
 
@@ -173,7 +175,7 @@ def _counts(plan: Plan, places: Sequence[Place], pigeons: Sequence[int], feint: 
 
 
 def best_piles(view: View, plan: Plan, likings: Sequence[float]) -> tuple[float, list[int], int]:
-    """Return the best pigeons for each place, and for the Piazza, given what a plan has laid already; before them, their gain."""
+    """Return the best gain, and the pigeons for each place and for the Piazza; piles that the plan has laid already stay."""
     table, seat, cards = view.table, view.seat, view.board.district_cards
     laid = [0] * _PLACES
     for index in range(1, len(plan.counts)):
@@ -212,7 +214,7 @@ def piazza_row(view: View, plan: Plan) -> Row:
         value += view.reserve_value(passed)
     value += LATE_BIRTH
     supply, gain = float(table.supply[seat]), 0.0
-    # Pigeons that are there already take theirs from the supply first.
+    # Pigeons that are already there take their newborn from the supply first.
     supply -= min(supply, BORN * there * rounds)
     row = Row(0, 0.0)
     for more in range(min(table.reserve[seat], view.board.piazza_limit - there)):

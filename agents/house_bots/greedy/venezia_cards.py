@@ -1,4 +1,4 @@
-"""The action cards of Venezia (RULES.md, Z7, Z8), for the policy `greedy`: which to plan, and how to use each."""
+"""The action cards of Venezia (RULES.md, Z7, Z8), for the policy `greedy`: the choice of one to plan, and the use of each."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
 def rated_cards(view: View, laid: Sequence[int], spare: int) -> list[tuple[float, ActionCard]]:
     """Return the promise of each card in hand with such a plan, after that of NONE: the gain that a card must have.
 
-    A rival with fewer points may take the card, one with equal points may cancel it (Z7.1).
+    A rival with fewer points may take the card, and a rival with equal points may cancel it (Z7.1).
     """
     table, looks = view.table, view.outlooks_with(laid)
     hand = table.hand(view.seat)
@@ -111,7 +111,7 @@ def rated_uses(view: View, card: ActionCard) -> list[tuple[float, list[Action]]]
 
 
 def best_use(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int, use: Use) -> Use:
-    """Offer the uses of a card that needs one choice; without any, the gain is that of no action at all."""
+    """Offer the uses of a card that needs one choice; if there are none, `use` stays as it is."""
     if card is FAM:
         _rate_families(view, looks, use)
     elif card is UEB:
@@ -169,7 +169,7 @@ def feud_places(view: View) -> Sequence[Place]:
 
 
 def feud_gain(look: Outlook) -> tuple[float, Seat]:
-    """Return the gain of removing the best rival pigeon in a place, and its seat; the own seat if there is no gain."""
+    """Return the gain of removing the best rival pigeon in a place, and its seat; this seat if there is no gain."""
     most, best, now = 0.0, look.seat, look.worth()
     for seat in range(len(look.counts)):
         if seat != look.seat and look.counts[seat]:
@@ -209,7 +209,7 @@ def poison_pigeons(view: View, values: list[float]) -> list[Action]:
 
 
 def grey_rows(view: View, looks: Sequence[Outlook]) -> list[Row]:
-    """Return the gains of further greys in each place, counting those there as own."""
+    """Return the gains of further greys in each place, counting those already there as the seat's own."""
     rows: list[Row] = []
     for place in feud_places(view):
         look = looks[place]
@@ -235,7 +235,7 @@ def send_greys(view: View) -> list[Action]:
 
 
 def _move_gain(view: View, looks: Sequence[Outlook], action: Action) -> float:
-    """Return the gain of moving a grey; no other action has any."""
+    """Return the gain of moving a grey; 0 for any other action."""
     if not isinstance(action, act.GreyMove):
         return 0.0
     start, end, seat = looks[action.start], looks[action.end], view.seat

@@ -20,10 +20,10 @@ BORN = 1.7  # births to one pigeon on an empty Piazza in a round
 RECOVERY = 0.7  # worth of San Giorgio Maggiore if it can bring a card back
 LAID = 0.7  # share of its reserve that a rival lays on districts
 LAID_LAST = 0.85  # the same in the last round
-SPREAD = (0.4, 1.0, 1.8)  # sizes of a rival's pile, in terms of the mean, that are assumed to be equally likely
-LURE = 2.0  # how much more likely a rival is to lay pigeons where it can score most: in another seat's home
+SPREAD = (0.4, 1.0, 1.8)  # sizes of a rival's pile, relative to the mean, that are assumed to be equally likely
+LURE = 2.0  # factor of the chance that a rival lays pigeons where it can score most: in another seat's home
 LURE_OF_THREE = 2.8  # the same with three seats
-SGM_LURE = 0.3  # its probability for San Giorgio Maggiore, relative to a district
+SGM_LURE = 0.3  # the chance of San Giorgio Maggiore, relative to a district
 REINFORCED = 0.6  # the chance that a rival sends its newborn home
 POINTS_A_ROUND = 11  # gain of the leading seat in a round; determines the length of an open match
 
@@ -35,11 +35,11 @@ class Outlook:
     """The prospects of a place, and the worth of its majority.
 
     Attributes:
-        counts: the pigeons there now, by seat; own ones include planned ones.
+        counts: the pigeons there now, by seat; those of `seat` include planned ones.
         sizes: the possible additions by each seat.
         parts: their probabilities.
         points: the worth of the majority for each seat; negative for rivals.
-        seat: the own seat.
+        seat: the seat that decides.
     """
 
     def __init__(
@@ -96,11 +96,11 @@ class Outlook:
         return found
 
     def gains(self, most: int, liking: float = 0.0) -> Row:
-        """Return the gains of further own pigeons: each useful number up to `most`, where a rival is reached or passed.
+        """Return the gains of further pigeons of the seat: each useful number up to `most`, which reaches or passes a rival.
 
         Args:
             most: the largest number.
-            liking: the worth of any pigeons at all.
+            liking: the additional points for any pigeons at all.
         """
         ends: set[int] = set()
         for seat in range(len(self.counts)):
@@ -122,13 +122,13 @@ class Row:
         self.gains_of = [gain]
 
     def add(self, count: int, gain: float) -> None:
-        """Add a larger number."""
+        """Add a larger number of pigeons."""
         self.counts.append(count)
         self.gains_of.append(gain)
 
 
 class View:
-    """The data for a decision: a table, of which only what the seat may know is read."""
+    """The data for a decision: a table, of which only the parts that the seat may know are read."""
 
     def __init__(self, table: Table, seat: Seat) -> None:
         self.table = table
@@ -152,7 +152,7 @@ class View:
         return min(self.table.supply[seat], round(BORN * self.table.on_piazza(seat)))
 
     def outlooks(self) -> list[Outlook]:
-        """Return the outlook of every place, with the own pigeons on the district cards."""
+        """Return the outlook of every place, with the seat's pigeons on the district cards."""
         mine, slots = [0] * _PLACES, self.table.plans[self.seat].slots
         piles = self.table.piles[self.seat]
         for slot in range(min(len(slots), len(piles))):
@@ -160,7 +160,7 @@ class View:
         return self.outlooks_with(mine)
 
     def outlooks_with(self, mine: Sequence[int]) -> list[Outlook]:
-        """Return the outlook of every place with own pigeons to come."""
+        """Return the outlook of every place, with the seat's pigeons to come (`mine`)."""
         if not self._additions:
             self._additions = [Additions(self, seat) for seat in range(self.seats)]
             self._points = [self._points_in(place) for place in range(_PLACES)]
@@ -193,7 +193,7 @@ class View:
 
 
 class Additions:
-    """A seat's possible additions to each place in this round, and their probabilities; none for the own seat."""
+    """A seat's possible additions to each place in this round, and their probabilities; nothing for the seat that decides."""
 
     def __init__(self, view: View, seat: Seat) -> None:
         self.sizes: list[list[int]] = []
@@ -237,7 +237,7 @@ class Additions:
 
 
 def _pile_sizes(view: View, seat: Seat) -> tuple[list[int], float]:
-    """Return the possible sizes of a rival's pile in a place, and how many piles have each."""
+    """Return the possible sizes of a rival's pile in a place, and the expected number of piles of each size."""
     table, cards = view.table, view.board.district_cards
     if view.planning:
         mean = table.reserve[seat] * (LAID if view.left else LAID_LAST) / cards
@@ -270,7 +270,7 @@ class Shares:
         self._before: list[list[int]] = []
 
     def add(self, row: Row, price: float, cost: int) -> None:
-        """Lay pigeons on one more card as well, which counts as `cost` cards if it gets any."""
+        """Add one more card, which counts as `cost` cards if pigeons are laid on it."""
         counts, nets = _useful(row, price)
         # Of all ways to the same cards and pigeons, only the best stays.
         place_of = [-1] * ((self.cards + 1) * (self.pigeons + 1))
@@ -298,7 +298,7 @@ class Shares:
         self._before.append(before)
 
     def best(self) -> tuple[float, list[int]]:
-        """Return the best gain, and the pigeons on each card; among equals, the one with most on the first cards."""
+        """Return the best gain, and the pigeons on each card; among equal ways, the one with most pigeons on the first cards."""
         most, found = -math.inf, [0]
         for index in range(len(self.totals)):
             if self.totals[index] > most:

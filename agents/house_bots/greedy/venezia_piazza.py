@@ -17,7 +17,7 @@ RISK = 0.6  # cost of standing where a rival may capture
 CENTRE = 0.03  # worth of each square near a pigeon, for later rounds
 
 _SQUARES: Final = len(Square)
-_LEAST: Final = 1e-6  # a smaller gain is none
+_LEAST: Final = 1e-6  # a smaller gain counts as none
 
 
 class Ground:
@@ -68,7 +68,7 @@ def _ground(view: View) -> Ground:
 
 
 def is_threatened(ground: Ground, owner: list[int], seat: Seat, square: int) -> bool:
-    """Return whether a rival next to a square may capture there: the opposite square is free, or another rival's."""
+    """Return whether a rival next to a square may capture there: the opposite square is free, or has another rival's pigeon."""
     for one, two in ground.axes[square]:
         first, second = owner[one], owner[two]
         if first != seat and second != seat and (first != NONE or second != NONE):
@@ -113,7 +113,7 @@ def _cover(ground: Ground, square: int, covered: list[bool], fresh: list[int]) -
 
 
 class Mover:
-    """The moves of a seat, planned one pigeon after the other."""
+    """The moves of a seat, planned one pigeon at a time."""
 
     def __init__(self, view: View) -> None:
         table, self._seat = view.table, view.seat
@@ -136,7 +136,7 @@ class Mover:
         self._parents: list[int] = []
 
     def plan(self, unmoved: set[int]) -> list[Action]:
-        """Move the pigeon with the largest gain, one after the other; then end the moves."""
+        """Move one pigeon at a time, always the one with the largest gain; then end the moves."""
         plan: list[Action] = []
         while True:
             self._best, self._end = _LEAST, NONE
@@ -154,7 +154,7 @@ class Mover:
         return [act.STOP] if self._end == NONE else self._way()
 
     def _try(self, start: int) -> None:
-        """Find the best end for a pigeon, and note it if it is better than the best so far."""
+        """Find the best end for a pigeon, and store it if it is better than the best so far."""
         now, here = self._captured(), self._standing(start)
         parents = [NONE] * _SQUARES
         for end in self._ends(start, parents):
@@ -172,7 +172,7 @@ class Mover:
                 self._best, self._start, self._end, self._parents = gain, start, end, parents
 
     def _ends(self, start: int, parents: list[int]) -> list[int]:
-        """Return the squares that a pigeon can move to: by walking, then by jumping; note where each jump begins."""
+        """Return the squares that a pigeon can move to: by walking, then by jumping; store the start of each jump in `parents`."""
         owner, danger = self._owner, self._danger
         found: list[int] = []
         if self._walks:
@@ -186,7 +186,7 @@ class Mover:
         return found + [end for end in been[1:] if not (self._walks and end in self._grid.neighbours[start])]
 
     def _can_jump(self, start: int, over: int, end: int) -> bool:
-        """Return whether a pigeon that began on a square can jump."""
+        """Return whether a pigeon that began its move at `start` can jump."""
         if self._owner[end] != NONE or self._danger[end] or end in self._chain:
             return False
         if self._danger[over] and not self._over_danger:
@@ -202,7 +202,7 @@ class Mover:
             squares.append(self._parents[squares[-1]])
         squares.reverse()
         way: list[Action] = [act.jump(squares[at], squares[at + 1]) for at in range(len(squares) - 1)]
-        # With a further jump in reach, the chain does not end by itself (Z5.4).
+        # If a further jump is possible, the chain does not end by itself (Z5.4).
         for over, further in self._grid.jumps[end]:
             if further not in squares and self._can_jump(start, over, further):
                 return [*way, act.STOP]
@@ -217,7 +217,7 @@ class Mover:
         return self._values[square] - (RISK if risky else 0.0)
 
     def _captured(self) -> int:
-        """Return the number of rivals' pigeons between own ones."""
+        """Return the number of rivals' pigeons between two of the seat's own."""
         count, owner, seat = 0, self._owner, self._seat
         for rival in self._rivals:
             for one, two in self._ground.axes[rival]:

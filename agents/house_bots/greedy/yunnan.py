@@ -30,30 +30,30 @@ from referee.games.yunnan.table import NOBODY, Table
 PRICE: Final = 8
 """The assumed cost of a progress in the next auction."""
 MAX_BIDS: Final = 2
-"""The number of bids in the next auction for which it keeps money: keeping more loses the race to the final points."""
+"""The maximum number of bids in the next auction to keep money for: keeping more loses the race to the final points."""
 BANK_SHARE: Final = 0.5
 """The assumed further bids of rivals who have not passed, as a share of their money."""
 MAX_RIVAL_BIDS: Final = 15
-"""The assumed maximum of those bids for each rival."""
+"""The assumed maximum of those bids for each rival, in Yuan."""
 SISTER: Final = 5.0
 """Points for a bid that the other colour of the same seat outbids."""
 
 
 _STEPS: Final = 1 << 16
-"""The steps of an error of a gain."""
+"""The number of possible errors of a gain."""
 
 
 class GreedyPolicy(RolloutPolicy):
     """Plays for every seat, from any position; nothing in this game is hidden."""
 
     def __init__(self, setup: Setup, doubt: float = 0.0) -> None:
-        """Play in matches of a setup.
+        """Prepare for matches with a setup.
 
         Args:
             setup: the terms of the match.
             doubt: the largest error in a colour's estimate of a building, in points; without it, no chance is drawn. A
                 rollout draws once, and each turn, colour and building has its own error. So rollouts with the same chance
-                differ only by what was played.
+                differ only in the actions played.
         """
         self._ways = ways_of(cast("YunnanBoard", setup.board).bridge_sites)
         self._doubt = doubt
@@ -82,7 +82,7 @@ class GreedyPolicy(RolloutPolicy):
 
 
 def choose(setup: Setup, seen: Observation, actions: Sequence[Action]) -> Sequence[Action]:
-    """Return the actions to play in order, of which the first is legal.
+    """Return the actions to play in order, the first of which is legal.
 
     Args:
         setup: the terms of the match.
@@ -114,7 +114,7 @@ def row_in(table: Table, ways: Ways) -> list[Action]:
 
 
 class Gain:
-    """The points that a bid gains."""
+    """A bid, and the points that it gains."""
 
     def __init__(self, building: int, space: int, points: float) -> None:
         self.building = building
@@ -140,7 +140,7 @@ def place_merchant(view: View, doubts: Sequence[float] = ()) -> Action:
 
 
 def without_bid(view: View) -> Action:
-    """Return the market from the reserve; without a Merchant there, a pass."""
+    """Return the action that sends a Merchant from the reserve to the market; a pass if the reserve is empty."""
     return act.MARKETS[Place.RESERVE] if view.table.reserve[view.colour] else act.PASS
 
 
@@ -163,7 +163,7 @@ class Auction:
         """The free space of the bank."""
         self.bank = NONE
         """The points that the bank gains beyond all bids that it excludes; NONE if it is closed."""
-        # With bids of its own it stays away: the bank takes all its Merchants out of the buildings (Y2.6).
+        # A colour with bids of its own stays away: the bank takes all its Merchants out of the buildings (Y2.6).
         if not view.committed[view.colour] and NOBODY in table.bank:
             self.space = table.bank.index(NOBODY)
             payment = view.board.bank_payment(expected_total(view))[self.space]
@@ -276,7 +276,7 @@ def yard(view: View) -> list[tuple[Action, float]]:
 
 
 def convert(view: View) -> Action:
-    """Convert the money, except for the need of a possible next auction."""
+    """Convert the income, except for the money that a possible next auction needs."""
     table, board, mine, income = view.table, view.board, view.seat, view.table.income[view.colour]
     two = table.setup.seats == 2
     end = board.end_vp[two]

@@ -1,7 +1,7 @@
 """The worth of a colour's journeys (Y5): of all ways to distribute its Merchants with its border passes, the best.
 
-Counts by province are packed into an integer, four bits each, from Pu'er on. So a plan is an addition, and what is
-known of plans can be looked up: the search plays many thousands a second.
+Counts by province are packed into an integer, four bits each, from Pu'er on. So a plan is made by
+additions, and known results can be looked up: the search makes many thousands of plans a second.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from referee.games.yunnan.names import Province
 from referee.games.yunnan.routes import routes_of
 
 BITS: Final = 4
-"""The bits of a count; no board has more than 10 Merchants of a colour."""
+"""The number of bits of a count; no board has more than 10 Merchants of a colour."""
 MOST: Final = (1 << BITS) - 1
 """The highest count."""
 MANY: Final = 6
 """The number of provinces."""
 NONE: Final = -1e9
-"""Less than any plan is worth, in points."""
+"""A number of points below the worth of any plan."""
 _MAX_SPREADS: Final = 1 << 14
 
 Sites = tuple[tuple[Province, Province], ...]
@@ -68,7 +68,7 @@ class Own:
         return Own(self.unmoved, self.fixed, self.posts, self.bridges, self.horse, self.passes)
 
     def with_merchant(self, province: int, by: int) -> Own:
-        """Return the colour with more Merchants in a province."""
+        """Return the colour with `by` more Merchants in a province."""
         other = self.copy()
         other.unmoved += by * one(province)
         return other
@@ -111,7 +111,7 @@ class Scale:
 
 
 class Ways:
-    """The ways over a map with these bridge sites. Use `ways_of`: it makes each map once."""
+    """The ways over a map with these bridge sites. Use `ways_of`: it makes the ways of each map once."""
 
     def __init__(self, sites: Sites) -> None:
         routes = routes_of(sites)
@@ -131,7 +131,7 @@ class Ways:
         return self._rated(own, scale)[0]
 
     def best_spread(self, own: Own, scale: Scale) -> int:
-        """Return the Merchants that can make a journey by province, in the best plan, packed."""
+        """Return the Merchants that can make a journey, packed by their provinces in the best plan."""
         return self._rated(own, scale)[1]
 
     def _rated(self, own: Own, scale: Scale) -> tuple[float, int]:

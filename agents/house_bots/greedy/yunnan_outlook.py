@@ -14,7 +14,7 @@ from referee.games.yunnan.table import NOBODY, Table
 # "turns" are the expected turns after this one.
 
 STAYING: Final = 0.5
-"""The present worth of a Merchant's place outside Pu'er in a later turn; it may be displaced or recalled."""
+"""The present worth of a Merchant's place outside Pu'er in a later turn; the Merchant may be displaced or recalled."""
 STAYING_TURNS: Final = 2.8
 """The maximum number of turns for which that counts."""
 POST_STAYING: Final = 0.7
@@ -22,11 +22,11 @@ POST_STAYING: Final = 0.7
 GIFT: Final = 2.7
 """Points for a gift within reach; rivals who travel later may take it first."""
 LATER: Final = (4.4, 1.1, 4.1, 2.8, 0.9)
-"""Points from a progress in each later turn, besides its present gain, by building."""
+"""Points from a progress in each later turn, in addition to its present gain, by building."""
 LAST_YUAN: Final = 1 / 3
 """Points for a Yuan that no later auction can spend (section 6)."""
 EARNED: Final = 0.4
-"""The assumed share of an income that a seat converts into points; a low one favours investment for longer."""
+"""The assumed share of an income that a seat converts into points; a low share favours investment for longer."""
 GROWTH: Final = 3.7
 """The growth of a colour's income per turn."""
 GIFTS_IN_TURN: Final = 3.0
@@ -94,7 +94,7 @@ def _rough_income(table: Table, colour: int) -> int:
 
 
 def scale_of(view: View, influence: int, turns: float) -> Scale:
-    """Return the worth of Merchants and Posts for a colour with this influence and these turns to come."""
+    """Return the worth of Merchants and Posts for a colour with this influence and this number of turns to come."""
     board = view.board
     stays, home = STAYING * min(turns, STAYING_TURNS), board.merchant_value[Province.PUE]
     merchants: list[float] = []
@@ -172,7 +172,7 @@ class Prospect:
         return self.view.ways.best(own, self.scale)
 
     def without_merchant(self, place: int) -> Prospect:
-        """Return the prospect of the colour after it has placed a Merchant from there in a building."""
+        """Return the prospect of the colour after it has placed a Merchant from a place in a building."""
         return Prospect(self.view, self.own.with_merchant(place, -1), self.influence, self.turns)
 
     def worth(self, building: int) -> float:
@@ -235,5 +235,5 @@ def teahouse_site(view: View, horse: int) -> int:
 
 
 def yuan(turns: float) -> float:
-    """Return the worth of a Yuan in points: in a later auction it saves one of income, which can be converted."""
+    """Return the worth of a Yuan in points: in a later auction it saves a Yuan of income, which can be converted."""
     return LAST_YUAN + (1 - LAST_YUAN) * min(1.0, turns)

@@ -13,7 +13,7 @@ from referee.games.yunnan.names import Province, Structure
 from referee.games.yunnan.table import Table
 
 LEADING: Final = 0.1
-"""Points of harm for each point of the victim's seat."""
+"""The harm, in points, for each point that the victim's seat has."""
 
 
 class Journeys:
@@ -30,7 +30,7 @@ class Journeys:
             for colour in range(table.colours)
             if table.influence[colour] < influence and table.owner[colour] != view.seat
         ]
-        """The colours that it can displace (Y5.5)."""
+        """The colours that this colour can displace (Y5.5)."""
 
     def targets(self, province: int) -> list[int]:
         """Return the colours that can be displaced in a province."""
@@ -96,7 +96,7 @@ def travel(view: View) -> list[Action]:
 
 
 def build(view: View, own: Own, scale: Scale, plan: list[Action]) -> Own:
-    """Plan to build from the reserve, each structure in its best place; return the colour with it."""
+    """Plan to build from the reserve, each structure in its best place; return the colour with these structures."""
     ways, reserve = view.ways, view.table.struct_reserve[view.colour]
     for _ in range(reserve[Structure.BRIDGE]):
         sites = bridge_sites(ways, own)
@@ -129,8 +129,7 @@ def first_best(ways: Ways, scale: Scale, owns: list[Own]) -> int:
 def matched(starts: int, ends: int, distances: list[list[int]], passes: int) -> list[tuple[int, int]]:
     """Return journeys and stays that turn one distribution into another.
 
-    If possible, each Merchant follows the one before it. Then as many journeys as possible end where a Merchant may be
-    displaced.
+    If possible, the Merchants keep their order. Then as many journeys as possible end where a Merchant may be displaced.
     """
     before, after = farthest_first(starts), farthest_first(ends)
     needed = 0
@@ -147,7 +146,7 @@ def farthest_first(counts: int) -> list[int]:
 
 
 def _search(before: list[int], after: list[int], distances: list[list[int]], passes: int) -> list[int] | None:
-    """Return an end for each start, with at most these passes."""
+    """Return an end for each start, with at most this number of passes; None if there is no such way."""
     if not before:
         return []
     row = distances[before[0]]

@@ -17,10 +17,10 @@ from referee.game import Action, Game, Seat, Setup
 from referee.match.house import HouseBot, HouseDecision
 
 SECONDS = 0.1
-"""The processor seconds for a decision, if nobody says otherwise."""
+"""The default number of processor seconds for a decision."""
 MIN_SECONDS, MAX_SECONDS, MAX_ROLLOUTS = 0.001, 3600, 10**9
 BUDGET_SHARE = 0.5
-"""The largest share of a decision's time that a search takes: a loaded machine can be late with everything else."""
+"""The largest share of a decision's time that a search takes: a loaded machine can delay everything else."""
 BANK_SHARE = 1 / 12
 """The largest share of the bank that a decision takes."""
 
@@ -59,9 +59,9 @@ class SearchBot(HouseBot):
             match_id: with the seat, it determines all chance in the searches, unless there is a seed.
             seat: the seat.
             seconds: the processor seconds for a decision.
-            rollouts: the rollouts for a decision; with them, it plays the same on any machine. None for any number.
+            rollouts: the number of rollouts for a decision instead of seconds; the bot then plays the same on any machine.
             seed: determines all chance in the searches.
-            change: makes another recipe of the game's own.
+            change: makes another recipe from the game's own.
             clock: returns the time in seconds.
 
         Raises:

@@ -1,4 +1,4 @@
-"""The search in Cargo Noir: whole rows, greedy play to a horizon, and a value made of greedy's own worth of things.
+"""The search in Cargo Noir: whole rows, greedy play to a horizon, and a value made of greedy's own estimates.
 
 A single action says little here: a ship counts with its stake, and a set with all its kinds. So each candidate is a row, one
 change away from greedy's own.
@@ -23,11 +23,11 @@ from referee.games.cargo_noir.state import CargoNoirState
 from referee.games.cargo_noir.table import Table
 
 STAGES: Final = 3
-"""Turns that a rollout goes on, the current one counted."""
+"""The number of turns in a rollout, counting the current one."""
 LONG_SAMPLES: Final = 40
-"""Samples of this length from which rollouts go on to the end: the value is wrong about small differences."""
+"""The number of samples from which rollouts go on to the end (`Recipe.long_samples`): the value errs on small differences."""
 MARGIN: Final = 1.5
-"""Standard errors by which a row must be better than greedy's."""
+"""The number of standard errors by which a row must be better than greedy's."""
 DEALS: Final = 5
 """The maximum number of sales to compare."""
 RAISE_STEPS: Final = (0, 2, 4)
@@ -60,7 +60,7 @@ class CargoNoirRecipe(Recipe):
         own = plan(self._worths, table)
         rows: list[list[Action]] = [own]
         if table.phase is _P1:
-            # These must be played at some time (C2.1), and their coins and goods help with the rest: nothing to compare.
+            # These must be played at some time (C2.1), and their coins and goods help with the rest: there is nothing to compare.
             if not isinstance(own[0], act.Casino | act.Collect | act.Wait):
                 rows += trades(self._worths, table) if table.todo_market else answers(table)
         elif table.phase is _P2:
@@ -80,7 +80,7 @@ class CargoNoirRecipe(Recipe):
 
 
 def answers(table: Table) -> list[list[Action]]:
-    """Return an answer to one bid each: the withdrawal, and some raises. Greedy answers the others afterwards."""
+    """Return rows that answer one bid each, by a withdrawal or a raise. Greedy answers the other bids afterwards."""
     seat = table.seat
     rows: list[list[Action]] = []
     for port in table.open_ports:
@@ -95,7 +95,7 @@ def answers(table: Table) -> list[list[Action]]:
 
 
 def trades(worths: Worths, table: Table) -> list[list[Action]]:
-    """Return a draw, and the best swaps by greedy's worth."""
+    """Return a draw, and the best swaps by greedy's estimates."""
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
     rows: list[list[Action]] = [[act.BM_DRAW]]
     best = ranked_swaps(worth, table.goods[table.seat], table.market)[:SWAPS]
@@ -107,7 +107,7 @@ def trades(worths: Worths, table: Table) -> list[list[Action]]:
 
 
 def fleets(worths: Worths, table: Table) -> list[list[Action]]:
-    """Return greedy's fleet before the final turn with one change: another stake, another port, another place in Macao."""
+    """Return greedy's fleet with one change each: another stake, port or place in Macao; nothing in the final turn."""
     seat, turns = table.seat, table.last_turn - table.turn
     if not turns:
         return []
@@ -124,7 +124,7 @@ def fleets(worths: Worths, table: Table) -> list[list[Action]]:
         if place in fleet.macao:
             others = fleet.macao[:]
             others.remove(place)
-            rows.append(row_of_fleet(fleet.stakes, [*others, 1 - place]))  # the other place of Macao
+            rows.append(row_of_fleet(fleet.stakes, [*others, 1 - place]))  # the other place in Macao
             for port in free:
                 stake = 0 if port in fleet.stakes else stake_in(worths, table, port, coins)[1]
                 if stake:
@@ -137,7 +137,7 @@ def _without(stakes: dict[int, int], port: int) -> dict[int, int]:
 
 
 def _with_another_stake(table: Table, fleet: Fleet, port: int, coins: int) -> list[list[Action]]:
-    """Return a fleet with other stakes in a port, of which the last two take from the other coins."""
+    """Return a fleet with other stakes in a port; the last two stakes also take coins that it leaves in the safe."""
     stake, lowest = fleet.stakes[port], max(table.board.min_stake, max(table.stacks[port]) + 1)
     rows: list[list[Action]] = []
     for other in (lowest, stake - 1, stake + 1, stake + 3):
@@ -147,7 +147,7 @@ def _with_another_stake(table: Table, fleet: Fleet, port: int, coins: int) -> li
 
 
 def near_stakes(table: Table) -> list[Action]:
-    """Return some heights of the stack that is being chosen."""
+    """Return a few heights for the stack that is being chosen."""
     pending = table.pending_stake
     assert pending is not None  # noqa: S101 the phase STAKE has one
     found: list[Action] = []

@@ -1,4 +1,4 @@
-"""The value of a position in Cargo Noir between two turns: a linear function of what greedy estimates for each seat."""
+"""The value of a position in Cargo Noir between two turns: a linear function of greedy's estimates for each seat."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ FEATURES = ("score", "goods", "stakes", "coins", "ships", "warehouses", "syndica
 """A seat's points, the worth of its goods, the goods that its stakes promise, the worth of its coins, and its cards."""
 
 ROWS = ("at_the_end", "for_ten_turns")
-"""Rows of weights: at the end of the match, and the addition for each ten turns left."""
+"""The rows of weights: those at the end of the match, and the addition for every ten turns left."""
 
 
 def features(worths: Worths, table: Table, seat: Seat) -> list[float]:
-    """Return the features of a seat at the beginning of a turn: those of `FEATURES`, then a tenth of each for each turn left."""
+    """Return the features of a seat at the beginning of a turn: those of `FEATURES`, then their tenths for each turn left."""
     turns = table.last_turn - table.turn
     worth = worths.goods(table, seat, turns)
     goods, cards = table.goods[seat], table.cards[seat]

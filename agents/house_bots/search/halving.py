@@ -1,8 +1,8 @@
-"""Chooses a row of actions by rollouts: sequential halving over paired differences.
+"""Choose a row of actions by rollouts: sequential halving over paired differences.
 
-Each candidate is played in copies of the same samples of what is hidden, with the same chance (common random numbers:
+Each candidate is played in copies of the same samples of the hidden state, with the same chance (common random numbers:
 Glasserman and Yao 1992), then the recipe's policy goes on for everybody until the horizon. The budget is spread by
-sequential halving (Karnin, Koren and Somekh 2013): after each round the worse half of the candidates goes. The first
+sequential halving (Karnin, Koren and Somekh 2013): after each round, the worse half of the candidates is dropped. The first
 candidate always stays, and another replaces it only if it is better by a margin.
 """
 
@@ -19,11 +19,11 @@ from referee.kit.chance import FastChance
 from referee.playout import play_row, rollout
 
 FIRST_SAMPLES = 2
-"""Samples of each candidate before the budget is known well enough to be spread."""
+"""The number of samples of each candidate after which the cost of a sample is known well enough to spread the budget."""
 
 
 class Timed(RolloutPolicy):
-    """A policy that plays while there is time, so that a long rollout ends in the middle."""
+    """A policy that stops when the time is over, even in the middle of a long rollout."""
 
     def __init__(self, own: RolloutPolicy, is_late: Callable[[], bool]) -> None:
         self._own = own
@@ -50,8 +50,8 @@ class Search:
 
         Args:
             game: the rules.
-            recipe: how to search in the game.
-            observation: what the seat to act observes.
+            recipe: the recipe of the game.
+            observation: the observation of the seat to act.
             seat: the seat to act.
             seed: makes the search reproducible.
         """
@@ -75,7 +75,7 @@ class Search:
 
         Args:
             share_spent: returns the share of the budget that is spent, given the number of rollouts so far.
-            is_late: returns whether the time is over, also in the middle of a rollout; None to finish each one.
+            is_late: returns whether the time is over, also in the middle of a rollout; None to finish every rollout.
         """
         if is_late is not None:
             self._policy = Timed(self._recipe.policy, is_late)
@@ -116,7 +116,7 @@ class Search:
         return self._go_deeper(results, ended)
 
     def _goes_long(self, share: float) -> bool:
-        """Begin again with long rollouts if the budget allows for them, by the share that the first samples took."""
+        """Begin again with long rollouts if the budget allows for them, judging by the share that the first samples took."""
         if self._is_long or share * self._recipe.long_samples > FIRST_SAMPLES:
             return False
         self._is_long = True
@@ -124,7 +124,7 @@ class Search:
         return True
 
     def _go_deeper(self, results: list[float], ended: bool) -> bool:
-        """Lengthen the rollouts if they repeat, as without chance; return False if they reach the end already."""
+        """Lengthen the rollouts if they repeat, as they do without chance; return False if they already reach the end."""
         number = len(self.differences[0])
         if number == 1:
             self._first = results
@@ -172,13 +172,13 @@ class Search:
 
 
 def beyond_rivals(values: Sequence[float], seat: Seat) -> float:
-    """Return a seat's value, less the average of its best rival's and of the mean of all rivals'."""
+    """Return a seat's value, less the average of two others: that of its best rival, and the mean value of all rivals."""
     rivals = [*values[:seat], *values[seat + 1 :]]
     return values[seat] - (max(rivals) + math.fsum(rivals) / len(rivals)) / 2
 
 
 def _share_beaten(ranks: Sequence[int], seat: Seat) -> float:
-    """Return the share of rivals that a seat is ahead of, ties half."""
+    """Return the share of rivals that a seat is ahead of; a tie counts as half."""
     # 0.5: the seat itself, as a tie.
     beaten = math.fsum((rank > ranks[seat]) + (rank == ranks[seat]) / 2 for rank in ranks) - 0.5
     return beaten / (len(ranks) - 1)

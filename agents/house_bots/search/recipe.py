@@ -12,7 +12,7 @@ from referee.game import Action, RolloutPolicy, Seat, Setup, State
 from referee.playout import END
 
 TO_THE_END = END
-"""A length of rollouts in stages: until the match is over."""
+"""The length, in stages, of a rollout that goes on until the match is over."""
 
 
 class TimeUp(Exception):
@@ -30,14 +30,15 @@ class Recipe(ABC):
     Attributes:
         setup: the terms of the match.
         policy: plays for every seat in rollouts.
-        margin: the standard errors by which a candidate must be better than the first one to replace it.
-        min_samples: the samples that a candidate must have been played in to replace the first one.
-        long_samples: the samples of each candidate from which rollouts are long: if the budget allows for as many of the usual length.
-            Long rollouts vary more, and depend less on the value.
+        margin: the number of standard errors by which a candidate must be better than the first one to replace it.
+        min_samples: the minimum number of samples in which a candidate must have been played to replace the first one.
+        long_samples: the number of samples from which rollouts are long: if the budget allows for this number of samples of
+            each candidate at the usual length. Long rollouts vary more, and depend less on the value.
         long_stages: the number of stages in a long rollout, counting the current one.
         has_secrets: whether anything that matters to a rollout is hidden; if so, each rollout begins in another sample.
-        win: the points that the first place counts beside the value, where a rollout reaches the end of the match.
-        is_late: returns whether the time of the decision is over. Candidates that take long are found until then.
+        win: the points for beating all rivals, in addition to the value, if a rollout reaches the end of the match; each rival
+            beaten counts for an equal share.
+        is_late: returns whether the time of the decision is over. A slow search for candidates stops then.
     """
 
     def __init__(self, setup: Setup, policy: RolloutPolicy) -> None:
@@ -68,7 +69,7 @@ class Variant(Recipe):
     """A recipe like another one; a subclass changes a part of it.
 
     Attributes:
-        own: the other one.
+        own: the other recipe.
     """
 
     def __init__(self, own: Recipe) -> None:

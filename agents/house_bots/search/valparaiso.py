@@ -17,16 +17,16 @@ from referee.games.valparaiso.names import Phase
 from referee.games.valparaiso.table import Table
 
 PLANS, USES = 6, 4
-"""The numbers of plans, and of uses of a card, that are compared."""
+"""The maximum numbers of plans, and of uses of a card, to compare."""
 WIDTH = 18
 """The number of states that the search for them continues with."""
 DOUBT: Final = 0.2
-"""The largest part by which an estimate is wrong in rollouts. Without it they differ by the pile alone, and a margin in
+"""The largest part by which an estimate is wrong in rollouts. Without it, rollouts differ by the pile alone, and a margin in
 standard errors is too small."""
 MARGIN: Final = 1.0
-"""The standard errors by which a candidate must be better than the first row."""
+"""The number of standard errors by which a candidate must be better than the first row."""
 MIN_SAMPLES: Final = 8
-"""The samples that this takes: standard errors of fewer are not known well enough."""
+"""The minimum number of samples for that: with fewer, standard errors are not known well enough."""
 
 
 class ValparaisoRecipe(Recipe):

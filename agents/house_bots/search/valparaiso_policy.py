@@ -19,9 +19,9 @@ from referee.games.valparaiso.names import Effect, Mode, Phase
 from referee.games.valparaiso.table import Table
 
 WIDTH, LOADS, SPREADS = 1, 2, 3
-"""The states that the search for a plan continues with, and the ways to load and to move that it tries."""
+"""The number of states that the search for a plan continues with, and of the ways to load and to move that it tries."""
 STEPS: Final = 1 << 10
-"""The steps between the smallest and the largest error."""
+"""The number of possible errors, from the smallest to the largest."""
 _PLAN: Final = Phase.PLAN
 _USE: Final = Phase.USE
 _TRADE: Final = Effect.TRADE
@@ -31,7 +31,7 @@ _SET_UP = (Phase.SETUP_GOODS, Phase.SETUP_PLACE)
 
 
 class ValparaisoPolicy(RolloutPolicy):
-    """Plays fast for all seats; with a doubt, each seat has its own estimates in each rollout."""
+    """Plays fast for all seats. With a doubt, each seat has its own estimates in each rollout."""
 
     def __init__(self, factors: Sequence[float] = (), doubt: float = 0.0) -> None:
         """Make a policy.
@@ -78,18 +78,18 @@ class ValparaisoPolicy(RolloutPolicy):
 
 
 def drawn(factors: Sequence[float], doubt: float, stream: Stream) -> Estimates:
-    """Return estimates of which each is wrong by a part of at most `doubt`."""
+    """Return estimates, each wrong by a part of at most `doubt`."""
     return Estimates([factor * (1 + doubt * (2 * stream.below(STEPS) / (STEPS - 1) - 1)) for factor in factors])
 
 
 def set_up(view: View) -> list[Action]:
-    """Return the choice of the set-up with the best table for a turn."""
+    """Return the choice of the set-up that gives the best table for a turn."""
     free = view.board.open_slots
     return [max(view.actions, key=lambda action: worth(view, greedy.with_choice(view, action), free, True, True))]
 
 
 def use_next(view: View) -> list[Action]:
-    """Return the use of the first planned card, the mayor's last, in the mode and with the choices that seem best."""
+    """Return the use of the first planned card, with the mode and choices that seem best; the mayor's card comes last."""
     plan, table, seat, board = view.plan, view.table, view.seat, view.board
     slotted = len(plan.cards)
     card, *others = [*plan.cards, *([] if plan.mayor is None else [plan.mayor])]
@@ -110,7 +110,7 @@ def use_next(view: View) -> list[Action]:
 
 
 def go_on(view: View) -> list[Action]:
-    """Return the best continuation of an action under way: choice by choice once it had an effect, else as a whole."""
+    """Return the best continuation of an action under way: choice by choice once it has had an effect, else as a whole."""
     table = view.table
     found = [] if table.begun or table.phase is Phase.STEP else outcomes(view, table)
     if not found:

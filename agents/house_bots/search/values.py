@@ -1,4 +1,4 @@
-"""Reads the fitted values of positions: `<game>.toml` beside the recipes, which `make values` writes."""
+"""Read the fitted values of positions: `<game>.toml` beside the recipes, which `make values` writes."""
 
 from __future__ import annotations
 

@@ -18,12 +18,12 @@ from referee.games.venezia.state import VeneziaState
 from referee.kit.chance import FastChance
 
 PLANS = 16
-"""Plans with other likings of places that are compared."""
+"""The number of plans with other likings of places to compare."""
 LIKING = (0.0, 0.0, 1.0, 2.5)
-"""Likings of a place, in points, that are drawn for these plans."""
+"""The possible likings of a place, in points; these plans draw one for each place."""
 
 LONG_SAMPLES = 100
-"""Samples to the end of the round from which rollouts go on to the end of the next one."""
+"""The number of samples from which rollouts go on to the end of the next round (`Recipe.long_samples`)."""
 
 
 class VeneziaRecipe(Recipe):
@@ -59,7 +59,7 @@ class VeneziaRecipe(Recipe):
 def plans(
     table: VeneziaState, seat: Seat, row: Sequence[Action], is_late: Callable[[], bool]
 ) -> list[Sequence[Action]]:
-    """Return variants of a plan: with each other action card, and with other likings of places until the time is over."""
+    """Return variants of a plan: with each other action card, and, until the time is over, with other likings of places."""
     found: list[Sequence[Action]] = []
     for at in range(len(row)):
         if isinstance(row[at], act.Card):

@@ -1,4 +1,4 @@
-"""An estimate of what each seat of Venezia will still score, from its position at the beginning of a round.
+"""An estimate of each seat's final points in Venezia, from its position at the beginning of a round.
 
 The numbers are in `venezia.toml`; `bench/values_venezia.py` fits them.
 """
@@ -13,7 +13,7 @@ from referee.games.venezia.table import NONE, Table
 FEATURES = ("held", "lead", "reserve", "piazza", "cemetery", "hand", "supply", "island")
 """Points of the majorities held; pigeons ahead in the districts; pigeons by place; action cards; a lead in San Giorgio."""
 ROWS = ("left1", "left2", "left3")
-"""Rows of weights by the rounds left; the last one is for more, too."""
+"""The rows of weights, by the number of rounds left; the last row is also for more rounds."""
 MOST_LEFT = len(ROWS)
 _LEAD = 4  # a larger lead in a district counts as this one
 _SGM = int(Place.SGM)

@@ -1,7 +1,7 @@
 """The search in Yunnan: every action against greedy's row, each in rollouts to the end of the match.
 
-Nothing is hidden and nothing is drawn, so greedy's rollouts of a candidate would all be the same. A little doubt in what
-a bid is worth makes them differ: a candidate must be good whatever exactly the others, and the seat itself, bid later.
+Nothing is hidden and nothing is drawn, so greedy's rollouts of a candidate would all be the same. A small doubt about
+the worth of a bid makes them differ: a candidate must be good whatever the others, and the seat itself, bid later.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from referee.kit.chance import FastChance
 
 DOUBT = 1.0
 """The largest error of a colour's estimate of a building in rollouts, in points. With 0, all rollouts of a candidate are the
-same, so more time finds nothing more; with 3, fewer first places against greedy (11 of 15 at 3 seats, not 15)."""
+same, so more time finds nothing more; with 3, it won fewer first places against greedy (11 of 15 at 3 seats, not 15)."""
 MARGIN = 0.5
-"""The standard errors by which a candidate must be better than greedy's row."""
+"""The number of standard errors by which a candidate must be better than greedy's row."""
 
 
 @mypyc_attr(native_class=False)

@@ -11,7 +11,7 @@ from referee.games.yunnan.names import Phase
 from referee.games.yunnan.table import Table
 
 CONVERSIONS: Final = 10
-"""The steps from converting nothing to converting everything; finer ones differ too little to be told apart."""
+"""The number of steps from converting nothing to converting everything; finer steps differ too little to tell apart."""
 
 
 def rows_of(table: Table, greedy: Sequence[Action], legal: list[Action]) -> list[Sequence[Action]]:

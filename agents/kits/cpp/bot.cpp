@@ -1,4 +1,4 @@
-// A bot that plays every game. Change `choose`, and what it looks at below.
+// A bot that plays every game. Change `choose`, or the points that it compares.
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ namespace yunnan = dogana::games::yunnan::v1;
 using dogana::Answer;
 using dogana::Decision;
 
-// Returns any number from 0 to 1.
+// Returns a random number from 0 to 1.
 double chance() {
     static std::mt19937 random{std::random_device{}()};
     return std::uniform_real_distribution<double>()(random);
@@ -33,8 +33,8 @@ double sum(const Numbers& numbers) {
     return std::accumulate(numbers.begin(), numbers.end(), 0.0);
 }
 
-// Points for an action, higher is better: what it is, and what the observation says about it. The rules of each game are in its
-// RULES.md; what an action or an observation can say is in proto/dogana/games/.
+// The points for an action, by its kind and by the observation; more is better. The rules of each game are in its RULES.md;
+// proto/dogana/games/ describes each field of an action or an observation.
 
 // Collects goods, hands in large sets of one kind, buys the dearest card, and sends ships where many goods lie.
 double points(const cargo::Observation& seen, int seat, const cargo::Action& action) {
@@ -86,7 +86,7 @@ double points(const valparaiso::Observation& seen, int seat, const valparaiso::A
     const bool is_loaded = *std::max_element(me.hold().begin(), me.hold().end()) >= 3, is_home = me.ship() == valparaiso::SECTOR_H;
     double most = 0;  // goods of a kind
     for (int good = 0; good < me.hold_size(); ++good) most = std::max(most, double(me.warehouse(good)) + me.hold(good));
-    const auto useful = [&](int card, double other) {  // whose main action helps now; the others are used for a good or for money
+    const auto useful = [&](int card, double other) {  // cards whose main action helps now; the others bring a good or money
         switch (card) {
             case valparaiso::CARD_K8:
                 return 100.0;
@@ -139,7 +139,7 @@ double points(const valparaiso::Observation& seen, int seat, const valparaiso::A
 
 // Lays pigeons in three districts, the rivals' homes first; a few breed beside the tourists on the Piazza.
 double points(const venezia::Observation& seen, int seat, const venezia::Action& action) {
-    const auto lead = [&](venezia::Place place) {  // by how many pigeons this seat leads in a place; below 0 if a rival does
+    const auto lead = [&](venezia::Place place) {  // this seat's lead in a place, in pigeons; negative if a rival leads
         const auto& pigeons = seen.places(place - 1).pigeons();
         double most = 0;
         for (int other = 0; other < pigeons.size(); ++other)
@@ -151,7 +151,7 @@ double points(const venezia::Observation& seen, int seat, const venezia::Action&
             if (other != seat && seen.seats(other).home() == place) return true;
         return false;
     };
-    const auto bears = [&](int square) {  // what a pigeon may bear: 5 on a tourist, 2 beside one, and a little more the nearer
+    const auto bears = [&](int square) {  // a square's worth for breeding: 5 on a tourist, 2 beside one, and less farther away
         double most = 0;
         for (const int tourist : seen.tourists()) {
             const int steps = std::max(std::abs((square - 1) / 10 - (tourist - 1) / 10), std::abs((square - 1) % 10 - (tourist - 1) % 10));
@@ -166,7 +166,7 @@ double points(const venezia::Observation& seen, int seat, const venezia::Action&
             return action.card().card() == venezia::ACTION_CARD_NONE ? 0 : 5;
         case venezia::Action::kDistrict:
             return 20 - std::abs(lead(action.district().place())) + (is_home_of_rival(action.district().place()) ? 5 : 0);
-        case venezia::Action::kCount: {  // as many as on each of the cards that follow
+        case venezia::Action::kCount: {  // an equal share for each card that is still to come
             const int cards = 1 + seen.plan().chosen_size() - seen.plan().counts_size();
             return -std::abs(action.count().pigeons() - double(seen.seats(seat).reserve()) / std::max(cards, 1));
         }
@@ -205,7 +205,7 @@ double points(const venezia::Observation& seen, int seat, const venezia::Action&
     }
 }
 
-// Bids low for progress, moves Merchants far out, where they earn most, and makes points of all income.
+// Bids low for progress, moves Merchants far out, where they earn most, and turns all income into points.
 double points(const yunnan::Observation& seen, int seat, const yunnan::Action& action) {
     switch (action.kind_case()) {
         case yunnan::Action::kBid:

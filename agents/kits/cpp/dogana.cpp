@@ -25,16 +25,16 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Stream = grpc::ClientReaderWriter<v1::AgentMessage, v1::RefereeMessage>;
 
-constexpr int protocol = 1;                  // the version of the protocol that is spoken here
+constexpr int protocol = 1;                  // the version of the protocol that this file speaks
 constexpr int max_message_bytes = 8 << 20;   // the largest message that is read
 constexpr std::chrono::milliseconds keepalive = 30s, keepalive_timeout = 10s;
-constexpr std::chrono::milliseconds first_wait = 1s;  // before a remote bot comes back that has lost its connection; then twice as long
+constexpr std::chrono::milliseconds first_wait = 1s;  // before a remote bot reconnects after a loss; then twice as long
 constexpr std::chrono::milliseconds longest_wait = 60s;
-constexpr auto patience = 10min;  // after so long without a connection, it gives up
-constexpr auto end_wait = 1s;     // how long a choice may go on after the end of the match
+constexpr auto patience = 10min;  // the time without a connection after which it gives up
+constexpr auto end_wait = 1s;     // the time allowed for a choice to go on after the end of the match
 
 constexpr const char* start_me =
-    "this bot must be started by the referee, or told where it is:\n"
+    "this bot must be started by the referee, or given the referee's address:\n"
     "  dogana play GAME cmd:./bot random      starts it\n"
     "  DOGANA_ADDRESS=host:port DOGANA_TOKEN=... ./bot      joins a remote seat";
 
@@ -64,17 +64,17 @@ std::shared_ptr<grpc::ChannelCredentials> credentials() {
 
 std::shared_ptr<grpc::Channel> channel(const std::string& address) {
     grpc::ChannelArguments arguments;
-    if (address.rfind("unix:", 0) != 0) {  // a started bot needs no pings, and may be stopped while it is not asked
+    if (address.rfind("unix:", 0) != 0) {  // a started bot needs no pings, and may be stopped while it has no question
         arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.count());
         arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive_timeout.count());
-        arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // as many as that takes
+        arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // no limit
     }
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);     // a new channel connects at once, without gRPC's own backoff
     arguments.SetMaxReceiveMessageSize(max_message_bytes);
     return grpc::CreateCustomChannel(address, credentials(), arguments);
 }
 
-// Tells the author of the bot that an answer was refused.
+// Reports a refused answer to the author of the bot.
 void report(const v1::Rejected& rejected) {
     std::string reason = v1::Rejected::Reason_Name(rejected.reason()).substr(std::string("REASON_").size());
     std::transform(reason.begin(), reason.end(), reason.begin(), [](unsigned char letter) { return std::tolower(letter); });
@@ -84,7 +84,7 @@ void report(const v1::Rejected& rejected) {
                  rejected.strikes());
 }
 
-// Reads a stream while the bot thinks, so that the bot can look at its deadline and at what was withdrawn.
+// Reads a stream while the bot thinks, so that the bot can check its deadline and whether its decision was withdrawn.
 class Reader {
 public:
     explicit Reader(Stream& stream) : stream_(stream), thread_([this] { read(); }) {}
@@ -128,7 +128,7 @@ private:
             if (is_open(message.withdrawn().decision())) drop();
         } else if (message.has_game_over()) {
             over_ = true;
-            std::thread([] {  // the bot may be in the midst of a long thought
+            std::thread([] {  // the bot may still be thinking
                 std::this_thread::sleep_for(end_wait);
                 std::fflush(nullptr);
                 std::_Exit(0);
@@ -176,7 +176,7 @@ Ending play_stream(const std::string& address, const std::string& token, const s
     v1::AgentMessage message;
     message.mutable_join()->set_token(token);
     message.mutable_join()->set_protocol(protocol);
-    stream->Write(message);  // if the stream has ended, its status tells why
+    stream->Write(message);  // if the stream has ended, its status gives the reason
     Reader reader(*stream);
     while (const auto decision = reader.take()) {
         const Answer answer = choose(*decision);
@@ -187,7 +187,7 @@ Ending play_stream(const std::string& address, const std::string& token, const s
     return {reader.welcomed(), reader.over(), status};
 }
 
-// Tells whether a stream has ended because of the connection, and not because the referee wanted it to.
+// Returns whether a stream ended because the connection was lost, and not because the referee ended it.
 bool is_lost(const grpc::Status& status) {
     switch (status.error_code()) {
         case grpc::StatusCode::UNAVAILABLE:
@@ -220,7 +220,7 @@ std::string name(grpc::StatusCode code) {
     }
 }
 
-// Says why a stream has ended.
+// Explains the end of a stream.
 std::string explain(const grpc::Status& status, const std::string& address) {
     const std::string& message = status.error_message();
     if (status.ok()) return "the referee ended the stream before the match was over";
@@ -282,11 +282,12 @@ void Decision::set_time_left(double left_ms) {
 
 void Decision::unpack(const google::protobuf::Any& from, google::protobuf::Message& to) {
     if (!from.UnpackTo(&to))
-        give_up("the referee sent what is no message of this game (" + from.type_url() + "); make a new kit with a newer dogana");
+        give_up("the referee sent a message that is not of this game (" + from.type_url() +
+                "); make a new kit with a newer dogana");
 }
 
 void play(const std::function<Answer(const Decision&)>& choose) {
-    setenv("GRPC_VERBOSITY", "NONE", 0);  // what goes wrong is said in one line
+    setenv("GRPC_VERBOSITY", "NONE", 0);  // errors are reported in one line
     const std::string address = variable("DOGANA_ADDRESS"), token = variable("DOGANA_TOKEN");
     if (address.empty() || token.empty()) give_up(start_me);
     std::mt19937 random{std::random_device{}()};
@@ -300,7 +301,7 @@ void play(const std::function<Answer(const Decision&)>& choose) {
             lost = Clock::now();
         }
         if (!is_remote(address) || !is_lost(status) || !lost || Clock::now() - *lost > patience) give_up(explain(status, address));
-        // Bots that were lost together do not come back together.
+        // A random pause, so that bots do not all reconnect at once.
         const std::chrono::milliseconds pause(std::uniform_int_distribution<std::int64_t>(wait.count() / 2, wait.count())(random));
         std::fprintf(stderr, "dogana bot: %s; trying again in %.1f s\n", explain(status, address).c_str(), pause.count() / 1000.0);
         std::this_thread::sleep_for(pause);

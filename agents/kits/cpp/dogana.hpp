@@ -1,4 +1,4 @@
-// Connects a bot with the referee: joins, asks the bot for each decision, and sends its answers.
+// Connects a bot to the referee: joins, asks the bot for each decision, and sends its answers.
 //
 // A complete bot, for every game:
 //
@@ -18,10 +18,10 @@
 
 namespace dogana {
 
-// What a bot answers.
+// The answer of a bot.
 class Answer {
 public:
-    // Answers with the position of an action in the list of legal actions, counted from 0.
+    // Answers with the index of an action in the list of legal actions, counted from 0.
     static Answer index(std::size_t index);
 
     // Answers with an action, or with several that are played in a row. The first must be legal; each further one is played
@@ -49,14 +49,14 @@ class Decision {
 public:
     Decision(const v1::Welcome& match, const v1::Decide& message, double left_ms, std::optional<v1::Rejected> rejection = {});
 
-    // What stays the same: the game, the seat, the options, the numbers of the board.
+    // The facts that stay the same: the game, the seat, the options, the numbers of the board.
     const v1::Welcome& match;
-    // The question: the number of actions, what was played, the clock.
+    // The question: the number of actions, the actions played since the last one, the clock.
     const v1::Decide message;
-    // Why the last answer to this same question was refused, if one was.
+    // The refusal of the last answer to this same question, if there was one.
     const std::optional<v1::Rejected> rejection;
 
-    // Reads what the seat may know, and the legal actions: the game's Observation and ActionList.
+    // Reads the part of the state that the seat may know, and the legal actions: the game's Observation and ActionList.
     template <class Observation, class ActionList>
     std::pair<Observation, ActionList> read() const {
         std::pair<Observation, ActionList> parts;
@@ -65,10 +65,10 @@ public:
         return parts;
     }
 
-    // Tells how long this decision may still take, negative when time is up. It can change while the bot thinks: when a sand timer starts.
+    // Returns the time left for this decision, negative when time is up. It also changes when a sand timer starts.
     std::chrono::milliseconds time_left() const;
 
-    // Tells whether an answer is not wanted any more: time was up, others were faster, or the match has ended.
+    // Returns whether an answer is no longer wanted: time was up, others were faster, or the match has ended.
     bool withdrawn() const { return withdrawn_; }
 
     void withdraw() { withdrawn_ = true; }
@@ -82,7 +82,7 @@ private:
 };
 
 // Plays one match to its end, then ends the process: with status 0 after the end of the match, else with status 1 and a line on
-// standard error that says why. Decisions are made in the calling thread, while another one reads what the referee sends.
+// standard error that says why. Decisions are made in the calling thread, while another thread reads the referee's messages.
 [[noreturn]] void play(const std::function<Answer(const Decision&)>& choose);
 
 }  // namespace dogana

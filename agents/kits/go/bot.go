@@ -1,4 +1,4 @@
-// A bot that plays every game. Change choose, and what it looks at below.
+// A bot that plays every game. Change choose, or the points that it compares.
 package main
 
 //go:generate go run ./generate
@@ -18,7 +18,7 @@ func main() {
 	dogana.Play(choose)
 }
 
-// choose chooses the action with the most points. Chance decides between equals, and in games without points.
+// choose returns the action with the most points. Chance decides between equals, and in games without points.
 func choose(decision *dogana.Decision) dogana.Answer {
 	if decision.Rejection == nil {
 		switch seat := decision.Match.Seat; decision.Match.Game {
@@ -54,8 +54,8 @@ func best[Action any](actions []Action, points func(Action) float64) dogana.Answ
 	return dogana.Index(chosen)
 }
 
-// Points for an action, higher is better: what it is, and what the observation says about it. The rules of each game are in its
-// RULES.md; what an action or an observation can say is in proto/dogana/games/.
+// The points for an action, by its kind and by the observation; more is better. The rules of each game are in its RULES.md;
+// proto/dogana/games/ describes each field of an action or an observation.
 
 // cargoNoir collects goods, hands in large sets of one kind, buys the dearest cards, and sends ships where many goods are.
 func cargoNoir(seen *cargo_noir.Observation, seat uint32, action *cargo_noir.Action) float64 {
@@ -65,7 +65,7 @@ func cargoNoir(seen *cargo_noir.Observation, seat uint32, action *cargo_noir.Act
 		return 100
 	case *cargo_noir.Action_Casino:
 		return 90
-	case *cargo_noir.Action_BmSwap: // give of what there is least, take of what there is most
+	case *cargo_noir.Action_BmSwap: // take what there is most of, give what there is least of
 		return 10 * (float64(me.Goods[kind.BmSwap.Take-1]) - float64(me.Goods[kind.BmSwap.Give-1]))
 	case *cargo_noir.Action_BmDraw:
 		return 15
@@ -76,7 +76,7 @@ func cargoNoir(seen *cargo_noir.Observation, seat uint32, action *cargo_noir.Act
 		return 20
 	case *cargo_noir.Action_Withdraw:
 		return 30
-	case *cargo_noir.Action_Stake: // one more coin than is needed
+	case *cargo_noir.Action_Stake: // one coin more than needed
 		return -abs(float64(kind.Stake.Coins) - float64(seen.PendingStake.Min) - 1)
 	case *cargo_noir.Action_SellSame:
 		size := kind.SellSame.N + kind.SellSame.Wilds
@@ -179,7 +179,7 @@ func veneziaPoints(seen *venezia.Observation, seat uint32, action *venezia.Actio
 		place := kind.District.Place
 		isHome := slices.ContainsFunc(seen.Seats, func(has *venezia.SeatView) bool { return has.GetHome() == place })
 		return 20 - abs(lead(seen, seat, place)) + 5*oneIf(isHome && seen.Seats[seat].GetHome() != place)
-	case *venezia.Action_Count: // as many as on each of the cards that follow
+	case *venezia.Action_Count: // an equal share for each card that is still to come
 		cards := 1 + len(seen.Plan.Chosen) - len(seen.Plan.Counts)
 		return -abs(float64(kind.Count.Pigeons) - float64(seen.Seats[seat].Reserve)/float64(max(cards, 1)))
 	case *venezia.Action_Feint:
@@ -218,7 +218,7 @@ func veneziaPoints(seen *venezia.Observation, seat uint32, action *venezia.Actio
 	return 0
 }
 
-// lead tells by how many pigeons a seat leads in a place of Venezia; below 0 if a rival does.
+// lead returns a seat's lead in a place of Venezia, in pigeons; negative if a rival leads.
 func lead(seen *venezia.Observation, seat uint32, place venezia.Place) float64 {
 	mine, most := 0.0, 0.0
 	for other, pigeons := range seen.Places[place-1].Pigeons {
@@ -231,7 +231,7 @@ func lead(seen *venezia.Observation, seat uint32, place venezia.Place) float64 {
 	return mine - most
 }
 
-// bears tells what a pigeon may bear on a square of the Piazza: 5 on a tourist, 2 beside one, and a little more the nearer.
+// bears returns the worth of a square of the Piazza for breeding: 5 on a tourist, 2 beside one, and less with the distance.
 func bears(seen *venezia.Observation, square venezia.Square) float64 {
 	most := 0.0
 	for _, tourist := range seen.Tourists {
@@ -248,7 +248,7 @@ func bears(seen *venezia.Observation, square venezia.Square) float64 {
 	return most
 }
 
-// yunnanPoints moves Merchants far out, where they earn most, bids low for progress, and makes points of all income.
+// yunnanPoints moves Merchants far out, where they earn most, bids low for progress, and turns all income into points.
 func yunnanPoints(seen *yunnan.Observation, seat uint32, action *yunnan.Action) float64 {
 	switch kind := action.Kind.(type) {
 	case *yunnan.Action_Convert:

@@ -20,8 +20,8 @@ def choose(decision: Decision) -> int:
     return found.index(max(found))
 
 
-# The points of an action in each game: a few lines to begin with. The game's RULES.md explains what they mean;
-# its file in proto/dogana/games/ has all that an action or an observation can say.
+# The points of an action in each game: a few simple rules to begin with. The game's RULES.md explains the actions;
+# its file in proto/dogana/games/ describes each field of an action or an observation.
 
 
 def cargo_noir(decision: Decision, action: cn.Action) -> float:
@@ -127,7 +127,7 @@ def venezia(decision: Decision, action: vz.Action) -> float:
             return 0 if action.card.card == vz.ACTION_CARD_NONE else 5
         case "district":
             return 20 - abs(lead(action.district.place)) + (5 if action.district.place in homes else 0)
-        case "count":  # as many as on each of the cards that follow
+        case "count":  # an equal share for each card that is still to come
             cards = 1 + len(seen.plan.chosen) - len(seen.plan.counts)
             return -abs(action.count.pigeons - seen.seats[mine].reserve / max(cards, 1))
         case "feint" | "reinforce" | "michele" | "from_reserve":
@@ -154,7 +154,7 @@ def venezia(decision: Decision, action: vz.Action) -> float:
 
 
 def yunnan(decision: Decision, action: yn.Action) -> float:
-    """Bid low for progress, move Merchants far out, where they earn most, and make points of all income."""
+    """Bid low for progress, move Merchants far out, where they earn most, and turn all income into points."""
     match action.WhichOneof("kind"):
         case "bid":
             return 10 - action.bid.value / 3

@@ -1,4 +1,4 @@
-//! Makes Rust of the messages in proto/. protox reads them, so there is no need for protoc.
+//! Generates Rust from the messages in proto/. protox reads them, so there is no need for protoc.
 
 use std::path::{Path, PathBuf};
 

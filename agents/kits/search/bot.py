@@ -1,4 +1,4 @@
-"""A bot that searches, as the house bot `search` does. Change what is here: the time, the candidates, the value, the margin."""
+"""A bot that searches, as the house bot `search` does. Change the time, the candidates, the value or the margin."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from house_bots.search.recipe import Recipe, Variant
 from referee.game import Action, Seat, State
 
 SECONDS = 0.1
-"""The processor seconds for a decision."""
+"""The number of processor seconds for a decision."""
 
 
 class MyRecipe(Variant):
@@ -25,7 +25,7 @@ class MyRecipe(Variant):
         return self.own.stages(state)
 
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
-        """Return the rows to compare; the first is what the bot plays if no other is better."""
+        """Return the rows to compare; the first is the row that the bot plays if no other is better."""
         return self.own.candidates(state, seat)
 
     def value(self, state: State) -> list[float]:

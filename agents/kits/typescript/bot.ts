@@ -16,7 +16,7 @@ function choose(decision: Decision): Choice {
   return found.indexOf(Math.max(...found));
 }
 
-/** The points of all legal actions, by the game. */
+/** The points of all legal actions, by game. */
 const POINTS: Record<string, (decision: Decision) => number[]> = {
   cargo_noir: (decision) => {
     const seen = decision.observation(cn.ObservationSchema);
@@ -33,8 +33,8 @@ const POINTS: Record<string, (decision: Decision) => number[]> = {
   yunnan: (decision) => decision.actions(yn.ActionListSchema).actions.map(yunnan),
 };
 
-// The points of an action in each game: a few lines to begin with. The game's RULES.md explains what they mean;
-// its file in proto/dogana/games/ has all that an action or an observation can say.
+// The points of an action in each game: a few simple rules to begin with. The game's RULES.md explains the actions;
+// its file in proto/dogana/games/ describes each field of an action or an observation.
 
 /** Collect goods, hand in large sets of one kind, buy the dearest card, send ships where many goods lie. */
 function cargoNoir(seat: number, seen: cn.Observation, { kind: action }: cn.Action): number {
@@ -135,13 +135,13 @@ function valparaiso(seat: number, seen: vp.Observation, { kind: action }: vp.Act
 function venezia(seat: number, seen: vz.Observation, { kind: action }: vz.Action): number {
   const homes = seen.seats.filter((_, other) => other !== seat).map((other) => other.home);
 
-  /** By how many pigeons this seat leads in a place; below 0 if a rival does. */
+  /** This seat's lead in a place, in pigeons; negative if a rival leads. */
   function lead(place: vz.Place): number {
     const { pigeons } = seen.places[place - 1];
     return pigeons[seat] - Math.max(...pigeons.filter((_, other) => other !== seat));
   }
 
-  /** How much a pigeon may bear on a square: 5 on a tourist, 2 beside one, and a little more the nearer. */
+  /** The worth of a square for breeding: 5 on a tourist, 2 beside one, and less with the distance. */
   function bears(square: vz.Square): number {
     const [row, column] = [Math.floor((square - 1) / 10), (square - 1) % 10];
     const found = seen.tourists.map((tourist) => {
@@ -160,7 +160,7 @@ function venezia(seat: number, seen: vz.Observation, { kind: action }: vz.Action
       return 20 - Math.abs(lead(action.value.place)) + (homes.includes(action.value.place) ? 5 : 0);
     case "count": {
       const left = 1 + (seen.plan?.chosen.length ?? 0) - (seen.plan?.counts.length ?? 0); // cards that still get pigeons
-      return -Math.abs(action.value.pigeons - seen.seats[seat].reserve / Math.max(left, 1)); // as many for each
+      return -Math.abs(action.value.pigeons - seen.seats[seat].reserve / Math.max(left, 1)); // an equal share for each
     }
     case "feint":
     case "reinforce":
@@ -192,7 +192,7 @@ function venezia(seat: number, seen: vz.Observation, { kind: action }: vz.Action
   return 0;
 }
 
-/** Bid low for progress, move Merchants far out, where they earn most, and make points of all income. */
+/** Bid low for progress, move Merchants far out, where they earn most, and turn all income into points. */
 function yunnan({ kind: action }: yn.Action): number {
   switch (action.case) {
     case "bid":

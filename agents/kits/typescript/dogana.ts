@@ -1,4 +1,4 @@
-// The connection to the referee: joins a match, asks `choose`, sends what it answers. A bot does not have to change it.
+// The connection to the referee: joins a match, asks `choose`, and sends its answers. There is no need to change it.
 
 import { readFileSync } from "node:fs";
 import { setImmediate, setTimeout } from "node:timers/promises";
@@ -20,7 +20,7 @@ import {
 } from "./gen/dogana/v1/referee_pb";
 
 const PROTOCOL = 1; // the version that this file speaks
-const START_ME = `this bot must be started by the referee, or told where it is:
+const START_ME = `this bot must be started by the referee, or given the referee's address:
   dogana play GAME cmd:'node bot.js' random      starts it
   DOGANA_ADDRESS=host:port DOGANA_TOKEN=... node bot.js      joins a \`remote\` seat`;
 
@@ -28,7 +28,7 @@ const START_ME = `this bot must be started by the referee, or told where it is:
 export class AgentError extends Error {}
 class LostConnection extends AgentError {}
 
-/** What stays the same for the whole match. */
+/** The facts that stay the same for the whole match. */
 export class Match {
   readonly game: string;
   readonly matchId: string;
@@ -50,7 +50,7 @@ export class Match {
   }
 }
 
-/** What a bot answers: an index into the legal actions, or actions to be played in a row (`turn`). */
+/** The answer of a bot: an index into the legal actions, or actions to be played in a row (`turn`). */
 export type Choice = number | Any;
 
 /** Actions to be played in a row; the first must be legal now. `list` is the game's ActionListSchema. */
@@ -66,11 +66,11 @@ export class Decision {
   readonly seat: number;
   /** A text for each legal action, if `play` was called with `labels`. */
   readonly labels: string[];
-  /** Why the rest of the last answer with several actions was not played; empty if all of it was. */
+  /** The reason why the rest of the last answer with several actions was not played; empty if all of it was. */
   readonly dropped: string;
-  /** Why the previous answer to this same decision was refused. */
+  /** The refusal of the previous answer to this same decision. */
   rejection?: Rejected;
-  /** Whether no answer is wanted any more: the time was up, others have overtaken this seat, or the match has ended. */
+  /** Whether an answer is no longer wanted: time was up, others have overtaken this seat, or the match has ended. */
   isWithdrawn = false;
   deadline = 0;
 
@@ -86,7 +86,7 @@ export class Decision {
     this.setDeadline(message.clock?.budgetMs ?? 0);
   }
 
-  /** What this seat may know; `schema` is the game's ObservationSchema. */
+  /** The part of the state that this seat may know; `schema` is the game's ObservationSchema. */
   observation<T extends DescMessage>(schema: T): MessageShape<T> {
     return fromBinary(schema, this.message.observation?.value ?? new Uint8Array());
   }
@@ -96,12 +96,12 @@ export class Decision {
     return fromBinary(schema, this.message.actions?.value ?? new Uint8Array());
   }
 
-  /** How long this decision may still take, in seconds. `await look()` before, or it does not know what has come in. */
+  /** The time left for this decision, in seconds. Call `await look()` first, to take new messages into account. */
   get secondsLeft(): number {
     return (this.deadline - performance.now()) / 1000;
   }
 
-  /** Take in what the referee has sent meanwhile: a bot that thinks for long calls this from time to time. */
+  /** Take in the referee's new messages: a bot that thinks for a long time calls this from time to time. */
   async look(): Promise<void> {
     await setImmediate();
   }
@@ -122,7 +122,7 @@ export interface Options {
  * Join a match and play it to its end.
  *
  * An error is printed in one line on standard error; the process then ends with status 1. A bot that has joined over TCP and loses
- * the connection comes back, for about ten minutes, and is asked again what it has not answered.
+ * the connection tries to reconnect, for about ten minutes; the referee then repeats the open question.
  */
 export async function play(choose: (decision: Decision) => Choice | Promise<Choice>, options: Options = {}): Promise<void> {
   try {
@@ -159,7 +159,7 @@ async function playAt(
       options.onEnd?.(match!, over);
       return;
     } catch (error) {
-      // A started bot ends with its referee; one that was never welcome may have been given a wrong address.
+      // A started bot ends with its referee; one that was never welcomed may have been given a wrong address.
       if (!(error instanceof LostConnection) || match === undefined || address.startsWith("unix:") || attempt === 18) {
         throw error;
       }
@@ -180,10 +180,9 @@ function converse(
 ): Promise<GameOver> {
   const client = new grpc.Client(address, credentials(), {
     "grpc.max_receive_message_length": -1,
-    // Finds out about a connection that was lost without a word. A started bot needs no pings, and may be stopped while it is
-    // not asked.
+    // Detects a connection that was lost silently. A started bot needs no pings, and may be stopped while it has no question.
     ...(address.startsWith("unix:") ? {} : { "grpc.keepalive_time_ms": 30_000, "grpc.keepalive_timeout_ms": 10_000 }),
-    "grpc.use_local_subchannel_pool": 1, // an attempt to come back does not wait for an earlier one
+    "grpc.use_local_subchannel_pool": 1, // an attempt to reconnect does not wait for an earlier one
   });
   const stream = client.makeBidiStreamRequest<AgentMessage, RefereeMessage>(
     "/dogana.v1.Referee/Play",
@@ -234,7 +233,7 @@ function converse(
           if (decision) decision.isWithdrawn = true;
           resolve(message.value);
           break;
-        // Other messages are of a newer protocol, and none that this bot has to know.
+        // Other messages are of a newer protocol, and this bot need not know them.
       }
     });
     stream.on("error", (error: grpc.ServiceError) => {
@@ -268,7 +267,7 @@ function report(rejected: Rejected): void {
   );
 }
 
-/** Say why a stream has ended, and what to do. */
+/** Explain the end of a stream, and say what to do. */
 function explained(code: grpc.status, details: string, address: string): AgentError {
   switch (code) {
     case grpc.status.UNAVAILABLE:

@@ -1,1 +1,1 @@
-"""The commands `dogana tournament NAME`, a module each, and what they share."""
+"""The commands `dogana tournament NAME`, a module each, and the code that they share."""

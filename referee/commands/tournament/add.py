@@ -60,7 +60,7 @@ def add(
         )
         # The new text is read and its bots are tried before it replaces the file.
         plan = read_plan(text, str(place.file))
-        with players(place, plan, directory):  # each bot is there, and plays the games
+        with players(place, plan, directory):  # checks that each bot is there, and plays the games
             check_versions(plan, bot_hashes(plan, directory, place.own))
         write_file(place.file, text)
         out.print(f"{place.file}: {forecast(plan)}", soft_wrap=True)
@@ -82,7 +82,7 @@ def _has_begun(place: TournamentFolder, stack: ExitStack) -> bool:
 
 
 def _seen_from(directory: Path, word: str) -> tuple[str, str]:
-    """Return the name of an entrant, and its seat with a path as it is seen from the folder of the tournament's paths."""
+    """Return the name of an entrant, and its seat, with a path relative to the folder of the tournament's paths."""
     name, seat = named(word)
     if not (is_house_bot(seat) or seat.startswith(COMMAND) or Path.cwd().samefile(directory)):
         seat = f"./{os.path.relpath(seat, directory)}"

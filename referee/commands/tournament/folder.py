@@ -41,7 +41,7 @@ class TournamentFolder:
         file: the file of the plan, for people.
         records: the folder of the records.
         result: the final table with the hashes of all records; it exists if the tournament is over.
-        own: the folder, and all that the tournament keeps in it: no part of a bot.
+        own: the folder, and all that the tournament keeps in it; none of it is part of a bot.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -65,7 +65,7 @@ class TournamentFolder:
         """Read the file of the plan.
 
         Raises:
-            TournamentError: if there is none.
+            TournamentError: if there is none, or it is not UTF-8.
         """
         try:
             return read_file(self.file, MAX_BYTES).decode()
@@ -86,7 +86,7 @@ class TournamentFolder:
                 raise TournamentError(f"{self.folder} has {what}; a tournament needs a folder of its own")
 
     def directory(self, plan: TournamentPlan) -> Path:
-        """Return the folder in which the paths and commands of entrants are.
+        """Return the folder to which the paths of entrants are relative, and in which their commands run.
 
         Raises:
             TournamentError: if there is no such folder.
@@ -97,7 +97,7 @@ class TournamentFolder:
         return path
 
     def results(self) -> dict[str, Result]:
-        """Return the results in the records, by their names, as the records claim them.
+        """Return the results that the records claim, by the names of the records.
 
         Raises:
             RecordError: if a record is damaged.
@@ -124,7 +124,7 @@ class TournamentFolder:
             if name not in there
         ]
 
-    # what the first match fixed
+    # the facts fixed by the first match
 
     def fix(self, plan: TournamentPlan, hashes: Mapping[str, str]) -> None:
         """Fix the plan and the files of the bots before the first match; `check` compares them later.
@@ -205,7 +205,7 @@ class TournamentFolder:
             TournamentError: if another process runs it; the text says which.
         """
         check_regular(self._lock)
-        # "a": the line of the process that has the lock must stay until it is ours.
+        # "a": the line of the process that has the lock must stay until the lock is ours.
         with open(self._lock, "ab", buffering=0, opener=_open_no_link) as file:
             if not _locked(file):
                 raise TournamentError(f"{self.folder} is being run by {self.runner()}; wait for its end")
@@ -219,8 +219,8 @@ class TournamentFolder:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
-        """Keep other processes from changing the entrants or writing the final table; wait for one that does."""
-        # Another lock than that of `alone`, which a run holds to its end: entrants may join meanwhile.
+        """Keep other processes from changing the entrants or writing the final table; wait for a process that does."""
+        # Not the lock of `alone`, which a run holds to its end: entrants may join meanwhile.
         descriptor = os.open(self.folder, os.O_RDONLY)
         try:
             with contextlib.suppress(OSError):  # a file system without locks

@@ -186,15 +186,15 @@ def new(
 
 _TABLES = ("of_format", "games", "entrants", "isolation")
 _FILE = """\
-# A tournament. `dogana tournament run FOLDER` plays it, and goes on where it was if it is run again.
+# A tournament. `dogana tournament run FOLDER` plays it; after an interruption, run it again to go on.
 # After the first match only comments, title, wait and directory may change.
 # A line that begins with # and an entry shows an entry that is not set; remove the # to set it.
 
 title = {title}
-# round-robin: everybody meets everybody. gauntlet: all others meet the hosts. swiss: in each round, those with like points
-# meet. knockout: the best of each table advance; the order of the entrants is their seeding.
+# round-robin: everybody meets everybody. gauntlet: all others meet the hosts. swiss: in each round, those with similar
+# points meet. knockout: the best of each table advance; the order of the entrants is their seeding.
 format = {format}
-{of_format}seats = {seats}  # how many sit at a table
+{of_format}seats = {seats}  # the number of entrants at a table
 blocks = {blocks}  # seeds for each table and game; each is played in every rotation of the seats
 seed = {seed}  # all chance comes from it: luck, order of seats, lots
 clock = {clock}  # of each seat, in seconds: bank+increment/cap
@@ -204,14 +204,14 @@ clock = {clock}  # of each seat, in seconds: bank+increment/cap
 # score: the points of the game.
 scoring = {scoring}
 
-# They separate entrants with the same points, in this order: head-to-head, opponents, score-difference,
+# Tie-breaks separate entrants with the same points, in this order: head-to-head, opponents, score-difference,
 # last-seat-wins, lots.
 tie_breaks = {tie_breaks}
 
 # forfeit: a bot that is put out has no points in that match. strike-out: none of its matches counts, for anybody.
 faults = {faults}
 
-directory = {directory}  # where paths and commands are, seen from this file
+directory = {directory}  # the folder of paths and commands, relative to this file
 
 {games}
 {entrants}
@@ -231,7 +231,7 @@ def _of_format(
     preliminary: Preliminary,
     qualify: int | None,
 ) -> str:
-    """Write the entries that only this format has; those that are not set as comments."""
+    """Write the entries that only this format has; those that are not set become comments."""
     is_swiss = form is Format.SWISS or preliminary is Preliminary.SWISS
     if form is not Format.KNOCKOUT and (advance is not None or preliminary is not Preliminary.NONE):
         raise TournamentError("--advance and --preliminary are for --format knockout")
@@ -239,8 +239,8 @@ def _of_format(
         raise TournamentError("--qualify needs rounds before a knockout: add --preliminary swiss or round-robin")
     if rounds is not None and not is_swiss:
         raise TournamentError("--rounds is for --format swiss and --preliminary swiss")
-    usual = (entrants - 1).bit_length() + 2  # as many as a knockout at tables of two has, and two more
-    counted = _entry("rounds", rounds or usual, "how many rounds the Swiss part has", is_set=is_swiss)
+    usual = (entrants - 1).bit_length() + 2  # the rounds of a knockout at tables of two, and two more
+    counted = _entry("rounds", rounds or usual, "the number of rounds of the Swiss part", is_set=is_swiss)
     balance = _entry("balance", "near", "fewer tables of a round robin, with pairs that meet more often than others")
     if form is not Format.KNOCKOUT:
         return {Format.SWISS: counted, Format.ROUND_ROBIN: balance}.get(form, "")
@@ -251,7 +251,9 @@ def _of_format(
         + _entry("preliminary", chosen, "rounds before it that decide the seeding: swiss, round-robin", is_set=before)
         + counted
         + balance
-        + _entry("qualify", qualify or 8, "how many go on from the preliminary; all without it", is_set=bool(qualify))
+        + _entry(
+            "qualify", qualify or 8, "the number that go on from the preliminary; all if not set", is_set=bool(qualify)
+        )
     )
 
 
@@ -299,7 +301,7 @@ def _is_seat(word: str) -> bool:
 
 
 def _is_there(word: str) -> bool:
-    return os.path.exists(word)  # noqa: PTH110 a word that is too long for a path is no error here
+    return os.path.exists(word)  # noqa: PTH110 a word that is too long for a path is not an error here
 
 
 def _isolation(

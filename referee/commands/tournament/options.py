@@ -1,4 +1,4 @@
-"""The options of the form of a tournament, shared by `dogana tournament new` and `dogana ladder event new`."""
+"""The options for the form of a tournament, shared by `dogana tournament new` and `dogana ladder event new`."""
 
 from __future__ import annotations
 

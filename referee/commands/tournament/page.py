@@ -62,12 +62,12 @@ def page(
 
 
 def _draw(record: Path, drawn: Path) -> None:
-    """Write the page of a match, unless it is there already.
+    """Write the page of a match, unless it already exists.
 
     Raises:
         TournamentError: if the record does not hold.
     """
-    # A page has the hash of its record, so a page of another record is drawn again.
+    # A page contains the hash of its record, so a page of another record is drawn again.
     if drawn.exists() and read_lines(record)[-1].hash in drawn.read_text(encoding="utf-8", errors="replace"):
         return
     made = make_page(record, find, lambda done, of: None)

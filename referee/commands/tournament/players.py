@@ -24,7 +24,7 @@ from referee.tournament.course import table_sizes
 from referee.tournament.plan import Entrant, EntrantLimits, TournamentError, TournamentPlan
 
 _NOT_HASHED = {"__pycache__", ".git", ".venv", "node_modules"}
-"""Folders that programs fill by themselves, and tools of authors."""
+"""Folders to leave out: programs fill them by themselves, or they hold an author's tools."""
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def players(
     Args:
         place: the folder of the tournament.
         plan: the plan.
-        directory: the folder in which paths and commands are; it is the current one while the context lasts.
+        directory: the folder of paths and commands, which is the current one while the context lasts.
         ray: the address of the cluster; None to play here.
 
     Raises:
@@ -45,7 +45,7 @@ def players(
     """
     with ExitStack() as stack:
         _check_games(place, plan)
-        # Commands, and the paths in them, are relative to it.
+        # Commands, and the paths in them, are relative to this folder.
         stack.enter_context(chdir(directory))
         sandbox = None
         if plan.isolation.isolate and ray is None:
@@ -69,7 +69,7 @@ def _check_games(place: TournamentFolder, plan: TournamentPlan) -> None:
         for terms in plan.games:
             game = find(terms.name)
             known = [option.name for option in game.options]
-            # Here rather than in `setup`, which knows no nearest name.
+            # Here rather than in `setup`, which suggests no similar name.
             if unknown := [key for key in terms.options if key not in known]:
                 nearest = did_you_mean(unknown[0], known)
                 raise TournamentError(
@@ -89,7 +89,7 @@ def _player(
     ray: str | None,
     hold: Hold,
 ) -> Player:
-    """Read the word of an entrant; paths are seen from the current folder."""
+    """Read the word of an entrant; its path is relative to the current folder."""
     word, runtimes = entrant.seat, runtimes_of(plan.isolation)
     if word == REMOTE:
         raise TournamentError(f"{entrant.name} is remote: a remote agent joins one match, so it cannot be an entrant")
@@ -108,7 +108,7 @@ def check_versions(plan: TournamentPlan, hashes: Mapping[str, str]) -> None:
 
     Args:
         plan: the plan.
-        hashes: those of `bot_hashes`.
+        hashes: the result of `bot_hashes`.
 
     Raises:
         TournamentError: if two are the same; the text names both.
@@ -129,7 +129,7 @@ def bot_path(entrant: Entrant, directory: Path) -> Path | None:
     if is_house_bot(entrant.seat) or entrant.seat.startswith(COMMAND):
         return None
     path = directory / entrant.seat
-    return path if os.path.exists(path) else None  # noqa: PTH110 a path that is too long is no error here
+    return path if os.path.exists(path) else None  # noqa: PTH110 a path that is too long is not an error here
 
 
 def bot_hashes(
@@ -139,8 +139,8 @@ def bot_hashes(
 
     Args:
         plan: the plan.
-        directory: the folder in which paths are.
-        without: files and folders that do not count: what the tournament writes, which a bot's folder may have inside.
+        directory: the folder to which paths are relative.
+        without: files and folders to leave out: those that the tournament writes, which may lie in a bot's folder.
         limits: bots beyond these are left out; None to hash all of them. The plan of a stranger can name any folder.
 
     Raises:
@@ -183,7 +183,7 @@ def _files(path: Path, limits: BotLimits | None) -> list[Path]:
 def _hash(path: Path, files: Sequence[Path], without: Sequence[Path]) -> str:
     """Hash the names and contents of a bot's files; for a single file its content alone."""
     whole = hashlib.sha256()
-    # If the bot itself is in one of them, as in the folder of the tournament, that one leaves nothing out.
+    # A folder that contains the bot itself, such as that of the tournament, leaves nothing out.
     left_out = [one for one in map(Path.resolve, without) if not path.resolve().is_relative_to(one)]
     for file in files:
         if not any(map(file.resolve().is_relative_to, left_out)):

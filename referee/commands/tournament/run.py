@@ -1,4 +1,4 @@
-"""`dogana tournament run`: play a tournament, or go on with it."""
+"""`dogana tournament run`: play a tournament, or continue it."""
 
 from __future__ import annotations
 

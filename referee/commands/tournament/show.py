@@ -22,17 +22,17 @@ from referee.tournament.scoring import counted
 from referee.tournament.standings import FinalTable, final_table, verdict_sentence
 
 _RECENT = 50
-"""The number of latest matches from which the speed is taken."""
+"""The number of latest matches from which the speed is estimated."""
 
 
 def show(
     folder: FolderArgument,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Print the table of a tournament, played out or not.
+    """Print the table of a tournament, finished or not.
 
-    Also the crosstable, the matches that are left, and the time that they will take. Results are read from the records without
-    verifying them: `dogana tournament verify` does that.
+    It also prints the crosstable, the number of matches left, and the time that they will take. Results are read from the
+    records without verifying them: `dogana tournament verify` does that.
 
     Examples:
 

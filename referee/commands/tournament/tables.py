@@ -15,7 +15,7 @@ from referee.tournament.standings import FinalTable, TableRow, chance_text, verd
 from referee.tournament.wording import points_text, tie_break_text, used_tie_breaks
 
 MAX_COLUMNS = 12
-"""The largest field whose crosstable a terminal shows."""
+"""The maximum number of entrants for which a terminal shows the crosstable."""
 
 
 def standings_table(plan: TournamentPlan, table: FinalTable) -> Table:

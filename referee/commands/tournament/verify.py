@@ -29,7 +29,7 @@ from referee.tournament.standings import final_table, verdict_sentence
 
 _ROUND = re.compile(r"round(\d+)-", re.ASCII)
 MAX_SAID = 80
-"""The most characters of a wrong value that are printed."""
+"""The maximum number of characters of a wrong value that are printed."""
 
 
 def verify(
@@ -41,7 +41,7 @@ def verify(
     Every record is played again by the rules. Pairings, seats, seeds and the final table follow from the file and from these results,
     and are compared with the records and with result.json.
 
-    It cannot prove that a bot was the one of its name, nor that no match was played again before its record was stored.
+    It cannot prove that a bot was the one that its name claims, nor that no match was played again before its record was stored.
 
     The exit status is 0 if everything holds, even if matches are left; 1 otherwise.
 
@@ -79,7 +79,7 @@ def verify(
 def _check_records(
     place: TournamentFolder, plan: TournamentPlan
 ) -> tuple[list[str], dict[str, Result], dict[str, str]]:
-    """Verify all records, round by round, since results decide who meets; return problems, results and hashes by name."""
+    """Verify all records, round by round, since results decide the pairings; return problems, results and hashes by name."""
     problems: list[str] = []
     results: dict[str, Result] = {}
     hashes: dict[str, str] = {}
@@ -98,7 +98,7 @@ def _check_records(
 
 
 def _check_record(plan: TournamentPlan, fixture: Fixture, path: Path) -> tuple[Result, str] | str:
-    """Return the result and the hash of a record; or the problem, if it is not valid, or of another match."""
+    """Return the result and the hash of a record; or the problem if the record is not valid, or belongs to another match."""
     try:
         found = verify_record(path, find)
     except RecordError as error:
@@ -121,11 +121,11 @@ def _lost(plan: TournamentPlan, place: TournamentFolder, known: TournamentCourse
 def _added(
     plan: TournamentPlan, place: TournamentFolder, known: TournamentCourse, results: Mapping[str, Result]
 ) -> list[str]:
-    """Return a line for each record of no match. While a round is not over, nobody knows the matches of later ones."""
+    """Return a line for each record that belongs to no match. While a round is not over, nobody knows the matches of later ones."""
     scheduled = {one.name for one in known.fixtures}
     is_open = known.next_round(results) is not None
     return [
-        f"{path} is of no match of this tournament"
+        f"{path} belongs to no match of this tournament"
         for path in place.recorded()
         if path.stem not in scheduled and not (is_open and _is_later(plan, path.stem, known))
     ]
@@ -138,7 +138,7 @@ def _is_later(plan: TournamentPlan, name: str, known: TournamentCourse) -> bool:
 
 
 def _compare_result(place: TournamentFolder, document: Mapping[str, object], *, is_final: bool) -> Iterator[str]:
-    """Yield the differences between what follows from the records and the file with the final table."""
+    """Yield the differences between the file with the final table and the table that follows from the records."""
     stored = place.read_result()
     if stored is None:
         if is_final:
@@ -156,7 +156,7 @@ def _compare_result(place: TournamentFolder, document: Mapping[str, object], *, 
 
 
 def _first_difference(where: str, stored: object, follows: object) -> str | None:
-    """Describe the first difference between a kept value and what follows from the records; None if they are equal."""
+    """Describe the first difference between a stored value and the one that follows from the records; None if they are equal."""
     if stored == follows:
         return None
     if isinstance(stored, list) and isinstance(follows, list) and len(stored) == len(follows):

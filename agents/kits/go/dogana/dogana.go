@@ -1,4 +1,4 @@
-// Package dogana connects a bot with the referee: it joins, asks the bot for each decision, and sends its answers.
+// Package dogana connects a bot to the referee: it joins, asks the bot for each decision, and sends its answers.
 //
 // A complete bot, for every game:
 //
@@ -33,27 +33,27 @@ import (
 )
 
 const (
-	protocol         = 1       // the version of the protocol that is spoken here
+	protocol         = 1       // the version of the protocol that this file speaks
 	maxMessageBytes  = 8 << 20 // the largest message that is read
 	keepaliveTime    = 30 * time.Second
 	keepaliveTimeout = 10 * time.Second
-	firstWait        = time.Second // before a remote bot comes back that has lost its connection; then twice as long, and so on
+	firstWait        = time.Second // before a remote bot that has lost its connection reconnects; then twice as long, and so on
 	longestWait      = 60 * time.Second
-	patience         = 10 * time.Minute // after so long without a connection, it gives up
-	endWait          = time.Second      // how long a choice may go on after the end of the match
+	patience         = 10 * time.Minute // the time without a connection after which it gives up
+	endWait          = time.Second      // the time allowed for a choice to go on after the end of the match
 )
 
-const startMe = `this bot must be started by the referee, or told where it is:
+const startMe = `this bot must be started by the referee, or given the referee's address:
   dogana play GAME cmd:./bot random      starts it
   DOGANA_ADDRESS=host:port DOGANA_TOKEN=... ./bot      joins a remote seat`
 
-// Answer is what a bot answers: see Index and Turn.
+// Answer is the answer of a bot: see Index and Turn.
 type Answer struct {
 	index   uint32
 	actions []proto.Message
 }
 
-// Index answers with the position of an action in the list of legal actions, counted from 0.
+// Index answers with the index of an action in the list of legal actions, counted from 0.
 func Index(index int) Answer {
 	return Answer{index: uint32(index)}
 }
@@ -70,35 +70,35 @@ func Turn[Action proto.Message](actions ...Action) Answer {
 
 // Decision is one decision of the bot.
 type Decision struct {
-	Match     *referee.Welcome  // what stays the same: the game, the seat, the options, the numbers of the board
-	Message   *referee.Decide   // the question: action count, what was played, the clock
-	Rejection *referee.Rejected // why the last answer to this same question was refused; nil if none was
+	Match     *referee.Welcome  // the facts that stay the same: the game, the seat, the options, the numbers of the board
+	Message   *referee.Decide   // the question: the action count, the actions played since the last one, the clock
+	Rejection *referee.Rejected // the refusal of the last answer to this same question; nil if there was none
 
 	mutex     sync.Mutex
 	deadline  time.Time
 	withdrawn bool
 }
 
-// Read reads what the seat may know, and the legal actions, into the game's Observation and ActionList.
+// Read reads the part of the state that the seat may know, and the legal actions, into the game's Observation and ActionList.
 func (decision *Decision) Read(observation, actions proto.Message) {
 	for _, part := range []struct {
 		from *anypb.Any
 		to   proto.Message
 	}{{decision.Message.Observation, observation}, {decision.Message.Actions, actions}} {
 		if err := part.from.UnmarshalTo(part.to); err != nil {
-			giveUp("the referee sent what is no message of this game (%v); make a new kit with a newer dogana", err)
+			giveUp("the referee sent a message that is not of this game (%v); make a new kit with a newer dogana", err)
 		}
 	}
 }
 
-// TimeLeft tells how long this decision may still take. It can change while the bot thinks: when a sand timer starts.
+// TimeLeft returns the time left for this decision. It also changes when a sand timer starts.
 func (decision *Decision) TimeLeft() time.Duration {
 	decision.mutex.Lock()
 	defer decision.mutex.Unlock()
 	return time.Until(decision.deadline)
 }
 
-// Withdrawn tells whether an answer is not wanted any more: time was up, others were faster, or the match has ended.
+// Withdrawn returns whether an answer is no longer wanted: time was up, others were faster, or the match has ended.
 func (decision *Decision) Withdrawn() bool {
 	decision.mutex.Lock()
 	defer decision.mutex.Unlock()
@@ -138,14 +138,14 @@ func Play(choose func(*Decision) Answer) {
 		grpc.WithTransportCredentials(secure),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessageBytes)),
 	}
-	if remote { // a started bot needs no pings, and may be stopped while it is not asked
+	if remote { // a started bot needs no pings, and may be stopped while it has no question
 		target = "passthrough:///" + address
 		options = append(options, grpc.WithKeepaliveParams(
 			keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}))
 	}
 	connection, err := grpc.NewClient(target, options...)
 	if err != nil {
-		giveUp("DOGANA_ADDRESS is %q, which is no address: %v", address, err)
+		giveUp("DOGANA_ADDRESS is %q, which is not an address: %v", address, err)
 	}
 	wait, lost := firstWait, time.Time{}
 	for {
@@ -159,7 +159,7 @@ func Play(choose func(*Decision) Answer) {
 		if !remote || lost.IsZero() || !isLost(err) || time.Since(lost) > patience {
 			giveUp("%s", explain(err, address))
 		}
-		pause := time.Duration((0.5 + rand.Float64()/2) * float64(wait)) // bots that were lost together do not come back together
+		pause := time.Duration((0.5 + rand.Float64()/2) * float64(wait)) // so that bots do not all reconnect at once
 		fmt.Fprintf(os.Stderr, "dogana bot: %s; trying again in %.1f s\n", explain(err, address), pause.Seconds())
 		time.Sleep(pause)
 		connection.ResetConnectBackoff() // gRPC has a backoff of its own
@@ -178,7 +178,7 @@ func playStream(connection *grpc.ClientConn, token string, choose func(*Decision
 	}
 	join := &referee.Join{Token: token, Protocol: protocol}
 	send := func(message *referee.AgentMessage) {
-		_ = stream.SendMsg(message) // if the stream has ended, what it still has to read tells how
+		_ = stream.SendMsg(message) // if the stream has ended, the reader gets the reason
 	}
 	send(&referee.AgentMessage{Message: &referee.AgentMessage_Join{Join: join}})
 
@@ -193,13 +193,13 @@ func playStream(connection *grpc.ClientConn, token string, choose func(*Decision
 	return reader.match != nil, reader.err
 }
 
-// reader reads a stream while the bot thinks, so that the bot can look at the deadline and at what was withdrawn.
+// reader reads a stream while the bot thinks, so that the bot can check its deadline and whether its decision was withdrawn.
 type reader struct {
 	stream grpc.ClientStream
 	match  *referee.Welcome
 	open   *Decision
 	newest chan *Decision // holds the newest decision until the bot takes it; closed at the end of the stream
-	err    error          // why the stream has ended: nil after the end of the match
+	err    error          // the reason for the end of the stream; nil after the end of the match
 }
 
 func (reader *reader) read() {
@@ -234,7 +234,7 @@ func (reader *reader) read() {
 			}
 		case *referee.RefereeMessage_GameOver:
 			reader.drop()
-			time.AfterFunc(endWait, func() { os.Exit(0) }) // the bot may be in the midst of a long thought
+			time.AfterFunc(endWait, func() { os.Exit(0) }) // the bot may still be thinking
 			return
 		}
 	}
@@ -262,7 +262,7 @@ func (reader *reader) ask(decision *Decision, clock *referee.Clock) {
 	reader.newest <- decision
 }
 
-// message makes the answer to a decision.
+// message makes the message of an answer to a decision.
 func (answer Answer) message(decision *Decision) *referee.Choose {
 	choose := &referee.Choose{Decision: decision.Message.Decision, Choice: &referee.Choose_Index{Index: answer.index}}
 	if answer.actions == nil {
@@ -288,7 +288,7 @@ func (answer Answer) message(decision *Decision) *referee.Choose {
 	return choose
 }
 
-// report tells the author of the bot that an answer was refused.
+// report reports a refused answer to the author of the bot.
 func report(rejected *referee.Rejected) {
 	rule := ""
 	if rejected.Rule != "" {
@@ -299,13 +299,13 @@ func report(rejected *referee.Rejected) {
 		rejected.Decision, reason, rejected.Message, rule, rejected.Strikes)
 }
 
-// isLost tells whether a stream has ended because of the connection, and not because the referee wanted it to.
+// isLost returns whether a stream ended because the connection was lost, and not because the referee ended it.
 func isLost(err error) bool {
 	lost := []codes.Code{codes.Unavailable, codes.Canceled, codes.Unknown, codes.Internal}
 	return err != io.EOF && slices.Contains(lost, status.Code(err))
 }
 
-// explain says why a stream has ended.
+// explain explains the end of a stream.
 func explain(err error, address string) string {
 	if err == io.EOF {
 		return "the referee ended the stream before the match was over"

@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// generate asks protoc-gen-go for the code of all messages, and writes it down.
+// generate asks protoc-gen-go for the code of all messages, and writes the files.
 func generate() error {
 	var names []string
 	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -77,7 +77,7 @@ func generate() error {
 	return nil
 }
 
-// add adds a file to the request, and before it all that it imports.
+// add adds a file to the request, after all the files that it imports.
 func add(request *pluginpb.CodeGeneratorRequest, known map[string]bool, file protoreflect.FileDescriptor) {
 	if known[file.Path()] {
 		return

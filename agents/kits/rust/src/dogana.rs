@@ -1,4 +1,4 @@
-//! Connects a bot with the referee: joins, asks the bot for each decision, and sends its answers.
+//! Connects a bot to the referee: joins, asks the bot for each decision, and sends its answers.
 //!
 //! A complete bot, for every game: `fn main() { dogana::play(|_| dogana::Answer::Index(0)) }`
 
@@ -18,23 +18,23 @@ use crate::messages::dogana::v1 as pb;
 use pb::referee_client::RefereeClient;
 use pb::{agent_message, choose, referee_message, rejected};
 
-const PROTOCOL: u32 = 1; // the version of the protocol that is spoken here
+const PROTOCOL: u32 = 1; // the version of the protocol that this file speaks
 const MAX_MESSAGE_BYTES: usize = 8 << 20; // the largest message that is read
 const KEEPALIVE: Duration = Duration::from_secs(30);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a remote bot waits before it comes back that has lost its connection; then twice as long, and so on.
+/// The time that a remote bot waits before it reconnects after it has lost its connection; then twice as long, and so on.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-const PATIENCE: Duration = Duration::from_secs(600); // after so long without a connection, it gives up
-const END_WAIT: Duration = Duration::from_secs(1); // how long a choice may go on after the end of the match
+const PATIENCE: Duration = Duration::from_secs(600); // the time without a connection after which it gives up
+const END_WAIT: Duration = Duration::from_secs(1); // the time allowed for a choice to go on after the end of the match
 
-const START_ME: &str = "this bot must be started by the referee, or told where it is:
+const START_ME: &str = "this bot must be started by the referee, or given the referee's address:
   dogana play GAME cmd:./bot random      starts it
   DOGANA_ADDRESS=host:port DOGANA_TOKEN=... ./bot      joins a remote seat";
 
-/// What a bot answers.
+/// The answer of a bot.
 pub enum Answer {
-    /// The position of an action in the list of legal actions, counted from 0.
+    /// The index of an action in the list of legal actions, counted from 0.
     Index(usize),
     /// Actions that are played in a row; see [`Answer::turn`].
     #[allow(dead_code, reason = "a bot may answer by index only")]
@@ -58,11 +58,11 @@ impl Answer {
 
 /// One decision of the bot.
 pub struct Decision {
-    /// What stays the same: the game, the seat, the options, the numbers of the board.
+    /// The facts that stay the same: the game, the seat, the options, the numbers of the board.
     pub welcome: Arc<pb::Welcome>,
-    /// The question: the number of actions, what was played, the clock.
+    /// The question: the number of actions, the actions played since the last one, the clock.
     pub message: pb::Decide,
-    /// Why the last answer to this same question was refused, if one was.
+    /// The refusal of the last answer to this same question, if there was one.
     pub rejection: Option<pb::Rejected>,
     deadline: Mutex<Instant>,
     withdrawn: AtomicBool,
@@ -71,17 +71,17 @@ pub struct Decision {
 
 #[allow(dead_code, reason = "a bot need not look at everything")]
 impl Decision {
-    /// Reads what the seat may know, and the legal actions: the game's `Observation` and `ActionList`.
+    /// Reads the part of the state that the seat may know, and the legal actions: the game's `Observation` and `ActionList`.
     pub fn read<Observation: Message + Name + Default, Actions: Message + Name + Default>(&self) -> (Observation, Actions) {
         (read_any(&self.message.observation), read_any(&self.message.actions))
     }
 
-    /// Tells how long this decision may still take. It can change while the bot thinks: when a sand timer starts.
+    /// Returns the time left for this decision. It also changes when a sand timer starts.
     pub fn time_left(&self) -> Duration {
         self.deadline.lock().unwrap().saturating_duration_since(Instant::now())
     }
 
-    /// Tells whether an answer is not wanted any more: time was up, others were faster, or the match has ended.
+    /// Returns whether an answer is no longer wanted: time was up, others were faster, or the match has ended.
     pub fn withdrawn(&self) -> bool {
         self.withdrawn.load(Ordering::Relaxed)
     }
@@ -98,12 +98,12 @@ fn deadline(left_ms: f64) -> Instant {
 fn read_any<Part: Message + Name + Default>(any: &Option<Any>) -> Part {
     let any = any.clone().unwrap_or_default();
     any.to_msg().unwrap_or_else(|error| {
-        give_up(&format!("the referee sent what is no message of this game ({error}); make a new kit with a newer dogana"))
+        give_up(&format!("the referee sent a message that is not of this game ({error}); make a new kit with a newer dogana"))
     })
 }
 
 /// Plays one match to its end, then ends the process: with status 0 after the end of the match, else with status 1 and a line on
-/// standard error that says why. Decisions are made in the calling thread, while another one reads what the referee sends.
+/// standard error that says why. Decisions are made in the calling thread, while another one reads the referee's messages.
 pub fn play(mut choose: impl FnMut(&Decision) -> Answer) -> ! {
     let address = env::var("DOGANA_ADDRESS").unwrap_or_default();
     let token = env::var("DOGANA_TOKEN").unwrap_or_default();
@@ -117,7 +117,7 @@ pub fn play(mut choose: impl FnMut(&Decision) -> Answer) -> ! {
         let runtime = runtime.unwrap_or_else(|error| give_up(&format!("cannot start: {error}")));
         runtime.block_on(connect(&endpoint, &address, &token, &asking));
         drop(asking);
-        thread::sleep(END_WAIT); // the bot may be in the midst of a long thought
+        thread::sleep(END_WAIT); // the bot may still be thinking
         process::exit(0);
     });
     for decision in decisions {
@@ -140,9 +140,9 @@ fn endpoint(address: &str) -> Endpoint {
         (false, false) => "https://",
     };
     let mut endpoint = Endpoint::from_shared(format!("{scheme}{address}"))
-        .unwrap_or_else(|error| give_up(&format!("DOGANA_ADDRESS is {address:?}, which is no address: {error}")));
+        .unwrap_or_else(|error| give_up(&format!("DOGANA_ADDRESS is {address:?}, which is not an address: {error}")));
     if !address.starts_with("unix:") {
-        // a started bot needs no pings, and may be stopped while it is not asked
+        // a started bot needs no pings, and may be stopped while it has no question
         endpoint = endpoint.http2_keep_alive_interval(KEEPALIVE).keep_alive_timeout(KEEPALIVE_TIMEOUT);
     }
     if authority.is_empty() {
@@ -153,7 +153,7 @@ fn endpoint(address: &str) -> Endpoint {
     endpoint.tls_config(tls).unwrap_or_else(|error| give_up(&format!("cannot use the certificate {authority}: {error}")))
 }
 
-/// Plays until the match is over; a remote bot comes back when its connection is lost.
+/// Plays until the match is over; a remote bot reconnects when its connection is lost.
 async fn connect(endpoint: &Endpoint, address: &str, token: &str, asking: &mpsc::Sender<Arc<Decision>>) {
     let remote = !address.starts_with("unix:");
     let (mut wait, mut lost) = (FIRST_WAIT, None);
@@ -170,14 +170,14 @@ async fn connect(endpoint: &Endpoint, address: &str, token: &str, asking: &mpsc:
         if !remote || !is_lost(&status) || lost.is_none_or(|since| since.elapsed() > PATIENCE) {
             give_up(&explain(&status, address));
         }
-        let pause = wait.mul_f64(0.5 + fastrand::f64() / 2.0); // bots that were lost together do not come back together
+        let pause = wait.mul_f64(0.5 + fastrand::f64() / 2.0); // so that bots do not all reconnect at once
         eprintln!("dogana bot: {}; trying again in {:.1} s", explain(&status, address), pause.as_secs_f64());
         tokio::time::sleep(pause).await;
         wait = LONGEST_WAIT.min(2 * wait);
     }
 }
 
-/// Plays on one stream. It returns when the match is over, or why the stream has ended before.
+/// Plays on one stream until the match is over; returns an error if the stream ends earlier.
 async fn play_stream(
     channel: Channel,
     token: &str,
@@ -268,7 +268,7 @@ fn message(answer: Answer, decision: &Decision) -> pb::AgentMessage {
     pb::AgentMessage { message: Some(agent_message::Message::Choose(choose)) }
 }
 
-/// Tells the author of the bot that an answer was refused.
+/// Reports a refused answer to the author of the bot.
 fn report(rejected: &pb::Rejected) {
     let rule = if rejected.rule.is_empty() { String::new() } else { format!(" ({})", rejected.rule) };
     let reason = rejected.reason().as_str_name().trim_start_matches("REASON_").to_lowercase();
@@ -276,12 +276,12 @@ fn report(rejected: &pb::Rejected) {
     eprintln!("dogana bot: decision {decision} refused as {reason}: {message}{rule}; strike {strikes}");
 }
 
-/// Tells whether a stream has ended because of the connection, and not because the referee wanted it to.
+/// Returns whether a stream ended because the connection was lost, and not because the referee ended it.
 fn is_lost(status: &Status) -> bool {
     matches!(status.code(), Code::Unavailable | Code::Cancelled | Code::Unknown | Code::Internal)
 }
 
-/// Says why a stream has ended.
+/// Explains the end of a stream.
 fn explain(status: &Status, address: &str) -> String {
     let message = status.message();
     match status.code() {
@@ -310,7 +310,7 @@ fn name(code: Code) -> String {
     name
 }
 
-/// Returns the first cause of an error: tonic itself says no more than that there was one.
+/// Returns the first cause of an error: tonic's own text says only that there was an error.
 fn cause(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), cause)
 }

@@ -1,4 +1,4 @@
-//! A bot that plays every game. Change `choose`, and what it looks at below.
+//! A bot that plays every game. Change `choose`, or the points that it compares.
 
 mod dogana;
 mod messages {
@@ -53,8 +53,8 @@ fn best<Action>(actions: &[Action], points: impl Fn(&Action) -> f64) -> Answer {
     Answer::Index(chosen.unwrap_or(0))
 }
 
-// Points for an action, higher is better: what it is, and what the observation says about it. The rules of each game are in its
-// RULES.md; what an action or an observation can say is in proto/dogana/games/.
+// The points for an action, by its kind and by the observation; more is better. The rules of each game are in its RULES.md;
+// proto/dogana/games/ describes each field of an action or an observation.
 
 /// Collects goods, hands in large sets of one kind, buys the dearest cards, and sends ships where many goods are.
 fn cargo_noir_points(seen: &cargo_noir::Observation, seat: usize, kind: Option<&cargo_noir::action::Kind>) -> f64 {
@@ -65,13 +65,13 @@ fn cargo_noir_points(seen: &cargo_noir::Observation, seat: usize, kind: Option<&
     match kind {
         Kind::Collect(_) => 100.0,
         Kind::Casino(_) => 90.0,
-        Kind::BmSwap(swap) => 10.0 * (owned(swap.take) - owned(swap.give)), // give of what there is least, take of what there is most
+        Kind::BmSwap(swap) => 10.0 * (owned(swap.take) - owned(swap.give)), // take what there is most of, give what there is least of
         Kind::BmDraw(_) => 15.0,
         Kind::Raise(_) if me.safe >= 4 && !last => 50.0,
         Kind::Raise(_) => 20.0,
         Kind::Withdraw(_) => 30.0,
         Kind::Stake(stake) => {
-            // one more coin than is needed
+            // one coin more than needed
             let least = seen.pending_stake.as_ref().map_or(0, |pending| pending.min);
             -(f64::from(stake.coins) - f64::from(least) - 1.0).abs()
         }
@@ -151,7 +151,7 @@ fn venezia_points(seen: &venezia::Observation, seat: usize, kind: Option<&venezi
             20.0 - lead(district.place()).abs() + 5.0 * one_if((0..seen.seats.len()).any(is_home))
         }
         Kind::Count(count) => {
-            // as many as on each of the cards that follow
+            // an equal share for each card that is still to come
             let cards = seen.plan.as_ref().map_or(1, |plan| 1 + plan.chosen.len() - plan.counts.len());
             let share = f64::from(seen.seats[seat].reserve) / cards.max(1) as f64;
             -(f64::from(count.pigeons) - share).abs()
@@ -177,14 +177,14 @@ fn venezia_points(seen: &venezia::Observation, seat: usize, kind: Option<&venezi
     }
 }
 
-/// Tells by how many pigeons a seat leads in a place of Venezia; below 0 if a rival does.
+/// Returns a seat's lead in a place of Venezia, in pigeons; negative if a rival leads.
 fn lead(seen: &venezia::Observation, seat: usize, place: venezia::Place) -> f64 {
     let pigeons = &seen.places[place as usize - 1].pigeons;
     let most = (0..pigeons.len()).filter(|other| *other != seat).map(|other| pigeons[other]).max();
     f64::from(pigeons[seat]) - f64::from(most.unwrap_or(0))
 }
 
-/// Tells what a pigeon may bear on a square of the Piazza: 5 on a tourist, 2 beside one, and a little more the nearer.
+/// Returns the worth of a square of the Piazza for breeding: 5 on a tourist, 2 beside one, and less with the distance.
 fn bears(seen: &venezia::Observation, square: i32) -> f64 {
     let near = |tourist: &i32| {
         let (row, column) = ((square - 1) / 10 - (tourist - 1) / 10, (square - 1) % 10 - (tourist - 1) % 10);
@@ -197,7 +197,7 @@ fn bears(seen: &venezia::Observation, square: i32) -> f64 {
     seen.tourists.iter().map(near).fold(0.0, f64::max)
 }
 
-/// Moves Merchants far out, where they earn most, bids low for progress, and makes points of all income.
+/// Moves Merchants far out, where they earn most, bids low for progress, and turns all income into points.
 fn yunnan_points(kind: Option<&yunnan::action::Kind>) -> f64 {
     use yunnan::action::Kind;
     let Some(kind) = kind else { return 0.0 };

@@ -56,8 +56,8 @@ public final class Bot {
     }
   }
 
-  // The points of an action in each game: a few lines to begin with. The game's RULES.md explains what they mean;
-  // its file in proto/dogana/games/ has all that an action or an observation can say.
+  // The points of an action in each game: a few simple rules to begin with. The game's RULES.md explains the actions;
+  // its file in proto/dogana/games/ describes each field of an action or an observation.
 
   /** Collect goods, hand in large sets of one kind, buy the dearest card, send ships where many goods lie. */
   private static double cargoNoir(int seat, CargoNoir.Observation seen, CargoNoir.Action action) {
@@ -131,7 +131,7 @@ public final class Bot {
     };
   }
 
-  /** The points of a card's main action: those that do not help now are used for a good or for money. */
+  /** The points of a card's main action; a card whose main action does not help now is used for a good or for money. */
   private static double useful(Valparaiso.Card card, double other, boolean hasThree, boolean isLoaded, boolean isHome) {
     return switch (card) {
       case CARD_K8 -> 100;
@@ -153,7 +153,7 @@ public final class Bot {
             IntStream.range(0, seen.getSeatsCount()).anyMatch(one -> one != seat && seen.getSeats(one).getHome() == place);
         yield 20 - Math.abs(lead(seat, seen, place)) + (isHome ? 5 : 0);
       }
-      case COUNT -> { // as many as on each of the cards that follow
+      case COUNT -> { // an equal share for each card that is still to come
         int cards = Math.max(1, 1 + seen.getPlan().getChosenCount() - seen.getPlan().getCountsCount());
         yield -Math.abs(action.getCount().getPigeons() - (double) seen.getSeats(seat).getReserve() / cards);
       }
@@ -178,14 +178,14 @@ public final class Bot {
     };
   }
 
-  /** By how many pigeons a seat leads in a place; below 0 if a rival does. */
+  /** A seat's lead in a place, in pigeons; negative if a rival leads. */
   private static int lead(int seat, Venezia.Observation seen, Venezia.Place place) {
     List<Integer> pigeons = seen.getPlaces(place.getNumber() - 1).getPigeonsList();
     int rival = IntStream.range(0, pigeons.size()).filter(one -> one != seat).map(pigeons::get).max().orElse(0);
     return pigeons.get(seat) - rival;
   }
 
-  /** How much a pigeon may bear on a square: 5 on a tourist, 2 beside one, and a little more the nearer. */
+  /** The worth of a square for breeding: 5 on a tourist, 2 beside one, and less with the distance. */
   private static double bears(Venezia.Observation seen, int square) {
     double most = 0;
     for (int tourist : seen.getTouristsValueList()) {
@@ -197,7 +197,7 @@ public final class Bot {
     return most;
   }
 
-  /** Bid low for progress, move Merchants far out, where they earn most, and make points of all income. */
+  /** Bid low for progress, move Merchants far out, where they earn most, and turn all income into points. */
   private static double yunnan(Yunnan.Action action) {
     return switch (action.getKindCase()) {
       case BID -> 10 - action.getBid().getValue() / 3.0;

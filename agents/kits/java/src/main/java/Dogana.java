@@ -33,13 +33,13 @@ import java.util.function.Function;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
-/** The connection to the referee: joins a match, asks the bot, sends what it answers. A bot does not have to change it. */
+/** The connection to the referee: joins a match, asks the bot, and sends its answers. There is no need to change it. */
 public final class Dogana {
   private static final int PROTOCOL = 1; // the version that this file speaks
-  private static final int ATTEMPTS = 18; // to come back, in about ten minutes
+  private static final int ATTEMPTS = 18; // to reconnect, in about ten minutes
   private static final String START_ME =
       """
-      this bot must be started by the referee, or told where it is:
+      this bot must be started by the referee, or given the referee's address:
         dogana play GAME cmd:'java -jar bot.jar' random      starts it
         DOGANA_ADDRESS=host:port DOGANA_TOKEN=... java -jar bot.jar      joins a `remote` seat""";
   private static final MethodDescriptor<AgentMessage, RefereeMessage> PLAY =
@@ -54,13 +54,13 @@ public final class Dogana {
 
   private Dogana() {}
 
-  /** What a bot answers. */
+  /** The answer of a bot. */
   public static final class Choice {
     private final Choose.Builder choose = Choose.newBuilder();
 
     private Choice() {}
 
-    /** The action at this place in the list of legal actions, from 0. */
+    /** The action at this index in the list of legal actions, counted from 0. */
     public static Choice index(int index) {
       Choice choice = new Choice();
       choice.choose.setIndex(index);
@@ -77,13 +77,13 @@ public final class Dogana {
 
   /** One decision of this bot. */
   public static final class Decision {
-    /** What stays the same for the whole match: the game, the seat, the options, the printed numbers (board). */
+    /** The facts that stay the same for the whole match: the game, the seat, the options, the printed numbers (board). */
     public final Welcome match;
 
-    /** The whole question: action count, labels, what was played, the clock, what was dropped of the last answer. */
+    /** The question: action count, labels, actions played, the clock, and why a part of the last answer was dropped. */
     public final Decide message;
 
-    /** Why the previous answer to this same decision was refused, or null. */
+    /** The refusal of the previous answer to this same decision, or null. */
     public Rejected rejection;
 
     private volatile boolean withdrawn;
@@ -95,7 +95,7 @@ public final class Dogana {
       setBudget(message.getClock().getBudgetMs());
     }
 
-    /** What this seat may know; the parser is that of the game's Observation. */
+    /** The part of the state that this seat may know; the parser is that of the game's Observation. */
     public <T extends Message> T observation(Parser<T> parser) {
       return parsed(parser, message.getObservation());
     }
@@ -105,12 +105,12 @@ public final class Dogana {
       return parsed(parser, message.getActions());
     }
 
-    /** How long this decision may still take, in seconds; it changes when another seat starts a sand timer. */
+    /** The time left for this decision, in seconds; it also changes when another seat starts a sand timer. */
     public double secondsLeft() {
       return (deadline - System.nanoTime()) / 1e9;
     }
 
-    /** Whether no answer is wanted any more: the time was up, others have overtaken this seat, or the match has ended. */
+    /** Whether an answer is no longer wanted: time was up, others have overtaken this seat, or the match has ended. */
     public boolean isWithdrawn() {
       return withdrawn;
     }
@@ -123,7 +123,7 @@ public final class Dogana {
       try {
         return parser.parseFrom(any.getValue());
       } catch (InvalidProtocolBufferException error) {
-        throw new AgentError("the referee sent what is no message of this game; make a new kit with a newer dogana");
+        throw new AgentError("the referee sent a message that is not of this game; make a new kit with a newer dogana");
       }
     }
   }
@@ -145,7 +145,7 @@ public final class Dogana {
    * Joins a match and plays it to its end.
    *
    * <p>An error is printed in one line on standard error; the process then ends with status 1. A bot that has joined over TCP
-   * and loses the connection comes back, for about ten minutes, and is asked again what it has not answered.
+   * and loses the connection tries to reconnect, for about ten minutes; the referee then repeats the open question.
    */
   public static void play(Function<Decision, Choice> bot) {
     String address = System.getenv("DOGANA_ADDRESS");
@@ -174,7 +174,7 @@ public final class Dogana {
           wasWelcome = true;
           attempt = 0;
         }
-        // A started bot ends with its referee; one that was never welcome may have been given a wrong address.
+        // A started bot ends with its referee; one that was never welcomed may have been given a wrong address.
         if (!wasWelcome || address.startsWith("unix:") || attempt == ATTEMPTS) {
           throw lost;
         }
@@ -276,7 +276,7 @@ public final class Dogana {
           withdraw(before);
           unread.add(END);
         }
-        default -> {} // of a newer protocol, and nothing that this bot has to know
+        default -> {} // of a newer protocol, and this bot need not know it
       }
     }
 
@@ -311,8 +311,8 @@ public final class Dogana {
       builder =
           NettyChannelBuilder.forTarget(address)
               .channelFactory(NioSocketChannel::new)
-              // Finds out about a connection that was lost without a word. A started bot needs no pings, and may be stopped
-              // while it is not asked.
+              // Detects a connection that was lost silently. A started bot needs no pings, and may be stopped while it has no
+              // question.
               .keepAliveTime(30, TimeUnit.SECONDS)
               .keepAliveTimeout(10, TimeUnit.SECONDS);
     }
@@ -341,7 +341,7 @@ public final class Dogana {
         rejected.getDecision(), reason, rejected.getMessage(), rule, rejected.getStrikes());
   }
 
-  /** Says why a stream has ended, and what to do. */
+  /** Explains the end of a stream, and says what to do. */
   private static AgentError explained(Status status, String address) {
     String details = status.getDescription();
     if (details == null) {
