@@ -1,4 +1,4 @@
-"""The command `dogana`, once `dogana_arena` has let it begin; also `python -m ladder`."""
+"""The command `dogana`, after the checks of `dogana_arena`; also `python -m ladder`."""
 
 import atexit
 import gc
@@ -20,8 +20,8 @@ def _prepare() -> None:
         sys.stdout = os.fdopen(1, "w")
     # gRPC reads these when it is first imported. Without these experiments a round trip takes about a third less.
     os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # status codes say what goes wrong
-    # At its end Python looks through all that was ever imported, which takes a fifth of a second of processor time.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # status codes report what goes wrong
+    # On exit, Python's garbage collector scans all that was ever imported, which takes a fifth of a second of processor time.
     atexit.register(gc.freeze)
 
 

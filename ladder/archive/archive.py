@@ -1,8 +1,8 @@
 """The archive of a ladder: the compressed records and logs of its matches in one SQLite file.
 
 A record is stored without its hashes, which follow from its lines, and compressed with the first record of the same game as a
-dictionary: most of a record, such as the board, is the same in all of them. So each record is read and removed by itself, yet
-takes less room than in a compressed group. The content of the file is checked like that of a stranger's.
+dictionary: most of a record, such as the board, is the same in all of them. So each record is read and removed on its own, yet
+takes less room than in a compressed group. The content of the file is checked like that of a file from a stranger.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ create table logs (
     data blob not null
 ) strict;
 """,
-    # Records have some kilobytes: with SQLite's usual pages a sixth of the file would be empty. What is pruned is given back.
+    # Records have a few kilobytes: with SQLite's usual pages a sixth of the file would be empty. Pruned space is given back.
     ("page_size = 1024", "auto_vacuum = incremental"),
 )
 
@@ -94,7 +94,7 @@ class Archive:
     """The archive of a ladder. Use it as a context manager, or close it."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
-        """Open it.
+        """Open the archive.
 
         Args:
             path: its file.
@@ -102,7 +102,7 @@ class Archive:
             as empty.
 
         Raises:
-            BadHome: if it is something else, or cannot be read.
+            BadHome: if the file is something else, or cannot be read.
         """
         self._path = path
         self._file = SqliteFile(path, _LAYOUT, create=create, outwaits=create) if create or path.exists() else None
@@ -122,7 +122,7 @@ class Archive:
     # adding
 
     def add(self, match_id: str, record: bytes, logs: Mapping[str, bytes]) -> None:
-        """Add the record and the logs of a match, by file name. Afterwards all of it is on the disk, or nothing.
+        """Add the record and the logs of a match, by file name. Afterwards all of them are on the disk, or none.
 
         Raises:
             RecordError: if the record is damaged.
@@ -223,7 +223,7 @@ class Archive:
             found = json.loads(unzipped(path, rows[0]["data"], MAX_LOG_BYTES))
             return {name: text.encode("latin-1") for name, text in found.items() if _LOG.fullmatch(name)}
         except (ValueError, AttributeError, RecursionError) as error:
-            raise RecordError(path, 0, "is damaged: it is no log of bots") from error
+            raise RecordError(path, 0, "is damaged: it is not a log of bots") from error
 
     def matches_with(self, table: str, beginning: str) -> list[str]:
         """Return the ids with this beginning of all matches with a record or logs, oldest first."""
@@ -233,7 +233,7 @@ class Archive:
         )
         return [row["match"] for row in rows]
 
-    # keeping less
+    # removing and copying
 
     def sizes(self, table: str) -> Iterator[tuple[str, str, int]]:
         """Yield the match id, the time of addition (ISO 8601, UTC) and the size of all records, or all logs."""
@@ -241,9 +241,9 @@ class Archive:
         return ((row["match"], row["at"], row["size"]) for row in rows)
 
     def remove(self, table: str, match_ids: Collection[str]) -> None:
-        """Remove the records of some matches, or their logs, and return the space to the file system.
+        """Remove the records or the logs of the given matches, and return the space to the file system.
 
-        Some at a time: a run must not wait for long, and what SQLite writes ahead needs room, too.
+        A few hundred are removed at a time: a run must not wait for long, and SQLite's write-ahead log needs room, too.
         """
         left = iter(match_ids)
         while some := list(islice(left, _REMOVED_AT_A_TIME)):
@@ -257,7 +257,7 @@ class Archive:
 
     @property
     def _open(self) -> SqliteFile:
-        assert self._file is not None  # noqa: S101 only who has said `create` writes, or who has read what is in it
+        assert self._file is not None  # noqa: S101 only callers with `create`, or that have found something in it, write
         return self._file
 
     def _rows(self, sql: str, parameters: list[Any]) -> list[dict[str, Any]]:
@@ -272,7 +272,7 @@ def find_record(home: Home, match_id: str) -> Record:
 
     Raises:
         NoRecord: if there is none.
-        RecordError: if it or the archive is damaged.
+        RecordError: if the archive or what is read from it is damaged.
     """
     with _reading(home) as archive:
         return archive.record(match_id)
@@ -282,7 +282,7 @@ def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
     """Return the logs of a match; see `Archive.logs`.
 
     Raises:
-        RecordError: if it or the archive is damaged.
+        RecordError: if the archive or what is read from it is damaged.
     """
     with _reading(home) as archive:
         return archive.logs(match_id)
@@ -302,11 +302,11 @@ def _linked(path: Path, bodies: bytes) -> bytes:
     """Return the lines of a record with their hashes.
 
     Raises:
-        RecordError: if no record has such lines.
+        RecordError: if these cannot be the lines of a record.
     """
     *lines, rest = bodies.split(b"\n")
     if rest or len(lines) > MAX_LINES or any(len(line) > MAX_LINE_BYTES for line in lines):
-        raise RecordError(path, 0, "is damaged: it has lines as no record has")
+        raise RecordError(path, 0, "is damaged: its lines are not those of a record")
     return b"".join(_chained(lines))
 
 

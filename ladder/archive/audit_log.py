@@ -23,7 +23,7 @@ from referee.records.chain import FIRST_HASH, hash_of
 def write(home: Home, store: Store, file: Path, previous: Path | None = None) -> tuple[int, int | None]:
     """Write a snapshot of the log, with a checkpoint that the ladder signs.
 
-    The file gets its name when it is complete. It replaces an earlier file of that name only if it continues that.
+    The file gets its name when it is complete. It replaces an earlier file of that name only if it continues that file.
 
     Args:
         home: the folder of the ladder.
@@ -57,7 +57,7 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
 
 
 def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> tuple[int, int | None]:
-    """Write the log from a served ladder, as `write` does; `dogana verify-log` checks its truth.
+    """Write the log from a served ladder, as `write` does; `dogana verify-log` verifies it.
 
     Raises:
         AuditError: if an earlier log is not a beginning of this one, with the first entry that differs.

@@ -1,7 +1,7 @@
 """The list of records that a comparison has verified, so that an interrupted one can continue (`recompute.py`).
 
-A file has a fingerprint for each match, at the place of its number. It covers everything that was compared: the bytes of the
-record, and the ladder's facts about the match. So changed records are verified again, and so are those whose fingerprint was not
+The file contains a fingerprint for each match, at the position of its number. It covers everything that was compared: the bytes of
+the record, and the ladder's facts about the match. So changed records are verified again, and so are those whose fingerprint was not
 written completely. The file lists only valid records.
 """
 
@@ -23,12 +23,12 @@ _BYTES = 16
 
 def fingerprint(match: PlayedMatch, record: bytes) -> bytes:
     """Return a fingerprint of a counted match, its record, and the version of Dogana that verifies it."""
-    facts = installed_version(), replace(match, rated=True)  # whether it is rated is no matter of its record
+    facts = installed_version(), replace(match, rated=True)  # its record does not depend on whether it is rated
     return blake2b(repr(facts).encode() + record, digest_size=_BYTES).digest()
 
 
 def noted(file: Path, first: int, last: int) -> dict[int, bytes]:
-    """Read the fingerprints of the matches between two numbers; a missing one is all zeros."""
+    """Read the fingerprints of the matches from one number to another; a missing one is all zeros."""
     try:
         check_regular(file)
         with file.open("rb") as source:
@@ -60,10 +60,10 @@ def noting(file: Path) -> Iterator[Notes]:
     try:
         # A link in its place is not followed, and a pipe without a reader does not block.
         opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
-    except OSError:  # who may only read the ladder can verify it as well
+    except OSError:  # a user who may only read the ladder can verify it as well
         yield Notes(None)
         return
     with os.fdopen(opened, "wb", buffering=0):
         yield Notes(opened)
-    with contextlib.suppress(OSError):  # who may not remove it has compared all the same
+    with contextlib.suppress(OSError):  # a user who may not remove it has compared all the same
         file.unlink()

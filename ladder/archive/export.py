@@ -41,7 +41,7 @@ COLUMNS = (
 _FORMULA = tuple(
     "=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
 )
-"""A spreadsheet may treat a text that begins with one of these as a formula, and run it."""
+"""The beginnings of texts that a spreadsheet may treat as formulas, and run."""
 
 
 def export(store: Store, file: Path) -> int:

@@ -47,7 +47,7 @@ class LostDecision:
     legal: tuple[str, ...]
     """The legal actions; none if it was not the seat's turn."""
     refused: tuple[str, ...]
-    """The reasons for refusing answers to it."""
+    """The reasons why answers to it were refused."""
     fault: str
     """The fault that put the seat out."""
 
@@ -78,7 +78,7 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The history of a match from a record that holds."""
+    """The history of a match from a valid record."""
 
     plan: MatchPlan
     result: Result
@@ -88,8 +88,8 @@ class Account:
     longest: dict[Seat, LongestDecision]
     """The longest decision of each seat that was charged for one."""
     moment: str
-    """The most interesting moment, as the fragment of the page's address: when the first seat was put out, or when the lead was
-    lost for the last time; otherwise the end."""
+    """The most interesting moment, as the fragment of the page's address: when the first seat was put out or, if none was,
+    when the lead was lost for the last time; otherwise the end."""
     lead: Lead | None
     """The winner's lead; None if several seats have won."""
     breakdown: tuple[tuple[Points, ...], ...]
@@ -108,7 +108,7 @@ def read_account(path: Path, data: bytes | None = None) -> Account:
     """
     lines = read_lines(path, data)
     blames = _blames(lines)
-    outs = {blame.seat: blame for blame in reversed(blames) if blame.is_out}  # a record that holds has one for a seat
+    outs = {blame.seat: blame for blame in reversed(blames) if blame.is_out}  # a valid record has one for a seat
     replay = Replay(path, find, data=data)
     lost = _lost(replay.state, 0, outs, blames)
     places = [(0, replay.state.ranks())]

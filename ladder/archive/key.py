@@ -1,4 +1,4 @@
-"""The key of a ladder: it signs records and the audit log. `ladder.db` says which public key is that of the ladder."""
+"""The key of a ladder: it signs records and the audit log. `ladder.db` contains the ladder's public key."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from referee.records.signature import PublicKey, record_text, signature_line
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-# Cryptography is loaded inside of functions because it takes longer than all else that most commands do.
+# Cryptography is loaded inside functions because that takes longer than everything else that most commands do.
 
 _MAX_BYTES = 10_000
-"""A file with a private key has about 120."""
+"""The maximum size of a file with a private key, which has about 120 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
     """
     if not store.log.key():
         new_key(home, store, replace=False)
-    # `new_key` was interrupted: the ladder names the new key already.
+    # `new_key` was interrupted: the ladder already names the new key.
     if _waiting(home, PublicKey(store.log.key())).exists():
         _put_in_place(home, store)
     key = read_private_key(home)
@@ -118,7 +118,7 @@ def read_private_key(home: Home) -> LadderKey:
             f"{home.key} is missing: restore it from a backup; if it is lost, `dogana ladder key --replace` makes a new one"
         ) from error
     if not isinstance(private, Ed25519PrivateKey):
-        raise BadHome(f"{home.key} is no private key of a ladder (Ed25519, PKCS 8); restore it from a backup")
+        raise BadHome(f"{home.key} is not a private key of a ladder (Ed25519, PKCS 8); restore it from a backup")
     return LadderKey(private, _public(private))
 
 

@@ -1,4 +1,4 @@
-"""The size of an author's files, and its quota."""
+"""The size of an author's files, and the quota for it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check_quota(home: Home, store: Store, author: str, content_hash: str, defaul
         default: the quota in bytes of an author who has none.
 
     Raises:
-        LadderError: if it does not.
+        LadderError: if the quota does not allow them.
     """
     most = store.budgets.quotas().get(author, default)
     if most is None:
@@ -38,7 +38,7 @@ def check_quota(home: Home, store: Store, author: str, content_hash: str, defaul
     if used + more > most:
         raise LadderError(
             f"the files of {author} have {used:,} bytes on this ladder; with {more:,} more they would have more than the"
-            f" {most:,} that are allowed; retire what you need no more, and ask the organiser to prune it, or for a larger quota"
+            f" {most:,} that are allowed; retire bots that you no longer need, and ask the organiser to prune them or raise the quota"
         )
 
 

@@ -2,7 +2,7 @@
 
 The log is never repaired: others may have copies of it.
 
-To verify a record takes some hundredths of a second, so for a million of them some hours. Verified records are noted
+Verifying a record takes a few hundredths of a second, so a million of them take a few hours. Verified records are noted
 meanwhile (`checked.py`), and a sample can be verified instead of all.
 """
 
@@ -42,7 +42,7 @@ from referee.version import installed_version
 MAX_REPORTED = 100
 """The maximum number of lines about each kind of problem; the others are counted."""
 _CHUNK = 32
-"""The records that a process gets at a time: enough to keep it busy, few enough for all processes to end together."""
+"""The number of records that a process gets at a time: enough to keep it busy, few enough for all processes to end together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class Sample:
     """The matches whose records are verified."""
 
     seed: int
-    """Decides which; the same seed gives the same matches as long as no others come to count."""
+    """The seed of the choice; the same seed gives the same matches until further matches are counted."""
     records: int | None = None
-    """Their number; None if there is a `share`."""
+    """The number of matches; None if there is a `share`."""
     share: float = 0.0
-    """Their share of all, from 0 to 1, rounded up."""
+    """The share of all matches, from 0 to 1; the number that follows is rounded up."""
 
     def numbers(self, matches: int) -> Iterator[int]:
         """Yield the numbers of the chosen matches, ascending, from 1 to `matches`."""
@@ -91,19 +91,19 @@ class Comparison:
     verified_before: int = 0
     """The number of records that an interrupted comparison verified, and that have not changed since."""
     broken: Lines = field(default_factory=Lines)
-    """Records that are missing or do not hold; which matches these are is noted (`Evidence.broken`)."""
+    """Records that are missing or do not hold; their matches are noted (`Evidence.broken`)."""
     other_format: int = 0
-    """The number of further records that this version does not read: older than the first release, or of a later one."""
+    """The number of further records that this version does not read: from before the first release, or from a later version."""
     lost: Lines = field(default_factory=Lines)
-    """The same as `broken` for those that were noted as lost for good; they are no problem any more."""
+    """The same for records that were noted as lost for good; they are no longer a problem."""
     pruned: int = 0
-    """The number of matches that count although their record was pruned (`retention.py`); that is no problem."""
+    """The number of matches that count although their record was pruned (`retention.py`), which is not a problem."""
     contradicting: Lines = field(default_factory=Lines)
-    """Records that hold, but are not what was counted; entrants of events who were not best, and matches that their plans do not have."""
+    """Valid records that are not the counted ones; entrants of events that were not the best, and matches that no plan contains."""
     differences: Lines = field(default_factory=Lines)
     """The contents of views and private tables that do not follow from the events."""
     log: str = ""
-    """The first event that does not follow from those before it; empty if all do. It cannot be put right."""
+    """The first event that does not follow from those before it; empty if all do. It cannot be repaired."""
     repaired: bool = False
     """True if the differences have been repaired."""
 
@@ -127,14 +127,14 @@ class Comparison:
 
 @dataclass(slots=True)
 class Checked:
-    """The result for the records of some matches."""
+    """The result for the records of several matches."""
 
     problems: list[Problem] = field(default_factory=list)
-    """In the order of the matches."""
+    """The problems, in the order of the matches."""
     fingerprints: dict[int, bytes] = field(default_factory=dict)
     """The fingerprints of the records that hold, by the numbers of their matches."""
     before: int = 0
-    """The number of others that were verified before."""
+    """The number of other records, which were verified before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Problem:
 def compare(home: Home, store: Store, sample: Sample | None = None) -> Comparison:
     """Compare everything as of one moment, on all cores; change nothing. A run may go on meanwhile; a pruning waits.
 
-    All views are always built again. A comparison of all records goes on where the last one was broken off.
+    All views are always built again. A comparison of all records continues where the last one was broken off.
     If the log is broken, nothing follows from it, and nothing else is compared.
 
     Args:
@@ -240,7 +240,7 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
             otherwise, removing a record would undo a defeat.
 
     Raises:
-        LadderError: if a run is going on, or as `compare` does.
+        LadderError: if a run is going on, or for the reasons of `compare`.
     """
     with home.only_run(), Rebuilt(store.file) as rebuilt:
         found = _compare(home, store, rebuilt, None)
@@ -262,8 +262,8 @@ def _problems(home: Home, matches: Iterable[PlayedMatch], found: Comparison, not
     Args:
         home: the folder of the ladder.
         matches: matches that count, in their order.
-        found: how many records were verified before is added to it.
-        notes: where it is noted which records hold, and looked up which were verified before; None to verify all.
+        found: the comparison, to which the number of records that were verified before is added.
+        notes: the list to which valid records are added, and in which earlier ones are looked up; None to verify all.
     """
 
     def settled(checked: Checked) -> list[Problem]:
@@ -286,7 +286,7 @@ def _problems(home: Home, matches: Iterable[PlayedMatch], found: Comparison, not
         try:
             for chunk in chain([first, second], chunks):
                 waiting.append(pool.submit(check, home, chunk, known))
-                if len(waiting) > 4 * cores:  # the matches that wait are all that is in memory
+                if len(waiting) > 4 * cores:  # only the waiting matches are in memory
                     yield from settled(waiting.popleft().result())
             while waiting:
                 yield from settled(waiting.popleft().result())
@@ -306,7 +306,7 @@ def _live_with_the_other() -> None:
     """Ignore Ctrl-C, and end with the parent process even if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     other = multiprocessing.parent_process()
-    assert other is not None  # noqa: S101 the one that started this one
+    assert other is not None  # noqa: S101 the process that started this one
 
     def end() -> None:
         other.join()

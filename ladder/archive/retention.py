@@ -54,7 +54,7 @@ def prune(
         home: the ladder.
         store: the facts of the ladder.
         records_before: the time for records, in the ladder's format (ISO 8601, UTC); None to keep all.
-        logs_before: the time for logs.
+        logs_before: the same for logs.
         retained: the records that stay, whatever their age.
         dry_run: True to count without removing anything.
 
@@ -132,7 +132,7 @@ def _old(
         store: the facts of the ladder.
         sizes: the match id, the time of addition and the size of all data.
         before: the time.
-        retained: the records that stay besides those with a hidden seed; None for logs, none of which stay.
+        retained: the records that stay in addition to those with a hidden seed; None for logs, none of which stay.
     """
     if before is None:
         return

@@ -38,7 +38,7 @@ def seal_block(home: Home, store: Store, block: int) -> list[str]:
 
 
 def seal_match(home: Home, match_id: str, seed: int, record_hash: str) -> None:
-    """Seal the record of a match, unless it is sealed already.
+    """Seal the record of a match, unless it is already sealed.
 
     Raises:
         SealBroken: if it is not the counted record.

@@ -201,7 +201,7 @@ def _played_under(home: Home, match_id: str) -> tuple[str, dict[str, OptionValue
 def last_said(home: Home, version: Version, condition: Condition) -> str:
     """Return the last output of a version in its failed qualifying match; empty if there is none.
 
-    Names of files in them are those in the bot's own folder.
+    File names in it are relative to the bot's own folder.
     """
     under = (condition.game, dict(condition.options), condition.clock)
     for match_id in _qualifications(home, version.id):
@@ -213,7 +213,7 @@ def last_said(home: Home, version: Version, condition: Condition) -> str:
 
 
 def _played(store: Store, versions: Sequence[Version]) -> Iterator[tuple[str, Seat, Version]]:
-    """Yield the counted matches of some versions with their seats, newest first."""
+    """Yield the counted matches of the given versions with their seats, newest first."""
     before = ""
     while found := store.history.matches(_MATCHES_AT_A_TIME, versions=versions, before=before):
         for match in found:

@@ -28,9 +28,9 @@ def audit_log(
 ) -> None:
     """Write the audit log of the ladder into a file.
 
-    It has all actions of the ladder, and anybody can keep and check it. A run may go on meanwhile.
+    It contains all actions of the ladder, and anybody can keep and check it. A run may go on meanwhile.
 
-    Publish it often: once others have a copy, no entry can be changed or dropped. An earlier log of the name FILE
+    Publish it often: once others have a copy, no entry can be changed or dropped. An earlier log named FILE
     is replaced only if the new one continues it. `dogana verify-log` checks such a file, without the ladder.
 
     Examples:

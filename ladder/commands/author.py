@@ -1,4 +1,4 @@
-"""`dogana ladder author`: who may submit over the network."""
+"""`dogana ladder author`: the authors who may submit over the network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ladder.operation.home import Home
 from referee.commands.output import err, out, print_json
 
 MAX_QUOTA_BYTES = 2**62
-"""More than any disk has; SQLite's integers have 64 bits."""
+"""The maximum quota, in bytes: more than any disk has, and within SQLite's integers of 64 bits."""
 
 author = typer.Typer(
     help="Manage authors, their tokens and their limits.",
@@ -34,7 +34,7 @@ DaysOption = Annotated[
 def add(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, as_json: AsJson = False) -> None:
     """Add an author, and print a token.
 
-    It is printed only this once: the ladder stores only a hash of it.
+    It is printed only once: the ladder stores only a hash of it.
 
     With --days it expires, and `dogana ladder author token` issues another.
 
@@ -108,7 +108,7 @@ def budget(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Limit the number of matches a day of an author.
+    """Limit the number of an author's matches per day.
 
     All their bots and all conditions count together.
 
@@ -152,7 +152,7 @@ def quota(
     home: HomeOption,
     as_json: AsJson = False,
 ) -> None:
-    """Limit the size of the files of an author.
+    """Limit the size of an author's files.
 
     The files of all versions count together. Without this, the limit is 1 GiB.
 
@@ -186,7 +186,7 @@ def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
     """
     with Authors(Home(home).database, create=False) as authors:
         names, tokens, budgets = authors.names(), authors.tokens(), authors.budgets.of_today()
-    # An author who submits on this machine has no token, and may have a budget.
+    # An author who submits on this machine has no token, but may have a budget.
     names += [name for name in budgets if name not in names]
     if as_json:
         print_json(

@@ -24,7 +24,7 @@ def backup(
 ) -> None:
     """Copy the whole ladder into one archive.
 
-    The archive has the database, the versions, the records and the logs. A run may go on meanwhile.
+    The archive contains the database, the versions, the records and the logs. A run may go on meanwhile.
 
     To restore it, unpack it into an empty folder: that is the ladder.
 
@@ -32,7 +32,7 @@ def backup(
 
       dogana ladder backup ladder-monday.tar
     """
-    # At once, before anything is copied; `copy` makes sure of it at the end.
+    # Checked at once, before anything is copied; `copy` checks it again at the end.
     check_free(file, force=force)
     with Store(Home(home).database, create=False) as store:
         size = copy(Home(home), store, file, replaces=force)

@@ -18,7 +18,7 @@ from referee.commands.output import out, print_json
 
 def bots(
     called: Annotated[
-        str, typer.Argument(help="Only bots with this in their name or in that of their author.", metavar="TEXT")
+        str, typer.Argument(help="Only bots with this text in their name or in their author's.", metavar="TEXT")
     ] = "",
     game: Annotated[
         str | None, typer.Option(help="Only bots that play this game, and their strength at it.", metavar="GAME")
@@ -29,8 +29,8 @@ def bots(
 ) -> None:
     """List bots with their authors, status and strength.
 
-    For each bot it shows the newest version, with its status and strength under each condition. The strength has its 95 % range,
-    as in `dogana ladder top`; a bot without counted matches has none.
+    For each bot it shows the newest version, with its status and strength under each condition. The strength is printed with its
+    95 % range, as in `dogana ladder top`; a bot without counted matches has none.
 
     Examples:
 
@@ -47,7 +47,7 @@ def bots(
     for one in found:
         label = f"{one.bot} v{one.version}"
         tried = [standing for standing in one.standings if standing.status != Status.UNTRIED]
-        # It waits to qualify under all conditions, so one line says it.
+        # It waits to qualify under all conditions, so one line is enough.
         if not tried:
             listed.add_row(label, one.author, "", "", "-", Status.UNTRIED)
         for line, standing in enumerate(tried):

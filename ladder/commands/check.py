@@ -69,7 +69,7 @@ def check(
     runs with
     your rights; steps that need the sandbox are skipped.
 
-    The exit status is 0 if no step failed, else 1. docs/check.md lists the steps.
+    The exit status is 0 if no step failed, otherwise 1. docs/check.md lists the steps.
 
     Examples:
 
@@ -123,9 +123,9 @@ def _scratch() -> Iterator[Path]:
             continue
         if folder.exists():
             break
-        os.close(lock)  # or between these two lines
+        os.close(lock)  # it was removed while the lock was being taken
     try:
-        folder.chmod(0o711)  # a bot that is another user finds its files below
+        folder.chmod(0o711)  # a bot that runs as another user finds its files below
         yield folder
     finally:
         _remove(folder)

@@ -32,11 +32,11 @@ def _print_version(wanted: bool) -> None:
 
 _SETTINGS: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None, "pretty_exceptions_enable": False}
 _WIDEST = 10_000
-"""The maximum width of help pages: in practice that of the terminal."""
+"""The maximum width of help pages, so high that in practice the width of the terminal applies."""
 
 
 def _of_the_ladder(*names: str) -> dict[str, str | typer.Typer]:
-    """Return commands of the ladder with their modules; the function or group has the name of its module."""
+    """Return commands of the ladder with their modules; each function or group has the name of its module."""
     return {name: f"ladder.commands.{name.replace('-', '_')}" for name in names}
 
 
@@ -57,7 +57,7 @@ LADDER = {
         "key",
         "audit-log",
     )
-    | {"replay": "ladder.commands.ladder_replay"},  # `dogana replay` has the module of its name
+    | {"replay": "ladder.commands.ladder_replay"},  # the module `replay` belongs to `dogana replay`
     "Author": _of_the_ladder(
         "submit",
         "retire",
@@ -87,7 +87,7 @@ TOURNAMENT: dict[str, dict[str, str | typer.Typer]] = {
     }
 }
 """The commands of `dogana tournament`."""
-tournament = typer.Typer(help="Find the best of some bots in a tournament.", cls=lazy(TOURNAMENT), **_SETTINGS)
+tournament = typer.Typer(help="Find the best of several bots in a tournament.", cls=lazy(TOURNAMENT), **_SETTINGS)
 COMMANDS: dict[str, dict[str, str | typer.Typer]] = {
     "Look": {
         "games": "referee.commands.games",
@@ -142,7 +142,7 @@ def main() -> None:
     try:
         app(prog_name="dogana", obj=partial(stop_cleanly, stopped))
     except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # what wrote, Rich or typer, has made status 1 of it
+        if isinstance(end.__context__, BrokenPipeError):  # Rich or typer, whichever wrote, has turned it into status 1
             _end_for_want_of_a_reader()
         # typer ends at each interruption with the status of Ctrl-C; this is the status of the signal that came.
         if stopped and end.code == _INTERRUPTED:
@@ -153,7 +153,7 @@ def main() -> None:
     except BrokenPipeError:
         _end_for_want_of_a_reader()
     except OSError as error:
-        if error.filename is None and error.errno in _CANNOT_WRITE:  # all files have names
+        if error.filename is None and error.errno in _CANNOT_WRITE:  # an error about a file has its name
             _drop_output()
             error.filename = "standard output"
         _fail(in_words(error) if error.filename else f"cannot go on: {error.strerror or error}")
@@ -162,7 +162,7 @@ def main() -> None:
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 _INTERRUPTED = 128 + signal.SIGINT
 _READER_GONE = 128 + signal.SIGPIPE
-"""The exit status if the reader has closed our output, as `head` does: that of programs killed by the signal."""
+"""The exit status if the reader has closed our output, as `head` does: the status of programs killed by SIGPIPE."""
 
 
 def _drop_output() -> None:
@@ -194,7 +194,7 @@ def stop_cleanly(came: list[int]) -> None:
                 raise KeyboardInterrupt(signal.Signals(number).name)
 
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script
-        # asyncio stops its loop in order only if this is the handler; blocked, Ctrl-C is still for others.
+        # asyncio stops its loop in order only if this is the handler; the signal is blocked, so Ctrl-C still reaches only others.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -203,7 +203,7 @@ def stop_cleanly(came: list[int]) -> None:
 
 
 def _is_ours(entry: logging.LogRecord) -> bool:
-    """Return True if a fault of ours that deserves a traceback has made a match void; a full disk does not."""
+    """Return True if a match is void through a fault of ours that deserves a traceback; a full disk does not deserve one."""
     return entry.exc_info is None or not isinstance(entry.exc_info[1], (OSError, DoganaError))
 
 

@@ -62,11 +62,11 @@ def connect(
 
     The bot plays for as long as this command runs.
 
-    It is for bots that cannot be submitted, because they need a GPU, large files, or a secret. The bot is started anew for each
+    It is for bots that cannot be submitted, because they need a GPU, large files, or a secret. The bot is started again for each
     match, with your rights and your environment; its files and its output stay here. The command reconnects after a lost
     connection. The time that the network takes counts on the bot's clock.
 
-    Ctrl-C lets the bot finish its matches; at a second one it leaves at once, and loses them.
+    Ctrl-C lets the bot finish its matches; at a second Ctrl-C it leaves at once, and loses them.
 
     Examples:
 
@@ -96,7 +96,7 @@ def _door(server: str, login: Login) -> tuple[str, bool]:
     """Return the address for bots at home, and True if the connection is encrypted.
 
     Raises:
-        LadderError: if the ladder accepts none, or the token would be sent in plain text.
+        LadderError: if the ladder accepts no bots at home, or the token would be sent in plain text.
     """
     with remote_ladder(server, login) as ladder:
         address = ladder.ask(InfoRequest()).address

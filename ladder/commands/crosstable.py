@@ -28,7 +28,7 @@ def crosstable(
     """Show the results of the best 20 versions against each other.
 
     There is a row for each pair that has met, with the share of their common matches in which the first was ahead; ties count as
-    halves. --json has the whole table.
+    halves. --json prints the whole table.
 
     Examples:
 

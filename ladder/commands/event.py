@@ -36,7 +36,7 @@ from referee.tournament.standings import chance_text
 
 MAX_TOP = 100
 LISTED = 10
-"""The maximum number of printed matches of a kind, and of printed versions that are left out."""
+"""The maximum number of printed matches of each kind, and of printed versions that are left out."""
 DEFAULT_ROUNDS = 5
 
 event = typer.Typer(
@@ -101,9 +101,9 @@ def new(
     With several games, the best of the ranking over these games are entered, if they have qualified in each. Each game has its
     default options, and weighs the same in the table.
 
-    The seed is drawn now: the audit log has a commitment to it, and reveals it at the end.
+    The seed is drawn now: the audit log contains a commitment to it, and reveals it at the end.
 
-    A run or a served ladder plays the matches, in a share of its workers. They change no rating.
+    A run or a served ladder plays the matches, as a share of all its matches. They change no rating.
 
     Examples:
 
@@ -123,7 +123,7 @@ def new(
     # A game that is named twice counts once.
     games = list(dict.fromkeys(find(one).name for one in game))
     if option and len(games) > 1:
-        raise LadderError("options are those of one game; an event of several has their defaults: leave out --option")
+        raise LadderError("options belong to one game; an event of several has their defaults: leave out --option")
     # With several games, only conditions with default options fit.
     options, by_options = read_options(option or []), option is not None or len(games) > 1
     # One transaction: a condition that is new stays only if the event does.
@@ -226,7 +226,7 @@ def listing(
 def show(name: NameArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:
     """Show the entrants, table, crosstable and matches of an event.
 
-    Before the close: who would be entered if it closed now.
+    Before the close, it shows the bots that would be entered if it closed now.
 
     Examples:
 

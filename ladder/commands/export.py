@@ -25,7 +25,7 @@ def export(
 ) -> None:
     """Write all counted matches into a file for other programs.
 
-    It has a row for each seat of a match. A run may go on meanwhile.
+    It contains a row for each seat of a match. A run may go on meanwhile.
 
     In .csv files, a text that a spreadsheet could mistake for a formula begins with an apostrophe.
 

@@ -27,8 +27,8 @@ def files(
 ) -> None:
     """Copy the files of a submitted version into an archive.
 
-    The archive, a .tar.gz, can take a seat, so a new version can be compared with any that was submitted.
-    Authors get their own bots, the organiser gets all.
+    The archive, a .tar.gz, can take a seat, so a new version can be compared with any submitted one.
+    Authors get their own bots, the organiser gets all bots.
 
     Examples:
 
@@ -36,7 +36,7 @@ def files(
 
       dogana compare mybot.py old.tar.gz --game yunnan
     """
-    # Before the question, because the answer may be large.
+    # Checked before the question, because the answer may be large.
     check_free(to, force=force)
     _, data = Where.chosen(home, server).fetch(FilesRequest(bot=bot))
     write_private(to, data)

@@ -25,7 +25,7 @@ OTHER_WORDS = {
     "match": "play",
     "view": "replay",
 }
-"""Words that people may type for a command of another name, with that command."""
+"""Words that people may type instead of the name of a command, with that command."""
 EXACTLY = {
     "list": ["games"],
     "ladder list": ["ladder bots", "ladder matches"],
@@ -169,7 +169,7 @@ class PagedCommand(_Page, TyperCommand):
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
             param: Any = error.param
-            if type(error) is not typer.BadParameter and param is not None:  # typer has one other kind: it is missing
+            if type(error) is not typer.BadParameter and param is not None:  # the other kind: it is missing
                 error.message = _may_be(param)
             if type(error) is typer.BadParameter and param is not None:
                 if kind := _NUMBERS.get(param.type_descriptor.annotation):
@@ -213,7 +213,7 @@ class PagedGroup(_Page, TyperGroup):
 
 
 def _meant(word: str, ctx: Any) -> list[str]:
-    """Return the commands that a wrong word may have meant, as they are typed; those of the present group first."""
+    """Return the commands that a wrong word may have meant, as they are typed; those of the current group first."""
     root = ctx.find_root()
     _, *groups = ctx.command_path.split()
     if paths := EXACTLY.get(" ".join([*groups, word.lower()])):

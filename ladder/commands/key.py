@@ -43,7 +43,7 @@ def key(
     where = Where.chosen(home, server)
     if replace:
         if where.server is not None:
-            raise LadderError("only who has the folder of the ladder can give it another key")
+            raise LadderError("only somebody who has the folder of the ladder can give it another key")
         place = Home(where.home)
         with Store(place.database, create=False) as store:
             new_key(place, store, replace=True)

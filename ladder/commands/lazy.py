@@ -1,4 +1,4 @@
-"""Commands that are imported when they are called: importing all takes half a second, mostly for libraries that few of them need."""
+"""Commands that are imported when they are called: importing them all takes half a second, mostly for libraries that few need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Commands(Mapping[str, Any]):
     """Commands by name, made as typer makes them."""
 
     def __init__(self, places: Mapping[str, str | typer.Typer]) -> None:
-        """`places` has the place of each: an existing group, or the module with a function or a group of the module's name."""
+        """`places` maps each name to an existing group, or to the module with a function or a group of the module's name."""
         self._places = places
 
     @override

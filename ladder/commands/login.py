@@ -39,8 +39,8 @@ def login(
     """Log in at a ladder with the token from its organiser.
 
     The command prompts for the token, or reads it from standard input, so that it never appears in a command line. It stores the
-    token in a file that only you can read. It sends it to another machine only over an encrypted connection, unless you give
-    --insecure.
+    token in a file that only you can read. It sends the token to another machine only over an encrypted connection, unless you
+    give --insecure.
 
     Examples:
 
@@ -71,7 +71,7 @@ def _token(file: Path | None) -> str:
     else:
         data = sys.stdin.buffer.read(_MAX_TOKEN_BYTES)
     token = data.decode(errors="replace").strip()
-    # It becomes part of a header of HTTP.
+    # It becomes part of an HTTP header.
     if not token or not token.isascii() or not token.isprintable():
-        raise LadderError("that is no token; it is what `dogana ladder author add` has printed")
+        raise LadderError("that is not a token; give the one that `dogana ladder author add` has printed")
     return token

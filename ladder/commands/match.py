@@ -17,7 +17,7 @@ from referee.commands.output import err, out, print_json
 from referee.match.result import Outcome
 
 MAX_LEGAL = 30
-"""The maximum number of legal actions in the list for a lost decision; `--json` has all."""
+"""The maximum number of legal actions in the list for a lost decision; `--json` prints all."""
 
 
 def match(
@@ -103,12 +103,12 @@ def _print_reasons(found: MatchAnswer) -> None:
         where = "in this match" if reason.matches == 1 else f"in the {reason.matches} matches of this seed"
         out.print(
             f"seat {reason.seat}, {found.bots[reason.seat]}, beat {reason.beaten:.0%} of its rivals {where};"
-            f" the ratings before promised {reason.expected:.0%}" + ("" if change is None else f": mu {change:+.2f}"),
+            f" the ratings before predicted {reason.expected:.0%}" + ("" if change is None else f": mu {change:+.2f}"),
             soft_wrap=True,
         )
     if newcomers := [f"{found.bots[seat]} (seat {seat})" for seat in first_rated(found)]:
         out.print(
-            f"it is the first rated block of {', '.join(newcomers)}, so no ratings before it promised a result",
+            f"it is the first rated block of {', '.join(newcomers)}, so no ratings before it predicted a result",
             soft_wrap=True,
         )
 

@@ -26,11 +26,11 @@ def _organisers_home() -> Path:
     """Return the default folder for a command that needs one.
 
     Raises:
-        LadderError: if the environment names a server: then the user does not mean a folder that they do not name.
+        LadderError: if the environment names a server: a user who names no folder then means that server.
     """
     if server := os.environ.get(SERVER_VARIABLE):
         raise LadderError(
-            f"{SERVER_VARIABLE} names the ladder at {server}, but this command is for who has the folder of a ladder:"
+            f"{SERVER_VARIABLE} names the ladder at {server}, but this command is for whoever has the folder of a ladder:"
             f" name it with --home FOLDER, or unset {SERVER_VARIABLE}"
         )
     return default_home()
@@ -89,7 +89,7 @@ HostNameOption = Annotated[
     list[str] | None,
     typer.Option(
         "--host-name",
-        help="Another host name of the pages, besides that of this machine; may be given several times; * for any.",
+        help="Another host name of the pages, in addition to that of this machine; may be given several times; * for any.",
         metavar="NAME",
         show_default=False,
     ),

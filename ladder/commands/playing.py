@@ -37,7 +37,7 @@ def playing(home: FolderOption = None, server: ServerOption = None, as_json: AsJ
         listed.add_row(match.match, moment(match.started_at), f"{match.game} ({match.terms})", ", ".join(match.bots))
     out.print(listed)
     words = ["dogana", "watch", matches[0].address or where.server or "", matches[0].match]
-    # The port of gRPC has the encryption of the pages.
+    # The gRPC port is encrypted if the pages are.
     if where.server is not None and where.server.startswith("https:"):
         authority = login_of(where.server).authority
         words += ["--tls"] if authority is None else ["--ca", authority]

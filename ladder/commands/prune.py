@@ -62,7 +62,7 @@ def prune(
     Results, ratings and the audit log stay. A run or a server may go on meanwhile.
 
     A record is removed only when the seed of its block is revealed. Later requests for it get the date of the pruning; a copy of
-    it can still be proved, with `dogana verify RECORD --key KEY --audit-log LOG`. A timer can run this every day.
+    it can still be verified, with `dogana verify RECORD --key KEY --audit-log LOG`. A timer can run this every day.
 
     Only the files of versions that would not play again by themselves are removed, and two playable versions of each bot stay.
     To let a version play again, its author submits the same files once more.
@@ -79,7 +79,7 @@ def prune(
         raise LadderError(
             "say what is too old: --records-older-than 90d, --logs-older-than 30d, --versions-older-than 30d, or several of them"
         )
-    # The log has the bots in one order, whatever that of the options.
+    # The log lists the bots in the same order, whatever the order of the options.
     retained = RetainedRecords(tuple(sorted(set(keep_bot or ()))), keep_one_block_of)
     if records_older_than is None and retained != NONE_RETAINED:
         raise LadderError("--keep-bot and --keep-one-block-of say which records stay: say --records-older-than, too")
@@ -132,11 +132,11 @@ def _before(age: str | None) -> str | None:
         return None
     found = re.fullmatch(r"([1-9][0-9]{0,4})d", age)
     if found is None or int(found[1]) > MAX_DAYS:
-        raise LadderError(f"{age!r} is no age: write a number of days, such as 90d")
+        raise LadderError(f"{age!r} is not an age: write a number of days, such as 90d")
     # In the ladder's form, because times are compared as texts.
     return (now() - timedelta(days=int(found[1]))).isoformat(timespec="milliseconds")
 
 
 def now() -> datetime:
-    """Return the present time, from which ages count back."""
+    """Return the current time, from which ages count back."""
     return datetime.now(UTC)

@@ -55,7 +55,7 @@ def recompute(
     differences found, not on those left. Records marked as lost are listed each time, but no longer count as a
     difference. After an interruption, the next command continues from there.
 
-    With --sample all ratings and tallies are compared, but only some records verified. If those agree, the exit status is 3.
+    With --sample all ratings and tallies are compared, but only some records are verified. If those agree, the exit status is 3.
 
     Examples:
 
@@ -115,7 +115,7 @@ def _sample(text: str, seed: int | None) -> Sample:
     number = re.fullmatch(r"([0-9]{1,9})|([0-9]{1,2}|100|[0-9]{1,2}\.[0-9]{1,6})%", text, re.ASCII)
     # A sample of nothing would agree with everything.
     if number is None or float(text.removesuffix("%")) == 0:
-        raise LadderError(f"{text!r} is no sample: write how many records, such as 1000, or which share, such as 5%")
+        raise LadderError(f"{text!r} is not a sample: write how many records, such as 1000, or which share, such as 5%")
     drawn = secrets.randbits(32) if seed is None else seed
     return Sample(drawn, int(number[1])) if number[1] else Sample(drawn, share=float(number[2]) / 100)
 

@@ -35,7 +35,7 @@ def record(
 
       dogana verify 3f09.jsonl.zst
     """
-    # Before the question, because the answer may be large.
+    # Checked before the question, because the answer may be large.
     check_free(to, force=force)
     name, data = Where.chosen(home, server).fetch(RecordRequest(match=match))
     if not to.name.endswith(".zst"):

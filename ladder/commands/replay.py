@@ -28,7 +28,7 @@ from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 
 
 class Clock(Enum):
-    """The time of a bot for repeated questions."""
+    """The time limit of a bot for repeated questions."""
 
     NONE = "none"
     SAME = "same"

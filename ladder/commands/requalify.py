@@ -12,7 +12,7 @@ from referee.commands.output import out, print_json
 def requalify(
     bot: BotArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False
 ) -> None:
-    """Give a bot another chance, or one version of it.
+    """Give a bot, or one version of it, another chance.
 
     It may have failed to qualify, or been suspended or retired.
 

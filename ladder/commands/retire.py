@@ -9,7 +9,7 @@ from referee.commands.output import out, print_json
 
 
 def retire(bot: BotArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:
-    """Take a bot out, or one version of it.
+    """Take a bot, or one version of it, out of the ladder.
 
     It is no longer scheduled, but keeps its matches and its rating.
 

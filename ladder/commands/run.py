@@ -104,7 +104,7 @@ def run(
     """
     control = read_clock(clock)
     if option and len(set(game)) > 1:
-        raise LadderError("options are those of one game; run each game by itself, or leave out --option")
+        raise LadderError("options belong to one game; run each game by itself, or leave out --option")
     options = read_options(with_openings(option or [], openings))
     # A game that is named twice counts once.
     chosen = [agree(find(name), options, seats) for name in dict.fromkeys(game)]
@@ -119,7 +119,7 @@ def run(
         # Before the sandbox or the cluster, which take seconds to prepare.
         only_run(place, store),
         working(ray, place, workers, limits, wait, say) as (crew, sandbox),
-        # Standard output has the result alone.
+        # Standard output is for the result alone.
         Progress(console=err, transient=True) as progress,
     ):
         for text, is_warning in isolation_report(limits, sandbox):
@@ -163,7 +163,7 @@ def working(
     wait: float,
     tell: Callable[[str], None],
 ) -> Iterator[tuple[Crew[Match] | None, Sandbox | None]]:
-    """Provide the slots of a cluster, or else the sandbox of this machine, for the matches of a run.
+    """Provide the slots of a cluster or, without one, the sandbox of this machine, for the matches of a run.
 
     Raises:
         ClusterError: if the requested cluster cannot play.

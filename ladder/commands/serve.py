@@ -76,7 +76,7 @@ from referee.version import installed_version
 DEFAULT_ADDRESS = "127.0.0.1:7800"
 HERE = {"127.0.0.1", "localhost", "[::1]"}
 FULL_SECONDS = 5.0
-"""The pause after a write failed because a disk was full."""
+"""The pause after a failed write to a full disk."""
 INTERRUPTED = 128 + signal.SIGINT
 
 
@@ -193,7 +193,7 @@ def serve(
     began = time.monotonic()
     try:
         place.make()
-        # A server that was killed may have left some.
+        # A server that was killed may have left some uploads.
         sweep_uploads(place)
         if lack := lack_of_room(place.folder, OPEN_BYTES):
             note_room(lack)
@@ -245,7 +245,7 @@ def serve(
         raise typer.Exit(INTERRUPTED) from None
     except (DoganaError, OSError) as error:
         _note_stop(began, logging.ERROR, in_words(error))
-        raise typer.Exit(1) from None  # the journal has the reason
+        raise typer.Exit(1) from None  # the journal contains the reason
 
 
 def _note_machine(text: str) -> None:
@@ -266,7 +266,7 @@ def _listening(
     site: Site,
     tls: tuple[Path, Path] | None,
 ) -> Iterator[None]:
-    """Serve the ladder and its pages meanwhile, and its figures if there is an address for them.
+    """Serve the ladder and its pages in this context, and its metrics if there is an address for them.
 
     Raises:
         PortInUse: if a port cannot be used.
@@ -286,7 +286,7 @@ def _listening(
         reached = {host} if site.proxy else {host, pages_at.rpartition(":")[0]}  # a proxy can encrypt
         if listen.key is None and not reached <= HERE:
             note("unencrypted", logging.WARNING, text="the connections are not encrypted; see --tls-cert")
-        # Nobody can connect to an address that stands for all.
+        # Nobody can connect to an address that stands for all addresses.
         known_as = urlsplit(site.public_url).hostname or (gethostname() if host in EVERYWHERE else host)
         site = replace(site, address=f"{known_as}:{port}")
         with reading(figures.count) as calls, pages_beside(place, site, pages_at, certificate, calls) as url:
@@ -312,14 +312,14 @@ def _play(place: Home, store: Store, plan: RunPlan) -> None:
                             note(remark.event, remark.level, **(remark.fields or {"text": remark.text}))
                         for act in authors.acts_since(last):
                             last = act.number
-                            # Those of authors are in the journal already: the pages write them.
+                            # Changes by authors are already in the journal: the pages write them.
                             if act.who == ORGANISER_NAME:
                                 note("change", did=act.did, about=act.about, author=act.who)
             except (DoganaError, OSError) as error:
                 if not is_for_want_of_room(error):
                     raise
                 note_room(str(error))
-                time.sleep(FULL_SECONDS)  # it may be another disk, of which nobody here knows how full it is
+                time.sleep(FULL_SECONDS)  # it may be another disk, whose free space is not known here
                 _wait_for_room(place, RESERVE_BYTES)
                 note_room("")
 

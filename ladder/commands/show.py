@@ -15,7 +15,7 @@ from ladder.questions.rows import BlockRating
 from referee.commands.output import out, print_json
 
 LAST_BLOCKS = 10
-"""The number of blocks in the printed history of a rating; `--json` has more."""
+"""The number of blocks in the printed history of a rating; `--json` prints more."""
 
 
 def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:

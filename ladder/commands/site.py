@@ -25,7 +25,7 @@ def site(
         int,
         typer.Option(
             "--limit",
-            help="The number of the newest matches to show, of each game and each event.",
+            help="The number of the newest matches to show, for each game and each event.",
             min=0,
             max=10_000,
             metavar="NUMBER",
@@ -37,10 +37,10 @@ def site(
 
     To view them, only a browser is needed.
 
-    They are the present pages of `dogana ladder web`, with public information only. A run may go on meanwhile.
+    They are the current pages of `dogana ladder web`, with public information only. A run may go on meanwhile.
     With --force, they can be written into the same folder again: each complete file replaces the earlier one.
 
-    The page of a match has a picture of every step, which takes seconds to draw; a page is drawn only once.
+    The page of a match contains a picture of every step, which takes seconds to draw; a page is drawn only once.
 
     Examples:
 
@@ -50,7 +50,7 @@ def site(
     """
     from ladder.http.publishing.site import contents, write_site  # no other command needs the templates
 
-    contents(folder)  # what is no site is not replaced at all
+    contents(folder)  # a folder that is not a site is never replaced
     check_free(folder, force=force, is_folder=True)
     with Progress(console=err, transient=True) as progress:
         bar = progress.add_task("reading the ladder", total=None)

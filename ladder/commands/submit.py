@@ -40,7 +40,7 @@ def submit(
         typer.Option(
             help="The bot's name.",
             metavar="NAME",
-            show_default="that of the file or folder, made to fit; of PROJECT/target/release/bot, that of the project",
+            show_default="the name of the file or folder, made to fit; for PROJECT/target/release/bot, the name of the project",
         ),
     ] = None,
     author: Annotated[
@@ -60,7 +60,7 @@ def submit(
 ) -> None:
     """Submit a bot, or a new version of it.
 
-    A version never changes: it is identified by its content. A folder or archive can have a bot.toml with
+    A version never changes: it is identified by its content. A folder or archive can contain a bot.toml with
     run = ["./program"] and games = ["cargo_noir"]; without it the program is the file bot, bot.py, bot.js or bot.jar, or
     the only file. A file that is not executable by itself is run by python, node or java -jar.
 
@@ -104,7 +104,7 @@ def submit(
             out.print("people may play against it at tables", soft_wrap=True)
         return
     later = "" if found.newest == found.version else f"; v{found.newest} is the newest"
-    out.print(f"nothing new: these files are {label} already{later}", soft_wrap=True)
+    out.print(f"nothing new: these files are already {label}{later}", soft_wrap=True)
     for one in found.stopped:
         out.print(f"{label} is {one.status} for {one.game} ({one.terms}): {one.reason}".rstrip(": "), soft_wrap=True)
     if found.stopped:
@@ -120,7 +120,7 @@ def name_of(path: Path) -> str:
     Raises:
         LadderError: if no character of it is allowed in a name.
     """
-    # `.` and `..` are no names.
+    # `.` and `..` are not names.
     whole = path.resolve().name if path.name in ("", "..") else path.name
     if path.stem == "bot" and path.absolute().parent.name in BUILD_FOLDERS:
         whole = next((above.name for above in path.absolute().parents if above.name not in BUILD_FOLDERS), "") or whole

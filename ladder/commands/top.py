@@ -51,7 +51,7 @@ def top(
     --clock and --option choose among them.
 
     "different" is the number of matches behind strength and rating: a match with the same play as an earlier one between
-    the same versions in the same seats is no new evidence, and is not rated again.
+    the same versions in the same seats is not new evidence, and is not rated again.
 
     Examples:
 
@@ -81,7 +81,7 @@ def top(
         if not one.blocks and not any(standing.place is not None for standing in one.versions):
             # Of all games, those without matches share a line.
             never.append(title_of(one.condition))
-        # A game that is named has its table, even without matches.
+        # A game that is named gets its table, even without matches.
         if game is not None or title_of(one.condition) not in never:
             print_standings(where, title_of(one.condition), one.versions)
     if never:

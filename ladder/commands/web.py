@@ -67,7 +67,7 @@ def web(
         # A folder that cannot be read as a ladder is refused before anybody connects.
         store.results.count_of_matches()
     if play:
-        # Later, only the people at the pages would learn of it.
+        # Later, only the people at the pages would see the error.
         check_free(place.tables)
     site = Site(
         has_tables=play,

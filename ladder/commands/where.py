@@ -1,4 +1,4 @@
-"""The ladder of a command: a folder of this machine, or a server."""
+"""The ladder of a command: a folder on this machine, or a server."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def check_url(server: str) -> None:
     """
     if not is_url(server):
         raise LadderError(
-            f"{server!r} is no URL; name the ladder by that of its pages, such as https://ladder.example:8780"
+            f"{server!r} is not a URL; name the ladder by the URL of its pages, such as https://ladder.example:8780"
         )
 
 
 def remote_ladder(server: str, login: Login | None = None) -> RemoteLadder:
-    """Return the ladder that is served at a URL, by a token if one is given.
+    """Return the ladder that is served at a URL, used with a token if one is given.
 
     Raises:
         LadderError: if it is not a URL, its certificate cannot be read, or the token would be sent in plain text.
@@ -74,7 +74,7 @@ class Where:
 
     @staticmethod
     def chosen(home: Path | None, server: str | None) -> Where:
-        """Return the choice of the command line, or else of the environment.
+        """Return the choice of the command line or, without one, of the environment.
 
         Raises:
             LadderError: if the command line names both.

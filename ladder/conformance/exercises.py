@@ -1,4 +1,4 @@
-"""Run exercises: the first alone, then one per processor at a time; those that measure time run alone."""
+"""Run exercises: the first one alone, then one per processor at a time; those that measure time run alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from referee.game import Game
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """Steps in sequence, each in the state that the previous ones have left."""
+    """Steps in sequence, each beginning in the state left by the previous ones."""
 
     steps: Sequence[Step]
     game: Game
@@ -41,7 +41,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
     """
     exercises = exercises_for(course.games)
     for game in course.games:
-        places(game, CLOCK)  # found now, while nothing is timed
+        places(game, CLOCK)  # searched now, while nothing is timed
     if wanted is not None:
         exercises = [one for one in exercises if any(step.name in wanted for step in one.steps)]
     # A bot that does not join and answer would fail everywhere for the same reason.
@@ -54,7 +54,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
     try:
         await _hold_beside_each_other(groups, course, report)
     except BaseExceptionGroup as errors:
-        # Callers expect a plain DoganaError, and a group of tasks wraps it.
+        # Callers expect a plain DoganaError, but a group of tasks wraps it.
         raise errors.exceptions[0] from errors
     for exercise in groups[When.LAST]:
         await _hold(exercise, course, report)
@@ -63,7 +63,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
 async def _hold_beside_each_other(
     groups: Mapping[When, Sequence[Exercise]], course: Course, report: Callable[[Verdict], None]
 ) -> None:
-    """Run exercises side by side, and then those that must run alone. Those that mostly wait run the whole time."""
+    """Run exercises side by side, and then those that must run alone. Exercises that mostly wait run throughout."""
     slots = asyncio.Semaphore(os.cpu_count() or 1)
 
     async def hold_in_a_slot(exercise: Exercise) -> None:
@@ -81,9 +81,9 @@ async def _hold_beside_each_other(
 
 
 def exercises_for(games: Sequence[Game]) -> list[Exercise]:
-    """Return all exercises of a bot that plays these games, in the order of their beginnings."""
+    """Return all exercises for a bot that plays these games, in the order of their first steps."""
     steps = {step.name: step for step in STEPS if step.script}
-    # Taken out of the steps: they begin no exercise of their own.
+    # Removed from the steps: they do not begin exercises of their own.
     later = {first: [steps.pop(name) for name in names] for first, *names in TOGETHER}
     exercises = []
     for first in steps.values():
@@ -96,13 +96,13 @@ def exercises_for(games: Sequence[Game]) -> list[Exercise]:
 
 
 async def _hold(exercise: Exercise, course: Course, report: Callable[[Verdict], None]) -> bool:
-    """Run an exercise; return True if it came to its end."""
+    """Run an exercise; return True if it reached its end."""
     is_over = False
     async with contextlib.AsyncExitStack() as stack:
         rehearsal = Rehearsal(course, exercise.game, exercise.seats, stack)
         for step in exercise.steps:
             if is_over:
-                report(Verdict(step, StepOutcome.SKIPPED, "the bot did not come so far"))
+                report(Verdict(step, StepOutcome.SKIPPED, "the bot did not get that far"))
                 continue
             said = ""
             outcome = StepOutcome.PASSED if step.mend else StepOutcome.REPORTED

@@ -24,15 +24,15 @@ from referee.sandbox.system import descendants, parent
 _SLOW = 0.5
 """The number of processors of a slow machine."""
 _NO_PROGRAM = (126, 127)
-"""The exit statuses of shells, loaders and env(1) for a missing program, interpreter or library."""
+"""The exit statuses with which shells, loaders and env(1) report a missing program, interpreter or library."""
 _WALL_PROCESSES = 2
-"""The processes of bubblewrap, outside and inside of the box; the bot is below them."""
+"""The number of processes of bubblewrap, outside and inside the box; the bot is below them."""
 _FIRST_PROCESS = 1
-"""The process that adopts orphans if no other does."""
+"""The id of the process that adopts orphans if no other does."""
 _MOST_DECISIONS = 30
-"""The maximum number of answers to wait for one with several actions."""
+"""The maximum number of answers within which to wait for one with several actions."""
 _TRIES = 5
-"""The number of decisions with little time; the fastest counts, because the machine may be busy."""
+"""The number of decisions with little time; only the fastest answer counts, because the machine may be busy."""
 _LEFT_WELL = "exited with status 0"
 _PRETEXT = "refused to see what follows"
 
@@ -60,7 +60,7 @@ async def expect(rehearsal: Rehearsal, holds: Callable[[Rehearsal], object], wro
         rehearsal: the exercise so far.
         holds: the expectation.
         wrong: the text of the failure, with attributes of the rehearsal `r` in braces.
-        flaw: True if the exercise can go on after a failure.
+        flaw: True if the exercise can continue after a failure.
     """
     if not holds(rehearsal):
         raise (Flaw if flaw else Failed)(wrong.format(r=rehearsal))
@@ -101,7 +101,7 @@ async def joins_in_time(rehearsal: Rehearsal) -> str:
 
 
 async def join(rehearsal: Rehearsal) -> None:
-    """Start the bot, if it does not run, and wait for its Join, of any content."""
+    """Start the bot, if it is not running, and wait for its Join, whatever its content."""
     if rehearsal.talk is None:
         await rehearsal.start()
     message = await rehearsal.hear(rehearsal.course.patience.join, "joining")
@@ -124,7 +124,7 @@ async def start_slowly(rehearsal: Rehearsal) -> None:
 
 @instruction
 async def at_place(rehearsal: Rehearsal, name: str, unit: str = "") -> str:
-    """Begin at a hard place, by its name in `Places`; with a unit, the verdict includes the size of the place."""
+    """Begin at a hard place, given by its name in `Places`; with a unit, the verdict includes the size of the place."""
     place = rehearsal.place(name)
     rehearsal.table = RehearsalMatch(place.plan, place)
     return f"{place.count} {unit}, {place.plan.setup.seats} seats" if unit else ""
@@ -132,7 +132,7 @@ async def at_place(rehearsal: Rehearsal, name: str, unit: str = "") -> str:
 
 @instruction
 async def on_clock(rehearsal: Rehearsal, control: TimeControl) -> None:
-    """Play on another clock."""
+    """Play with another clock."""
     rehearsal.table = rehearsal.table_for(control)
 
 
@@ -178,7 +178,7 @@ async def refuse(rehearsal: Rehearsal, reason: pb.Rejected.Reason) -> None:
 
 
 async def refuse_as_stale(rehearsal: Rehearsal) -> None:
-    """Refuse the last answer because its decision is not open any more."""
+    """Refuse the last answer because its decision is no longer open."""
     await _refuse_late(rehearsal, rehearsal.table.number)
 
 
@@ -187,7 +187,7 @@ async def _refuse_late(rehearsal: Rehearsal, number: int) -> None:
 
 
 async def _reject(rehearsal: Rehearsal, number: int, reason: pb.Rejected.Reason, message: str) -> None:
-    # A stale answer is no strike, and its decision has no time left to tell of.
+    # A stale answer is not a strike, and its decision has no time left to report.
     is_stale = reason == pb.Rejected.REASON_STALE
     strikes, left_ms = (0, 0.0) if is_stale else (len(rehearsal.given), rehearsal.table.budget * 1000)
     rejected = pb.Rejected(decision=number, reason=reason, message=message, strikes=strikes, left_ms=left_ms)
@@ -219,7 +219,7 @@ async def announce_deadline(rehearsal: Rehearsal) -> None:
 
 
 async def hear_choose(rehearsal: Rehearsal, wanted: str = "answering its first decision") -> None:
-    """Wait for a Choose of any number, for the time on the clock and some more."""
+    """Wait for a Choose with any number, for the time on the clock and a little longer."""
     message = await rehearsal.hear(rehearsal.table.budget + rehearsal.course.patience.answer, wanted)
     if message.WhichOneof("message") != "choose":
         raise Failed("it sent a second Join")
@@ -366,7 +366,7 @@ async def drop_the_rest(rehearsal: Rehearsal) -> None:
 
 
 async def answers_in_time(rehearsal: Rehearsal) -> str:
-    """Expect the fastest of some answers to come within its time."""
+    """Expect the fastest of a few answers to come within its time."""
     table = rehearsal.table
     taken: list[float] = []
     while len(taken) < _TRIES and table.go_on():
@@ -374,7 +374,7 @@ async def answers_in_time(rehearsal: Rehearsal) -> str:
         began = time.monotonic()
         await play(rehearsal)
         taken.append(time.monotonic() - began)
-    # In a match an answer counts for that long after its deadline (decision 13).
+    # In a match, an answer still counts for that time after its deadline (decision 13).
     if min(taken) > table.budget + TRANSIT_SECONDS:
         raise Failed(f"the fastest of {len(taken)} answers took {min(taken):.2f} s, with {table.budget:g} s to think")
     return f"the fastest of {len(taken)} took {min(taken) * 1000:.0f} ms, the slowest {max(taken) * 1000:.0f} ms"
@@ -441,14 +441,14 @@ def _processes(rehearsal: Rehearsal) -> list[int]:
     process = rehearsal.bot.process
     found = descendants(process.supervisor)[0 if process.box is None else _WALL_PROCESSES :]
     if not found:
-        raise Failed("it has ended before")
+        raise Failed("it had already ended")
     return found
 
 
 async def has_no_orphans(rehearsal: Rehearsal) -> None:
-    """Expect the parent of each of the bot's processes to be another of them."""
+    """Expect the parent of each of the bot's processes, except the program, to be another of them."""
     processes = _processes(rehearsal)
-    # An orphan goes to the process above the program, in a box or under a supervisor, or else to the first of all.
+    # An orphan goes to the process above the program, in a box or under a supervisor; otherwise, to the first of all.
     adopters = {_FIRST_PROCESS, parent(processes[0])} - {None}
     orphans = [pid for pid in processes[1:] if parent(pid) in adopters]
     if orphans:

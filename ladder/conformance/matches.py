@@ -1,4 +1,4 @@
-"""Scripts that are real matches against `random`: each number of seats, other options, long, concurrent, on a tight clock."""
+"""Scripts that play real matches against `random`: with each number of seats, other options or a tight clock, and so on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def _match(rehearsal: Rehearsal, plan: MatchPlan, name: str = "") -> tuple
     Args:
         rehearsal: the rehearsal of the bot.
         plan: the plan of the match.
-        name: the name of the record; by default that of the step.
+        name: the name of the record; by default the name of the step.
 
     Returns:
         The result of the bot, the digest, and the strikes of the bot.
@@ -42,7 +42,7 @@ async def _match(rehearsal: Rehearsal, plan: MatchPlan, name: str = "") -> tuple
     course = rehearsal.course
     others: list[Player] = [house_player(_OPPONENT)] * (plan.setup.seats - 1)
     path = course.records / f"{name or rehearsal.step}.jsonl"
-    async with RefereeServer() as server:  # one each: matches side by side have the same id
+    async with RefereeServer() as server:  # one server each: concurrent matches have the same id
         report = await play_match(plan, [*others, course.bot], server=server, record=path)
     seat = report.result.seats[-1]
     if seat.outcome is not Outcome.PLAYED:
@@ -108,11 +108,11 @@ async def plays_long(rehearsal: Rehearsal) -> str:
 
 async def plays_side_by_side(rehearsal: Rehearsal) -> None:
     """Play several concurrent matches."""
-    # One plan, and so one seed: equal play gives equal digests.
+    # They share a plan, and so a seed: equal play gives equal digests.
     plan = plan_for(rehearsal.game, rehearsal.seats, USUAL)
     matches = [_counted(rehearsal, plan, f"side-by-side-{number}") for number in range(_SIDE_BY_SIDE)]
     for played in await asyncio.gather(*matches, return_exceptions=True):
-        if isinstance(played, BaseException):  # all have ended before the first is judged
+        if isinstance(played, BaseException):  # all have ended before the first one is judged
             raise played
         rehearsal.digests.add(played[1])
 
@@ -167,4 +167,6 @@ async def used_processor(rehearsal: Rehearsal) -> str:
 
 def _unknown_usage(rehearsal: Rehearsal) -> Skipped:
     has_played = rehearsal.course.findings.matches
-    return Skipped("this machine does not tell (see dogana doctor)" if has_played else "no match was played to its end")
+    return Skipped(
+        "this machine does not report it (see dogana doctor)" if has_played else "no match was played to its end"
+    )

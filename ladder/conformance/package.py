@@ -15,9 +15,9 @@ from referee.sandbox.limits import in_words
 _STEPS = {step.name: step for step in STEPS if step.heading == "package"}
 _ELF = b"\x7fELF"
 _KIND = slice(4, 6)
-"""The bytes of a program's header for its word size and byte order; see elf(5)."""
+"""The position of the word size and byte order in a program's header; see elf(5)."""
 _MACHINE = slice(18, 20)
-"""The bytes of the header for the kind of processor."""
+"""The position of the kind of processor in the header."""
 
 
 def take(
@@ -28,7 +28,7 @@ def take(
     Args:
         path: the file or folder to submit.
         versions: a folder for it.
-        runtimes: folders with runtimes besides the usual programs.
+        runtimes: folders with runtimes, in addition to the usual programs.
         report: called with the verdict of each step.
     """
 
@@ -42,7 +42,7 @@ def take(
             "program" if isinstance(error, NoProgram) else "bot-toml" if isinstance(error, BadManifest) else "files"
         )
         names = list(_STEPS)
-        # The steps have the order in which `take_in` checks.
+        # The steps are in the order of the checks of `take_in`.
         for name in names[: names.index(failed)]:
             give(name, StepOutcome.PASSED)
         give(failed, StepOutcome.FAILED, str(error))
@@ -57,7 +57,7 @@ def take(
     give("program", StepOutcome.PASSED, " ".join(artefact.run))
     foreign = _foreign(folder, artefact.run[0])
     if foreign is None:
-        give("architecture", StepOutcome.SKIPPED, f"{artefact.run[0]} is no compiled program of its own")
+        give("architecture", StepOutcome.SKIPPED, f"{artefact.run[0]} is not a compiled program of its own")
     elif foreign:
         give(
             "architecture",
@@ -73,7 +73,7 @@ def take(
 
 def _foreign(folder: Path, program: str) -> bool | None:
     """Return True if a compiled program is for another kind of processor than ours; None if it is not compiled."""
-    # A program of the search path, such as python3, is the machine's own.
+    # A program in the search path, such as python3, belongs to the machine.
     if "/" not in program:
         return None
     # Our interpreter runs here, so its header is right for this machine.

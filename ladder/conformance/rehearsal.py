@@ -26,13 +26,13 @@ from referee.terminal import visible
 CLOCK = TimeControl(60.0, 0.5, 1.0)
 """The clock of scripted referees: its cap is low, so that a bot that uses all its time does not take an hour."""
 JOIN_SECONDS = 30.0
-"""The same as on a ladder."""
+"""The time allowed for a bot to join, as on a ladder."""
 _MAX_LINE = 200
 _PRINTED_LINES = 5
 
 
 class StepOutcome(Enum):
-    """The outcome of a step; the values are the words of tables and of `--json`."""
+    """The outcome of a step; the values appear in tables and in `--json`."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -43,7 +43,7 @@ class StepOutcome(Enum):
 
 
 class Judged(Exception):
-    """The end of a step before the end of its script; the text says what happened, in one line."""
+    """The end of a step before the end of its script; the text gives the reason, in one line."""
 
     outcome: StepOutcome
 
@@ -83,7 +83,7 @@ class When(Enum):
 
 
 Instruction = Callable[["Rehearsal"], Awaitable[str | None]]
-"""One instruction of a script; returns a text for the verdict, if it has one.
+"""One instruction of a script. It returns a text for the verdict, or None.
 
 Raises:
     Judged: if it ends the step.
@@ -96,7 +96,7 @@ class Step:
     """One requirement, with the script that tries it."""
 
     name: str
-    """Its permanent name, in kebab-case; `{game}` and `{seats}` in it stand for one step each."""
+    """Its permanent name, in kebab-case; `{game}` and `{seats}` in it make it one step for each of them."""
     heading: str
     """Its heading in lists."""
     expects: str
@@ -131,26 +131,26 @@ class WaitingTimes:
 
     join: float = JOIN_SECONDS
     join_well: float = 10.0
-    """The time for a bot to join; `dogana play` waits no longer."""
+    """The time within which a bot should join; `dogana play` waits no longer."""
     answer: float = 5.0
-    """The time for an answer besides that on the clock, because the machine may be busy."""
+    """The time allowed for an answer in addition to the time on the clock, because the machine may be busy."""
     quiet: float = 0.3
     """The time without a message after which none is expected."""
     exit: float = 2.0
-    """The time for a bot to exit after GameOver."""
+    """The time allowed for a bot to exit after GameOver."""
     end: float = 10.0
-    """The same after another end of its connection, which gRPC may have to notice."""
+    """The same after any other end of its connection, which gRPC may take time to notice."""
     idle: float = 35.0
-    """The time without messages to an idle bot: longer than the time until most clients ping."""
+    """The time without messages to an idle bot: longer than the time after which most clients ping."""
 
 
 @dataclass(slots=True)
 class Findings:
-    """Findings of the matches, which are judged when all are over."""
+    """The findings of the matches, which are judged when all matches are over."""
 
     usages: list[Usage] = field(default_factory=list)
     troubles: list[tuple[str, Trouble]] = field(default_factory=list)
-    """Strikes of the bot, each with the match in which it got it."""
+    """The strikes of the bot, each with the name of the match."""
     matches: int = 0
 
 
@@ -174,12 +174,12 @@ class Rehearsal:
     Attributes:
         course: the course of the exercise.
         game: the game.
-        seats: the number of seats, for a match.
-        step: the name of the present step.
+        seats: the number of seats in a match.
+        step: the name of the current step.
         table: the table of the bot.
         talk: the conversation with it; None before it is started.
         first: its first message, if a step has read it.
-        has_not_joined: the reason why no message came, if none did.
+        has_not_joined: the failure if no first message came; otherwise None.
         join: its Join.
         received: the number of its messages.
         choose: its last Choose.
@@ -229,7 +229,7 @@ class Rehearsal:
     @property
     def bot(self) -> Conversation:
         """The conversation with the bot, which has been started."""
-        assert self.talk is not None  # noqa: S101 scripts begin with it
+        assert self.talk is not None  # noqa: S101 scripts start the bot first
         return self.talk
 
     async def say(self, *messages: pb.RefereeMessage | bytes) -> None:
@@ -291,7 +291,7 @@ def _described(who: str, data: bytes | str) -> str:
     try:
         message.ParseFromString(data)
     except DecodeError:
-        return f"{len(data)} bytes that are no message, {data[:16].hex(' ')} ..."
+        return f"{len(data)} bytes that are not a message, {data[:16].hex(' ')} ..."
     which = message.WhichOneof("message")
     if which is None:
         return f"{len(data)} bytes with no known message, {data[:16].hex(' ')} ..."

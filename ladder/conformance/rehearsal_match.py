@@ -31,12 +31,12 @@ class Place:
     state: State
     seat: Seat
     count: int
-    """The size for which it was chosen, in actions, bytes or decisions."""
+    """The size for which it was chosen, in actions or bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The hardest places in random matches of a game."""
+    """The hardest places for a bot in random matches of a game."""
 
     single_action: Place
     largest_list: Place
@@ -60,7 +60,7 @@ def plan_for(
 
 @cache
 def places(game: Game, control: TimeControl) -> Places:
-    """Find the hardest places for a bot in random matches of every number of seats."""
+    """Find the hardest places for a bot in random matches with every number of seats."""
     messages = codec(game)
     single: Place | None = None
     largest: Place | None = None
@@ -81,7 +81,8 @@ def places(game: Game, control: TimeControl) -> Places:
                     single = Place(plan, state.clone(), seat, 1)
                 if largest is None or len(actions) > largest.count:
                     largest = Place(plan, state.clone(), seat, len(actions))
-                if len(actions) > 1 and step % 4 == 0:  # observations grow and shrink slowly, and take long to write
+                # Observations change in size slowly, and take a long time to write.
+                if len(actions) > 1 and step % 4 == 0:
                     size = len(messages.observation_bytes(state.observation(seat)))
                     if widest is None or size > widest.count:
                         widest = Place(plan, state.clone(), seat, size)
@@ -97,7 +98,7 @@ class RehearsalMatch:
     """A match for a rehearsal: a state with one seat for a bot.
 
     Attributes:
-        seat: the bot's.
+        seat: the seat of the bot.
         number: the number of the latest decision; 0 before the first.
         actions: the legal actions of that decision.
     """
@@ -117,7 +118,7 @@ class RehearsalMatch:
 
     @property
     def budget(self) -> float:
-        """The time for a decision, in seconds, with a fresh clock."""
+        """The time allowed for a decision, in seconds, with a fresh clock."""
         control = self.plan.control
         return min(control.bank + control.increment, control.cap)
 
@@ -126,7 +127,7 @@ class RehearsalMatch:
         return pb.RefereeMessage.FromString(wire.welcome(self.plan, self.seat, no_pondering=False))
 
     def go_on(self, *, asks_forced: bool = False) -> bool:
-        """Play the others until the bot has a decision; return False if the match ends before.
+        """Play the others until the bot has a decision; return False if the match ends first.
 
         Args:
             asks_forced: True to ask the bot even if only one action is legal, which matches do not do.
@@ -148,7 +149,7 @@ class RehearsalMatch:
 
         Args:
             labels: True to send each action with a text.
-            dropped: a pretended reason for not playing the rest of the last answer, if any.
+            dropped: a pretended reason for not playing the rest of the last answer; empty for none.
         """
         self.number += 1
         clock = SeatClock(self.plan.control)
@@ -191,7 +192,7 @@ class RehearsalMatch:
             self._played.append(Played(seat, action))
 
     def game_over(self, *, reveals_seed: bool = True) -> pb.RefereeMessage:
-        """Return GameOver, with the present places and scores."""
+        """Return GameOver, with the current places and scores."""
         ranks, scores = self._state.ranks(), self._state.scores()
         seats = [
             pb.SeatResult(seat=seat, rank=rank, score=score, outcome=pb.SeatResult.OUTCOME_PLAYED)

@@ -46,8 +46,8 @@ _TIMEOUT, _OVERTAKEN = pb.Withdrawn.REASON_TIMEOUT, pb.Withdrawn.REASON_OVERTAKE
 _SHORT = TimeControl(60.0, 0.5, 0.05)  # the cap is the limit
 _POOR = TimeControl(0.0, 0.1, 10.0)  # the bank is the limit
 _UNKNOWN = bytes([0xA2, 0x7D, 7]) + b"unknown" + bytes([0xA8, 0x7D, 42])
-"""Two fields that no message has: number 2004, a text, and number 2005, an integer."""
-_UNKNOWN_VALUE: pb.Withdrawn.Reason = 99  # type: ignore[assignment]  # no value of today
+"""Two fields that no message defines: number 2004, a text, and number 2005, an integer."""
+_UNKNOWN_VALUE: pb.Withdrawn.Reason = 99  # type: ignore[assignment]  # not a value of this protocol
 
 
 def _unknown_in_welcome(message: pb.RefereeMessage) -> None:
@@ -90,7 +90,7 @@ STEPS = (
     *_under(
         "package",
         _step("files", "its files are taken in: no strange names, links or sizes",
-              "mend what is named; a ladder refuses the bot with the same words", _BOTS_AND_VERSIONS),
+              "fix what is named; a ladder refuses the bot with the same words", _BOTS_AND_VERSIONS),
         _step("bot-toml", "bot.toml can be read, and names games that there are",
               "write run = [...] and games = [...] as texts", _BOTS_AND_VERSIONS),
         _step("program", "the program is there and can be started",
@@ -179,7 +179,7 @@ STEPS = (
               "read all that has come in; answer each Decide with its own number", _WITHDRAWN,
               do.ask, do.withdraw(_OVERTAKEN), do.ask, do.play),
         _step("new-deadline", "it answers once, whatever NewDeadline says meanwhile",
-              "NewDeadline changes the time of the open decision, and is no question", _NEW_DEADLINE,
+              "NewDeadline changes the time of the open decision, and is not a question", _NEW_DEADLINE,
               do.ask, do.announce_deadline, do.play, do.quiet, do.turn),
         _step("dropped", "it goes on after the rest of a whole turn was dropped",
               "play on from the new Decide; do not count on the rest of your list", _DECIDE,
@@ -211,7 +211,7 @@ STEPS = (
         _step("unknown-in-observation", "it ignores unknown fields of the observation",
               "skip fields by their wire type, as generated code does", _DECIDE,
               do.begin, do.turn, do.ask_with(_unknown_in_observation), do.play, do.turn),
-        _step("unknown-value", "it bears an enum value that it does not know",
+        _step("unknown-value", "it tolerates an enum value that it does not know",
               "treat an unknown reason as an unspecified one", _WITHDRAWN_REASON,
               do.begin, do.turn, do.withdraw(_UNKNOWN_VALUE), do.turn, do.turn),
         _info("newer-protocol", "what it does if the referee speaks protocol 2",
@@ -222,7 +222,7 @@ STEPS = (
         _step("exits", "it exits with status 0 within 2 s of GameOver",
               "end the process when GameOver has come", _OTHER_LANGUAGES,
               do.over(), do.has_left_well("after GameOver")),
-        _step("no-seed", "it bears a GameOver that does not reveal the seed",
+        _step("no-seed", "it tolerates a GameOver that does not reveal the seed",
               "GameOver.seed may be empty: do not read it as a number then", _GAME_OVER,
               do.begin, do.turn, do.over(reveals_seed=False), do.has_left_well("later")),
         _step("stream-ends", "it exits if the stream ends without GameOver",

@@ -1,1 +1,1 @@
-"""The facts of a ladder in SQLite, the views that follow from them, and the queries over these."""
+"""The facts of a ladder in SQLite, the views that follow from them, and the queries over the views."""

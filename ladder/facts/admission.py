@@ -1,4 +1,4 @@
-"""The right to play: the versions that have qualified, are retired, or were tried because workers died."""
+"""The right to play: the versions that have qualified, are retired, or were put on trial because workers died."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ladder.model.condition import Condition
 from ladder.operation.sqlite_file import SqliteFile, among_ids
 
 MAX_REASON_CHARACTERS = 2000
-"""The length to which the reason of a qualification is cut: a line of the log is bounded."""
+"""The length to which the reason for a qualification's outcome is cut: the length of a log line is limited."""
 
 
 class Admission:
@@ -38,7 +38,7 @@ class Admission:
         )
 
     def qualifications(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, tuple[bool, str]]:
-        """Return for each version with a final attempt whether it qualified, and the reason if not."""
+        """Return, for each version with a final attempt, whether it qualified, and the reason if it did not."""
         which, ids = among_ids(among, "version in {}")
         rows = self._file.rows(
             # SQLite takes the other columns from the row that has the greatest id.
@@ -48,11 +48,11 @@ class Admission:
             """,  # noqa: S608
             [condition.id, *ids],
         )
-        # NULL is the permission to try again: such a version has no final attempt.
+        # NULL stands for the permission to try again: such a version has no final attempt.
         return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows if row["passed"] is not None}
 
     def retire(self, version: int, *, retired: bool) -> None:
-        """Take a version out, or bring it back."""
+        """Retire a version, or bring it back."""
         self._log.append("retirement", {"version": self._roster.label(version), "retired": retired})
 
     def retired(self) -> set[int]:
@@ -65,13 +65,13 @@ class Admission:
         self._log.append("trial", {"match": cause, "version": self._roster.label(version), "guilty": guilty})
 
     def guilty(self) -> set[int]:
-        """Return the versions that killed their workers in their last trial and were not pardoned afterwards."""
+        """Return the versions that killed their workers in their latest trial and were not pardoned afterwards."""
         # SQLite takes the other columns from the row that has the greatest id.
         rows = self._file.rows("select version, guilty, max(id) from trials group by version")
         return {row["version"] for row in rows if row["guilty"]}
 
     def pardon(self, version: int) -> None:
-        """Lift the suspension of a version found guilty, by adding its last trial again with the opposite verdict."""
+        """Lift the suspension of a version found guilty, by adding its latest trial again with the opposite verdict."""
         with self._file.writing():
             for row in self._file.rows(
                 "select cause from trials where version = ? order by id desc limit 1", [version]

@@ -14,11 +14,11 @@ from referee.registry import find, shipped_board
 from referee.tournament.plan import Format, size_problem
 
 MAX_MATCHES = 100_000
-"""The largest number of matches of an event: a run keeps their plan in its memory, and pages read it."""
+"""The maximum number of matches in an event: a run keeps the plan of all of them in memory, and pages read it."""
 
 
 def read_closing(text: str) -> str:
-    """Return a closing time as the ladder writes times.
+    """Return a closing time in the form in which the ladder writes times.
 
     Raises:
         LadderError: if it is not a time, has no time zone, or is in the past.
@@ -26,13 +26,13 @@ def read_closing(text: str) -> str:
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        raise LadderError(f"{text!r} is no time; write it as in 2026-12-18T18:00Z") from None
+        raise LadderError(f"{text!r} is not a time; write it as in 2026-12-18T18:00Z") from None
     if at.tzinfo is None:
         raise LadderError(f"{text!r} has no time zone; write {text}Z for UTC, or for instance {text}+01:00")
     # Times are compared as texts, here and in SQL, so all of them need one form.
     written = at.astimezone(UTC).isoformat(timespec="milliseconds")
     if written <= now():
-        raise LadderError(f"{text} is over; an event closes in the future")
+        raise LadderError(f"{text} is in the past; an event must close in the future")
     return written
 
 

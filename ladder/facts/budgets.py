@@ -1,7 +1,8 @@
-"""The matches a day that an author may have, and has had.
+"""The number of matches a day that an author may have, and the number scheduled today.
 
-A day is one of UTC, and a match is of the day on which its block was scheduled. All matches of blocks count, under every condition,
-a match once for an author. Blocks are whole, so the last one of a day may go over the budget.
+Days are those of UTC, and a match counts for the day on which its block was scheduled. All matches of the ladder's own blocks
+count, under every condition, each once for every author in it. Blocks are never split, so the last one of a day may exceed
+the budget.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from ladder.facts.entries import now
 from ladder.operation.sqlite_file import SqliteFile
 
 NEXT_DAY = "00:00 UTC"
-"""The time at which budgets are whole again, in words."""
+"""The time at which budgets are renewed, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +22,13 @@ class Budget:
 
     author: str
     matches: int
-    """The budget of a day."""
+    """The maximum number of matches a day."""
     today: int
     """The number of matches scheduled today."""
 
     @property
     def is_used_up(self) -> bool:
-        """True if no bot of the author is scheduled any more today."""
+        """True if no more matches of the author's bots will be scheduled today."""
         return self.today >= self.matches
 
 
@@ -43,7 +44,7 @@ class Budgets:
         return {row["author"]: row["bytes"] for row in rows}
 
     def of_today(self) -> dict[str, Budget]:
-        """Return the budgets of today, by author."""
+        """Return today's budgets, by author."""
         # NULL lifts an earlier budget.
         rows = self._file.rows(
             # SQLite takes the other columns from the row that has the greatest id.
@@ -58,5 +59,5 @@ class Budgets:
         return {row["author"]: Budget(**row) for row in rows}
 
     def out_of_budget(self) -> set[str]:
-        """Return the authors without budget for today, whose bots are not scheduled."""
+        """Return the authors who have used up their budgets for today, so that their bots are not scheduled."""
         return {author for author, budget in self.of_today().items() if budget.is_used_up}

@@ -1,4 +1,7 @@
-"""The entrants of an event: the best in the standings of its games, in their newest versions that have qualified in all."""
+"""The entrants of an event: the best bots in the standings of its games.
+
+Each enters in its newest version that has qualified in all of these games.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,11 @@ from ladder.model.match import HOUSE, Version
 from ladder.model.tournament import EnteredVersion, LadderTournament, Phase, TournamentTerms
 
 MAX_LEFT_OUT = 500
-"""The most versions of which the log says why they are left out: a line of the log is bounded."""
+"""The maximum number of left-out versions in the log, with their reasons: the length of a log line is limited."""
 
 
 MAX_REASON_CHARACTERS = 200
-"""The length to which each reason is cut, for the same purpose."""
+"""The length to which each of these reasons is cut, because of the same limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +30,15 @@ class EntryList:
     """The entrants of an event, and the versions left out."""
 
     entrants: Sequence[EnteredVersion]
-    """In the order of their seeding, which is that of the standings."""
+    """The entrants, in the order of their seeding, which is the order of the standings."""
     left_out: Sequence[tuple[Version, str]]
-    """The other versions that are not replaced, with the reason."""
+    """The other versions that are not replaced, each with the reason why it is left out."""
 
 
 def entry_list(store: Store, terms: TournamentTerms) -> EntryList:
-    """Return the entry list of an event that closed now.
+    """Return the entry list that an event with these terms would have if it closed now.
 
-    The order of the standings decides at the cut, too; among equals, the older version comes first.
+    The order of the standings also decides at the cut. Versions without a place come last, the oldest first.
     """
     seeding, found = _seeding(store, terms.conditions), _candidates(store, terms.conditions)
     entrants: list[EnteredVersion] = []
@@ -63,7 +66,7 @@ def _seeding(store: Store, conditions: Sequence[Condition]) -> dict[int, int]:
 
 
 def _candidates(store: Store, conditions: Sequence[Condition]) -> dict[Version, str]:
-    """Return the versions that are not replaced, each with the obstacle to its entry at any place; empty if none."""
+    """Return the versions that are not replaced, each with the obstacle to its entry, whatever its place; empty if none."""
     found: dict[Version, dict[Condition, Standing]] = {}
     for condition in conditions:
         for one in statuses(store, condition):
@@ -86,7 +89,7 @@ def _candidates(store: Store, conditions: Sequence[Condition]) -> dict[Version, 
 
 
 def _obstacle(version: Version, conditions: Sequence[Condition], known: Mapping[Condition, Standing]) -> str:
-    """Return the reason why a version cannot be entered, or an empty text. A newer one may replace it in some games."""
+    """Return the reason why a version cannot be entered, or an empty text. A newer version may replace it in some games."""
     if version.is_at_home:
         return "it runs at home, so its files cannot be frozen"
     for condition in conditions:
@@ -106,10 +109,10 @@ def close_due(store: Store) -> list[LadderTournament]:
     """
     due = [one for one in store.tournaments.all() if one.phase is Phase.OPEN and one.terms.closes <= now()]
     for one in due:
-        # The fit can take seconds, and is remembered: nobody waits for the log meanwhile.
+        # The fit can take seconds. It is cached here, before the transaction, so that nobody has to wait for the log.
         _seeding(store, one.terms.conditions)
         with store.writing():
-            # In the transaction of the close: a recomputation chooses again from the views just before it.
+            # In the transaction of the close: a recomputation chooses again from the views just before the close.
             found = entry_list(store, one.terms)
             left_out = [(version, reason[:MAX_REASON_CHARACTERS]) for version, reason in found.left_out[:MAX_LEFT_OUT]]
             store.tournaments.close(one, found.entrants, left_out)

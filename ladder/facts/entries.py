@@ -1,8 +1,8 @@
-"""The events of a ladder: what has happened, a line each, in the order in which it happened. They are the only facts.
+"""The events of a ladder, one line each, in the order in which they happened. They are the only facts.
 
-`append` is the one way to add an event. It chains it to the event before and folds it into the views (`fold.py`), all in one
-transaction: whatever is killed when, an event and what follows from it are there together or not at all.
-The published audit log has the same lines; its signature and its file are `archive/audit_log.py`'s.
+`append` is the only way to add an event. It chains the event to the one before and folds it into the views (`fold.py`), in one
+transaction: even if a process is killed, an event and its consequences are stored together or not at all.
+The published audit log contains the same lines; `archive/audit_log.py` signs and writes it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from referee.version import installed_version
 
 
 def now() -> str:
-    """Return the time as the ladder writes it: ISO 8601, UTC, to the millisecond."""
+    """Return the current time as the ladder writes it: ISO 8601, UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
@@ -34,11 +34,11 @@ def append(db: sqlite3.Connection, kind: str, content: Mapping[str, Any], at: st
     Args:
         db: the ladder.
         kind: the type of the event.
-        content: its fields, besides type and time (`referee/records/audit_log.py` lists them).
+        content: its fields, except type and time (`referee/records/audit_log.py` lists them).
         at: its time, in ISO 8601, UTC; empty for now.
     """
     event = {"type": kind, "at": at or now(), **content}
-    # The caller's transaction has the lock for writing, so no other process adds an event after this one.
+    # The caller's transaction holds the write lock, so no other process adds an event after this one.
     last = db.execute("select number, line from events order by number desc limit 1").fetchone()
     number, previous = (0, FIRST_HASH) if last is None else (last[0], hash_of(last[1]))
     line, _ = link(previous, event)

@@ -1,4 +1,4 @@
-"""The records of a ladder: those with revealed seeds, lost ones, and pruned ones."""
+"""The records of a ladder: those whose seeds are revealed, lost ones, and pruned ones."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ladder.operation.sqlite_file import SqliteFile
 
 @dataclass(frozen=True, slots=True)
 class RetainedRecords:
-    """The records that a pruning keeps at any age."""
+    """The records that a pruning keeps, whatever their age."""
 
     bots: tuple[str, ...] = ()
     """The bots whose matches keep their records."""
     one_block_of: int = 0
-    """Blocks whose number can be divided by this keep their records; 0 for no block."""
+    """Blocks whose number is divisible by this keep their records; 0 for no block."""
 
 
 NONE_RETAINED = RetainedRecords()
@@ -47,12 +47,12 @@ class Evidence:
 
     def blocks_to_seal(self) -> list[int]:
         """Return the blocks that are over and whose seeds are not revealed yet."""
-        # A partial index has these blocks alone, so a long history costs nothing.
+        # A partial index contains only these blocks, so a long history costs nothing.
         rows = self._file.rows("select id from blocks where sealed_at is null order by id")
         return [row["id"] for row in rows if self._schedule.is_over(row["id"])]
 
     def records_of(self, block: int) -> list[tuple[str, int, str]]:
-        """Return match id, seed and record hash of each counted match of a block whose record exists."""
+        """Return the match id, seed and record hash of each counted match of a block whose record exists."""
         rows = self._file.rows(
             f"""
             select results.match, {SEED}, matches.rotation, results.record_hash, versions.content_hash
@@ -72,7 +72,7 @@ class Evidence:
     def note_sealed(self, block: int) -> None:
         """Reveal the seed of a block."""
         with self._file.writing():
-            # One transaction: the seed stands either in the private table or in an event.
+            # One transaction: the seed is either in the private table or in an event.
             [row] = self._file.rows("select seed from seeds where block = ?", [block])
             self._log.append("seed", {"block": block, "seed": row["seed"]})
             self._file.write("delete from seeds where block = ?", [block])
@@ -93,7 +93,7 @@ class Evidence:
         self._file.write("insert into temp.broken (match) values (?)", [match_id])
 
     def broken(self) -> Iterator[str]:
-        """Return the matches in the list of `note_broken`, in the order of addition."""
+        """Return the matches in the list of `note_broken`, in the order in which they were added."""
         return (row["match"] for row in self._file.each("select match from temp.broken order by rowid"))
 
     def lost_at(self, match_id: str) -> str:
@@ -117,7 +117,7 @@ class Evidence:
 
     def record_pruned_at(self, match_id: str) -> str:
         """Return the time when the record of a match was pruned, in ISO 8601, UTC; empty if it never was."""
-        # A pruning leaves records whose seed is not revealed yet, because sealing adds the seed and a signature to them.
+        # A pruning keeps records whose seed is not revealed yet, because sealing adds the seed and a signature to them.
         rows = self._file.rows(
             f"""
             select min(prunings.at) as at
@@ -150,14 +150,14 @@ class Evidence:
     def ended(
         self, match_ids: Iterable[str], retained: RetainedRecords = NONE_RETAINED
     ) -> Iterator[tuple[str, str | None, bool]]:
-        """Yield the time of the end of each match in a list of ids.
+        """Yield the end of each match in a list of ids.
 
         Yields:
             The id; the time of the end, in ISO 8601, UTC, or None if the match does not count; and True if its record stays: the
             seed of its block is not revealed yet, or it is retained.
         """
         for some in _batches(match_ids):
-            # Left joins: qualifications and trials are in none of these tables.
+            # Left joins: the matches of qualifications and trials are in none of these tables.
             rows = self._file.rows(
                 f"""
                 select named.value as match, finished_at, matches.id is not null and (
@@ -179,7 +179,7 @@ def _parameters(retained: RetainedRecords) -> dict[str, str | int]:
 
 
 def _batches(values: Iterable[_Value]) -> Iterator[list[_Value]]:
-    """Yield the values in batches that fit into a parameter of a statement."""
+    """Yield the values in batches that fit into one parameter of an SQL statement."""
     source = iter(values)
     while some := list(islice(source, _AT_A_TIME)):
         yield some

@@ -1,7 +1,7 @@
-"""The fit of a condition: the strengths of its versions by the results that count.
+"""The fit of a condition: the strengths of its versions according to the results that count.
 
-It is computed when somebody reads it, from the first results, and anew when about a 64th more have come. A process keeps the last
-one of each condition. docs/ratings.md says what it costs.
+It is computed when somebody reads it, from the first results (`first_seats`), and again after about a 64th more have come.
+A process keeps the latest fit of each condition. docs/ratings.md gives its cost.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from ladder.model.overall import Overall
 
 _STEPS = 6
-"""A fit is computed anew when the evidence has grown by a part between 2 ** -_STEPS and half of that."""
+"""A fit is computed again when the evidence has grown by a fraction between 2 ** -_STEPS and half of that."""
 
 
 @dataclass(slots=True)
 class _CachedFit:
-    """The last fit of a condition, and the data from which it was computed."""
+    """The latest fit of a condition, and the data from which it was computed."""
 
     lock: Lock = field(default_factory=Lock)
     fit: Fit | None = None
     seats: int = 0
-    """As `first_seats` says."""
+    """The number of fitted seats, from `first_seats`."""
     repairs: int = 0
-    """The number of times that the ladder's views had been rebuilt."""
+    """The number of times that the ladder's views had been rebuilt by then."""
     last: _Result | None = None
-    """The last result: another history, as of a backup that was restored, has another match there."""
+    """The last fitted result. A different history, such as a restored backup, has a different match under its number."""
 
 
 @dataclass(slots=True)
 class _CachedOverall:
-    """The standing of versions over several conditions, and the fits from which that follows."""
+    """The overall standings of versions over several conditions, and the fits from which they follow."""
 
     lock: Lock = field(default_factory=Lock)
     fits: Sequence[Fit] = ()
@@ -54,9 +54,9 @@ class _Result(NamedTuple):
 
 
 _cached: dict[tuple[Path, int], _CachedFit] = {}
-"""By the file of a ladder and the id of a condition."""
+"""The fits, by ladder file and condition id."""
 _cached_overall: dict[tuple[Path, tuple[int, ...]], _CachedOverall] = {}
-"""By the file of a ladder and the ids of conditions."""
+"""The overall standings, by ladder file and condition ids."""
 
 
 def fitted(store: Store, condition: Condition) -> Fit:
@@ -65,7 +65,7 @@ def fitted(store: Store, condition: Condition) -> Fit:
     Concurrent callers wait for the same fit.
     """
     cached = _cached.setdefault((store.file.path.resolve(), condition.id), _CachedFit())
-    # The lock first: a caller that waits for a fit then reads what has been counted meanwhile.
+    # Take the lock first: a caller that has waited for a fit then also reads the results counted meanwhile.
     with cached.lock, store.reading():
         seats, repairs = first_seats(_rated_seats(store, condition)), store.log.repairs()
         if (
@@ -79,7 +79,7 @@ def fitted(store: Store, condition: Condition) -> Fit:
 
 
 def fitted_overall(store: Store, conditions: Sequence[Condition]) -> dict[int, Overall]:
-    """Return the overall standing of the versions over several conditions, by the fit of each."""
+    """Return the overall standings of the versions over several conditions, by the fit of each."""
     key = store.file.path.resolve(), tuple(condition.id for condition in conditions)
     cached = _cached_overall.setdefault(key, _CachedOverall())
     with cached.lock:
@@ -95,14 +95,14 @@ def fitted_overall(store: Store, conditions: Sequence[Condition]) -> dict[int, O
 def first_seats(rated: int) -> int:
     """Return the number of rated seats to fit: all of them up to 127; beyond that, all but at most a 64th.
 
-    So a fit is computed after each match on a small ladder, and rarely on a large one, where it takes long.
+    So a fit is computed after each match on a small ladder, and rarely on a large one, where it takes a long time.
     """
     step = 1 << max(0, rated.bit_length() - 1 - _STEPS)
     return rated - rated % step
 
 
 def _rated_seats(store: Store, condition: Condition) -> int:
-    """Return the number of seats in all rated matches. It costs the same however many there are."""
+    """Return the number of seats in all rated matches. The cost does not grow with their number."""
     return sum(tally.different for tally in store.results.tallies(condition).values())
 
 
@@ -111,7 +111,7 @@ def _is_there(store: Store, last: _Result | None) -> bool:
 
 
 def _fit(store: Store, condition: Condition, seats: int) -> tuple[Fit, _Result | None]:
-    """Return the fit of the first results, and the last of them."""
+    """Return the fit of the first results, and the last of these results."""
     from ladder.model.fit import CountedMatch, fit  # needs numpy, for which most commands need not wait
 
     contents = {version.id: version.content_hash for version in store.roster.versions().values()}
@@ -119,7 +119,7 @@ def _fit(store: Store, condition: Condition, seats: int) -> tuple[Fit, _Result |
     for row in store.file.each(_RATED, [Outcome.START.value, condition.id]):
         versions, ranks, absent = (_numbers(row[column]) for column in ("versions", "ranks", "absent"))
         seats -= len(versions)
-        # The rounded number can end within a match; that one waits for the next fit.
+        # The rounded number can end within a match; that match waits for the next fit.
         if seats < 0:
             break
         rated_ones = rated_versions(
@@ -136,8 +136,8 @@ def _numbers(text: str | None) -> tuple[int, ...]:
     return tuple(map(int, text.split(","))) if text else ()
 
 
-# The seats of a match come in any order, in all three columns in the same.
-# `cross` keeps SQLite to the index of `appearances`, which is in the order of the numbers: nothing is sorted.
+# The seats of a match come in any order, but in the same one in all three columns.
+# `cross` makes SQLite use the index of `appearances`, which is in the order of the numbers: nothing is sorted.
 _RATED = """
 select under.number, results.match, matches.block, blocks.guests, group_concat(seats.version) as versions,
     group_concat(seat_results.rank) as ranks, group_concat(iif(outcome = ?, seats.version, null)) as absent

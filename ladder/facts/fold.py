@@ -1,7 +1,7 @@
 """The fold of events into the views of a ladder (`schema.py`): one function for each type of event.
 
-An event has only what others may see, and names bots as people do ("mybot v2"). A function reads nothing but its event and the
-views as they are after the events before it. So the same events always give the same views, whenever they are folded.
+An event contains only public facts, and names bots as people do ("mybot v2"). A function reads nothing but its event and the
+views as the events before it have left them. So the same events always give the same views, whenever they are folded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def fold(db: sqlite3.Connection, event: Event) -> None:
     """Apply an event to the views, inside a writing transaction.
 
     Raises:
-        LookupError: if the event names something that was not there before.
+        LookupError: if the event names something that does not exist yet.
         sqlite3.IntegrityError: if it contradicts the events before it.
     """
     _FOLDS[event["type"]](db, event)
@@ -43,7 +43,7 @@ def _key(db: sqlite3.Connection, event: Event) -> None:
     )
 
 
-# who may play
+# the right to play
 
 
 def _version(db: sqlite3.Connection, event: Event) -> None:
@@ -82,7 +82,7 @@ def _qualification(db: sqlite3.Connection, event: Event) -> None:
         """,
         [condition, version, passed, event["reason"], event["at"]],
     )
-    if passed is None:  # its faults so far suspend it no more
+    if passed is None:  # its faults so far no longer count towards a suspension
         db.execute(
             "update tallies set faults_in_a_row = 0 where condition = ? and version = ?",
             [condition, version],
@@ -117,7 +117,7 @@ def _block(db: sqlite3.Connection, event: Event) -> None:
     condition, block, at = _condition_id(db, event), event["block"], event["at"]
     seated = {label for match in event["matches"] for label in match["seats"]}
     ids = {label: _version_id(db, label) for label in seated | event["due"].keys()}
-    # All rotations have the same versions; `due` also has those that have joined the queue, and sit in no match yet.
+    # All rotations have the same versions; `due` also contains versions that have joined the queue but sit in no match yet.
     tables = {match["match"]: [ids[label] for label in match["seats"]] for match in event["matches"]}
     first = next(iter(tables.values()))
     _add_block(
@@ -130,7 +130,7 @@ def _block(db: sqlite3.Connection, event: Event) -> None:
 
 
 def _add_block(db: sqlite3.Connection, event: Event, seats: int, **of_its_kind: Any) -> None:
-    """Add a block with the columns that only blocks of the ladder have, or only those of events."""
+    """Add a block. `of_its_kind` are the columns that only blocks of the ladder have, or only blocks of events."""
     columns = {
         "id": event["block"],
         "condition": _condition_id(db, event),
@@ -161,7 +161,7 @@ def _add_matches(db: sqlite3.Connection, block: int, condition: int, tables: Map
 def _add_to_queue(
     db: sqlite3.Connection, condition: int, block: int, versions: Sequence[int], due: Mapping[int, int]
 ) -> None:
-    """Update the tables that decide who plays next: appearances, meetings and due times."""
+    """Update the tables that decide who plays next: tallies, due times, meetings and table sizes."""
     db.executemany(
         """
         insert into tallies (condition, version, last_block, blocks) values (?, ?, ?, 1)
@@ -181,7 +181,7 @@ def _add_to_queue(
         insert into meetings (condition, one, other, blocks) values (?, ?, ?, 1)
         on conflict do update set blocks = blocks + 1
         """,
-        # The views of pairs have each pair once, the older version first.
+        # The views of pairs contain each pair once, the older version first.
         ([condition, one, other] for one, other in permutations(versions, 2) if one < other),
     )
     db.execute(
@@ -220,7 +220,7 @@ def _seed(db: sqlite3.Connection, event: Event) -> None:
 
 
 def _tournament(db: sqlite3.Connection, event: Event) -> None:
-    Format(event["format"]), Scoring(event["scoring"])  # no other ones can be played
+    Format(event["format"]), Scoring(event["scoring"])  # raise ValueError for unknown ones
     terms = ("format", "seats", "blocks", "rounds", "advance", "scoring", "top", "same_author", "share", "closes")
     db.execute(
         f"""
@@ -277,16 +277,16 @@ class _Seated(NamedTuple):
     condition: int
     guests: bool
     is_of_event: bool
-    """True if it is of an event: then it changes neither ratings nor tallies."""
+    """True if it belongs to an event: then it changes neither ratings nor tallies."""
     versions: tuple[int, ...]
-    """By seat."""
+    """The version in each seat."""
     contents: tuple[str, ...]
     """The content hash of each version."""
 
 
 def _result(db: sqlite3.Connection, event: Event) -> None:
     match_id, match = event["match"], _seated(db, event["match"])
-    # Before the result is inserted, or the match would be a repetition of itself.
+    # Before the result is inserted; afterwards the match would count as a repetition of itself.
     is_rated = not match.is_of_event and not _was_played(db, match, event["digest"])
     ratings = _rated(db, match, event) if is_rated else {}
     number = db.execute(
@@ -334,7 +334,7 @@ def _seated(db: sqlite3.Connection, match_id: str) -> _Seated:
 
 
 def _was_played(db: sqlite3.Connection, match: _Seated, digest: str) -> bool:
-    """Return True if a match with the same digest, condition and seats was counted before: it is no new evidence."""
+    """Return True if a match with the same digest, condition and seats was counted before: it is not new evidence."""
     rows = db.execute(
         """
         select results.match, seats.version
@@ -360,7 +360,7 @@ def _rated(db: sqlite3.Connection, match: _Seated, event: Event) -> dict[int, Ra
         """,
         [json.dumps(match.versions)],
     ):
-        # By id, so that the previous version of each is known: a version without a rating starts from the last rated one.
+        # By id, so that the previous version of each is known: an unrated version starts from the last rated one before it.
         parents[version], newest[bot] = newest.get(bot), version
     known = {
         version: Rating(mu, sigma)
@@ -385,7 +385,7 @@ def _tally(
     db: sqlite3.Connection, match: _Seated, ranks: Sequence[int], outs: Sequence[bool], *, is_rated: bool
 ) -> None:
     """Count a match for each version in it, and for each pair of them."""
-    # A row exists since the block was scheduled. `?3` is 0 for a match played to its end, and then ends the series of faults.
+    # The row has existed since the block was scheduled. `?3` is 0 for a seat that played to the end: its series of faults ends.
     db.executemany(
         """
         update tallies set matches = matches + 1, different = different + ?1, wins = wins + ?2,
@@ -418,7 +418,7 @@ def _note_ratings(db: sqlite3.Connection, match: _Seated, ratings: Mapping[int, 
         """,
         ([match.condition, version, rating.mu, rating.sigma] for version, rating in ratings.items()),
     )
-    # The rating after the last rated match of a block stays.
+    # Only the rating after the last rated match of a block stays.
     db.executemany(
         """
         insert into block_ratings (version, condition, block, mu, sigma) values (?, ?, ?, ?, ?)
@@ -479,7 +479,7 @@ def _bot_id(db: sqlite3.Connection, name: str) -> int:
 
 def _version_id(db: sqlite3.Connection, label: str) -> int:
     """Return the id of a version by its label, as in "mybot v2"."""
-    # No name of a bot has a space.
+    # Names of bots contain no spaces.
     bot, _, number = label.rpartition(" v")
     return _one(
         db,

@@ -20,16 +20,16 @@ from ladder.operation.sqlite_file import SqliteFile
 from referee.match.result import Outcome
 
 LAST_MATCHES = 200
-"""In how many of its last matches it is looked up whom a version has met, and what it said of its thinking."""
+"""The maximum number of a version's last matches that are searched for its opponents, seats, charges and telemetry."""
 LAST_BLOCKS = 100
-"""The most blocks in the history of a version's rating."""
+"""The maximum number of blocks in the history of a version's rating."""
 LAST_VERSIONS = 20
-"""The most versions of a bot in one such history."""
+"""The maximum number of versions of a bot in one such history."""
 LAST_TOGETHER = 2000
-"""Among how many of its last matches those are found in which another version sat, too."""
+"""The maximum number of a version's last matches that are searched for those with another version in them."""
 
 _LAST = "select number, seat from appearances where version = ? and condition = ? order by number desc limit ?"
-"""The last matches of a version, and its seats in them."""
+"""The SQL for the numbers of the last matches of a version, and its seats in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,38 +53,38 @@ class PlayedMatch:
     """A match that counts."""
 
     number: int
-    """Its place in the order in which matches count, from 1."""
+    """Its number in the order in which matches were counted, from 1."""
     match_id: str
     condition: Condition
     block: int
     rotation: int
-    """Counts the matches of the block, from 0."""
+    """The index of the match in its block."""
     seed: int
     finished_at: str
     """In ISO 8601, UTC."""
     digest: str
     record_hash: str
     decisions: int
-    """The number of decisions of all seats."""
+    """The total number of decisions of all seats."""
     rated: bool
-    """False if it is of an event, or the same was played before between the same versions in the same seats."""
+    """False if it belongs to an event, or repeats an earlier match between the same versions in the same seats."""
     event: str
     """The name of its event; empty for a match of the ladder itself."""
     seats: tuple[PlayedSeat, ...]
 
     @property
     def labels(self) -> list[str]:
-        """The name of each seat in the record."""
+        """The label of the version in each seat, as in the record."""
         return [seat.version.label for seat in self.seats]
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The record of a version against another."""
+    """The results of a version against another."""
 
     matches: int
     ahead: int
-    """In how many of them it was placed before the other."""
+    """The number of matches in which it was placed before the other."""
     tied: int
     behind: int
 
@@ -108,31 +108,31 @@ class SeatTally:
     """The results of a version in a seat."""
 
     seats: int
-    """The number of seats."""
+    """The number of seats at the table."""
     seat: int
     """The seat, counted from 0."""
     matches: int
     """The number of matches."""
     wins: int
-    """Matches in which it was first, shared first places included."""
+    """The number of matches in which it was first, shared first places included."""
     out: int
-    """Matches in which it was out."""
+    """The number of matches in which it was out."""
     mean_rank: float
-    """Its mean place."""
+    """Its mean rank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """The charges of a version."""
+    """The time charged to a version for its decisions."""
 
     matches: int
-    """In how many matches."""
+    """The number of matches."""
     decisions: int
-    """For how many decisions."""
+    """The number of decisions."""
     mean_ms: float
-    """The mean for a decision, in milliseconds."""
+    """The mean charge for a decision, in milliseconds."""
     most_ms: float
-    """The most for all decisions of a match, in milliseconds."""
+    """The highest total for one match, in milliseconds."""
     most_in: str
     """The id of that match."""
 
@@ -145,7 +145,7 @@ class MatchHistory:
         self._roster = roster
 
     def matches(self, limit: int, **which: Any) -> list[PlayedMatch]:
-        """Return the last matches that count, newest first, or some of them; the arguments are those of `numbers`."""
+        """Return the last matches that count, newest first; see `numbers` for the arguments."""
         return self.numbered(self.numbers(limit, **which))
 
     def numbers(
@@ -159,18 +159,18 @@ class MatchHistory:
         before: str = "",
         after: str = "",
     ) -> list[int]:
-        """Return the numbers of the last matches that count, or the first ones after a match, newest first.
+        """Return the numbers of the last matches that count, or of the first ones after a given match, newest first.
 
         The cost does not grow with the history.
 
         Args:
-            limit: the greatest number of matches.
+            limit: the maximum number of matches.
             versions: only matches in which one of these sat; all if empty.
             conditions: only matches under one of these; all if left out.
-            lost: only matches in which one of the versions was not first; it needs `versions`.
-            out: only matches in which one of the versions was out, or anybody if no version is given.
-            before: the id of a match; only those that counted before it.
-            after: the id of a match; only the first ones that counted after it.
+            lost: only matches in which one of the versions was not first; ignored if `versions` is empty.
+            out: only matches in which one of the versions was out, or any version if none is given.
+            before: the id of a match; only matches that were counted before it.
+            after: the id of a match; only the first matches that were counted after it.
 
         Raises:
             LadderError: if the match `before` or `after` does not count.
@@ -179,7 +179,7 @@ class MatchHistory:
         above = self._number_of(after) if after else 0
         order, nearest = ("asc", nsmallest) if after else ("desc", nlargest)
         chosen = list(self._roster.conditions().values()) if conditions is None else conditions
-        # Without "indexed by" SQLite walks through all matches of a version to find those few that it lost.
+        # Without "indexed by" SQLite walks through all matches of a version to find the few that it lost.
         if versions:
             index = " indexed by appearances_out" if out else " indexed by appearances_lost" if lost else ""
             flags = " and out = 1" * out + " and lost = 1" * lost
@@ -209,7 +209,7 @@ class MatchHistory:
         return int(rows[0]["number"])
 
     def numbered(self, numbers: Sequence[int]) -> list[PlayedMatch]:
-        """Return the matches of these numbers, in the same order."""
+        """Return the matches with these numbers, in the same order."""
         # Only the versions in these matches are read: a ladder may have thousands.
         which, ids = "where results.number in (select value from json_each(?))", [json.dumps(list(numbers))]
         [among] = self._file.rows(
@@ -222,7 +222,7 @@ class MatchHistory:
         return [found[number] for number in numbers]
 
     def all_played(self) -> Iterator[PlayedMatch]:
-        """Read all counted matches, in the order of counting."""
+        """Read all counted matches, in the order in which they were counted."""
         return self._played("", [], self._roster.versions())
 
     def _played(self, where: str, parameters: Sequence[Any], versions: Mapping[int, Version]) -> Iterator[PlayedMatch]:
@@ -280,7 +280,7 @@ class MatchHistory:
         return next(iter(self.numbered([row["number"] for row in rows])), None)
 
     def played_with(self, match: PlayedMatch) -> list[PlayedMatch]:
-        """Return the counted matches of the block of a match, itself included, by rotation."""
+        """Return the counted matches of a match's block, the match itself included, by rotation."""
         rows = self._file.rows(
             "select number from matches join results on results.match = matches.id where block = ? order by rotation",
             [match.block],
@@ -316,10 +316,10 @@ class MatchHistory:
 
         Args:
             versions: the ids of the versions.
-            condition: what was played.
-            limit: the greatest number of blocks for each version.
+            condition: the condition of the blocks.
+            limit: the maximum number of blocks for each version.
         """
-        # The limit is one for each version, so each has a query of its own inside.
+        # The limit applies to each version, so each needs a subquery of its own.
         rows = self._file.rows(
             """
             select ratings.version, ratings.block, ratings.mu, ratings.sigma
@@ -338,7 +338,7 @@ class MatchHistory:
         }
 
     def block_changes(self, matches: Iterable[PlayedMatch]) -> dict[tuple[int, int], tuple[Rating, Rating]]:
-        """Return the ratings of versions before and after the blocks of some matches, by version and block.
+        """Return the ratings of versions before and after the blocks of the given matches, by version and block.
 
         A block in which a version was first rated is left out.
         """
@@ -352,14 +352,14 @@ class MatchHistory:
                 """,
                 [version, condition, block],
             )
-            # The first row is of an earlier block if no match of this one rated the version.
+            # The first row belongs to an earlier block if no match of this block rated the version.
             if len(rows) > 1 and rows[0]["block"] == block:
                 after, before = (Rating(row["mu"], row["sigma"]) for row in rows)
                 changes[version, block] = before, after
         return changes
 
     def seat_tallies(self, version: Version, condition: Condition) -> list[SeatTally]:
-        """Return the results of a version in its last matches by seat, smaller tables first."""
+        """Return the results of a version in its last matches, by seat, smaller tables first."""
         rows = self._file.rows(
             f"""
             select blocks.seats, last.seat, count(*) as matches, sum(rank = 1) as wins, sum(outcome <> 'played') as out,
@@ -376,7 +376,7 @@ class MatchHistory:
         return [SeatTally(**row) for row in rows]
 
     def thinking(self, version: Version, condition: Condition) -> Thinking | None:
-        """Return the charges of a version in its last matches; None if it made no decision."""
+        """Return the time charged to a version in its last matches; None if it made no decision."""
         [row] = self._file.rows(
             # SQLite takes the match from the row that has the greatest time.
             f"""
@@ -391,7 +391,7 @@ class MatchHistory:
         return Thinking(**row) if row["decisions"] else None
 
     def last_seats(self, version: Version, condition: Condition, limit: int) -> list[tuple[str, int]]:
-        """Return match id and seat of the last matches of a version, newest first."""
+        """Return the match id and the seat for each of the last matches of a version, newest first."""
         rows = self._file.rows(
             f"select match, last.seat from ({_LAST}) as last join results on results.number = last.number",  # noqa: S608
             [version.id, condition.id, limit],
@@ -399,7 +399,7 @@ class MatchHistory:
         return [(row["match"], row["seat"]) for row in rows]
 
     def scores(self, condition: Condition, among: Collection[int]) -> dict[tuple[int, int], Score]:
-        """Return the results of some versions against each other in all their matches, by ordered pair of ids."""
+        """Return the results of the given versions against each other in all their matches, by ordered pair of ids."""
         ids = json.dumps(list(among))
         rows = self._file.rows(
             """
@@ -418,7 +418,7 @@ class MatchHistory:
         return found
 
     def together(self, one: Version, other: Version, condition: Condition, limit: int) -> list[PlayedMatch]:
-        """Return the common matches of two versions, newest first, as far as they are among the last matches of one."""
+        """Return the matches among the last ones of `one` in which `other` sat, too, newest first."""
         rows = self._file.rows(
             f"""
             select last.number from ({_LAST}) as last

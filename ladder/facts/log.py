@@ -1,4 +1,4 @@
-"""The log of a ladder: its events, the signing key, and the list of changes with their authors."""
+"""The log of a ladder: its events, the signing key, and the list of changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REPAIR = "recompute --repair"
 
 
 class Log:
-    """The events, the signing key, and the list of changes with their authors."""
+    """The events, the signing key, and the list of changes, each with the person who made it."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
@@ -24,7 +24,7 @@ class Log:
             append(self._file.db.conn, kind, content)
 
     def lines(self, after: int = 0) -> Iterator[str]:
-        """Read the lines of all events after the one with a number; inside `reading`, all from one snapshot."""
+        """Read the lines of all events after the one with this number; inside `reading`, all come from one snapshot."""
         return lines(self._file.db.conn, after)
 
     def key(self) -> str:
@@ -33,26 +33,26 @@ class Log:
         return str(rows[0]["key"]) if rows else ""
 
     def add_key(self, key: str, signature: str) -> None:
-        """Make a public key that of the ladder.
+        """Make a public key the key of the ladder.
 
         Args:
             key: the key.
-            signature: that of the key before it; empty if there was none, or it is lost.
+            signature: the signature of the handover by the previous key; empty if there was no such key, or it is lost.
         """
         self.append("key", {"key": key, "signature": signature})
 
     def note_act(self, who: str, did: str, about: str) -> None:
-        """Add a change to the list of changes, in the same transaction."""
+        """Add a change to the list of changes, in the caller's transaction."""
         with self._file.writing():
             now = datetime.now(UTC).isoformat(timespec="seconds")
             self._file.write("insert into acts (at, who, did, about) values (?, ?, ?, ?)", [now, who, did, about])
 
     def note_repair(self, who: str) -> None:
-        """Count a rebuild of the views, in the same transaction."""
+        """Count a rebuild of the views, in the caller's transaction."""
         self.note_act(who, _REPAIR, "")
 
     def repairs(self) -> int:
         """Return the number of times that the views were rebuilt."""
-        # A rebuild adds no event, so this count is how other processes notice that what they have cached is outdated.
+        # A rebuild adds no event, so this count shows other processes that their caches are outdated.
         [row] = self._file.rows("select count(*) as count from acts where did = ?", [_REPAIR])
         return int(row["count"])

@@ -1,7 +1,7 @@
-"""The views of a ladder, built again from its events in a temporary file, and compared with those that it has (`recompute.py`).
+"""The views of a ladder, rebuilt from its events in a temporary file, and compared with the ladder's own (`recompute.py`).
 
-The file is where Python puts temporary files, and about as large as `ladder.db`; nothing of it stays in memory
-but, from the close of an event on, the fits by which its entrants were the best.
+The file is in Python's folder for temporary files, and about as large as `ladder.db`. Nothing of it stays in memory except,
+from the close of an event on, the fits by which its entrants were chosen.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from referee.records.audit_book import unfit
 from referee.records.audit_log import AuditError, Reader
 
 _NAME = "audit log"
-"""The log in errors."""
+"""The name of the log in errors."""
 
 
 class Rebuilt:
-    """The views of a ladder, built again from its events. Close it, or use it as a context manager.
+    """The views of a ladder, rebuilt from its events. Close it, or use it as a context manager.
 
     Attributes:
-        views: the views, as those of a ladder are read. The events are read from the ladder, not copied.
+        views: the views, to be read like those of a ladder. The events are read from the ladder, not copied.
     """
 
     def __init__(self, ladder: SqliteFile) -> None:
@@ -52,7 +52,7 @@ class Rebuilt:
             self._file.db.execute(f"pragma {pragma}").close()
         self._is_attached = False
         self._unearned: list[str] = []
-        """A line for each event with other entrants than were best placed."""
+        """A line for each event whose entrants are not the best placed versions."""
 
     def __enter__(self) -> Self:
         return self
@@ -70,7 +70,7 @@ class Rebuilt:
         """Check and fold all events of the ladder that are not folded yet.
 
         Raises:
-            AuditError: at the first one that does not follow from those before it.
+            AuditError: at the first event that does not follow from those before it.
             NoRoom: if there is no room for temporary files.
         """
         with self._file.writing():
@@ -84,7 +84,7 @@ class Rebuilt:
                 except (LookupError, TypeError, ValueError, OverflowError, sqlite3.IntegrityError) as error:
                     raise AuditError(_NAME, self._reader.number, f"makes no sense here: {error}") from error
             self._check_numbers()
-            # Events have the seeds of ended blocks only, and plans and matches in the views need all of them.
+            # Events contain only the revealed seeds, but plans and matches in the views need all seeds.
             for block, seed in self._seeds().items():
                 self._file.write("insert or replace into seeds (block, seed) values (?, ?)", [block, seed])
             for one, seed in self._tournament_seeds().items():
@@ -139,7 +139,7 @@ class Rebuilt:
         yield from self._differing_commands()
 
     def _missing(self, view: str, columns: Sequence[str], one: str, other: str) -> Iterator[str]:
-        """Describe the rows of a view that one database has and the other lacks."""
+        """Describe the rows of a view that are in one database and not in the other."""
         same = " and ".join(f"theirs.{column} is own.{column}" for column in columns)  # `is`: NULL equals NULL
         rows = self._ladder.each(
             f"select * from {one}.{view} as own where not exists (select 1 from {other}.{view} as theirs where {same})"  # noqa: S608
@@ -165,7 +165,7 @@ class Rebuilt:
                 yield f"tournament_seeds: event {one.terms.name} has another seed than the log commits to"
 
     def unplanned(self) -> list[str]:
-        """Return a line for each wrong entrant of an event and, unless a seed is missing, for each match outside its plan."""
+        """Return a line for each event with wrong entrants and, if no seed is missing or wrong, for each match outside its plan."""
         planless = any(self._differing_tournament_seeds())
         return self._unearned + ([] if planless else self.views.tournaments.contradictions())
 
@@ -178,14 +178,14 @@ class Rebuilt:
                 yield f"commands: version {row['id']} has no command, or another one than the log says"
 
     def replace_views(self) -> None:
-        """Replace the ladder's views by these, inside a writing transaction of the ladder."""
+        """Replace the ladder's views with these, inside a writing transaction of the ladder."""
         self._attach()
         self._ladder.write("pragma defer_foreign_keys = on")  # private tables refer to views
-        # Rows refer to views before theirs.
+        # Rows refer only to views earlier in the list.
         for view in reversed(VIEWS):
             self._ladder.write(f"delete from main.{view}")  # noqa: S608
         for view in VIEWS:
-            # "where true" keeps SQLite from copying pages as they are, and counting as missing what private tables refer to.
+            # "where true" keeps SQLite from copying whole pages: then rows to which private tables refer would count as missing.
             self._ladder.write(f"insert into main.{view} select * from again.{view} where true")  # noqa: S608
 
     def _attach(self) -> None:
@@ -194,7 +194,7 @@ class Rebuilt:
             self._is_attached = True
 
     def detach(self) -> None:
-        """Detach the ladder's file. While it is attached, a writing transaction would lock this file, too."""
+        """Detach the temporary file. While it is attached, a writing transaction of the ladder would lock it, too."""
         if self._is_attached:
             self._ladder.write("detach database again")
             self._is_attached = False

@@ -23,19 +23,19 @@ class Tally:
     """The tally of a version's matches under one condition."""
 
     matches: int = 0
-    """Matches that count."""
+    """The number of matches that count."""
     different: int = 0
-    """Those of them that were played differently from every earlier one between the same versions in the same seats."""
+    """The number of those that differ from every earlier match between the same versions in the same seats."""
     wins: int = 0
-    """Matches in which it was first, shared first places included."""
+    """The number of matches in which it was first, shared first places included."""
     faults: int = 0
-    """Matches in which it was out by a fault of its own."""
+    """The number of matches in which it was out by a fault of its own."""
     faults_in_a_row: int = 0
     """The length of the current series of matches that it did not play to the end."""
     last_block: int = 0
     """The id of the last block in which it was scheduled; 0 if it never was."""
     blocks: int = 0
-    """In how many blocks it was scheduled."""
+    """The number of blocks in which it was scheduled."""
 
 
 class Results:
@@ -86,7 +86,7 @@ class Results:
         )
 
     def note_telemetry(self, match_id: str, telemetry: Mapping[int, Mapping[str, KeyValues]]) -> None:
-        """Keep what bots said of their thinking in a match that counts, by seat and key."""
+        """Store the telemetry of bots in a match that counts, by seat and key."""
         with self._file.writing():
             self._file.write_each(
                 "insert into telemetry (match, seat, key, count, total) values (?, ?, ?, ?, ?)",
@@ -109,7 +109,7 @@ class Results:
     def give_up(self, match: Match, reason: str) -> None:
         """Give up a match: it is not played again."""
         with self._file.writing():
-            # The number of its attempts is what marks a match as given up; `Tournaments.results` counts them, too.
+            # The number of its void attempts marks a match as given up; `Tournaments.results` counts them, too.
             while self.void(match, reason) < MAX_VOIDS:
                 pass
 

@@ -21,10 +21,10 @@ from referee.options import OptionValue
 
 @dataclass(frozen=True, slots=True)
 class ConnectedBot:
-    """A bot at home that is connected."""
+    """A connected bot at home."""
 
     matches: int
-    """The most matches that it plays at a time."""
+    """The maximum number of matches that it plays at a time."""
     is_leaving: bool
     """True if it only finishes its current blocks."""
     since: str
@@ -32,7 +32,7 @@ class ConnectedBot:
 
 
 MAX_NAMED = 5
-"""The most names in a list of suggestions."""
+"""The maximum number of names in a list of suggestions."""
 
 
 class Roster:
@@ -41,7 +41,7 @@ class Roster:
     def __init__(self, file: SqliteFile, log: Log) -> None:
         self._file = file
         self._log = log
-        self._known: dict[int, Version] | None = None  # all versions, while one moment is read
+        self._known: dict[int, Version] | None = None  # all versions, while one snapshot is read
 
     def add_version(
         self,
@@ -52,7 +52,7 @@ class Roster:
         games: Sequence[str],
         language: str = "",
     ) -> tuple[Version, bool]:
-        """Add a version, and the bot if it is new; return it, and whether it is new.
+        """Add a version, and the bot if it is new; return the version, and whether the version is new.
 
         Raises:
             LadderError: if the bot belongs to another author, or its name could be confused with another bot's.
@@ -116,11 +116,11 @@ class Roster:
             raise LadderError(f"author {author} could be taken for {other}, who has bots here; choose another name")
 
     def versions(self, among: Collection[int] | None = None) -> dict[int, Version]:
-        """Return all versions by id, or only those of the bots of some versions."""
+        """Return all versions by id, or only those of the bots of the given versions."""
         if among is not None or self._known is None:
             return self._read_versions(among)
         self._known = self._known or self._read_versions(None)
-        return self._known.copy()  # callers may change theirs
+        return self._known.copy()  # callers may change their copy
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
@@ -135,7 +135,7 @@ class Roster:
         found: dict[int, Version] = {}
         latest: dict[str, int] = {}
         # Always whole bots, in the order of their versions, so that each version finds its parent.
-        # Views that were rebuilt have no commands, which are private.
+        # The commands are private, so rebuilt views have none.
         which, ids = among_ids(among, "versions.bot in (select bot from versions where id in {})")
         for row in self._file.rows(
             f"""
@@ -164,7 +164,7 @@ class Roster:
         return bool(self._file.rows("select 1 from versions where content_hash = ? limit 1", [content_hash]))
 
     def idle_since(self) -> dict[int, str]:
-        """Return for each version the time of its last event that could let it play, in ISO 8601, UTC."""
+        """Return, for each version, the time of the last event that let it play or replaced it, in ISO 8601, UTC."""
         rows = self._file.rows(
             """
             select id, max(
@@ -184,14 +184,14 @@ class Roster:
         return {row["id"]: row["since"] for row in rows}
 
     def versions_called(self, bot: str) -> list[Version]:
-        """Return the versions of a bot by number, or the single version named like `mybot v2`; empty if there is none."""
+        """Return the versions of a bot by number, or the single version with a label like `mybot v2`; empty if none."""
         name, _, number = bot.rpartition(" v")
         rows = self._file.rows(
             """
             select versions.id from bots join versions on versions.bot = bots.id where name = ?
             union select versions.id from bots join versions on versions.bot = bots.id where name = ? and number = ?
             """,
-            # SQLite's integers have 64 bits; a longer number is no version.
+            # SQLite's integers have 64 bits; no version has a longer number.
             [bot, name, int(number) if number.isdecimal() and len(number) < 18 else 0],
         )
         found = self.versions([row["id"] for row in rows])
@@ -199,10 +199,10 @@ class Roster:
         return [version for version in found.values() if bot in (version.bot, version.label)]
 
     def find_versions(self, bot: str) -> list[Version]:
-        """Return the versions of a bot by number, or the single version named like `mybot v2`.
+        """Return the versions of a bot by number, or the single version with a label like `mybot v2`.
 
         Raises:
-            LadderError: if there is none; the text lists similar names.
+            NotFound: if there is none; the text lists similar names.
         """
         found = self.versions_called(bot)
         if not found:
@@ -270,7 +270,7 @@ class Roster:
             self._file.write("update connections set leaving = 1 where version = ?", [version])
 
     def disconnect(self, version: int | None = None, since: str = "") -> None:
-        """Remove a bot at home, or only its connection with this start; without a version, remove all."""
+        """Remove the connection of a bot at home, or only one with this start; without a version, remove all connections."""
         with self._file.writing():
             self._file.write(
                 "delete from connections where ? in (version, 0) and ? in (since, '')", [version or 0, since]

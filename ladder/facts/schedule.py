@@ -1,4 +1,4 @@
-"""The scheduled matches, and those still to be played."""
+"""The scheduled matches, and the open ones among them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from referee.kit.chance import commitment
 
 
 class Schedule:
-    """The scheduled matches, and those still to be played."""
+    """The scheduled matches, and the open ones among them."""
 
     def __init__(self, file: SqliteFile, log: Log, roster: Roster) -> None:
         self._file = file
@@ -38,7 +38,7 @@ class Schedule:
         """Schedule a block; return its matches.
 
         Args:
-            condition: what is played.
+            condition: the condition of its matches.
             seed: the seed of all its matches.
             tables: for each match id the version in each seat, in the order of the rotations.
             schedule_seed: the seed from which the pairings were drawn.
@@ -106,9 +106,9 @@ class Schedule:
         )
 
     def blocks_since(self, condition: Condition, block: int) -> int:
-        """Return the number of blocks under a condition after a given one; 0 counts all of them."""
+        """Return the number of blocks under a condition after the given one, or of all blocks if that is 0."""
         if not block:
-            # A view has this number already.
+            # A view already contains this number.
             return sum(self.blocks_by_seats(condition).values())
         [row] = self._file.rows(
             # "+" keeps SQLite from walking through all blocks of the condition
@@ -144,7 +144,7 @@ class Schedule:
         return {row["version"]: row["due"] for row in rows}
 
     def match(self, match_id: str) -> Match | None:
-        """Return a match that was scheduled; None if it was not."""
+        """Return a scheduled match by its id; None if there is none."""
         rows = self._file.rows(
             f"""
             select {MATCH}, seats.version
@@ -160,7 +160,7 @@ class Schedule:
         )
 
     def matches_beginning(self, beginning: str, limit: int) -> list[str]:
-        """Return the ids of scheduled matches with this beginning, in order."""
+        """Return the ids of scheduled matches that begin with this text, in order."""
         rows = self._file.rows(
             # A range uses the primary key, and needs no escapes, unlike a pattern.
             "select id from matches where id between ? and ? order by id limit ?",
@@ -177,7 +177,7 @@ class Schedule:
         return {conditions[row["condition"]]: row["matches"] for row in rows}
 
     def meetings(self, condition: Condition, some: Collection[int], others: Collection[int]) -> dict[int, int]:
-        """Return the number of blocks in which each pair from two lists of versions has met, without zeros."""
+        """Return, for each version in `some`, its number of meetings with those in `others`, counted in blocks; no zeros."""
         # `cross`: SQLite looks up the few pairs by the primary key, instead of reading all pairs of the condition.
         rows = self._file.rows(
             """
@@ -197,13 +197,13 @@ class Schedule:
 
 
 SEED = "coalesce(blocks.seed, (select seed from seeds where block = blocks.id)) as seed"
-"""The seed of a row of `blocks`, be it revealed or not."""
+"""The SQL for the seed of a row of `blocks`, revealed or not."""
 MATCH = f"matches.id as match_id, matches.block, matches.rotation, blocks.condition, {SEED}, blocks.guests, blocks.tournament"
-"""The columns that `_match` needs, beside the version in the seat."""
+"""The SQL for the columns that `match_of` needs, in addition to the version in the seat."""
 
 
 def planned(match_id: str, block_seed: int, rotation: int, seats: Sequence[Version]) -> dict[str, Any]:
-    """Return a match as it stands in the event of its block, with a commitment to its seed instead of the seed."""
+    """Return a match as it appears in the event of its block, with a commitment to its seed instead of the seed."""
     seed = seed_of(block_seed, rotation, [version.content_hash for version in seats])
     labels = [version.label for version in seats]
     return {"match": match_id, "seed_commitment": commitment(match_id, seed), "seats": labels}
@@ -212,7 +212,7 @@ def planned(match_id: str, block_seed: int, rotation: int, seats: Sequence[Versi
 def match_of(
     rows: Sequence[Mapping[str, Any]], conditions: Mapping[int, Condition], versions: Mapping[int, Version]
 ) -> Match:
-    """Build a match from a row for each seat."""
+    """Build a match from its rows, one for each seat."""
     first = rows[0]
     seats = tuple(versions[row["version"]] for row in rows)
     return Match(

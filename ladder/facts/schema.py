@@ -4,46 +4,46 @@ The facts are the events of the audit log, one row each, which are only ever add
 
 events                  a line of JSON each, chained by hash; the lines of the published audit log (`entries.py`)
 
-The views follow from the events (`fold.py`). They change in the transaction that adds an event, so nothing reads the whole log,
-and can be dropped and built again (`rebuilt.py`):
+The views follow from the events (`fold.py`). They change in the transaction that adds an event, so nothing reads the whole log.
+They can be dropped and rebuilt (`rebuilt.py`):
 
 keys                    the public keys of the ladder; the last one counts (`key.py`)
-bots, versions          who takes part; a version is immutable and known by its content
-conditions              what is played and how: a game, options, a clock; everything below is of one of them
-qualifications          whether a version got through a first match, or may try once more; the last one counts
-retirements             versions that the organiser has taken out, or brought back; the last one counts
-consents                bots that people may play against at tables, or may not any more; the last one counts
+bots, versions          the participants; a version is immutable and identified by its content
+conditions              a game with its options and a clock; most rows below belong to one of them
+qualifications          whether a version got through its first match, or may try once more; the last row counts
+retirements             versions that the organiser has retired, or brought back; the last row counts
+consents                bots that people may, or no longer may, play against at tables; the last row counts
 blocks, matches, seats  the schedule: a block is one seed, played in every rotation of the seats, on the ladder or in an event
 results, seat_results   the results; `results.number` is the order in which matches count
 voids                   attempts at a match without a result
-trials                  versions that were tried because workers died (`trial.py`)
-lost_records            matches whose records are lost for good: they count all the same (`recompute.py`)
-prunings                from before which time records and logs were removed, when, and which stay (`retention.py`)
+trials                  versions that were put on trial because workers died (`trial.py`)
+lost_records            matches whose records are lost for good: they still count (`recompute.py`)
+prunings                removals of records and logs: their times, the age limits, and the records that stay (`retention.py`)
 ratings                 the rating of each version under each condition (`rating.py`)
 block_ratings           the same after each block
 tallies                 for each condition and version: matches, wins, faults, ...
-meetings                for each pair of versions: in how many blocks both sat
-scores                  for each pair of versions: in how many matches both sat, and how often the first was ahead
-table_sizes             for each number of seats: how many blocks there were
-appearances             for each seat of a match that counts: who sat there, and whether it lost or was out
-tournaments             events: their terms, when they closed and ended, and their seed once it is revealed
-tournament_conditions   the conditions of each, in the order of their games
-entrants                which versions were entered in them, in the order of their seeding
-left_out                which versions were not, and why
+meetings                for each pair of versions: the number of blocks in which both sat
+scores                  for each pair of versions: their common matches, and how often the first was ahead
+table_sizes             for each number of seats: the number of blocks
+appearances             for each seat of a match that counts: its version, and whether that lost or was out
+tournaments             events: their terms, the times of their close and end, and their seed once it is revealed
+tournament_conditions   the conditions of each event, in the order of its games
+entrants                the versions entered in each event, in the order of their seeding
+left_out                the versions not entered, with the reasons
 open_matches            scheduled matches that do not count yet, and are not given up
-dues                    for each condition and version: when it is due (`schedule.py`)
-days                    for each day and author: how many matches were scheduled (`budgets.py`)
+dues                    for each condition and version: its due time (`schedule.py`)
+days                    for each day and author: the number of scheduled matches (`budgets.py`)
 
-The private tables hold what must never be public. They decide no rating, and are not in the log:
+The private tables contain the facts that must not be public. They affect no rating, and are not in the log:
 
-seeds                   the seeds of blocks that are not over; the log has their commitments
+seeds                   the seeds of blocks that are not over; the log contains their commitments
 tournament_seeds        the seeds of events that are not over; likewise
-commands                the command that starts each version; the log has its hash
-telemetry               what bots report of their thinking to their authors, summed for each match, seat and key
-authors, tokens         who may ask over the network, and by which tokens they are known
-budgets                 how many matches a day an author may have; the last one counts (`budgets.py`)
-quotas                  how many bytes the files of an author may have; the last one counts
-acts                    who has changed what: submitted, retired, given a token or a budget
+commands                the command that starts each version; the log contains its hash
+telemetry               the reports of bots to their authors on their thinking, summed for each match, seat and key
+authors, tokens         the authors who may ask over the network, and the tokens that identify them
+budgets                 the maximum number of an author's matches a day; the last row counts (`budgets.py`)
+quotas                  the maximum size of an author's files, in bytes; the last row counts
+acts                    changes, and who made them: bots submitted or retired, tokens and budgets given
 connections             the bots at home that are connected at this moment
 """
 
@@ -55,7 +55,7 @@ from ladder.operation.sqlite_file import Layout
 from referee.records.audit_book import MAX_ATTEMPTS
 
 MAX_VOIDS = MAX_ATTEMPTS
-"""A match that was void this often is given up: it is not played again, and does not count."""
+"""The number of void attempts after which a match is given up: it is not played again, and does not count."""
 _EVENTS = """
 create table events (
     number integer primary key,
@@ -371,5 +371,5 @@ create table connections (
 ) strict;
 """
 VIEWS = tuple(re.findall(r"^create table (\w+)", _VIEWS, re.MULTILINE))
-"""The names of the views, each after those to which it refers."""
+"""The names of the views, each after the views to which it refers."""
 LAYOUT = Layout("a ladder", int.from_bytes(b"dogn"), 4, _EVENTS + _VIEWS + _PRIVATE)

@@ -1,7 +1,7 @@
-"""The status of every version under a condition: who waits, is active, replaced, suspended, and why; and the places of the rated ones.
+"""The status of every version under a condition, with its reason, and the places of the rated versions.
 
-Statuses follow from kept tallies. Places follow from the fit (`fitted.py`), for which the matches may have to be read: nothing that
-a run does between matches needs them.
+Statuses follow from stored tallies. Places follow from the fit (`fitted.py`), for which the matches may have to be read.
+Nothing that a run does between matches needs the places.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 KILLS_WORKERS = "workers died in its matches against house bots"
 SUSPENDED_AFTER = 5
-"""A version that was out in this many matches in a row is not scheduled any more: it would cost everybody time."""
+"""A version that was out in this number of consecutive matches is suspended: it would cost everybody time."""
 
 
 class Status(StrEnum):
-    """The status of a version on the ladder; the values are the words of tables."""
+    """The status of a version on the ladder; the values are the texts shown in tables."""
 
     ACTIVE = ""
     """It is scheduled."""
     NEW = "waits for its first match"
-    """It is scheduled, and is not rated yet."""
+    """It is scheduled, but not rated yet."""
     UNTRIED = "waits to qualify"
     """The next run lets it qualify."""
     FAILED = "not qualified"
@@ -51,7 +51,7 @@ class Status(StrEnum):
 
 SCHEDULED = (Status.ACTIVE, Status.NEW)
 STOPPED = (Status.FAILED, Status.SUSPENDED, Status.RETIRED)
-"""It can qualify again."""
+"""The statuses of versions that can be brought back, or qualify again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Standing:
     reason: str
     """The reason for this status; empty if there is nothing to say."""
     rating: Rating | None
-    """The live rating; None for a version that has no match that counts."""
+    """The live rating; None if no match has rated the version."""
     tally: Tally
     """The tally of its matches."""
 
@@ -73,9 +73,9 @@ class Placing:
     """The place of a rated version under a condition."""
 
     number: int
-    """From 1, in the order of the table."""
+    """The place, from 1, in the order of the table."""
     estimate: Estimate | None
-    """Its strength, and the places that are open; None if its matches are newer than the fit."""
+    """Its strength, and the places left open by its matches; None if these are newer than the fit."""
     lift: float
     """The median of live ratings less strengths, over all versions under the condition that have both; 0 if none has."""
 
@@ -85,8 +85,8 @@ def statuses(store: Store, condition: Condition, among: Collection[int] | None =
 
     Args:
         store: the ladder.
-        condition: what is played.
-        among: the ids of versions; only those of their bots are returned then.
+        condition: the condition.
+        among: the ids of versions, to return only the versions of their bots; None for all.
     """
     among = None if among is None else store.roster.versions(among).keys()
     ratings = store.results.ratings(condition, among)
@@ -111,7 +111,7 @@ def places(store: Store, condition: Condition) -> dict[int, Placing]:
 
 
 def standings(store: Store, condition: Condition) -> list[tuple[Standing, Placing | None]]:
-    """Return every version that plays the game: the rated ones by their places, then the others by age, without one."""
+    """Return every version that plays the game: the rated ones by their places, then the others, without a place, by age."""
     placed, listed = places(store, condition), statuses(store, condition)
     by_id = {one.version.id: one for one in listed}
     return [
@@ -121,9 +121,9 @@ def standings(store: Store, condition: Condition) -> list[tuple[Standing, Placin
 
 
 def candidates(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Candidate]:
-    """Return the scheduled versions as candidates for the queue, or only those of the bots of some versions.
+    """Return the scheduled versions as candidates for the queue, or only those of the bots of the given versions.
 
-    A version is accompanied by its predecessor if that could still play and runs on this machine.
+    A version is accompanied by its predecessor if the latter could still play and runs on this machine.
     """
     versions = store.roster.versions(among)
     among = None if among is None else versions.keys()
@@ -190,7 +190,7 @@ def _statuses(
     tallies: Mapping[int, Tally],
     among: Collection[int] | None = None,
 ) -> dict[Version, tuple[Status, str]]:
-    """Return the status, with its reason, of every version that plays the game, or only of the bots of some versions."""
+    """Return the status, with its reason, of every version that plays the game, or only of the bots of the given versions."""
     qualified = store.admission.qualifications(condition, among)
     playing = [version for version in store.roster.versions(among).values() if condition.game in version.games]
     retired = store.admission.retired()
@@ -250,7 +250,7 @@ def at_rest(store: Store) -> set[int]:
 
 
 def retire(store: Store, versions: Sequence[Version]) -> None:
-    """Take versions out: they are no longer scheduled, but keep their results.
+    """Retire versions: they are no longer scheduled, but keep their results.
 
     Raises:
         LadderError: if they are house bots.

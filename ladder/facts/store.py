@@ -42,7 +42,7 @@ class Store:
         """Open the file of a ladder; see `open_file`.
 
         Raises:
-            BadHome: if it is not a ladder, one of another layout, or cannot be read.
+            BadHome: if it is not a ladder, has another layout, or cannot be read.
         """
         self.file = open_file(path, create=create, outwaits=outwaits)
         self.log = Log(self.file)
@@ -73,7 +73,7 @@ class Store:
     def reading(self) -> Iterator[None]:
         """Read everything inside from one snapshot; see `SqliteFile.reading`.
 
-        Most questions need all versions several times. They are read once for each moment, so no version may be added inside.
+        Most questions need all versions several times. They are read once for each snapshot, so no version may be added inside.
         """
         is_within = self.file.is_in_transaction
         with self.file.reading():

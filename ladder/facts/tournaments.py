@@ -1,4 +1,4 @@
-"""Events: what was announced, who is entered, which matches were scheduled, and what came out.
+"""Events: their terms, entrants, scheduled matches, and results.
 
 The pairings are stored nowhere: they follow from the entrants, the seed and the results (`referee/tournament`).
 """
@@ -31,7 +31,7 @@ from referee.tournament.plan import Format, Scoring, TournamentPlan
 
 @dataclass(frozen=True, slots=True)
 class ScheduledFixture:
-    """A match of an event that is scheduled."""
+    """A scheduled match of an event."""
 
     name: str
     """The name of its fixture."""
@@ -42,7 +42,7 @@ class ScheduledFixture:
     seats: tuple[str, ...]
     """The label of the version in each seat."""
     is_over: bool
-    """True if it counts, or is given up."""
+    """True if it counts or is given up."""
 
 
 class Tournaments:
@@ -142,7 +142,7 @@ class Tournaments:
         raise NotFound(f"there is no event {name!r}; {hint}")
 
     def of_match(self, match_id: str) -> str:
-        """Return the name of the event of a match; empty if it is of none."""
+        """Return the name of the event of a match; empty if it belongs to none."""
         rows = self._file.rows(
             """
             select tournaments.name from matches join blocks on blocks.id = matches.block
@@ -183,12 +183,12 @@ class Tournaments:
         return plan_of(one.terms, [each.version.label for each in self.entrants(one)], self.seed(one))
 
     def course(self, one: LadderTournament) -> TournamentCourse:
-        """Return the rounds of an event that its results determine; none if too few are entered."""
+        """Return the rounds of an event that its results determine; no rounds if too few versions are entered."""
         plan = self.plan(one)
         return course(plan, self.results(one)) if len(plan.entrants) >= plan.seats else TournamentCourse([])
 
     def scheduled(self, one: LadderTournament) -> dict[str, ScheduledFixture]:
-        """Return the scheduled matches of an event by the names of their fixtures, in their order."""
+        """Return the scheduled matches of an event by the names of their fixtures, in the order of the schedule."""
         rows = self._file.rows(
             f"""
             select blocks.fixture || '-rotation' || matches.rotation as name, matches.id, matches.block,
@@ -223,10 +223,10 @@ class Tournaments:
     def results(self, one: LadderTournament) -> dict[str, Result]:
         """Return the results of an event by fixture name, including one for each match that is given up.
 
-        It is a draw of all seats but those of versions that were suspended when it was given up, because workers had died: these
-        are out.
+        Such a match is a draw of all its seats, except those of versions that were suspended at that time because workers had
+        died: these are out.
         """
-        # The verdict at the time when the match was given up: a later pardon changes no result.
+        # The verdict when the match was given up counts: a later pardon changes no result.
         rows = self._file.rows(
             """
             select blocks.fixture || '-rotation' || matches.rotation as name, seats.seat, results.digest,
@@ -282,7 +282,7 @@ def block_name(fixture: Fixture) -> str:
 
 
 def _result(rows: Sequence[Mapping[str, Any]]) -> Result:
-    """Build the result of a match from a row for each seat, or the draw of a match that is given up."""
+    """Build the result of a match from its rows, one for each seat, or the draw of a match that is given up."""
     if rows[0]["digest"] is not None:
         seats = [_seat_result(row["seat"], row["rank"], row) for row in rows]
         return Result(tuple(seats), rows[0]["all_decisions"], rows[0]["digest"], None)

@@ -1,4 +1,4 @@
-"""The pages over HTTP: which address is which page, what goes wrong, and what browsers may do with it all."""
+"""The pages over HTTP: their addresses, their errors, and the headers that restrict browsers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ from referee.registry import games
 from referee.terminal import visible
 
 MAX_PAGES = 4
-"""The most pages that are made at a time: they compete for one interpreter."""
+"""The maximum number of pages made at a time: they compete for one interpreter."""
 MAX_NAMED = 200
 """The longest address for which a similar one is suggested: the search holds up all connections."""
 HEADERS = {
@@ -153,7 +153,7 @@ class Pages:
         with (
             Store(self.home.database, create=False) as store,
             store.reading(),
-        ):  # all of a page is of one moment
+        ):  # the whole page shows one moment
             visit = self.visit(request, store)
             page = function(visit)
             return PreparedResponse.of(rendered(page, visit).encode(), page.status, tuple(page.headers.items()))
@@ -167,7 +167,7 @@ class Pages:
         return sent(await self._made(request, function), request, is_private=True)
 
     def visit(self, request: Request, store: Store | None = None) -> Visit:
-        """Parse a request; its desk answers from these facts, if given."""
+        """Parse a request; its desk answers from `store`, if given."""
         caller = visitor(self.tokens, self.site, request)
         names = {name: str(value) for name, value in request.path_params.items()}
         desk = Desk(self.home, caller, store)
@@ -175,14 +175,14 @@ class Pages:
 
     async def failed(self, request: Request, error: Exception) -> Response:
         """Return an error as a page, or as JSON for programs."""
-        if isinstance(error, Gone):  # many may go at a time, to make room
+        if isinstance(error, Gone):  # many connections may be closed at a time, to make room
             return Response(status_code=400)
         found = refusal(error)
         status = found.status
         headers = {"allow": _methods(request)} if status == 405 else {}
         if is_api(request):
             return api_failed(error, {**shared(self.site, request), **headers})
-        if status >= 500 and isinstance(error, (DoganaError, OSError)):  # of others the server tells, with a traceback
+        if status >= 500 and isinstance(error, (DoganaError, OSError)):  # the server logs all others with a traceback
             of_this_call(address=address_of(request))
             refused(self._refusals, request, _path(request), error)
         visit = Visit(Desk(self.home, ANYBODY), ANYBODY, self.site, _path(request))
@@ -265,7 +265,7 @@ def application(
     Args:
         home: the ladder.
         site: the settings that all pages share.
-        niceness: the niceness of the pages. Viewers have none: drawing one takes a processor for seconds while somebody waits.
+        niceness: the niceness of the pages. Drawing a viewer has none: it takes a processor for seconds while somebody waits.
         figures: counts the requests of programs.
         limits: the allowances left to callers; None for fresh ones.
         viewer_niceness: the niceness of drawing viewers if nobody waits.
@@ -290,7 +290,7 @@ def application(
         async with matches.open(), play.open() if site.has_tables else nullcontext():
             os.nice(
                 niceness
-            )  # of this thread and those that it starts from now on: not of the one that has drawings made
+            )  # of this thread and those that it starts from now on, but not of the thread that has viewers drawn
             yield
 
     routes += [Route("/static/{name}", _asset), Route("/{path:path}", _no_page)]
@@ -330,7 +330,7 @@ class _Headers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
-            # A browser gives what it has stored the headers of a 304, so that may not bring other ones.
+            # A browser adds the headers of a 304 to its stored page, so a 304 must not bring new ones.
             if message["type"] == "http.response.start" and message["status"] != 304:
                 said = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [

@@ -1,1 +1,1 @@
-"""The entrance for strangers: authors and their tokens, uploads, the files of bots, bots at home."""
+"""The entrance for strangers: authors and their tokens, uploads, the files of bots, and bots at home."""

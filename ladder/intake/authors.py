@@ -1,7 +1,7 @@
 """Authors and their tokens, and the list of changes.
 
-A token is `dgn_ID_SECRET`, and is printed only once. The ladder stores its id and the SHA-256 of the whole: the secret has 190
-random bits, so a slow hash would add nothing.
+A token is `dgn_ID_SECRET`, and is printed only once. The ladder stores its id and the SHA-256 of the whole token. The secret
+has 190 random bits, so a slow hash would add nothing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Token:
 
     @property
     def status(self) -> str:
-        """Its validity in a word."""
+        """Its validity, in one word."""
         return "revoked" if self.is_revoked else "expired" if self.expires_at <= _now() else "valid"
 
 
@@ -70,7 +70,7 @@ class Authors:
         """Open the file of a ladder; see `open_file`.
 
         Raises:
-            BadHome: if it is not a ladder, one of another layout, or cannot be read.
+            BadHome: if it is not a ladder, has another layout, or cannot be read.
         """
         self._file = open_file(path, create=create)
         self._log = Log(self._file)
@@ -90,7 +90,7 @@ class Authors:
         """Add an author, and return a token.
 
         Raises:
-            LadderError: if the name is not allowed or taken, or could be mistaken for that of another author.
+            LadderError: if the name is not allowed or taken, or could be mistaken for the name of another author.
         """
         check_author(author)
         with self._file.writing():
@@ -144,10 +144,10 @@ class Authors:
             return len(valid)
 
     def set_budget(self, author: str, matches: int | None) -> None:
-        """Set the number of matches a day that an author may have; None for no limit but their share.
+        """Set the maximum number of an author's matches a day; None for no limit except the author's share.
 
         Raises:
-            NotFound: if nobody of that name was added, or has submitted a bot.
+            NotFound: if no author of that name was added or has submitted a bot.
             LadderError: if it is the author of the house bots.
         """
         if author == HOUSE:
@@ -158,10 +158,10 @@ class Authors:
             self._log.note_act(ORGANISER_NAME, "author budget", f"{author}: {'none' if matches is None else matches}")
 
     def set_quota(self, author: str, size: int | None) -> None:
-        """Set the number of bytes that the files of an author may have; None for no limit.
+        """Set the maximum size of an author's files, in bytes; None for no limit.
 
         Raises:
-            NotFound: if nobody of that name was added, or has submitted a bot.
+            NotFound: if no author of that name was added or has submitted a bot.
         """
         with self._file.writing():
             self._check_takes_part(author)
@@ -205,7 +205,7 @@ class Authors:
         """
         match = _TOKEN.fullmatch(token)
         rows = self._file.rows("select * from tokens where id = ?", [match[1]]) if match else []
-        # The time of a common comparison would tell how much of a hash is right.
+        # The duration of an ordinary comparison would reveal how much of a hash is right.
         if not rows or not hmac.compare_digest(rows[0]["sha256"], hash_of(token)):
             raise Unauthenticated("the token is unknown; log in with the one that the organiser gave you: dogana login")
         [row] = rows
@@ -214,7 +214,7 @@ class Authors:
         if row["expires_at"] <= _now():
             raise Unauthenticated(f"the token expired on {row['expires_at'][:10]}; ask the organiser for another one")
         today = _now()[:10]
-        if row["used_on"] != today:  # once a day, so that asking hardly ever writes, and never waits for who does
+        if row["used_on"] != today:  # once a day, so that a call hardly ever writes, and never waits for another writer
             self._file.write_if_free("update tokens set used_on = ? where id = ?", [today, row["id"]])
         return str(row["author"])
 

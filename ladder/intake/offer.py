@@ -40,9 +40,7 @@ def _check(offer: OfferedBot) -> None:
         DoganaError: if it names an unknown game.
     """
     if not _CONTENT.fullmatch(offer.content):
-        raise BadBot(
-            "what a version is called must be 1 to 64 letters, digits, dots, dashes, underscores and plus signs"
-        )
+        raise BadBot("the name of a version must be 1 to 64 letters, digits, dots, dashes, underscores and plus signs")
     if not 1 <= offer.matches <= MAX_MATCHES_AT_HOME:
         raise BadBot(f"a bot at home plays 1 to {MAX_MATCHES_AT_HOME} matches at a time, not {offer.matches}")
     if not offer.games or len(offer.games) > len(set(offer.games)):
@@ -80,7 +78,7 @@ def is_known(store: Store, offer: OfferedBot) -> bool:
 
 
 def connect(home: Home, version: Version, matches: int, since: str) -> None:
-    """Store the connection of a bot, with its time and the maximum number of concurrent matches."""
+    """Store the connection of a bot, with its start and the maximum number of concurrent matches."""
     with Store(home.database, create=False) as store:
         store.roster.connect(version.id, matches, since)
 
@@ -92,7 +90,7 @@ def leave_ladder(home: Home, version: Version) -> None:
 
 
 def is_in_match(home: Home, version: Version, plays: Callable[[Condition], bool]) -> bool:
-    """Return True if a bot has an unplayed match under a condition that is played now."""
+    """Return True if a bot has an open match under a condition that is being played now."""
     with Store(home.database, create=False) as store:
         return any(
             version.id in store.schedule.playing(one) for one in store.roster.conditions().values() if plays(one)

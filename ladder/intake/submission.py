@@ -35,13 +35,13 @@ def submit(
         path: the program, folder or archive.
         name: the name of the bot.
         author: the author of the bot.
-        who: the submitter, for the list of changes.
+        who: the name of the submitter, for the list of changes.
         at_tables: True to allow people to play against the bot at tables; False leaves that unchanged.
 
     Raises:
         BadBot: if it is refused; a ladder that was made for it is removed again.
         LadderError: if a name is not allowed or belongs to another author, or the folder cannot be a ladder.
-        NoRoom: if the disk is full; nothing of the bot is left then.
+        NoRoom: if the disk is full; then nothing of the bot is left.
     """
     check_names(name, author)
     check_path(path)
@@ -62,12 +62,12 @@ def _take_in_and_enter(
     home: Home, path: Path, name: str, author: str, who: str, *, at_tables: bool
 ) -> tuple[Version, bool]:
     while True:
-        # Outside of the lock: others can submit while a large bot is copied.
+        # Outside the lock: others can submit while a large bot is copied.
         artefact = take_in_for(home.versions, path, home.runtimes())
         with home.versions_alone():
-            if not (home.versions / artefact.content_hash).exists():  # a pruning has removed what was there
+            if not (home.versions / artefact.content_hash).exists():  # a pruning has removed the files
                 continue
-            # True if the files must survive an error, because a version has them.
+            # True if the files must survive an error, because a version uses them.
             stays = artefact.was_there
             try:
                 with Store(home.database, create=True) as store:
@@ -118,7 +118,7 @@ def _enter(
 
 
 def allow_at_tables(store: Store, bot: str, who: str, *, allowed: bool) -> None:
-    """Allow or forbid people to play against a bot at tables; note who changed it, unless nothing changes."""
+    """Allow or forbid people to play against a bot at tables; if this is a change, add it to the list of changes."""
     with store.writing():
         if (bot in store.roster.at_tables()) != allowed:
             store.roster.consent(bot, given=allowed)
@@ -130,7 +130,7 @@ def check_names(bot: str, author: str) -> None:
 
     Raises:
         LadderError: if a name has characters that are not allowed, or could be mistaken for a house bot or their author, or
-            if the bot's could be mistaken for a version.
+            if the bot's name could be mistaken for a version.
     """
     check_name(bot, "a bot's name")
     if not without_version(bot):
@@ -148,7 +148,7 @@ def check_author(author: str) -> None:
 
 
 def check_name(name: str, what: str) -> None:
-    """Check a name; `what` describes its owner in errors.
+    """Check a name; `what` describes it in errors, as in "a bot's name".
 
     Raises:
         LadderError: if it has characters that are not allowed, or could be mistaken for a house bot or their author.
@@ -211,7 +211,7 @@ def _fingerprint(folder: Path) -> _Fingerprint:
                 found.append(_noted(entry.path, entry.stat(follow_symlinks=False)))
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
-    return sorted(found)  # `scandir` has no order
+    return sorted(found)  # `scandir` has no fixed order
 
 
 def _noted(path: str, status: os.stat_result) -> tuple[str, int, int, int, int, int]:

@@ -1,4 +1,4 @@
-"""The authentication of tokens on a server. Wrong ones are counted by address, but never cause the refusal of a valid one."""
+"""The authentication of tokens on a server. Wrong ones are counted by address, but a valid one is never refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ladder.operation.errors import TooMuch, Unauthenticated
 from ladder.operation.meter import Meter
 
 KNOWN_SECONDS = 1.0
-"""The time for which the hashes of valid tokens are cached while an address has no guess left."""
+"""The time for which the hashes of valid tokens are cached for addresses with no guess left."""
 
 
 class Tokens:
@@ -44,13 +44,13 @@ class Tokens:
             is_wrong = True
             raise
         finally:
-            # A valid token is no guess, and neither is a failure of the database.
+            # A valid token is not a guess, and neither is a failure of the database.
             if is_counted and not is_wrong:
                 with self._lock:
                     self._guesses.change(address, 1)
 
     def _count(self, token: str, address: str) -> bool:
-        """Count a guess before the lookup, so that many at once cannot evade the limit; return True if it was counted.
+        """Count a guess before the lookup, so that concurrent guesses cannot evade the limit; return True if it was counted.
 
         Raises:
             TooMuch: if the address has no guess left, and the token is not valid.
@@ -64,7 +64,7 @@ class Tokens:
         return True
 
     def _is_known(self, token: str) -> bool:
-        """Return True if a token is valid, from the cached hashes: so guesses cost at most one query a second."""
+        """Return True if a token is valid, by the cached hashes, so that guesses cost at most one query a second."""
         if self._clock() - self._read_at >= KNOWN_SECONDS:
             with Authors(self._database, create=False) as authors:
                 self._known = authors.hashes_of_valid_tokens()

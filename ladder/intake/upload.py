@@ -1,4 +1,4 @@
-"""The upload of a bot over the network, in pieces."""
+"""The upload of a bot over the network, in chunks."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Taken = TypeVar("Taken")
 
 
 class Upload(Generic[Taken]):
-    """A file that arrives in pieces, in a temporary folder; use it as a context manager."""
+    """A file that arrives in chunks, in a temporary folder; use it as a context manager."""
 
     def __init__(self, home: Home, name: str, size: int, submit: Callable[[Path], Taken]) -> None:
-        """Check the announcement.
+        """Check the announced name and size, and make the temporary folder.
 
         Args:
             home: the ladder.
@@ -52,7 +52,7 @@ class Upload(Generic[Taken]):
         self._hash = hashlib.sha256()
         self._size = 0
         home.make()
-        check_room(home.folder, 2 * size)  # as it comes, and taken in
+        check_room(home.folder, 2 * size)  # for the upload, and for the accepted files
         private_folder(home.versions)
         self._folder = tempfile.TemporaryDirectory(prefix=f"{_RECEIVING}{os.getpid()}-", dir=home.versions)
         self._path = Path(self._folder.name) / name
@@ -62,11 +62,11 @@ class Upload(Generic[Taken]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self._folder, suppress(OSError):  # on a full disk, what is still to be written cannot be
+        with self._folder, suppress(OSError):  # on a full disk, the buffered rest cannot be written
             self._file.close()
 
     def write(self, data: bytes) -> None:
-        """Append the next piece.
+        """Append the next chunk.
 
         Raises:
             BadBot: if the file is larger than announced.
@@ -78,16 +78,16 @@ class Upload(Generic[Taken]):
         self._file.write(data)
 
     def check(self, sha256: str) -> None:
-        """Check that the complete file has the announced size, and this SHA-256 in hexadecimal.
+        """Check that the complete file has the announced size, and this SHA-256, in hexadecimal.
 
         Raises:
-            BadBot: if not.
+            BadBot: if it has not.
         """
         if self._size != self._announced or self._hash.hexdigest() != sha256:
             raise BadBot(f"{self._path.name} did not arrive as it was sent; send it again")
 
     def take_in(self, *, executable: bool) -> Taken:
-        """Accept the bot from the complete file, without an announced size and hash.
+        """Accept the bot from the complete file, without a check of its size and hash; see `check`.
 
         Args:
             executable: True if the file is a program that can run as it is.
@@ -100,7 +100,7 @@ class Upload(Generic[Taken]):
         self._path.chmod(0o700 if executable else 0o600)
         try:
             return self._submit(self._path)
-        except BadBot as error:  # whose folder is nobody's business elsewhere
+        except BadBot as error:  # its text names the folder, which is nobody else's business
             raise BadBot(str(error).replace(f"{self._folder.name}/", "")) from error
 
 

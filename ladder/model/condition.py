@@ -20,7 +20,7 @@ class Condition:
     """0 for a condition under which the ladder has never played."""
     game: str
     options: Mapping[str, OptionValue] = field(hash=False)
-    """Those that are not the game's defaults, in the order of their names."""
+    """The options that are not the game's defaults, in the order of their names."""
     clock: str
     """The clock in the form of `TimeControl`."""
 
@@ -37,7 +37,7 @@ class Condition:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The game, options and clock, as events have them."""
+        """The game, options and clock, as in events."""
         return {"game": self.game, "options": dict(self.options), "clock": self.clock}
 
     @property
@@ -57,13 +57,13 @@ class Agreed:
 
     game: Game
     options: Mapping[str, OptionValue]
-    """Those that are not the game's defaults, in the order of their names."""
+    """The options that are not the game's defaults, in the order of their names."""
     seat_counts: Sequence[int]
     """The possible numbers of seats."""
 
 
 def agree(game: Game, options: Mapping[str, object], seats: int | None) -> Agreed:
-    """Return the options and the possible numbers of seats.
+    """Return the given options without the defaults, and the possible numbers of seats.
 
     Args:
         game: the game.

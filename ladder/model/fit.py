@@ -1,9 +1,9 @@
 """The fit: the strengths of all versions at once, from all counted matches, whatever their order. Pure.
 
-The model is TrueSkill's (`rating.py`): a version performs at its strength and a Gaussian noise, the better performance is ahead,
-and two that differ by less than a margin tie. Each pair at a table is one comparison; the weights make a table worth what it
-tells. Ranges come from how much blocks differ, so matches of a block may resemble each other as they like.
-docs/ratings.md has the derivation, the sources, and how often the ranges contain the truth.
+The model is TrueSkill's (`rating.py`): a performance is the strength of a version plus Gaussian noise. The better performance
+is ahead; two that differ by less than a margin tie. Each pair at a table is one comparison, with a weight, so that a table
+counts for the information in it. Ranges follow from the differences between blocks, so the matches of a block may be alike.
+docs/ratings.md contains the derivation, the sources, and the share of the ranges that contain the true strength.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ Ints = NDArray[np.int64]
 SPREAD = math.sqrt(2) * SIGMA / 2
 """The standard deviation of the difference of two performances: each has TrueSkill's beta."""
 _USUAL = 3
-"""The strengths of this many versions count as known before the first match: they differ as TrueSkill's prior says."""
+"""The weight of TrueSkill's prior spread: as if that many strengths with this spread were known before the first match."""
 _TRUST = 10
-"""With this many blocks, a version's own decide its range as much as those of all. The first guess at how much the matches
-of a block tell counts as much as what this many versions have shown."""
+"""With this many blocks of a version, its own blocks and those of all versions have equal influence on its range.
+
+The first guess at the information in the matches of a block has the same influence as the findings on this many versions."""
 _ROUNDS = 4
-"""The number of times that the guesses are improved; a fifth time changes the fourth digit."""
+"""The number of times that the guesses are improved; a fifth time would change the fourth digit."""
 _RANGE = NormalDist().inv_cdf(APART)
 """Half of a 95 % range, in standard deviations."""
 _UNLIKELY = 1e-9
 _DIGITS = 3
-"""Results are rounded to these decimals, which do not depend on the processor or the order of additions."""
+"""The number of decimals in results; they do not depend on the processor or the order of additions."""
 
 
 class CountedMatch(NamedTuple):
@@ -50,30 +51,31 @@ class CountedMatch(NamedTuple):
     ranks: tuple[int, ...]
     """The place of each seat, 1 for the first; equal places are ties."""
     rated: frozenset[int] | None = None
-    """The versions of whose strengths the match tells; None for all."""
+    """The versions that the match rates; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The strength of a version by the counted matches."""
+    """The strength of a version according to the counted matches."""
 
     strength: float
-    """In the unit of mu; the average of all versions, each counted with the blocks that tell of all in them, is 25."""
+    """In the unit of mu. The average is 25; in it, a version counts once for each of its blocks that rate all their versions."""
     low: float
     high: float
-    """The 95 % range: if the same bots played as many other blocks, 95 of 100 such ranges would contain the true strength."""
+    """The 95 % range: of 100 such ranges, each from the same number of other blocks between the same bots, 95 would contain
+    the true strength."""
     best: int
     worst: int
-    """Its places, from the best to the worst, that the matches leave open."""
+    """The matches leave all places from `best` to `worst` open."""
     blocks: int
-    """The number of blocks that tell of it."""
+    """The number of blocks that rate it."""
 
 
 class Fit(Mapping[int, Estimate]):
     """The estimate of each rated version, best first: by the lower end of the range."""
 
     def __init__(self, estimates: Mapping[int, Estimate], strengths: Mapping[int, float], doubt: Floats) -> None:
-        """`doubt` has the squares of half ranges, as `_doubt`, in the order of the strengths."""
+        """`doubt` contains the squares of half ranges, in the form of `_doubt`, in the order of the strengths."""
         self._estimates = estimates
         self._strengths = strengths
         self._doubt = doubt
@@ -92,12 +94,12 @@ class Fit(Mapping[int, Estimate]):
         return len(self._estimates)
 
     def of(self, versions: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the strengths of some versions, and their doubt, as `_doubt` describes it."""
+        """Return the strengths of the given versions, and their doubt, in the form of `_doubt`."""
         numbers = [self._numbers[version] for version in versions]
         return np.array([self._strengths[version] for version in versions]), self._doubt[np.ix_(numbers, numbers)]
 
     def better(self, one: int, other: int) -> float:
-        """Return the chance, between 0 and 1, that one version is stronger than another. They are told apart beyond `APART`."""
+        """Return the chance, between 0 and 1, that one version is stronger than another; beyond `APART` they are told apart."""
         i, j = self._numbers[one], self._numbers[other]
         half = math.sqrt(self._doubt[i, i] + self._doubt[j, j] - 2 * self._doubt[i, j])
         chance = NormalDist().cdf(_RANGE * (self._strengths[one] - self._strengths[other]) / half)
@@ -112,21 +114,21 @@ class _Comparisons(NamedTuple):
     sign: Ints
     """1 if the first is ahead, -1 if it is behind, 0 for a tie."""
     counts: Floats
-    """1 if the match tells of the first, else 0."""
+    """1 if the match rates the first, else 0."""
 
 
 @dataclass(frozen=True)
 class _Tables:
-    """All matches with one number of seats; versions are numbered from 0."""
+    """All matches with the same number of seats; versions are numbered from 0."""
 
     versions: Ints
     """By block and player: the versions of a block in ascending order."""
     block: Ints
     """The block of each match."""
     is_rated: NDArray[np.bool_]
-    """By block and player: whether any match of the block tells of it."""
+    """By block and player: whether any match of the block rates the player."""
     comparisons: dict[tuple[int, int], _Comparisons]
-    """By two players of a block, in either order: what the matches tell of the first, who is compared with the second."""
+    """By pair of players of a block, in either order: the comparisons of the first with the second, which rate the first."""
 
     @property
     def seats(self) -> int:
@@ -134,7 +136,7 @@ class _Tables:
 
 
 class _Data(NamedTuple):
-    """All matches. The arrays by pair have one order, and each pair twice: once for either version."""
+    """All matches. The arrays by pair share one order, and contain each pair twice: once for each of its versions."""
 
     ids: Ints
     """The id of each version."""
@@ -142,26 +144,26 @@ class _Data(NamedTuple):
     other: Ints
     tables: list[_Tables]
     blocks: Ints
-    """By version: the number of blocks that tell of it."""
+    """By version: the number of blocks that rate it."""
     shares: Floats
-    """By version: its share in the average, by the blocks that tell of all in it."""
+    """By version: its share in the average, in proportion to its blocks that rate all their versions."""
 
 
 class _Guess(NamedTuple):
     """Estimates for all versions together."""
 
     prior: float
-    """The precision, 1 by the variance, of a strength before its first match."""
+    """The precision (1 / variance) of a strength before the first match."""
     weights: dict[int, float]
     """By number of seats: the weight of each pair at a table."""
 
 
 def fit(matches: Iterable[CountedMatch], start: Mapping[int, float] | None = None) -> Fit:
-    """Return the estimate of every version that some matches rate.
+    """Return the estimate of every version that a match rates.
 
     Args:
-        matches: those that count, in any order.
-        start: strengths from which the search begins, such as those of an earlier fit. They save time and change nothing.
+        matches: the counted matches, in any order.
+        start: strengths from which the search begins, such as those of an earlier fit. They only save time.
     """
     by_seats: dict[int, list[CountedMatch]] = {}
     for match in matches:
@@ -179,7 +181,7 @@ def fit(matches: Iterable[CountedMatch], start: Mapping[int, float] | None = Non
 
 
 def _weight(seats: int) -> float:
-    """Return the weight with which the pairs of a table of equals carry as much information as its order."""
+    """Return the weight with which the pairs of a table of equals together carry as much information as its order."""
     # Then the variance of a player's slope equals its information, as in a likelihood that counts nothing twice.
     return 3 / (seats + 1)
 
@@ -195,7 +197,7 @@ def _arranged(by_seats: Mapping[int, Sequence[CountedMatch]]) -> _Data:
             group.comparisons[players] = found._replace(pair=np.searchsorted(pairs, found.pair))
     blocks = _seats(tables, [group.is_rated for group in tables], len(ids))
     whole = _seats(tables, [group.is_rated & group.is_rated.all(axis=1, keepdims=True) for group in tables], len(ids))
-    # If no block tells of all in it, as when each has guests, all versions have equal shares.
+    # If no block rates all its versions, as when each has guests, all versions have equal shares.
     shares = whole / whole.sum() if whole.any() else np.full(len(ids), 1 / len(ids))
     return _Data(ids, pairs // len(ids), pairs % len(ids), tables, blocks, shares)
 
@@ -208,7 +210,7 @@ def _seats(tables: Sequence[_Tables], which: Sequence[NDArray[np.bool_]], versio
 
 
 def _tables(group: Sequence[CountedMatch], ids: Ints) -> _Tables:
-    """Return matches with one number of seats; pairs have keys instead of numbers."""
+    """Return matches with the same number of seats; pairs have keys instead of numbers."""
     versions = np.searchsorted(ids, np.array([match.versions for match in group]))
     order = np.argsort(versions, axis=1)
     players = np.take_along_axis(versions, order, axis=1)
@@ -219,7 +221,7 @@ def _tables(group: Sequence[CountedMatch], ids: Ints) -> _Tables:
         if match.rated is not None:
             rated[number] = [version in match.rated for version in ids[players[number]].tolist()]
     comparisons = {
-        # One number for two versions: `_arranged` counts the pairs that there are.
+        # One key for two versions: `_arranged` numbers the pairs that occur.
         (a, b): _Comparisons(
             players[:, a] * len(ids) + players[:, b], np.sign(ranks[:, b] - ranks[:, a]), rated[:, a].astype(float)
         )
@@ -245,7 +247,7 @@ class _Found(NamedTuple):
 
     strengths: Floats
     slopes: dict[int, _Slopes]
-    """By the sign of an outcome, in the strength of the first of a pair."""
+    """By the sign of an outcome: the slopes in the strength of the first of a pair."""
     inverse: Floats
     """The inverse of the matrix of negative second derivatives: of the slope of one version, by the strength of another."""
 
@@ -262,7 +264,7 @@ def _density(z: Floats) -> Floats:
 
 def _ahead(difference: Floats, margin: float) -> _Slopes:
     """Return the slopes for "the first is ahead", by the differences of the strengths."""
-    z = np.maximum((difference - margin) / SPREAD, -30)  # beyond, the tail is too small for a float
+    z = np.maximum((difference - margin) / SPREAD, -30)  # beyond that, the tail is too small for a float
     mills = _density(z) / tail(-z)
     return _Slopes(mills / SPREAD, mills * (mills + z) / SPREAD**2)
 
@@ -314,12 +316,12 @@ def _counts(data: _Data, guess: _Guess) -> dict[int, Floats]:
 
 
 def _sums(places: Ints, values: Floats, size: int) -> Floats:
-    """Return the sum of the values at each of some places."""
+    """Return the sum of the values for each index from 0 to `size - 1`; `places` are the indices of the values."""
     return np.asarray(np.bincount(places, weights=values, minlength=size), np.float64)
 
 
 def _precision(data: _Data, curvature: Floats, prior: float) -> Floats:
-    # Not symmetric: a match can tell of one of two versions only, as one with guests does.
+    # Not symmetric: a match can rate only one of two versions, as a match with guests does.
     found = np.zeros((len(data.ids), len(data.ids)))
     found[data.one, data.other] = -curvature
     np.fill_diagonal(found, prior - found.sum(axis=1))
@@ -327,7 +329,7 @@ def _precision(data: _Data, curvature: Floats, prior: float) -> Floats:
 
 
 def _first_margin(counts: Mapping[int, Floats]) -> float:
-    """Return the margin if all were equally strong; 0 without a tie."""
+    """Return the margin that would hold if all versions were equally strong; 0 without a tie."""
     tied = counts[0].sum()
     share = tied / (sum(count.sum() for count in counts.values()) + 1)  # below 1, even if all tie
     return SPREAD * NormalDist().inv_cdf((1 + share) / 2) if tied else 0.0
@@ -340,25 +342,25 @@ def _next_margin(data: _Data, counts: Mapping[int, Floats], strengths: Floats, m
     difference = strengths[data.one] - strengths[data.other]
     low, high = (difference - margin) / SPREAD, (difference + margin) / SPREAD
     compared = np.asarray(sum(counts.values()))
-    wanted = counts[0].sum() * compared.sum() / (compared.sum() + 1)  # if all tied, no margin were wide enough
+    wanted = counts[0].sum() * compared.sum() / (compared.sum() + 1)  # if all tied, no margin would be wide enough
     excess = (compared * (tail(low) - tail(high))).sum() - wanted
     slope = (compared * (_density(low) + _density(high))).sum() / SPREAD
     # A whole step could go below 0.
     return float(min(max(margin - excess / slope, margin / 2), margin * 2))
 
 
-# how far apart versions are, how alike the matches of a block, and what both say of the ranges
+# the spread of the versions, the likeness of the matches of a block, and the ranges that follow from both
 
 
 class _Blocks(NamedTuple):
-    """By block with one number of seats."""
+    """Arrays by block, for one number of seats."""
 
     slope: Floats
-    """Of the block's likelihood, by player."""
+    """The slope of the block's log-likelihood, by player."""
     information: Floats
-    """Its negative second derivatives, by two players."""
+    """The negative second derivatives of the same, by pair of players."""
     near: Floats
-    """The inverse for the whole ladder, by two players."""
+    """The inverse for the whole ladder (`_Found.inverse`), by pair of players."""
 
     @property
     def without(self) -> Floats:
@@ -384,9 +386,10 @@ def _chosen(slopes: Mapping[int, _Slopes], order: int, one: _Comparisons) -> Flo
 
 
 def _better_guess(data: _Data, guess: _Guess, found: _Found) -> _Guess:
-    """Return better values for the precision of the prior and the weight of a pair, by the present strengths and blocks.
+    """Return better values for the precision of the prior and the weight of a pair, from the current strengths and blocks.
 
-    The prior is MacKay's: its variance explains the squares of as many strengths as the matches determine.
+    The prior is MacKay's: its variance is the sum of the squared distances of the strengths from `MU`, divided by the number of
+    strengths that the matches determine.
     """
     determined = len(data.ids) - guess.prior * np.trace(found.inverse)
     squares = ((found.strengths - MU) ** 2).sum()
@@ -412,7 +415,7 @@ def _doubt(data: _Data, guess: _Guess, found: _Found) -> Floats:
         fewest = data.blocks[group.versions].min(axis=1)
         trust = (fewest / (fewest + _TRUST))[:, None, None]
         keys = group.versions[:, :, None] * versions + group.versions[:, None, :]
-        # A covariance is symmetric, also where the matches tell of one of two versions only.
+        # A covariance is symmetric, even where the matches rate only one of two versions.
         mutual = np.maximum(blocks.information, blocks.information.transpose(0, 2, 1))
         parts = (trust * own + (1 - trust) * mutual).ravel()
         noise += _sums(keys.ravel(), parts, versions**2).reshape(versions, versions)
@@ -444,7 +447,7 @@ def open_places(values: Floats, doubt: Floats) -> tuple[Ints, Ints]:
 
 
 def _estimates(data: _Data, strengths: Floats, doubt: Floats) -> Fit:
-    """Return the estimates. A version that no match rates, such as one that only met guests, has none and takes no place."""
+    """Return the estimates. A version that no match rates, such as one that met only guests, has no estimate and no place."""
     strengths = strengths + MU - data.shares @ strengths
     rated = np.flatnonzero(data.blocks)
     ids, strengths, blocks, doubt = data.ids[rated], strengths[rated], data.blocks[rated], doubt[np.ix_(rated, rated)]
@@ -455,6 +458,6 @@ def _estimates(data: _Data, strengths: Floats, doubt: Floats) -> Fit:
         )
         for version, strength, half, *rest in zip(*(column.tolist() for column in columns), strict=True)
     }
-    # By rounded numbers, so that all machines have one order.
+    # By rounded numbers, so that all machines agree on the order.
     ordered = dict(sorted(found.items(), key=lambda one: (-one[1].low, -one[1].strength, one[0])))
     return Fit(ordered, dict(zip(ids.tolist(), strengths.tolist(), strict=True)), doubt)

@@ -9,7 +9,7 @@ from ladder.model.condition import Condition
 from referee.kit.chance import rotation_seed
 
 JOIN_SECONDS = 30.0
-"""The time for agents to join. A runtime that starts in 1 s alone may need 10 s when each processor has a worker."""
+"""The time allowed for agents to join. A runtime that starts in 1 s on its own may need 10 s when each processor has a worker."""
 
 HOUSE = "house"
 """The author of all house bots."""
@@ -20,11 +20,13 @@ AT_HOME_PREFIX = "at-home:"
 
 
 def seed_of(block_seed: int, rotation: int, content_hashes: Iterable[str]) -> int:
-    """Return the seed of a match: its block's, or one of its own if a bot at home plays, which could remember earlier rotations.
+    """Return the seed of a match: the seed of its block, or a seed of its own if a bot at home plays.
+
+    A bot at home could remember earlier rotations.
 
     Args:
         block_seed: the seed of the block.
-        rotation: the number of the match in its block, from 0.
+        rotation: the index of the match in its block.
         content_hashes: the content hashes of the versions in the seats.
     """
     is_open = any(content_hash.startswith(AT_HOME_PREFIX) for content_hash in content_hashes)
@@ -45,7 +47,7 @@ class Version:
     """The command that starts it in its folder; empty for a house bot."""
     games: tuple[str, ...]
     parent: int | None
-    """The id of the version before it, of the same bot."""
+    """The id of the bot's previous version; None if it is the first."""
     language: str = ""
     """Its programming language; empty if unknown."""
 
@@ -89,7 +91,7 @@ class Match:
 
     @property
     def labels(self) -> list[str]:
-        """The name of each seat in the record."""
+        """The label of the version in each seat, as in the record."""
         return [version.label for version in self.seats]
 
     @property

@@ -1,6 +1,6 @@
 """Names that people could confuse.
 
-Names consist of ASCII letters, digits, dots, dashes and underscores, so a small table has all characters that look alike.
+Names consist of ASCII letters, digits, dots, dashes and underscores, so a small table contains all characters that look alike.
 Each digit stands for a different letter, so that bot1 and bot2 are never alike.
 """
 
@@ -21,7 +21,7 @@ _VERSION = re.compile(r"([._-]+v[0-9lio]+|v[0-9]+)[._-]*", re.ASCII | re.IGNOREC
 
 def skeleton(name: str) -> str:
     """Return the visual skeleton of a name: names with the same skeleton can be confused."""
-    # Separators go before the pairs are looked for, so that `r-n` looks like `m`, too.
+    # Separators are removed before the search for pairs, so that `r-n` looks like `m`, too.
     text = _SEPARATORS.sub("", name.lower().translate(_LOOKS_LIKE))
     for letters, one in _LETTERS:
         text = text.replace(letters, one)

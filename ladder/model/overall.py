@@ -1,8 +1,8 @@
-"""One ranking over all games: the share of the others that a version is ahead of, averaged over the games. Pure.
+"""One ranking over all games: the share of the others that a version beats, averaged over the games. Pure.
 
 Strengths of different games do not add up: a game with little luck spreads them further, and would decide alone. So each game
-says which part of the others a version is ahead of at tables of two, and each game weighs the same.
-docs/ratings.md has the derivation.
+contributes the share of the others that a version is expected to beat at tables of two, and all games have the same weight.
+docs/ratings.md contains the derivation.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ import numpy as np
 from ladder.model.fit import SPREAD, Fit, Floats, open_places, tail
 
 _DIGITS = 5
-"""Results are rounded to these decimals, as those of a fit are."""
+"""The number of decimals in results; they are rounded like those of a fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """The standing of a version over all games."""
+    """The overall standing of a version in all games."""
 
     share: float
-    """The share of the others that it is ahead of, averaged over the games; from 0 to 1."""
+    """The share of the others that it is expected to beat, averaged over the games; from 0 to 1."""
     low: float
-    """The lower end of the 95 % range; the order goes by it."""
+    """The lower end of the 95 % range, which decides the order."""
     high: float
-    """The upper end."""
+    """The upper end of that range."""
     best: int
-    """The first of the places that are left open."""
+    """The best of the places that the matches leave open."""
     worst: int
-    """The last of them."""
+    """The worst of these places."""
     by_game: tuple[float, ...]
     """The share in each game."""
 
 
 def overall(fits: Sequence[Fit]) -> dict[int, Overall]:
-    """Return the standing of the versions with a strength in each game, best first; empty for fewer than two."""
+    """Return the standings of the versions with a strength in every game, best first; empty if there are fewer than two."""
     common = sorted(set.intersection(*map(set, fits))) if fits else []
     if len(common) < 2:
         return {}
     shares, doubts = zip(*(_shares(fit, common) for fit in fits), strict=True)
     means = np.mean(shares, axis=0)
-    doubt = np.sum(doubts, axis=0) / len(fits) ** 2  # results of one game say nothing of another
+    doubt = np.sum(doubts, axis=0) / len(fits) ** 2  # results of one game say nothing about another
     half = np.sqrt(np.diag(doubt))
     rounded = np.round([means, np.maximum(0, means - half), np.minimum(1, means + half)], _DIGITS)
     best, worst = open_places(means, doubt)
@@ -53,7 +53,7 @@ def overall(fits: Sequence[Fit]) -> dict[int, Overall]:
         Overall(share, low, high, first, last, tuple(by_game))
         for share, low, high, first, last, by_game in zip(*(column.tolist() for column in columns), strict=True)
     ]
-    # Rounded, so that machines that differ in the last bits have one order.
+    # Rounded, so that machines that differ in the last bits agree on the order.
     # `lexsort` begins with its last key: the lower end, then the share, then the age.
     order = np.lexsort((common, *np.round([-means, half - means], _DIGITS))).tolist()
     return {common[number]: found[number] for number in order}

@@ -22,10 +22,10 @@ MU = 25.0
 SIGMA = MU / 3
 """The standard deviation of that estimate."""
 NEW_VERSION_SIGMA = SIGMA / 2
-"""The standard deviation that a new version adds to its predecessor's."""
+"""The standard deviation that a new version adds to that of its predecessor."""
 
-# beta: the difference of skill with which the better one wins about 76 % of two-player matches. tau: the drift of skill per match,
-# so that ratings never freeze. draw_probability: ties are rare in these games.
+# beta: the difference of skill with which the better player wins about 76 % of two-player matches. tau: the drift of skill per
+# match, so that ratings never freeze. draw_probability: ties are rare in these games.
 ENVIRONMENT = trueskill.TrueSkill(mu=MU, sigma=SIGMA, beta=SIGMA / 2, tau=SIGMA / 100, draw_probability=0.02)
 
 
@@ -55,7 +55,7 @@ def update(
         environment: the constants.
 
     Returns:
-        The new ratings, in the same order. Players with equal ratings and equal ranks get equal ones.
+        The new ratings, in the same order. Players with equal ratings and equal ranks get equal new ratings.
     """
     sums: list[list[tuple[float, float]]] = [[] for _ in ratings]
     for order in _orders(ranks):
@@ -93,12 +93,12 @@ def quality(one: Rating, other: Rating) -> float:
 
 
 APART = 0.975
-"""Two versions are told apart if one of them is the better one with more than this chance: the 95 % range of the difference does
-not contain 0 (`fit.py`)."""
+"""Two versions are told apart if the chance that one of them is better exceeds this: the 95 % range of their difference then
+does not contain 0 (`fit.py`)."""
 
 
 def expected_share(one: Rating, others: Sequence[Rating]) -> float:
-    """Return the share of rivals that a version's rating, and theirs, predict it to beat in a match: from 0 to 1."""
+    """Return the share of its rivals that a version is expected to beat in a match by their ratings, from 0 to 1."""
     chances = []
     for other in others:
         spread = 2 * ENVIRONMENT.beta**2 + one.sigma**2 + other.sigma**2
@@ -137,8 +137,8 @@ def rate(
 def rated_versions(contents: Mapping[int, str], absent: Collection[int], *, guests: bool) -> set[int]:
     """Return the versions that a match rates.
 
-    If bots at home were absent, it rates only those: the others had no part in that. If bots at home are guests, it does not
-    rate submitted bots.
+    If bots at home were absent, it rates only these bots: the others had no part in their absence. If bots at home are guests,
+    it does not rate submitted bots.
 
     Args:
         contents: the content hash of each version in the match.
@@ -154,7 +154,7 @@ def rated_versions(contents: Mapping[int, str], absent: Collection[int], *, gues
 
 
 def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int | None]) -> Rating:
-    """Return the rating of a version: its own, else the inherited one, else that of an unknown bot."""
+    """Return the rating of a version: its own, otherwise the inherited one, otherwise that of an unknown bot."""
     if version in known:
         return known[version]
     parent = parents.get(version)

@@ -1,7 +1,7 @@
-"""The schedule: it draws the next block from the facts about all versions. Pure; all chance comes from the caller's generator.
+"""The schedule: the draw of the next block from the facts about all versions. Pure; all chance comes from the caller's generator.
 
 Time is counted in *rounds*. In a round, each author is due for two matches. Each version has a time `due`, which each of its
-matches moves on by `_step`, and the version with the lowest round plays next. So shares are exact, and not drawn by chance.
+blocks moves on by `_step`, and the version with the lowest round plays next. So shares are exact, and not left to chance.
 
 1. Of the possible numbers of seats, the block has the one with the fewest blocks so far.
 2. The first player is due in the lowest round of all. Ties go to the least certain version (highest sigma), then to the one that
@@ -12,15 +12,15 @@ matches moves on by `_step`, and the version with the lowest round plays next. S
 5. The others are drawn from all versions that are not far ahead of their share. The chance falls steeply with the unevenness of the
    match (TrueSkill's quality), and with the number of earlier meetings. (Only `_DRAWN` versions are considered, all with the same
    chance, so that a long queue takes no longer.)
-6. Two bots of one author never meet, unless the organiser allows it. House bots do not count as one author's. There is one
+6. Two bots of one author never meet, unless the organiser allows it. House bots do not count as bots of one author. There is one
    exception: in its first block at a table of three or more, a new version is accompanied by its predecessor, so that both play
    the same opponents with the same seed. A predecessor has no other matches, and takes no other version's turn.
 7. A version that was out in its last matches sits out rounds: one after two matches, three after three, seven after four. The first
-   match that it plays to the end lifts that. (After five it is suspended; see `standings.py`.)
+   match that it plays to the end lifts this. (After five it is suspended; see `standings.py`.)
 8. A version with an unfinished match is not chosen if others are due in this round or the next.
 9. A block has one seed, played in every rotation of the seats, so that chance and seat order cancel out.
 10. A house bot that thinks, such as `search`, has no due time and is never first. Of the blocks at each number of seats it sits in
-   the organiser's share, rounded down and spread evenly, in the place of one opponent; these are none of the newcomers' blocks.
+   the organiser's share, rounded down and spread evenly, in the place of one opponent; these blocks are never newcomers' blocks.
 
 **Nobody starves.** Let r be the lowest round when a version was last scheduled. It is then due in round R <= r + W, where
 W = 3 + (step - 1) // ROUND: 5 for the only bot of an author at a table of five. Consider the blocks that rule 4 does not give to a
@@ -32,8 +32,8 @@ a round that can be played already. So the waiting version plays within
 
     K = 2 * (W + 1) * (the sum of ceil(ROUND / step) over the other versions) + c
 
-blocks, for any number of new candidates: only the versions that were there come before it, and those that joined in time to be due
-by R. With n authors of one bot each, and tables of two to five, K = 12 * (n - 1) + 4. `Queue.most_blocks` is this number.
+blocks, for any number of new candidates: only versions that were already there come before it, and those that joined in time
+to be due by R. With n authors of one bot each, and tables of two to five, K = 12 * (n - 1) + 4. `Queue.most_blocks` is this number.
 A version that was out in its matches also waits for the rounds that it sits out. A version whose author has used up a budget
 waits until the next day, when it joins again.
 """
@@ -53,7 +53,7 @@ from ladder.model.rating import Rating, quality
 NEW_BLOCKS = 3
 """The number of blocks for which a version is new."""
 NEW_SHARE = 2
-"""The share of a new version, in shares of an older one."""
+"""The share of a new version, as a multiple of the share of an older one."""
 ROUND = 4
 """The length of a round, in half matches of the only bot of an author: two matches."""
 _MATCH = 2
@@ -63,7 +63,7 @@ _HOUSE_MATCH = 8
 _JOIN = 2
 """The number of rounds after the lowest at which a joining version is due."""
 _AHEAD = 3
-"""A version this number of rounds ahead of the lowest is drawn only if the table cannot be filled otherwise."""
+"""A version that is this number of rounds ahead of the lowest is drawn only if the table cannot be filled otherwise."""
 _DRAWN = 32
 """The number of versions drawn first, from which the opponents are then chosen."""
 _EVENNESS = 4
@@ -75,7 +75,7 @@ class Candidate:
     """A version that can be scheduled, with all facts that the rules use.
 
     A run reads a version again only after its own matches. So a field must be a fact that only the version's own matches and
-    other commands change, and whose cost does not grow with the history. A strength is no such fact: every match moves it.
+    other commands change, and whose cost does not grow with the history. A strength is not such a fact: every match moves it.
     """
 
     version: int
@@ -84,9 +84,9 @@ class Candidate:
     blocks: int = 0
     """The number of its blocks."""
     last_block: int = 0
-    """The id of the last block; 0 if there was none."""
+    """The id of its last block; 0 if there was none."""
     due: int | None = None
-    """The time at which it is due, in half matches (a round has `ROUND`); None if it never was in the queue."""
+    """The time at which it is due, in half matches (a round has `ROUND`); None if it was never in the queue."""
     faults_in_a_row: int = 0
     """The number of its latest matches in a row in which it was out."""
     predecessor: int | None = None
@@ -118,9 +118,10 @@ class Block:
 
 
 Met = Callable[[Collection[int], Collection[int]], Mapping[int, int]]
-"""Returns, for each of some versions, the number of blocks in which it has met any of some others; zeros may be left out.
+"""A function that returns, for each of the first versions, its number of meetings in blocks with all of the second ones.
 
-It is called for a few versions only. On a ladder where all have met, the numbers of all pairs would fill the memory.
+Zeros may be left out. It is called for a few versions only: on a ladder where all have met, the numbers of all pairs would
+fill the memory.
 """
 _Place = tuple[int, float, int, bytes, int]
 """The place of a version in the order of rule 2: round, -sigma, last block, house and hash, version."""
@@ -131,7 +132,7 @@ _Newcomer = tuple[int, float, bytes, int]
 class Queue:
     """The versions that can be scheduled under one condition, in the order of their due times.
 
-    It exists as long as a run: a change costs two searches in a sorted list, and so does a block for each of its seats.
+    It lasts as long as a run: a change costs two searches in a sorted list, and so does a block for each of its seats.
     (An insertion shifts the rest of a list. With 10,000 versions, that takes a few microseconds.)
     """
 
@@ -171,7 +172,7 @@ class Queue:
             self.put(candidate)
 
     def __len__(self) -> int:
-        """Return the number of versions in the order, which has no house bot that thinks."""
+        """Return the number of versions in the order, without house bots that think."""
         return len(self._candidates)
 
     def __contains__(self, version: int) -> bool:
@@ -183,11 +184,11 @@ class Queue:
         return self._candidates[version]
 
     def __iter__(self) -> Iterator[Candidate]:
-        """Yield the versions in the present order of first players."""
+        """Yield the versions in the current order of first players."""
         return (self._candidates[place[-1]] for place in self._order)
 
     def put(self, candidate: Candidate) -> None:
-        """Add or replace a version. One that joins, or comes back, is due two rounds after the lowest."""
+        """Add or replace a version. A version that joins, or comes back, is due two rounds after the lowest."""
         self.remove(candidate.version)
         if candidate.thinks:
             self._thinking.add(candidate.version)
@@ -195,7 +196,7 @@ class Queue:
         # Joining in the lowest round would let an author who submits often enough starve all others.
         if candidate.due is None or self._round_of(candidate) < self._lowest:
             due = (self._lowest + _JOIN) * ROUND
-            # A fact of the next block, so that a queue that is read anew agrees.
+            # It is stored with the next block, so that a queue that is read again agrees.
             self._joined[candidate.version] = due
             candidate = replace(candidate, due=due)
         version = candidate.version
@@ -271,7 +272,7 @@ class Queue:
         return Block(tuple(table), lowest, {**self._joined, **seated})
 
     def note(self, block: Block, number: int) -> None:
-        """Note a scheduled block, with its id."""
+        """Update the queue with a scheduled block; `number` is its id."""
         self._lowest = block.round
         self._blocks_by_seats[len(block.versions)] += 1
         for version in block.versions:
@@ -305,7 +306,7 @@ class Queue:
     # steps
 
     def _step(self, candidate: Candidate, seats: int) -> int:
-        """Return the step of a version for a block with this number of seats, and as many matches."""
+        """Return the step of a version for a block with this number of seats, and the same number of matches."""
         if candidate.author == HOUSE:
             return _HOUSE_MATCH * seats
         return len(self._bots[candidate.author]) * seats * _MATCH // (NEW_SHARE if candidate.is_new else 1)
@@ -330,7 +331,7 @@ class Queue:
     # seats
 
     def _most_seats(self) -> int:
-        """Return the maximum number of versions at one table, if only the house may have two bots there."""
+        """Return the maximum number of versions at one table; only the house has several there, unless `same_author` is set."""
         if self._same_author:
             return len(self)
         return len(self._bots) + max(0, len(self._bots.get(HOUSE, ())) - 1)
@@ -345,7 +346,7 @@ class Queue:
         return self._order[0][-1]
 
     def _whose_turn(self, seats: int) -> tuple[bool, bool]:
-        """Return for the next block of this size whether a house bot that thinks is in it, and whether a newcomer begins it."""
+        """Return, for the next block of this size, whether a house bot that thinks is in it, and whether a newcomer begins it."""
         blocks = self._blocks_by_seats[seats]
         share = self._search_share if self._thinking and seats > 1 else 0
         of_thinkers = blocks * share // 100
@@ -353,8 +354,8 @@ class Queue:
         return is_thinkers, not is_thinkers and (blocks - of_thinkers) % 2 == 1
 
     def _first_new(self, playing: Collection[int]) -> int | None:
-        """Return the first player of a block for newcomers; None if all new versions are playing."""
-        # A look at all versions would take longer the more there are.
+        """Return the first player of a block for newcomers; None if no new version is free."""
+        # Only changed authors are read: a look at all versions would take longer on a larger ladder.
         for author in self._changed_authors:
             if author in self._newcomer_of:
                 del self._newcomers[bisect_left(self._newcomers, self._newcomer_of.pop(author))]
@@ -412,5 +413,5 @@ def _of_one_author(one: Candidate, other: Candidate) -> bool:
 
 
 def _hash(version: int, number: int) -> bytes:
-    """Return a number that breaks ties, and that nobody can choose."""
+    """Return a hash that breaks ties, and that nobody can choose."""
     return blake2b(b"%d %d" % (version, number), digest_size=8).digest()

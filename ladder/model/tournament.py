@@ -28,19 +28,19 @@ from referee.tournament.plan import (
 )
 
 FORMATS = (Format.ROUND_ROBIN, Format.SWISS, Format.KNOCKOUT)
-"""The formats of events. A gauntlet has none: its challengers share seeds, and a revealed one would be known to the next."""
+"""The formats of events. A gauntlet is not one: its challengers share seeds, so a later one would know revealed seeds."""
 SCORINGS = (Scoring.WINS, Scoring.PLACES)
-"""A match that is given up has no score."""
+"""The scorings of events. `SCORE` is not among them, because a match that is given up has no score."""
 _SETTLED_BY_THE_RUN = EntrantLimits(
     isolate=True, memory=None, tasks=None, cpus=None, pondering=True, runtimes=()
-)  # it decides no pairing and no place
+)  # isolation decides no pairing and no place
 
 
 class Phase(Enum):
-    """The state of an event; the values are the words of tables."""
+    """The state of an event; the values are the texts shown in tables."""
 
     OPEN = "open"
-    """It is announced, and not closed."""
+    """It is announced, but not closed."""
     PLAYED = "being played"
     OVER = "over"
     CANCELLED = "cancelled"
@@ -52,29 +52,29 @@ class TournamentTerms:
 
     name: str
     conditions: tuple[Condition, ...]
-    """One of each game; the standings under them decide who is entered, and each table plays all of them."""
+    """One condition for each game; the standings under them decide who is entered, and each table plays all of them."""
     format: Format
     seats: int
-    """The number of seats of a table."""
+    """The number of seats at a table."""
     blocks: int
     """The number of blocks for each table; a block is one seed in every rotation of the seats."""
     rounds: int
     """The number of rounds of a Swiss tournament."""
     advance: int
-    """The number of entrants of each table in a knockout who go on."""
+    """The number of entrants at each table of a knockout that go on to the next round."""
     scoring: Scoring
     top: int
-    """The greatest number of entrants."""
+    """The maximum number of entrants."""
     same_author: bool
     """True if several bots of one author may be entered."""
     share: int
-    """The percentage of the matches that begin while it is played."""
+    """Its percentage of the matches that begin while it is being played."""
     closes: str
     """The time at which entrants and versions are frozen, as the ladder writes it."""
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The terms as the entry of the log has them."""
+        """The terms, as in the log."""
         return {
             "tournament": self.name,
             "conditions": [one.fields for one in self.conditions],
@@ -91,7 +91,7 @@ class TournamentTerms:
         }
 
     def table_sizes(self) -> set[int]:
-        """Return the numbers of seats of all tables that may be played, however many are entered."""
+        """Return the numbers of seats of all tables that may be played, for any number of entrants."""
         if self.format is not Format.KNOCKOUT:
             return {self.seats}
         fields = range(self.seats, self.top + 1)
@@ -123,11 +123,11 @@ class LadderTournament:
 
 @dataclass(frozen=True, slots=True)
 class EnteredVersion:
-    """A version that is entered."""
+    """A version that is entered in an event."""
 
     version: Version
     place: int
-    """Its place in the standings at the close, or over all games of the event; 0 if it had none."""
+    """Its place at the close: in the standings, or in the ranking over all games of the event; 0 if it had none."""
 
 
 def plan_of(terms: TournamentTerms, entrants: Sequence[str], seed: int) -> TournamentPlan:
@@ -155,7 +155,7 @@ def plan_of(terms: TournamentTerms, entrants: Sequence[str], seed: int) -> Tourn
         advance=terms.advance,
         preliminary=Preliminary.NONE,
         qualify=0,
-        clock=TimeControl.parse(terms.conditions[0].clock),  # the run has that of each condition
+        clock=TimeControl.parse(terms.conditions[0].clock),  # the run uses the clock of each condition
         wait=None,
         directory=".",
         games=tuple(GameTerms(one.game, one.game, one.options) for one in terms.conditions),
@@ -165,6 +165,6 @@ def plan_of(terms: TournamentTerms, entrants: Sequence[str], seed: int) -> Tourn
 
 
 def _tie_breaks(terms: TournamentTerms) -> tuple[TieBreak, ...]:
-    """Return the tie-breaks; with several games, without scores, because the game with the highest would decide."""
+    """Return the tie-breaks. With several games, scores are not one of them: the game with the highest scores would decide."""
     known = SWISS_TIE_BREAKS if terms.format is Format.SWISS else DEFAULT_TIE_BREAKS
     return known if len(terms.conditions) == 1 else tuple(one for one in known if one is not TieBreak.SCORE_DIFFERENCE)

@@ -6,7 +6,8 @@ matches in which every other seat has a house bot. They are played one at a time
 (`Pool.play_alone`). A version that loses `MAX_DEATHS` workers there is guilty: no other suspect was running. So no version is
 blamed for having met a culprit.
 
-Before that, house bots alone play as many matches. If workers die there, too, the machine is at fault, and no version is guilty.
+Before that, house bots alone play the same number of matches. If workers die there, too, the machine is at fault, and no version
+is guilty.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from ladder.model.match import HOUSE, Match, Version
 TRIAL_MATCHES = 10
 """The number of matches that each version on trial plays: a bot that kills in half of them escapes one trial in twenty."""
 MAX_DEATHS = 3
-"""A version is guilty at this number of deaths. Even if one worker in a thousand dies for other reasons, at most one trial in ten
-million is wrong."""
+"""The number of deaths that make a version guilty. Even if one worker in a thousand dies for other reasons, only about one
+trial in eight million is wrong."""
 
 
 class Trial:
@@ -30,7 +31,7 @@ class Trial:
 
     Attributes:
         cause: the match that was given up.
-        suspects: the submitted versions, except excused ones. A bot at home has no process here, so it is no suspect.
+        suspects: the submitted versions, except excused ones. A bot at home has no process here, so it is not a suspect.
     """
 
     def __init__(self, cause: Match, house: Version, excused: Sequence[Version]) -> None:
@@ -54,14 +55,14 @@ class Trial:
     def _matches(self, party: Version) -> list[Match]:
         """Return matches of one party among house bots, in each seat in turn, beginning with its seat in the cause.
 
-        Each has a seed of its own: the seed of the cause is its whole block's, and other matches of the block may be unfinished.
+        Each has a seed of its own: the seed of the cause belongs to a block, whose other matches may be unfinished.
         """
         first = self.cause.seats.index(party) if party in self.cause.seats else 0
         found = []
         for number in range(TRIAL_MATCHES):
             seats = [self._house] * len(self.cause.seats)
             seats[(first + number) % len(seats)] = party
-            match_id = secrets.token_hex(8)  # like any other match's: a bot must not see that it is on trial
+            match_id = secrets.token_hex(8)  # like that of any other match: a bot must not see that it is on trial
             seed = secrets.randbits(62)
             found.append(replace(self.cause, match_id=match_id, block=None, seats=tuple(seats), seed=seed, voids=0))
         return found
@@ -69,7 +70,7 @@ class Trial:
     def matches(self) -> Iterator[Match]:
         """Yield each match to play; call `settle` before taking the next one.
 
-        A version that has lost `MAX_DEATHS` workers plays no more, because more would prove nothing.
+        A version that has lost `MAX_DEATHS` workers plays no more matches, because they would prove nothing.
         """
         for party in (self._house, *self.suspects):
             self._party = party

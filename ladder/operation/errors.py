@@ -37,7 +37,7 @@ class TooMuch(LadderError):
     """The caller has exceeded a limit; the text says when to come back.
 
     Attributes:
-        seconds: the same for programs: the number of seconds to wait.
+        seconds: the number of seconds to wait, for programs.
     """
 
     def __init__(self, text: str, seconds: int = 60) -> None:
@@ -50,7 +50,7 @@ class Replaced(LadderError):
 
 
 class Silent(LadderError):
-    """A connected program does not respond any more."""
+    """A connected program no longer responds."""
 
 
 class CannotPlay(LadderError):

@@ -5,12 +5,12 @@ archive.db       the records of matches and the logs of their bots (`archive.py`
 versions/        the files of each version, by content
 records/         the records that workers are writing, until their matches are over
 positions/       the positions in which house bots failed
-runtimes/        runtimes of bots besides the usual programs: folders, or links to them; the organiser makes it
+runtimes/        runtimes of bots in addition to the usual programs: folders, or links to them; the organiser makes it
 key.pem          the private key for records and the audit log; only this user can read it (`key.py`)
 key.pub          the public key that belongs to it
 pages/           the drawn viewers of matches (`http/pictures/drawings.py`); they can be removed at any time
 playing/         the address of each running match for spectators (`playing.py`)
-tables/          the matches of people against bots (`tables/open_tables.py`); no rating, record or backup of the ladder has them
+tables/          the matches of people against bots (`tables/open_tables.py`); in no rating, record or backup of the ladder
 run.lock         held during a run
 checked          the records that an interrupted `recompute` has verified (`checked.py`)
 """
@@ -129,7 +129,7 @@ class Home:
 
     @contextmanager
     def files_stay(self, *, but_mine: bool = False) -> Iterator[None]:
-        """Prevent pruning in this context; wait for the end of a running one, and report that. Files may be added.
+        """Prevent pruning in this context; wait for the end of a running pruning, and report the wait. Files may be added.
 
         Args:
             but_mine: True for the pruning itself, which waits for all others.

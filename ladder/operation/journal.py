@@ -1,7 +1,7 @@
 """The journal of a served ladder: a line on standard error for each event, for people or for programs.
 
-The values come from anywhere: from authors, bots, and failing programs. So each value is one piece of visible text, and each line
-is written whole or not at all. The journal has no tokens, only names, ids and reasons.
+The values come from anywhere: from authors, bots, and failing programs. So each value is written as one visible text, and each line
+is written whole or not at all. The journal contains no tokens, only names, ids and reasons.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing_extensions import override
 from referee.terminal import visible
 
 MAX_LINE_BYTES = 4096
-"""The maximum length of a line: as much as a pipe takes at once (POSIX's PIPE_BUF on Linux), so that lines of processes do not mix."""
+"""The maximum length of a line, which a pipe takes at once (POSIX's PIPE_BUF on Linux), so that lines of processes do not mix."""
 MAX_CHARACTERS = 1000
 """The maximum length of a value."""
 _BARE = re.compile(r"[^\s\"'=]+")
@@ -89,7 +89,7 @@ def traceback_of(error: BaseException) -> str:
 
 
 class _Handler(logging.Handler):
-    """Writes lines without ever waiting for a reader. When there is room again, a line has the number of lost ones."""
+    """Writes lines without ever waiting for a reader. When there is room again, a line reports the number of lost lines."""
 
     def __init__(self, form: Form) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ class _Handler(logging.Handler):
         if not any(event & select.POLLOUT for _, event in self._poll.poll(0)):
             return False
         try:
-            # Not through `sys.stderr`, whose buffer may write a line in two pieces.
+            # Not through `sys.stderr`, whose buffer may write a line in two parts.
             return os.write(sys.stderr.fileno(), line) == len(line)
         except OSError:
             return False

@@ -1,6 +1,6 @@
 """The limits on callers, and the allowances that they have left at one server.
 
-Limits that concern one door alone are there: connections and pages at a time in `ladder/http/requests/`, calls of a connection in
+Limits of one door alone are defined there: connections and pages at a time in `ladder/http/requests/`, calls of a connection in
 `ladder/service/server.py`. All times are in seconds.
 """
 
@@ -16,7 +16,7 @@ from ladder.operation.threads import WAIT_SECONDS
 REQUESTS = Allowance("requests", 600, 60)
 """The requests of an author, or of an address without a token."""
 FILE_REQUESTS = 5
-"""The number of requests that one for a file counts as."""
+"""The number of requests as which a request for a file counts."""
 GUESSES = Allowance("wrong tokens", 60, 60)
 """The wrong tokens of an address."""
 SUBMISSIONS = Allowance("submissions", 50, 86_400)
@@ -24,19 +24,19 @@ SUBMISSIONS = Allowance("submissions", 50, 86_400)
 UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
 """The submitted bytes of an author."""
 CONNECTIONS = Allowance("connections", 60, 600)
-"""The connections of an author's bots at home: each is written down, and lets a run look at its queue again."""
+"""The connections of an author's bots at home: each is recorded, and makes a run look at its queue again."""
 MAX_OPEN = 256
-"""The number of unanswered requests of one address: enough for a lecture hall behind one."""
+"""The maximum number of unanswered requests from one address: enough for a lecture hall behind that address."""
 MAX_UPLOADS = 8
-"""The number of bots that may be on their way at a time; an author sends one at a time."""
+"""The maximum number of bots that are being sent at a time; an author sends one at a time."""
 MAX_READERS = 32
-"""The number of records, audit logs and archives of bots that are sent at a time: most are temporary files meanwhile."""
+"""The maximum number of records, audit logs and archives of bots sent at a time: most are temporary files meanwhile."""
 MAX_READERS_OF_ONE = 4
-"""The number of them for one caller."""
+"""The maximum number of them for one caller."""
 MAX_STREAMS = 256
-"""The number of browsers that follow matches at a time."""
+"""The maximum number of browsers that follow matches at a time."""
 MAX_STREAMS_OF_ONE = 128
-"""The number of them at one address."""
+"""The maximum number of them at one address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class TableLimits:
         gone_seconds: the time without a request from its page after which a table is cleared: the page must have been closed.
             Browsers let a hidden page send a request once a minute.
         retention_seconds: the time for which a finished match is stored.
-        sweep_seconds: the interval of the search for tables to clear.
+        sweep_seconds: the interval between searches for tables to clear.
         news_seconds: the maximum time of a request for news: less than a stopping server waits for open requests.
         waiting: the maximum number of waiting requests for news; others are answered at once.
     """
@@ -71,7 +71,7 @@ class LiveLimits:
         picture_seconds: the minimum interval between two pictures of a match.
         beat_seconds: the maximum time without any data: proxies close silent connections.
         linger_seconds: the time for which a match is followed after its last viewer.
-        last_seconds: the time for which the last picture of a match stays, for browsers that have had its event.
+        last_seconds: the time for which the last picture of a match stays, for browsers that have received its event.
         first_seconds: the time limit for the first picture of a match.
     """
 
@@ -88,16 +88,17 @@ class CallLimits:
 
     Attributes:
         beat_seconds: the interval between beats to a client that offers a bot.
-        silent_seconds: the time after which a client that says nothing is gone.
+        silent_seconds: the time after which a client that says nothing counts as gone.
         leaving_seconds: the interval between checks whether a bot that wants to leave is still in a match.
-        seats: the number of seats that are remembered, the newest. Those of a match that is over are forgotten when its
-            worker has the next, so these are more than can be open at a time.
-        handshake_seconds: the time for the beginning of a connection by TLS.
-        request_seconds: the time for the request of a call to arrive.
-        slow_seconds: the time for a message of a stream to be read.
-        open_of_one: the most open calls of an author, or of an address without a token, on all their connections.
-        lookups: the most lookups of callers and matches at a time; more wait for a moment, and are refused then.
-        watchers: the most spectators at a time.
+        seats: the maximum number of remembered seats; the oldest are forgotten first. The seats of a match that is over are
+            forgotten when its worker gets the next match, so this is more than can be open at a time.
+        handshake_seconds: the time allowed for the TLS handshake of a connection.
+        request_seconds: the time allowed for the request of a call to arrive.
+        slow_seconds: the time allowed for a message of a stream to be read.
+        open_of_one: the maximum number of open calls of an author, or of an address without a token, on all their connections.
+        lookups: the maximum number of lookups of callers and matches at a time; further ones wait for a moment, and are
+        then refused.
+        watchers: the maximum number of spectators at a time.
     """
 
     beat_seconds: float = 15.0
@@ -114,7 +115,7 @@ class CallLimits:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The remaining allowances of all callers of one server. The pages and the streams are two: each process counts its own."""
+    """The remaining allowances of all callers of one server. The pages and the streams are two servers, which count separately."""
 
     open: AtATime = field(
         default_factory=lambda: AtATime(
@@ -130,7 +131,7 @@ class Limits:
         default_factory=lambda: AtATime(
             1,
             MAX_UPLOADS,
-            "one of your bots is being sent already; wait until it has arrived",
+            "one of your bots is already being sent; wait until it has arrived",
             "too many bots are being sent at the moment; come back in a minute",
         )
     )
@@ -138,7 +139,7 @@ class Limits:
         default_factory=lambda: AtATime(
             MAX_READERS_OF_ONE,
             MAX_READERS,
-            f"{MAX_READERS_OF_ONE} files are being sent to you already; read them first",
+            f"{MAX_READERS_OF_ONE} files are already being sent to you; read them first",
             "too many files are being sent at the moment; come back in a minute",
         )
     )
@@ -151,13 +152,13 @@ class Limits:
         )
     )
     thread_seconds: float = WAIT_SECONDS
-    """The time that a call waits for a thread."""
+    """The maximum time that a call waits for a thread."""
     form_seconds: float = 10.0
-    """The time for a form without a file to arrive."""
+    """The time allowed for a form without a file to arrive."""
     piece_seconds: float = 30.0
-    """The time for the next piece of a file to arrive."""
+    """The time allowed for the next chunk of a file to arrive."""
     upload_seconds: float = 600.0
-    """The time for a whole file to arrive; clients wait no longer."""
+    """The time allowed for a whole file to arrive; clients wait no longer."""
     tables: TableLimits = field(default_factory=TableLimits)
     live: LiveLimits = field(default_factory=LiveLimits)
     calls: CallLimits = field(default_factory=CallLimits)

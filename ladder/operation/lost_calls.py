@@ -23,7 +23,7 @@ LONGEST_PAUSE = 60.0
 def pauses() -> Iterator[float]:
     """Yield the pause before each attempt to reconnect, in seconds: each is twice as long, up to a minute.
 
-    Chance shortens each by up to a half, so that the bots of a restarted ladder do not reconnect all at once.
+    Each is shortened at random by up to a half, so that the bots of a restarted ladder do not reconnect all at once.
     """
     longest = 1.0
     while True:

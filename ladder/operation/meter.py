@@ -14,7 +14,7 @@ from ladder.operation.errors import TooMuch
 MAX_KNOWN = 10_000
 """The maximum number of known callers; the least recent ones are forgotten first."""
 RETRY_AFTER = "retry-after"
-"""The metadata at the end of a call refused for a limit: the seconds to wait before the next attempt, as in HTTP."""
+"""The metadata at the end of a call refused because of a limit: the seconds to wait before the next attempt, as in HTTP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Meter:
         clock: Callable[[], float] = time.monotonic,
         seconds_of_one: float = SECONDS_OF_REQUEST,
     ) -> None:
-        """Prepare; `seconds_of_one` is the processor time that counts as one."""
+        """Prepare; `seconds_of_one` is the processor time that counts as one request."""
         self._allowance = allowance
         self._clock = clock
         self.seconds_of_one = seconds_of_one
@@ -89,7 +89,7 @@ class AtATime:
 
     @contextmanager
     def one(self, who: str) -> Iterator[None]:
-        """Count one for a caller while the context lasts.
+        """Count one for a caller, in this context.
 
         Raises:
             TooMuch: if the caller, or all callers together, have reached the limit.
@@ -104,7 +104,7 @@ class AtATime:
         finally:
             self._taken[who] -= 1
             if not self._taken[who]:
-                del self._taken[who]  # or every address would stay in it
+                del self._taken[who]  # otherwise every address would stay in it
 
 
 def _span(seconds: float) -> str:

@@ -28,6 +28,6 @@ class Progress:
 
     remark: Remark
     played: int
-    """The counted matches of this run."""
+    """The number of counted matches of this run."""
     planned: int
-    """All matches of this run, as far as they are known."""
+    """The number of all matches of this run, as far as it is known."""

@@ -1,7 +1,7 @@
 """Refusals and failures: the answer to a caller by HTTP and by gRPC, and the line in the journal.
 
-The answer tells nothing about the machine of the ladder; the journal has the whole reason for its organiser. The journal has enough
-lines to see the callers and reasons of a flood, but too few to fill a disk.
+The answer reveals nothing about the machine of the ladder; the journal contains the whole reason for its organiser. It contains
+enough lines to show the callers and reasons of a flood, but too few to fill a disk.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from referee.registry import UnknownGame
 JOURNAL_LINES = Allowance("refusals in the journal", 60, 60)
 JOURNAL_LINES_OF_CALLER = Allowance("refusals of a caller in the journal", 2, 60)
 CHANGES = ("submit", "retire", "requalify", "at_tables", "connect")
-"""The calls that change something: the journal has each refusal of one."""
+"""The calls that change something: the journal records each refusal of such a call."""
 RETRY_SECONDS = 60
 """The time after which to come back to a ladder that is busy or whose disk is full."""
 FAILED = "the ladder failed; its organiser finds the reason in its log"
@@ -60,9 +60,9 @@ STATUSES: Mapping[type[Exception], tuple[grpc.StatusCode, int]] = MappingProxyTy
         Exception: (Code.INTERNAL, 500),
     }
 )
-"""The status of each kind of error by gRPC, and by HTTP. The nearest kind counts."""
+"""The status of each kind of error by gRPC, and by HTTP. The nearest base class counts."""
 _IN_JOURNAL = (Code.RESOURCE_EXHAUSTED, Code.UNAUTHENTICATED, Code.INTERNAL)
-"""The statuses with which the journal has calls that change nothing: exceeded limits, invalid tokens, and failures."""
+"""The statuses with which the journal records calls that change nothing: exceeded limits, invalid tokens, and failures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class ErrorReply:
     """The answer to a call that was refused, or failed."""
 
     code: grpc.StatusCode
-    """The status over gRPC; in the journal and in figures its name is the status of any call."""
+    """The status over gRPC; in the journal and in the metrics its name is the status of any call."""
     status: int
     """The status over HTTP."""
     message: str
@@ -100,7 +100,7 @@ def refusal_of(
 
 
 class Refusals:
-    """The refusals of one server. Figures (`metrics.py`) count all of them; the journal leaves out most of a flood."""
+    """The refusals of one server. The metrics (`metrics.py`) count all of them; the journal leaves out most of a flood."""
 
     def __init__(self) -> None:
         self._all = Meter(JOURNAL_LINES)
@@ -118,7 +118,7 @@ class Refusals:
         if refusal.code not in _IN_JOURNAL and method not in CHANGES:
             return
         try:
-            # First the caller's allowance: a caller who exceeds it does not use up that of all.
+            # First the caller's allowance: a caller who exceeds it does not use up everybody's allowance.
             self._each.take(who)
             self._all.take("")
         except TooMuch:

@@ -1,8 +1,8 @@
-"""The room on the disk of a ladder. Without room, the ladder takes in and plays nothing, and loses nothing.
+"""The room on the disk of a ladder. Without room, the ladder accepts and plays nothing, but loses nothing.
 
 A reserve stays free, so that the ladder can finish its writes, and the organiser can prune. It is not a guarantee: other programs
 may fill the disk at any moment, and then a write fails as a whole. So this module checks both: the free space before work begins,
-and each error for that of a full disk.
+and, for each error, whether a full disk is its cause.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ladder.operation.errors import NoRoom
 from ladder.operation.journal import note
 
 RESERVE_BYTES = 64 * 1024 * 1024
-"""The free space needed to begin a match, or take a bot in: the size of some hundreds of records."""
+"""The free space needed to begin a match, or to accept a bot: the size of a few hundred records."""
 OPEN_BYTES = 4 * 1024 * 1024
 """The free space that a server needs to start: SQLite reads through a file of its own."""
 RESERVE_FILES = 1_000
 """The number of free files needed, on file systems that limit it."""
-NO_ROOM_TEXT = "the ladder takes in nothing and plays nothing until its organiser has made room: its disk is full"
+NO_ROOM_TEXT = "the ladder accepts no bots and plays no matches until its organiser has made room: its disk is full"
 """The text for strangers."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -54,7 +54,7 @@ def lack_of_room(folder: Path, needed: int = RESERVE_BYTES) -> str:
 
 
 def check_room(folder: Path, more: int = 0) -> None:
-    """Check that there is room for `more` bytes beside the reserve.
+    """Check that there is room for `more` bytes in addition to the reserve.
 
     Raises:
         NoRoom: if there is no room.
@@ -88,9 +88,9 @@ class Room:
 
 
 def note_room(lack: str) -> None:
-    """Note a lack of room in the journal, or that there is room again."""
+    """Note a lack of room, or its end, in the journal."""
     if lack:
-        note("no_room", logging.WARNING, text=f"nothing is played or taken in: {lack}")
+        note("no_room", logging.WARNING, text=f"nothing is played or accepted: {lack}")
     else:
         note("room", text="there is room again")
 

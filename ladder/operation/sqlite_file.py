@@ -26,8 +26,8 @@ from urllib.parse import quote
 from ladder.operation.errors import BadHome, Busy, NoRoom
 from ladder.operation.room import lack_of_room
 
-# sqlite-utils imports numpy where that is installed, to store its numbers. It takes most of the start of a command, and no number
-# here is one of numpy's; None in `sys.modules` means that there is no such module.
+# sqlite-utils imports numpy where that is installed, to store its numbers. The import takes most of the start of a command, and no
+# number here is one of numpy's; None in `sys.modules` means that there is no such module.
 _hidden = sys.modules.setdefault("numpy", None)  # type: ignore[arg-type]
 from sqlite_utils import Database  # noqa: E402
 
@@ -37,14 +37,14 @@ if _hidden is None:
 _log = logging.getLogger(__name__)
 
 _PATIENCE = 30.0
-"""The seconds that a transaction waits for those of other processes; each takes milliseconds."""
+"""The time, in seconds, that a transaction waits for those of other processes; each takes milliseconds."""
 _TRY_SECONDS = 1.0
 """The seconds between two attempts of a transaction that waits without a limit."""
 _TRIES_BETWEEN_WARNINGS = 60
 
 
 Parameters = Sequence[Any] | Mapping[str, Any]
-"""The parameters of an SQL statement, by place or by name."""
+"""The parameters of an SQL statement, by position or by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class SqliteFile:
     """An SQLite file. Use it as a context manager, or close it.
 
     Attributes:
-        path: where it is.
+        path: its path.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class SqliteFile:
             self._db = Database(self._connect())
             try:
                 self._db.execute("pragma foreign_keys = on").close()
-                # Some builds of SQLite wait for the disk less often. A block must be there before its first match begins.
+                # Some builds of SQLite wait for the disk less often. A block must be on the disk before its first match begins.
                 self._db.execute("pragma synchronous = full").close()
                 self._make_new()
             except BaseException:
@@ -268,7 +268,7 @@ class SqliteFile:
             yield
             self._db.conn.execute("commit")
         except BaseException:
-            with contextlib.suppress(sqlite3.Error):  # on a full disk SQLite has rolled back already
+            with contextlib.suppress(sqlite3.Error):  # on a full disk SQLite has already rolled back
                 self._db.conn.execute("rollback")
             raise
 

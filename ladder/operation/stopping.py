@@ -22,7 +22,7 @@ from referee.live.seats.orphans import kill_below
 from referee.sandbox.system import children
 
 STOP_SECONDS = 4.0
-"""The time to close everything after a signal, before the process is ended."""
+"""The time allowed for closing everything after a signal, before the process is ended."""
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def heeding_signals(seconds: float = STOP_SECONDS) -> Iterator[None]:
     Later signals change nothing, so that none interrupts the closing. Use it in the main thread, for the life of the process.
 
     Args:
-        seconds: the time for the process to end.
+        seconds: the time allowed for the process to end.
     """
     came: SimpleQueue[int | None] = SimpleQueue()  # the only reentrant queue: a signal may come during `put`
     has_come = False

@@ -13,7 +13,7 @@ from ladder.operation.errors import TooMuch
 from ladder.operation.meter import Meter
 
 WAIT_SECONDS = 10.0
-"""The time that a call waits for a thread."""
+"""The maximum time that a call waits for a thread."""
 Answer = TypeVar("Answer")
 Arguments = TypeVarTuple("Arguments")
 
@@ -22,7 +22,7 @@ class Threads:
     """A pool of threads for one kind of work, so that it does not delay other kinds."""
 
     def __init__(self, count: int, wait_seconds: float = WAIT_SECONDS) -> None:
-        """Provide `count` threads; a call waits for one for at most some seconds."""
+        """Provide `count` threads; a call waits for one for at most `wait_seconds`."""
         self._wait_seconds = wait_seconds
         self._free = asyncio.Semaphore(count)
         self._executor = ThreadPoolExecutor(count)
@@ -75,7 +75,7 @@ class Threads:
         try:
             return await self.run(measured)
         finally:
-            # The caller has paid for one request already.
+            # The caller has already paid for one request.
             requests.change(who, min(0.0, 1 - spent / requests.seconds_of_one))
 
     def close(self) -> None:

@@ -1,1 +1,1 @@
-"""Playing matches: a run with its workers, its queue, and newcomers."""
+"""The play of matches: a run with its workers, its queue, and newcomers."""

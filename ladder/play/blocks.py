@@ -1,4 +1,4 @@
-"""Schedule blocks: update the queue from the ladder, draw a block from it (`schedule.py`), and add that."""
+"""Schedule blocks: update the queue from the ladder, draw a block from it (`schedule.py`), and add the block."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ladder.operation.errors import TooFew
 class Blocks:
     """The blocks of one condition.
 
-    Its queue is read at the first use, and again after other processes have written to the ladder. Otherwise only the versions
+    Its queue is read on first use, and again after other processes have written to the ladder. Otherwise only the versions
     whose matches have ended are read again, so a block costs no more on a large ladder than on a small one.
     """
 
@@ -33,7 +33,7 @@ class Blocks:
         search_share: int = 0,
         guests: bool = False,
     ) -> None:
-        """Prepare it.
+        """Prepare the blocks.
 
         Args:
             store: the ladder.
@@ -74,8 +74,8 @@ class Blocks:
         """
         queued = self._in_step()
         while True:
-            # Anew after versions were left out, so that the stored seed alone leads to the block.
-            chance = random.Random(schedule_seed)  # noqa: S311 who meets whom is no secret
+            # Again from the start after versions were left out, so that the stored seed alone leads to the block.
+            chance = random.Random(schedule_seed)  # noqa: S311 who meets whom is not secret
             playing, met = (
                 self._store.schedule.playing(self._condition),
                 partial(self._store.schedule.meetings, self._condition),
@@ -118,7 +118,7 @@ class Blocks:
         """Return the up-to-date queue."""
         with self._store.reading():
             changes, out_of_budget = self._store.file.changes_of_others(), self._store.budgets.out_of_budget()
-            known = changes, out_of_budget  # which change also by the clock, at midnight
+            known = changes, out_of_budget  # the authors also change at midnight
             if self._queue is None or known != (self._changes_of_others, self._out_of_budget):
                 self._queue = queue(
                     self._store, self._condition, same_author=self._same_author, search_share=self._search_share

@@ -37,7 +37,7 @@ def ladder_crew(
     Args:
         address: the address of the cluster; see `referee.live.matches.cluster.joined`.
         home: the ladder.
-        workers: the number of concurrent matches; None for one for each processor of the cluster.
+        workers: the number of concurrent matches; None for one per processor of the cluster.
         limits: the limits of bots; None to run them with the rights of the cluster's owner.
         join_seconds: the time that agents have to join.
         tell: called with remarks on machines, in words.
@@ -98,9 +98,10 @@ class ClusterPool:
         """Verify the record that a machine has sent for a match, and store it; return the end of the match."""
         match, reply = done.what, done.answer
         if reply is None:
-            return Void(f"it was lost on other machines {MAX_LOST} times")  # which says nothing about the bots in it
+            # This says nothing about the bots in the match.
+            return Void(f"it was lost on other machines {MAX_LOST} times")
         if not isinstance(reply, Reply) or not isinstance(reply.end, Finished | Void):
-            return self._disbelieve(match, done.machine, "its answer is none")
+            return self._disbelieve(match, done.machine, "its answer is not a valid reply")
         if isinstance(reply.end, Void):
             if reply.position:
                 private_folder(self._home.positions)
@@ -128,12 +129,12 @@ class ClusterPool:
 
 
 def _is_another(match: Match, found: Verified) -> str:
-    """Return the difference between a record and a match; empty if the record is that of the match."""
+    """Return the difference between a record and a match; empty if the record belongs to the match."""
     game = find(match.condition.game)
     setup = game.setup(len(match.seats), match.condition.options, shipped_board(game))
     plan = found.plan
     for what, has, wanted in (
-        ("the match", plan.match_id, match.match_id),
+        ("the id", plan.match_id, match.match_id),
         ("the game", plan.game.name, game.name),
         ("the bots", list(plan.bots), match.labels),
         ("the clock", str(plan.control), str(TimeControl.parse(match.condition.clock))),
@@ -142,5 +143,5 @@ def _is_another(match: Match, found: Verified) -> str:
         ("the position", plan.position, None),
     ):
         if has != wanted:
-            return f"{what} of another one"
+            return f"{what} of another match"
     return ""

@@ -1,7 +1,7 @@
 """A slot of a ladder on another machine: it receives a match with its files, and sends its outcome back.
 
 It has a ladder's folder of its own, without facts, and an ordinary pool of one worker. So it is protected from bots that hang,
-fork and kill in the same way as a ladder. All slots of a machine share the folder; it stores versions by their content.
+fork and kill, in the same way as a ladder. All slots of a machine share the folder; it stores versions by their content.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class LadderSlot:
         except (NoRoom, OSError) as error:
             if not is_for_want_of_room(error):
                 raise
-            return Unfit(f"its disk is full: {error}")  # the match was not played: another machine plays it
+            return Unfit(f"its disk is full: {error}")  # the match was not played: another machine can play it
         finally:
             record.unlink(missing_ok=True)
             position.unlink(missing_ok=True)

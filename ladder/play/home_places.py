@@ -11,10 +11,10 @@ from ladder.model.match import Match, Version
 
 
 class HomePlaces:
-    """Tells which matches can begin, and which versions can be in a further block, as far as bots at home decide that."""
+    """Tells which matches can begin, and which versions can be in a further block, as far as this depends on bots at home."""
 
     def __init__(self, roster: Roster, away_seconds: float) -> None:
-        """`away_seconds` is the time that a match waits for a disconnected bot."""
+        """`away_seconds` is the time for which a match waits for a disconnected bot."""
         self._roster = roster
         self._away_seconds = away_seconds
         self._connected: Mapping[int, ConnectedBot] = {}

@@ -1,6 +1,6 @@
 """A pool of worker processes that play matches.
 
-Each worker plays one match at a time with its own referee. It ends with the ladder's process (its pipe closes, and
+Each worker plays one match at a time with its own referee. It ends with the ladder's process (its pipe closes; see also
 `become_worker`), and takes its agents with it. A worker that dies, shows no sign of life, or exceeds the time that the clock of
 its match allows is killed with all its descendants and replaced; its match is void. Processes of agents that outlive a dead
 worker become children of the ladder's process, which kills them.
@@ -54,9 +54,9 @@ from referee.sandbox.system import children, set_adopting
 MAX_DECISIONS = 1_000
 """The maximum number of a seat's decisions in a match: five times as many as in the longest matches measured."""
 EXTRA_SECONDS = 60.0
-"""The time for the referee's own work and the end of agents, besides the start of agents and the clocks."""
+"""The time allowed for the referee's own work and the end of agents, in addition to the start of agents and the clocks."""
 _STOP_SECONDS = 2.0
-"""The time that all idle workers together have to end; a server needs half a second."""
+"""The time allowed for all idle workers together to end; a server needs half a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class WorkerTimeouts:
     start_ticks: int = 120
     """The same for a worker that is still starting."""
     extra_seconds: float = EXTRA_SECONDS
-    """The time for a match besides the start of agents and the clocks; see `max_seconds`."""
+    """The time allowed for a match in addition to the start of agents and the clocks; see `max_seconds`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Pool:
         self._context = multiprocessing.get_context("spawn")
         self._most = workers
         self.workers: list[_Worker] = []
-        resource_tracker.ensure_running()  # a process that `multiprocessing` would start with the first worker
+        resource_tracker.ensure_running()  # otherwise `multiprocessing` would start this process with the first worker
         self._others = children()
 
     def __enter__(self) -> Pool:
@@ -212,7 +212,7 @@ class Pool:
     def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, End]]:
         """Play matches, and yield each with its end. The next one is taken when a worker is free.
 
-        None among the matches means that none can start now; the next item is taken after a tick, or at the end of a match.
+        None among the matches means that no match can start now; the next item is taken after a tick, or at the end of a match.
 
         Raises:
             NoRoom: if a match is void because a disk is full. This does not count as an attempt, and no end is
@@ -278,7 +278,7 @@ class _Worker:
     ) -> None:
         self._patience = patience
         self._join_seconds = settings.join_seconds
-        # Without a lock, which a killed worker would never release.
+        # It has no lock, which a killed worker would never release.
         self._beats = context.RawValue(ctypes.c_ulong, 0)
         self.pipe, theirs = context.Pipe()
         self.process: SpawnProcess = context.Process(
@@ -288,7 +288,7 @@ class _Worker:
         )
         with undisturbed():
             self.process.start()
-        # Only the worker has that end now, so the pipe ends with it.
+        # Only the worker has that end of the pipe now, so the pipe closes when the worker ends.
         theirs.close()
         self.match: Match | None = None
         self._seen = 0
@@ -297,7 +297,7 @@ class _Worker:
         self._max_ticks = 0
 
     def give(self, match: Match) -> None:
-        """Send it a match. If it is dead already, `message` reports that."""
+        """Send the worker a match. If it is already dead, `message` reports that."""
         self.match = match
         self._silent = self._ticks = 0
         seconds = self._join_seconds + max_seconds(match, self._patience.extra_seconds)
@@ -356,7 +356,7 @@ class _Worker:
 
 
 def max_seconds(match: Match, extra_seconds: float = EXTRA_SECONDS) -> float:
-    """Return the maximum time of a match after all have joined: the times of all seats in sequence, and some more."""
+    """Return the maximum time of a match after all have joined: the times of all seats in sequence, plus `extra_seconds`."""
     control = TimeControl.parse(match.condition.clock)
     return len(match.seats) * (control.bank + MAX_DECISIONS * control.increment) + extra_seconds
 
@@ -429,9 +429,9 @@ async def _play(match: Match, settings: WorkerSettings, server: RefereeServer, p
         seed=match.seed,
         bots=match.labels,
         control=TimeControl.parse(match.condition.clock),
-        reveals_seed=False,  # that would tell a bot what else is drawn from it, or that this is no match of a block
+        reveals_seed=False,  # the seed would tell a bot of other draws, or that this match is not part of a block
     )
-    # The draws of a match without a block are nobody else's: the runtimes that it reads stay in memory for the next.
+    # No other match shares the draws of a match without a block, so its runtimes may stay in memory for the next match.
     sandbox = None if sandbox is None else replace(sandbox, forgets=match.block is not None)
     players = [_player(version, replace(settings, sandbox=sandbox)) for version in match.seats]
     path = home.record(match.match_id)

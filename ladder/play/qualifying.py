@@ -1,4 +1,7 @@
-"""The entry of bots: house bots at once, a new version after a match against `random`, repeated alone if it failed beside other matches."""
+"""The entry of bots: house bots enter at once, a new version after a match against `random`.
+
+If a version fails while other matches run, it tries again alone.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ TRY_AGAIN_SECONDS = 900.0
 
 
 def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = False) -> None:
-    """Add the house bots that play a game, those that think only if asked for; they need not qualify."""
+    """Add the house bots that play a game, if `thinking` also those that think; they need not qualify."""
     game = find(condition.game)
     for name, bot in house_bots().items():
         if bot.plays(game) and (thinking or not bot.thinks):
@@ -43,10 +46,10 @@ def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = Fal
 
 
 class Newcomers:
-    """The versions that qualify in a run, and when each tries.
+    """The versions that qualify in a run, and the times of their tries.
 
     Attributes:
-        tried: the number of those that have tried since the last block was scheduled, perhaps in an earlier run.
+        tried: the number of versions that have tried since the last block was scheduled, even in an earlier run.
     """
 
     def __init__(
@@ -70,14 +73,14 @@ class Newcomers:
         )
         """The versions and conditions to qualify; None for all."""
         self._tries_again: dict[tuple[int, int], float] = {}
-        """The time (`time.monotonic`) of each one's next try under a condition; infinite while it is trying."""
+        """The time (`time.monotonic`) of each version's next try under a condition; infinite while it is trying."""
         self.tried = store.schedule.newcomers_since_the_last_block()
 
     def are_left(self, condition: Condition) -> bool:
         """Return True if a version has to qualify, or is qualifying."""
         now = time.monotonic()
         return any(
-            # At infinity it is trying now. Until any other time it rests after a failed try, and nobody waits for it.
+            # Infinity: it is trying now. Before any other time, it rests after a failed try, and nobody waits for it.
             not now < self._tries_again.get((version.id, condition.id), 0.0) < math.inf
             for version in self._waiting(condition)
         )

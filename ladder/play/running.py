@@ -1,8 +1,8 @@
 """Run a ladder: take the lock, let new versions qualify, play matches, and count them.
 
-Two matches of one block never run at the same time: they have the same chance, which a bot in one could betray to a bot in the
-other. So each worker takes a match of a different block, and blocks are scheduled until all workers have one. Between blocks, a few
-newcomers qualify, so that neither blocks nor newcomers wait for all of the others.
+Two matches of one block never run at the same time: they have the same random draws, which a bot in one could betray to a bot
+in the other. So each worker takes a match of a different block, and blocks are scheduled until all workers have one. Between
+blocks, a few newcomers qualify, so that neither blocks nor newcomers wait for all of the others.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class RunPlan:
     """The settings of a run."""
 
     games: Sequence[Agreed]
-    """The games; each block is of the one with the fewest matches in this run."""
+    """The games; each block is for the game with the fewest matches in this run."""
     matches: int | None
     """The minimum number of matches to play; None for an endless run."""
     workers: int
@@ -76,24 +76,24 @@ class RunPlan:
     same_author: bool = False
     """True if two bots of one author may meet."""
     search_share: int = 0
-    """The percentage of the blocks in which a house bot that thinks sits; with 0, none comes in."""
+    """The percentage of the blocks in which a house bot that thinks sits; with 0, no such bot is added."""
     sandbox: Sandbox | None = None
     """The sandbox of submitted bots; None to run them with the rights of this process."""
     guests: bool = True
     """True if bots at home are guests: then matches with them do not rate submitted bots."""
     invite: Callable[[Invitation], None] | None = None
-    """Invites a bot at home to a match; None if they cannot be reached, which leaves their matches for later."""
+    """The function that invites a bot at home to a match; None if such bots cannot be reached, and their matches wait."""
     crew: Crew[Match] | None = None
     """The slots on other machines; None to play all matches on this one."""
     away_seconds: float = AWAY_SECONDS
-    """The time that a match waits for a disconnected bot at home; then it is played without it, and counts."""
+    """The time for which a match waits for a disconnected bot at home; then it is played without the bot, and counts."""
     max_given_up: int = 10
-    """The run ends after giving up this number of matches for unknown reasons, because this machine must have a fault."""
+    """The number of matches given up for unknown reasons after which the run ends: the machine must have a fault."""
 
 
 @contextmanager
 def only_run(home: Home, store: Store) -> Iterator[None]:
-    """Hold the lock of the ladder's runs, so that there is one at a time.
+    """Hold the lock of the ladder's runs, so that there is only one at a time.
 
     Raises:
         LadderError: if another run holds it.
@@ -114,7 +114,7 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
     """
     check_room(home.folder)
     private_folder(home.records)
-    # Nobody else writes one, because the caller holds the lock.
+    # Nobody else writes records, because the caller holds the lock.
     home.sweep_records()
     ladder_key(home, store)
     sweep(home)
@@ -128,8 +128,8 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
     with (
         Archive(home.archive, create=True),
         _pool(home, plan) as pool,
-    ):  # while one has it open, SQLite need not tidy it up
-        for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
+    ):  # while the archive is open here, SQLite need not tidy it up
+        for problem in seal_blocks(home, store):  # those that were over when an earlier run was killed
             yield Progress(Remark(problem, level=logging.ERROR), 0, 0)
         for condition in chosen:
             enter_house_bots(store, condition, thinking=plan.search_share > 0)
@@ -284,7 +284,7 @@ class _Play:
                 yield match
 
     def _choose(self) -> Match | None:
-        """Remove and return the match that begins next: of an event if it is their turn, or if nothing else can begin."""
+        """Remove and return the next match to begin: one of an event if it is the turn of events, or if no other can begin."""
         blocks = {match.block for match in self._playing.values()}
         if self._events.is_their_turn() and (match := self._events.take(blocks)) is not None:
             return match
@@ -297,7 +297,7 @@ class _Play:
     def _take(self) -> Match | None:
         """Remove and return the first match that can begin now."""
         self._home_places.look(self._playing.values())
-        # Qualifying matches are of no block, and of different seeds: any number may run.
+        # Qualifying matches belong to no block, and have different seeds: any number may run.
         blocks = {match.block for match in self._playing.values()} - {None}
         for waiting in (self._again, self._scheduled):
             for match in waiting:
@@ -344,7 +344,7 @@ class _Play:
         condition = min(conditions, key=lambda condition: self._planned[condition])
         try:
             self._add(self._blocks[condition].add(secrets.randbits(62), self._is_playable))
-        except TooFew:  # others may come
+        except TooFew:  # more bots may come
             if self._plan.matches is None or self._newcomers.are_left(condition):
                 return False
             raise
@@ -386,7 +386,7 @@ class _Play:
         """Count a match, or note that it was void."""
         # An event that is due closes before this match counts.
         self._remarks += self._events.advance()
-        # After a kill before it counts, the match is played again, and its new record replaces this one.
+        # If the run is killed before the match counts, the match is played again, and its new record replaces this one.
         archive_match(self._home, match, end)
         del self._playing[match.match_id]
         seconds = time.monotonic() - self._began.pop(match.match_id)
@@ -426,7 +426,7 @@ class _Play:
 
     def _settle_newcomer(self, match: Match, end: End) -> None:
         self._newcomers.let_try_later(match)
-        if match.at_home and isinstance(end, Void):  # it has done nothing on this machine by which a worker could die
+        if match.at_home and isinstance(end, Void):  # it has done nothing on this machine that could make a worker die
             self._remarks.append(not_this_time(match.seats[0], match.condition, end.reason))
         elif match.at_home and isinstance(end, Finished) and end.result.seats[0].outcome is Outcome.START:
             self._remarks.append(not_this_time(match.seats[0], match.condition, "it did not come"))
@@ -481,7 +481,7 @@ class _Play:
             ratings = self._store.results.ratings(cause.condition)
             best = max(house, key=lambda version: ratings[version.id].low if version.id in ratings else -math.inf)
             trial = Trial(cause, best, tried)
-            # All of them have just been tried because of another match.
+            # All suspects have just been tried because of another match.
             if tried and not trial.suspects:
                 continue
             tried += trial.suspects
@@ -519,7 +519,7 @@ class _Play:
 
 
 def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
-    """Count a match, in one transaction; return False if it counts already."""
+    """Count a match in one transaction; return False if it was already counted."""
     with store.writing():
         if store.results.is_counted(match):
             return False

@@ -1,7 +1,7 @@
-"""The matches of events in a run: which is next, and whether it is its turn beside the ladder.
+"""The matches of events in a run: the choice of the next one, and its turn among the matches of the ladder.
 
-Nothing stays in memory: a block is scheduled when a worker is free for it, and which ones there are follows from the facts. So a run that
-is killed goes on where it was.
+Nothing has to stay in memory: a block is scheduled when a worker is free for it, and the next blocks follow from the facts. So
+after a kill, the next run goes on at the same point.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class TournamentMatches:
         """True if these blocks were read since the last change."""
         self._has_changed = True
         self._credit = _WHOLE
-        """In percent of a match; from 100 on it is the turn of an event."""
+        """The credit of events, in percent of a match; at 100 it is their turn."""
 
     def add(self, matches: Iterable[Match]) -> None:
         """Add matches that were scheduled in an earlier run."""
@@ -67,7 +67,7 @@ class TournamentMatches:
         self._has_changed = True
 
     def is_their_turn(self) -> bool:
-        """Return True if a match of an event comes before one of the ladder."""
+        """Return True if the next match is one of an event, not of the ladder."""
         return self._credit >= _WHOLE
 
     def begin(self, match: Match) -> None:
@@ -82,7 +82,7 @@ class TournamentMatches:
     def take(self, busy: Collection[int | None]) -> Match | None:
         """Remove and return the next match whose block is not among the busy ones; schedule a block if none is left.
 
-        Return None if there is no such match: none is being played, or the next round waits for this one.
+        Return None if there is no such match: no event is being played, or the next round waits for the current one.
         """
         match = self._first(busy)
         if match is None and (block := self._next_block()) is not None:

@@ -21,7 +21,7 @@ def check_is_author(caller: Caller) -> None:
         Forbidden: if not.
     """
     if not caller.author:
-        raise Forbidden("who submits or offers a bot over the network must show the token of an author")
+        raise Forbidden("whoever submits or offers a bot over the network must show the token of an author")
 
 
 def owns(caller: Caller, versions: Sequence[Version]) -> bool:
@@ -53,7 +53,7 @@ def own_versions(ladder: Ladder, bot: str) -> list[Version]:
 
 
 def find_match(ladder: Ladder, beginning: str) -> str:
-    """Return the id of a match, as `ladder.archive.traces.find_match`.
+    """Return the id of a match, as `ladder.archive.traces.find_match` does.
 
     Only the author and the organiser may see a qualifying match, and only the organiser a trial; nobody else learns that they
     exist.
@@ -74,10 +74,10 @@ def check_over(ladder: Ladder, match_id: str) -> None:
     """Check that a match may be shown: its record reveals the luck of all matches of its block.
 
     Raises:
-        Forbidden: if it cannot, yet.
+        Forbidden: if it may not be shown yet.
     """
     match = ladder.facts.schedule.match(match_id)
-    # A match without a block shares its seed with no other one.
+    # A match without a block shares its seed with no other match.
     if ladder.caller.is_organiser or match is None or match.block is None:
         return
     if not ladder.facts.schedule.is_over(match.block):
@@ -85,7 +85,7 @@ def check_over(ladder: Ladder, match_id: str) -> None:
 
 
 def may_read(ladder: Ladder, log: traces.BotOutput) -> bool:
-    """Return True if the caller may read a log; only the organiser may read that of an unknown bot."""
+    """Return True if the caller may read a log; only the organiser may read the log of an unknown bot."""
     if ladder.caller.is_organiser:
         return True
     return any(version.author == ladder.caller.author for version in ladder.facts.roster.versions_called(log.bot))
@@ -96,7 +96,7 @@ def without_path(what: str, caller: Caller) -> Iterator[None]:
     """Report a damaged file without its path, except to the organiser; `what` begins the message, such as `the record is`."""
     try:
         yield
-    # A missing record is no damage, though its error is a `RecordError`, too.
+    # A missing record is not damage, although its error is a `RecordError`, too.
     except NoRecord:
         raise
     except RecordError as error:

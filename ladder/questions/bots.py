@@ -25,7 +25,7 @@ from referee.match.result import Outcome
 from referee.registry import find
 
 LAST_USED = 20
-"""Over how many of its last matches the usage of a version is averaged."""
+"""The number of a version's last matches over which its usage is averaged."""
 
 
 class BotRow(Row):
@@ -45,7 +45,7 @@ class BotsAnswer(Row):
     """All bots, by name."""
 
     bots: list[BotRow]
-    """The newest version of each."""
+    """The newest version of each bot."""
 
 
 class BotsRequest(Request[BotsAnswer]):
@@ -103,14 +103,14 @@ class VersionRow(Row):
 
 
 class OpponentRow(Row):
-    """The results of a version against another."""
+    """The results of a version against another version."""
 
     bot: str
     """The other bot."""
     version: Count
     """Its version."""
     matches: Count
-    """The matches with both."""
+    """The number of matches with both."""
     ahead: Count
     """The number of them in which it was placed before the other."""
     tied: Count
@@ -125,11 +125,11 @@ class MeanUsage(Row):
     matches: Count
     """The number of matches with known usage."""
     memory_peak: int | None
-    """The most memory at a time, in bytes; null if the machine does not tell."""
+    """The peak of its memory in these matches, in bytes; null if the machine does not report it."""
     memory_in: str
     """The match with this maximum."""
     cpu_seconds: float | None
-    """The mean of its processor time in a match, in seconds; null if the machine does not tell."""
+    """Its mean processor time in a match, in seconds; null if the machine does not report it."""
 
 
 class Performance(Row):
@@ -140,17 +140,17 @@ class Performance(Row):
     faults: dict[str, Count]
     """The number of matches in which it was out, by kind of fault."""
     blocks: list[BlockRating]
-    """Its live rating after each of the last 100 blocks with a rated match of it."""
+    """Its live rating after each of the last 100 blocks in which it had a rated match."""
     met: list[OpponentRow]
     """Its results in its last 200 matches against each opponent, the most frequent first."""
     telemetry: list[TelemetryRow]
     """Its telemetry in its last 200 matches, by key; for its author only."""
     history: list[BlockRating]
-    """The live ratings of all versions of the bot after the last 100 blocks with a rated match of any of them."""
+    """The live ratings of all versions of the bot after the last 100 blocks in which any of them had a rated match."""
     seats: list[SeatTally]
     """Its results in its last 200 matches in each seat, smaller tables first."""
     thinking: Thinking | None
-    """The charges in its last 200 matches; null if it decided nothing."""
+    """The thinking time charged in its last 200 matches; null if it made no decision."""
     used: MeanUsage | None
     """Its use of resources in its last 20 matches; null if it is not known."""
 
@@ -165,20 +165,20 @@ class ShowAnswer(Row):
     versions: list[VersionRow]
     """Its versions, or the requested one, by number."""
     fared: list[Performance]
-    """The results of the last of them, for each condition under which it has matches."""
+    """The results of the last of these versions, for each condition under which it has matches."""
     is_own: bool
     """True if the caller is its author."""
     at_tables: bool
     """True if people may play against it at tables."""
     events: list[BotEvent]
-    """Its part in the last 20 events, the newest first."""
+    """Its part in the last 20 events, newest first."""
 
 
 class ShowRequest(Request[ShowAnswer]):
     """Asks for one bot."""
 
     bot: Name
-    """A bot, such as mybot, or one version of it, such as `mybot v2`."""
+    """A bot, such as `mybot`, or one version of it, such as `mybot v2`."""
 
 
 @question("/bots/{bot}")
@@ -191,7 +191,7 @@ def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
     facts = ladder.facts
     versions = facts.roster.find_versions(request.bot)
     submitted = facts.roster.submitted_at([version.id for version in versions])
-    # They come from its log, which is for its author alone.
+    # The last words of a bot come from its log, which is for its author alone.
     sees_last_words = owns(ladder.caller, versions)
     found = [
         (
@@ -234,10 +234,10 @@ def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
 
 def _with_last_words(ladder: Ladder, condition: Condition, one: Standing) -> Standing:
     """Add the last output of a version that failed to qualify to the reason in its standing, for callers who may see it."""
-    # The output explains the end of a program; other faults have their reason from the referee.
+    # The output explains the end of a program; for other faults, the referee gives the reason.
     has_ended = one.status is Status.FAILED and one.reason.startswith((Outcome.CRASH.value, Outcome.START.value))
     said = last_said(ladder.home, one.version, condition) if has_ended else ""
-    # The reason of a failed start may quote it already.
+    # The reason for a failed start may already quote it.
     return replace(one, reason=f"{one.reason}; {said}") if said and said not in one.reason else one
 
 
@@ -248,7 +248,7 @@ def _performance(ladder: Ladder, condition: Condition, one: Standing, place: Pla
         standing=standing_row(condition, one, place),
         faults={outcome.value: count for outcome, count in facts.history.faults(version, condition).items()},
         blocks=_histories(ladder, condition, [version]),
-        # The limit inside is one for each version.
+        # `_histories` applies the limit to each version separately.
         history=_histories(ladder, condition, versions)[-LAST_BLOCKS:],
         met=[
             OpponentRow(bot=other.bot, version=other.number, **asdict(score))
@@ -262,7 +262,7 @@ def _performance(ladder: Ladder, condition: Condition, one: Standing, place: Pla
 
 
 def _histories(ladder: Ladder, condition: Condition, versions: Sequence[Version]) -> list[BlockRating]:
-    """Return the last ratings of some versions, in the order of the blocks."""
+    """Return the last ratings of the given versions, in the order of the blocks."""
     by_id = {version.id: version for version in versions}
     found = ladder.facts.history.rating_history(by_id, condition, LAST_BLOCKS)
     return sorted(

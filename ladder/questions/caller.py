@@ -12,9 +12,9 @@ class Caller:
     """The organiser, an author, or anybody."""
 
     author: str = ""
-    """The author of whose bots they may read logs; empty without a token."""
+    """The author whose bots' logs they may read; empty without a token."""
     is_organiser: bool = False
-    """True if the ladder is a folder of theirs."""
+    """True if they have the ladder's folder."""
 
     @property
     def name(self) -> str:
@@ -22,8 +22,8 @@ class Caller:
         return ORGANISER_NAME if self.is_organiser else self.author
 
     def counted_as(self, address: str) -> str:
-        """Return the key by which limits count the caller: the author, or else the address."""
-        # With the word, an author who is called like an address is not counted as that.
+        """Return the key by which limits count the caller: the author, or the address of a caller without a token."""
+        # The word `author` keeps an author whose name looks like an address apart from that address.
         return f"author {self.author}" if self.author else address
 
 

@@ -18,7 +18,7 @@ class RetireAnswer(Row):
 
 
 class RetireRequest(Request[RetireAnswer]):
-    """Takes a bot out."""
+    """Takes a bot out of the ladder."""
 
     bot: Name
     """A bot, or one version of it."""
@@ -43,7 +43,7 @@ class RequalifiedVersion(Row):
     """A version that qualifies again."""
 
     version: str
-    """The version, as tables call it."""
+    """The name of the version, as in tables."""
     condition: ConditionTerms
     """The condition."""
 
@@ -52,7 +52,7 @@ class RequalifyAnswer(Row):
     """The consequences of a new chance."""
 
     back: list[str]
-    """The versions that play again, as tables call them."""
+    """The names of the versions that play again, as in tables."""
     again: list[RequalifiedVersion]
     """The versions that qualify again, with the conditions."""
 
@@ -83,7 +83,7 @@ def requalify(ladder: Ladder, request: RequalifyRequest) -> RequalifyAnswer:
 
 
 class AtTablesAnswer(Row):
-    """The present setting."""
+    """The current setting."""
 
     bot: str
     """The bot."""
@@ -97,7 +97,7 @@ class AtTablesRequest(Request[AtTablesAnswer]):
     bot: Name
     """A bot."""
     at_tables: bool = False
-    """True if they may."""
+    """True if people may play against it."""
 
 
 @question("/at-tables", is_change=True)
@@ -108,7 +108,7 @@ def at_tables(ladder: Ladder, request: AtTablesRequest) -> AtTablesAnswer:
         LadderError: if there is no such bot, or it does not run here.
         Forbidden: if it is another author's.
     """
-    # Consent is of the bot (decision 31), also if the request names a version.
+    # Consent is given for the bot (decision 31), even if the request names a version.
     bot = check_hosted(own_versions(ladder, request.bot))
     allow_at_tables(ladder.facts, bot, ladder.caller.name, allowed=request.at_tables)
     return AtTablesAnswer(bot=bot, at_tables=request.at_tables)
@@ -149,4 +149,4 @@ class SubmitRequest(Request[SubmitAnswer]):
     executable: bool = False
     """True if the file is an executable program."""
     at_tables: bool = False
-    """Set if people may play against the bot at tables from now on; otherwise that stays unchanged."""
+    """True if people may play against the bot at tables from now on; otherwise the setting stays unchanged."""

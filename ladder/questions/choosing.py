@@ -19,7 +19,7 @@ def is_called(version: Version, text: str) -> bool:
 
 
 def conditions_of(facts: Store, game: str) -> list[Condition]:
-    """Return the conditions under which a game was played, or all games if it is empty, the oldest first.
+    """Return the conditions under which a game was played, oldest first; those of all games if `game` is empty.
 
     Raises:
         DoganaError: if there is no such game.
@@ -31,7 +31,7 @@ def check_hosted(versions: Sequence[Version]) -> str:
     """Return the name of a bot that runs on the ladder's machine, where people can play against it.
 
     Raises:
-        LadderError: if it runs on its author's, or is a house bot, against which everybody may play.
+        LadderError: if it runs on its author's machine, or is a house bot, against which everybody may play.
     """
     if versions[-1].is_house:
         raise LadderError(f"{versions[-1].bot} is a house bot: everybody may play against it")
@@ -57,9 +57,9 @@ def chosen_conditions(
         DoganaError: if there is no such game, or it has no such options.
     """
     if by_options and not game:
-        raise LadderError("options are those of one game; name it: dogana ladder top GAME --option NAME=VALUE")
+        raise LadderError("options belong to one game; name it: dogana ladder top GAME --option NAME=VALUE")
     names = [find(game).name] if game else list(games())
-    # Both get the one spelling that conditions have, without defaults, so that they can be compared.
+    # Clock and options get the spelling of conditions, without defaults, so that they can be compared.
     agreed = agree(find(names[0]), options, None).options if by_options else None
     read = str(read_clock(clock)) if clock else None
     return [condition for name in names for condition in _conditions(facts, name, read, agreed)]

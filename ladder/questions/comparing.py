@@ -30,18 +30,18 @@ from ladder.questions.rows import (
 CROSSED = 20
 """The maximum number of versions in a crosstable."""
 LAST_COMMON = 100
-"""The most common matches of two versions, the last ones, from which their results by seat are taken."""
+"""The maximum number of two versions' last common matches from which their results by seat are taken."""
 LISTED = 10
-"""The maximum number of them in the list."""
+"""The maximum number of common matches in the list."""
 _Z = 1.96
-"""95 % of a normal distribution are within this many standard deviations."""
+"""95 % of a normal distribution is within this many standard deviations."""
 
 
 class HeadToHead(Row):
-    """The results of a version against another."""
+    """The results of a version against another version."""
 
     matches: Count = 0
-    """The matches with both."""
+    """The number of matches with both."""
     ahead: Count = 0
     """The number of them in which the first was placed before the other."""
     tied: Count = 0
@@ -57,7 +57,7 @@ class HeadToHead(Row):
 
 
 class SeatScore(Row):
-    """The results of a version against another from one seat."""
+    """The results of a version against another version from one seat."""
 
     seats: Count
     """The number of seats at the table."""
@@ -93,7 +93,7 @@ class VersionComparison(Row):
     seats: list[SeatScore]
     """The same for each seat of the first, in their last 100 common matches."""
     matches: list[MatchRow]
-    """The last 10 such matches, newest first."""
+    """Their last 10 common matches, newest first."""
 
 
 class CompareAnswer(Row):
@@ -154,7 +154,7 @@ def _played_version(facts: Store, name: str, conditions: Iterable[Condition]) ->
 
 
 def _comparison(facts: Store, one: Version, other: Version, condition: Condition) -> VersionComparison | None:
-    """Compare two versions under a condition; return None unless both have matches there."""
+    """Compare two versions under a condition; return None unless both have matches under it."""
     found = {
         standing.version: standing
         for standing in statuses(facts, condition, [one.id, other.id])
@@ -205,19 +205,19 @@ def likely_share(share: float, matches: int) -> tuple[float, float]:
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
     """
-    # Ties as halves vary less than wins and losses with the same share, so with ties the interval is rather too wide.
+    # Ties as halves vary less than wins and losses with the same share, so with ties the interval is somewhat too wide.
     spread = _Z**2 / matches
     middle = (share + spread / 2) / (1 + spread)
     half = _Z * sqrt(share * (1 - share) / matches + spread / (4 * matches)) / (1 + spread)
-    # Only rounding leads beyond 0 and 1.
+    # Only rounding can lead beyond 0 and 1.
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
 class CrosstableRow(Row):
-    """The results of a version against each one in a crosstable."""
+    """The results of a version against each version in a crosstable."""
 
     met: list[HeadToHead]
-    """Against each version, in their order; without matches against itself."""
+    """Its results against each version, in the order of `versions`; there are no matches against itself."""
 
 
 class Crosstable(Row):
@@ -228,14 +228,14 @@ class Crosstable(Row):
     versions: list[StandingRow]
     """The first 20 versions of the standings, best first."""
     rows: list[CrosstableRow]
-    """For each of them, in the same order, its results."""
+    """The results of each version, in the same order."""
 
 
 class CrosstableAnswer(Row):
     """The best versions against each other."""
 
     tables: list[Crosstable]
-    """One for each requested condition."""
+    """A table for each requested condition."""
 
 
 class CrosstableRequest(Request[CrosstableAnswer]):

@@ -1,6 +1,6 @@
 """The desk of a ladder: it answers the questions of one caller, and takes in the bots that they submit or offer.
 
-Text of strangers is passed on unchanged; the code that prints it escapes control characters.
+Text from strangers is passed on unchanged; the code that prints it escapes control characters.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from referee.registry import find
 
 
 class Desk:
-    """The desk of one ladder, for one caller. Each question sees one moment of the ladder."""
+    """The desk of one ladder, for one caller. Most questions see the ladder at one moment."""
 
     def __init__(self, home: Home, caller: Caller = ORGANISER, facts: Store | None = None, address: str = "") -> None:
-        """Answer from `facts`, which stay open; without them, each question opens the file, which takes some ms.
+        """Answer from `facts`, which stay open; without them, each question opens the file, which takes a few ms.
 
-        `address` is that of `Ladder`.
+        `address` is the same as in `Ladder`.
         """
         self._home = home
         self._caller = caller
@@ -68,7 +68,7 @@ class Desk:
         """Submit the file or folder at a local path as a bot of an author, with or without consent to play against people.
 
         Raises:
-            BadBot: if it cannot be taken in.
+            BadBot: if it cannot be accepted.
             LadderError: if a name is not allowed or belongs to another author.
         """
         version, is_new = submit(self._home, path, bot, author, self._caller.name, at_tables=at_tables)
@@ -86,16 +86,16 @@ class Desk:
             )
 
     def receive(self, request: SubmitRequest, size: int) -> Upload[SubmitAnswer]:
-        """Begin to take in a bot of the caller, whose file of at most `size` bytes comes in pieces.
+        """Begin to take in a bot of the caller, whose file of at most `size` bytes arrives in chunks.
 
         Raises:
-            Forbidden: if the caller is no author.
+            Forbidden: if the caller is not an author.
             BadBot: if it is too large, or its name is not a file name.
             LadderError: if the bot's name is not allowed or belongs to another author.
         """
         check_is_author(self._caller)
         bot, author = request.bot, self._caller.author
-        # Before the file comes, which may take minutes; `submit` checks the same once more.
+        # Checked before the file arrives, which may take minutes; `submit` checks the same again.
         check_names(bot, author)
         with self._facts() as facts:
             if versions := facts.roster.versions_called(bot):
@@ -116,7 +116,7 @@ class Desk:
             Its version, True if that is new, and the standings under which it is not scheduled.
 
         Raises:
-            Forbidden: if the caller is no author.
+            Forbidden: if the caller is not an author.
             BadBot: if the offer contradicts itself, or a newer version of the bot plays in its place.
             LadderError: if the bot's name is not allowed, or belongs to another author.
         """

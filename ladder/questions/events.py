@@ -23,7 +23,7 @@ from referee.tournament.scoring import counted, means
 from referee.tournament.standings import FinalTable, TableRow, final_table, verdict_sentence
 
 LAST_EVENTS = 20
-"""In how many of the last events it is looked up what part a bot has."""
+"""The number of the last events in which a bot's part is looked up."""
 OVER, PLAYING, SCHEDULED, NEXT, GIVEN_UP = "over", "being played", "scheduled", "next", "given up"
 """The states of a match of an event."""
 
@@ -34,7 +34,8 @@ class EventRow(Row):
     event: str
     """Its name."""
     conditions: list[ConditionTerms]
-    """Its games and their terms. The standings under them decide who is entered; of several games, the ranking over all of them."""
+    """Its games and their terms. The standings under them decide which bots are entered; if there are several games,
+    the ranking over all of them decides."""
     phase: str
     """Its state: open, being played, over or cancelled."""
     closes: str
@@ -44,21 +45,21 @@ class EventRow(Row):
     format: str
     """The rule of the pairings: round-robin, swiss or knockout."""
     seats: Count
-    """The number of seats of a table."""
+    """The number of seats at a table."""
     blocks: Count
     """The number of blocks for each table and game; a block is one seed in every rotation of the seats."""
     rounds: Count
     """The number of rounds of a Swiss tournament."""
     advance: Count
-    """The number of entrants of each table in a knockout who go on."""
+    """The number of entrants that go on from each table of a knockout."""
     scoring: str
-    """The points of a match: wins or places."""
+    """The scoring of a match: wins or places."""
     top: Count
-    """The greatest number of entrants."""
+    """The maximum number of entrants."""
     same_author: bool
     """True if several bots of one author may be entered."""
     share: Count
-    """The percentage of the matches that begin while it is played."""
+    """Its percentage of the matches that begin while it is played."""
     seed_commitment: str
     """SHA-256, in hexadecimal, of its name, a colon, and its seed in decimal digits."""
     seed: int | None
@@ -71,7 +72,7 @@ class EventsAnswer(Row):
     """The events of a ladder."""
 
     events: list[EventRow]
-    """The newest first."""
+    """The events, newest first."""
 
 
 class EventsRequest(Request[EventsAnswer]):
@@ -91,7 +92,7 @@ class EventEntrant(Row):
     author: str
     """Its author."""
     place: Count | None
-    """Its place in the standings at the close, or now, or in the ranking over several games; null if it had none."""
+    """Its place at the close, or now, in the standings or in the ranking over several games; null if it has none."""
     reason: str
     """The reason why it is entered, in words."""
 
@@ -125,9 +126,9 @@ class EventTableRow(Row):
     by_game: list[float | None]
     """Its points per match in each game, in the order of the conditions; null before its first match in it."""
     interval: list[float] | None
-    """The 95 % interval of the points per match; null in a knockout, and if a single block has been played."""
+    """The 95 % interval of the points per match; null in a knockout, and if only one block has been played."""
     best: float | None
-    """The chance that it is the best, in a knockout of the final; null if a single block has been played."""
+    """The chance that it is the best entrant, or the best of the final in a knockout; null if only one block has been played."""
     out: Count
     """The number of matches in which it was out."""
     byes: Count
@@ -144,11 +145,11 @@ class EventSeat(Row):
     version: Count
     """The version."""
     rank: Count | None
-    """Its place, from 1; null as long as the match is not over."""
+    """Its place, from 1; null until the match is over."""
     score: int | None
-    """Its score by the rules of the game; null as long as the match is not over."""
+    """Its score by the rules of the game; null until the match is over."""
     outcome: str
-    """The outcome for the seat, in a word; empty as long as the match is not over."""
+    """The outcome for the seat, in a word; empty until the match is over."""
 
 
 class EventMatch(Row):
@@ -157,15 +158,15 @@ class EventMatch(Row):
     round: Count
     """Its round, from 1."""
     table: Count
-    """The table of the round, from 1."""
+    """The number of the table in the round, from 1."""
     block: Count
-    """The block of the table and game, from 1."""
+    """The number of the block for this table and game, from 1."""
     game: str
     """The game."""
     rotation: Count
     """The number of the match within the block, from 0."""
     state: str
-    """Its state: over, being played, scheduled, next, or given up. One that is given up is a draw."""
+    """Its state: over, being played, scheduled, next, or given up. A match that is given up is a draw."""
     match: str
     """Its id; empty before it is scheduled."""
     seats: list[EventSeat]
@@ -202,19 +203,19 @@ class EventRound(Row):
 
 
 class EventMeeting(Row):
-    """The results of an entrant against another."""
+    """The results of an entrant against another entrant."""
 
     matches: Count
     """The number of matches that count in which both sat; 0 against itself."""
     share: float | None
-    """The share of them in which the first was ahead, from 0 to 1, shared places as halves; null without matches."""
+    """The share of them in which the first was ahead, from 0 to 1, with shared places as halves; null without matches."""
 
 
 class EventMeetings(Row):
-    """The results of an entrant against all."""
+    """The results of an entrant against all entrants."""
 
     met: list[EventMeeting]
-    """Against each, in the order of the table."""
+    """Its results against each entrant, in the order of the table."""
 
 
 class EventAnswer(Row):
@@ -227,15 +228,15 @@ class EventAnswer(Row):
     played: Count
     """The number of matches that are over."""
     total: Count
-    """The number of matches of all rounds, also of later ones."""
+    """The number of matches of all rounds, including later ones."""
     entrants: list[EventEntrant]
-    """Those that are entered, or would be if it closed now, in the order of their seeding."""
+    """The versions that are entered, or would be if it closed now, in the order of their seeding."""
     left_out: list[LeftOutVersion]
     """The other versions that are not replaced."""
     standings: list[EventTableRow]
     """The table; empty before the close."""
     crosstable: list[EventMeetings]
-    """For each row of the table, in the same order, its results against all; empty before the close."""
+    """The results of each entrant against all, in the order of the table; empty before the close."""
     bracket: list[EventRound]
     """The rounds of a knockout that are known; empty in other formats, and before the close."""
     matches: list[EventMatch]
@@ -329,7 +330,7 @@ def _has(one: LadderTournament, game: str | None) -> bool:
 def events_of(ladder: Ladder, bot: str) -> list[BotEvent]:
     """Return the part of a bot in the last events, newest first; events without it are left out."""
     found = []
-    # The entrants of an open event are chosen anew each time, from the standings.
+    # The entrants of an open event are chosen again each time, from the standings.
     for one in list(reversed(ladder.facts.tournaments.all()))[:LAST_EVENTS]:
         listed = entries(ladder, one)
         reasons = [
@@ -344,7 +345,7 @@ def events_of(ladder: Ladder, bot: str) -> list[BotEvent]:
 
 
 def entered_because(one: LadderTournament, place: int) -> str:
-    """Return the reason for which a version is entered, by its place; 0 if it had none."""
+    """Return the reason why a version with this place is entered; 0 stands for no place."""
     if len(one.terms.conditions) > 1:
         return f"place {place} over these games" if place else "qualified, not rated in all games"
     return f"place {place} of the standings" if place else "qualified, not rated"
@@ -368,13 +369,13 @@ def view_of(ladder: Ladder, one: LadderTournament) -> EventView | None:
 
 
 _last_tables: dict[str, tuple[TournamentPlan, Results, FinalTable]] = {}
-"""The last table of each event by its commitment. The bootstrap of a final of 12 takes 0.4 s, and many look at it."""
+"""The last table of each event, by its seed commitment. The bootstrap of a final of 12 takes 0.4 s, and many people look at it."""
 
 
 def _table(one: LadderTournament, plan: TournamentPlan, course: TournamentCourse, results: Results) -> FinalTable:
-    """Return the table of an event; it is computed anew after each result."""
+    """Return the table of an event; it is computed again after each result."""
     known = _last_tables.get(one.seed_commitment)
-    # Compared by value: each request reads both anew from the facts.
+    # Compared by value: each request reads both from the facts again.
     if known is None or known[:2] != (plan, results):
         known = _last_tables[one.seed_commitment] = plan, results, final_table(plan, course, results)
     return known[2]
@@ -438,7 +439,7 @@ def _table_row(row: TableRow, version: Version, by_game: Sequence[Mapping[int, F
 
 
 def _crosstable(view: EventView) -> list[EventMeetings]:
-    """Return the share of matches in which each entrant was ahead of each other one, in the order of the table."""
+    """Return the share of matches in which each entrant was ahead of each other entrant, in the order of the table."""
     order = [row.entrant for row in view.table.rows]
     shares = crosstable(view.valid, order).shares
     met = {pair: EventMeeting(matches, float(ahead / matches)) for pair, (ahead, matches) in shares.items()}

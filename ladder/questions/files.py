@@ -15,14 +15,14 @@ class FilesRequest(Request[File]):
     """Asks for the files of a bot."""
 
     bot: Name
-    """The bot, for its newest version, or a version, as `mybot v2`."""
+    """A bot, which stands for its newest version, or one version of it, such as `mybot v2`."""
 
 
 @question("/bots/{bot}/files", is_of_one_moment=False)
 def files(ladder: Ladder, request: FilesRequest) -> File:
     """Send the files of a submitted version as a .tar.gz archive, to its author or the organiser.
 
-    The archive is a bot, as a seat of `dogana play` or to submit: with the same files, and the same content hash.
+    The archive is a bot with the same files and the same content hash: it can take a seat in `dogana play`, or be submitted.
 
     Raises:
         NotFound: if there is no such bot.
@@ -39,7 +39,7 @@ def files(ladder: Ladder, request: FilesRequest) -> File:
         raise LadderError(f"the files of {version.label} are gone; submit it again")
     scratch = TemporaryFile()  # noqa: SIM115  # file_of closes it
     with (
-        # Without a time, the same files make the same archive. PAX has names of any length and alphabet.
+        # Without a time, the same files make the same archive. PAX allows names of any length, in any alphabet.
         gzip.GzipFile(fileobj=scratch, mode="wb", compresslevel=6, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):

@@ -7,7 +7,7 @@ from ladder.questions.rows import StandingRow
 
 RANGES = (
     "± is the 95 % range of a strength: 95 of 100 such ranges contain the true strength, and more matches make them narrower."
-    " The order is by the lower end of the range, so a bot with few matches can stand behind one of less strength that is better known."
+    " The order is by the lower end of the range, so a bot with few matches can stand behind a weaker one that is better known."
     " Places such as 3 to 7 are all those that the matches so far leave open. The average strength is 25."
 )
 """The explanation below a table of standings."""
@@ -19,13 +19,13 @@ ALL_GAMES = (
 )
 """The explanation below the ranking over all games."""
 NOT_YET = "not yet"
-"""Stands where a version has no strength, because its matches are newer than the last fit."""
+"""The text for a version that has no strength yet, because its matches are newer than the last fit."""
 _WITHIN = 1.96
-"""95 % of a normal distribution are within this many standard deviations."""
+"""95 % of a normal distribution is within this many standard deviations."""
 
 
 def open_places(one: StandingRow | OverallRow) -> str:
-    """Return the places that its matches leave open to a version, such as `3 to 7`; `-` if that is not known."""
+    """Return the places that the matches of a version leave open, such as `3 to 7`; `-` if they are not known."""
     if one.best is None:
         return "-"
     return str(one.best) if one.best == one.worst else f"{one.best} to {one.worst}"
@@ -62,7 +62,7 @@ def disagreement(one: StandingRow) -> str:
     difference = f", and live ratings are {abs(one.lift):.1f} {'higher' if one.lift > 0 else 'lower'} here"
     return (
         f"Its strength is {strength(one)}, and its live rating {live.mu:.1f} ± {_WITHIN * live.sigma:.1f}"
-        # 0.05 is the least that is not printed as 0.0.
+        # 0.05 is the smallest number that is not printed as 0.0.
         f"{difference if abs(one.lift) >= 0.05 else ''}. They differ by more than both ranges allow:"
         " the live rating takes each match as it comes, the strength weighs all matches at once. Places go by the strength."
     )

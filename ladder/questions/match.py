@@ -37,7 +37,7 @@ class PointsRow(Row):
     source: str
     """The source, in words."""
     points: int
-    """Their number; below 0 where the rules take points away."""
+    """The number of points; below 0 where the rules take points away."""
 
 
 class SeatAccount(Row):
@@ -60,9 +60,9 @@ class SeatAccount(Row):
     think_ms: float = 0.0
     """The time charged for all its decisions, in milliseconds."""
     longest: LongestDecision | None = None
-    """The decision for which it was charged most; null if nobody knows."""
+    """The decision for which it was charged most; null if unknown."""
     usage: Usage | None = None
-    """The use of resources by its processes; null if it was not confined, or it is not known any more."""
+    """The use of resources by its processes; null if they were not confined, or it is no longer known."""
     telemetry: list[TelemetryRow] = field(default_factory=list)
     """Its bot's telemetry, by key; for its author only."""
     breakdown: list[PointsRow] = field(default_factory=list)
@@ -95,7 +95,7 @@ class MatchAnswer(Row):
     match: str
     """Its id."""
     condition: ConditionTerms | None
-    """The game and its terms; null if they are not known any more."""
+    """The game and its terms; null if they are no longer known."""
     status: str
     """Its status in words, such as `counts as number 7`."""
     bots: list[str]
@@ -111,7 +111,7 @@ class MatchAnswer(Row):
     is_recorded: bool
     """True if there is a record, which `/matches/{match}/record` sends."""
     moment: str
-    """The fragment of the page's address for the most interesting moment; empty without a record."""
+    """The file name of the match's page with the fragment for the most interesting moment; empty without a record."""
     logs: list[LogPlace]
     """The seats whose bots have written output that the caller may read."""
     problem: str
@@ -119,17 +119,17 @@ class MatchAnswer(Row):
     pruned_at: str
     """The time when the organiser's retention removed the record, in ISO 8601, UTC; otherwise empty."""
     lead: Lead | None
-    """The action after which the winner led for good; null if several seats have won, or there is no record that holds."""
+    """The action after which the winner led for good; null if several seats won, or there is no valid record."""
     block: list[MatchRow]
     """The counted matches of its block, by rotation, including itself; empty if it does not count."""
     reasons: list[RatingReason]
-    """For each seat whose bot, like all its rivals, had a rating before the block: why that changed."""
+    """The reason for each rating change; empty unless the bots in all seats had a rating before the block."""
     digest: str
     """A hash of its play; empty if it does not count."""
 
 
 def first_rated(found: MatchAnswer) -> list[int]:
-    """Return the seats whose bots had no rating before the block of a rated match, so that it has no reasons."""
+    """Return the seats of a rated match whose bots had no rating before its block: because of them, it has no `reasons`."""
     own = next((one for one in found.block if one.match == found.match), None)
     if own is None or own.event or not own.rated:
         return []
@@ -150,7 +150,7 @@ def match(ladder: Ladder, request: MatchRequest) -> MatchAnswer:
     Its record is played again for this.
 
     Raises:
-        LadderError: if there is no such match, or several; or if its block is not over, for all but the organiser.
+        LadderError: if there is no such match, or several; or if its block is not over and the caller is not the organiser.
     """
     match_id = find_match(ladder, request.match)
     check_over(ladder, match_id)
@@ -191,7 +191,7 @@ def _terms(ladder: Ladder, match_id: str, account: Account | None) -> tuple[Cond
     """Return the condition of a match (None if unknown) and the name of each seat."""
     if (scheduled := ladder.facts.schedule.match(match_id)) is not None:
         return scheduled.condition, scheduled.labels
-    # A match of no block: its record alone has the terms.
+    # A match without a block: only its record contains the terms.
     if account is None:
         return None, []
     plan = account.plan
@@ -207,7 +207,7 @@ def _status(facts: Store, match_id: str, played: PlayedMatch | None, voids: int)
     if played is not None and event:
         return f"counts as number {played.number}, in event {event}, and is not rated"
     if played is not None:
-        again = "" if played.rated else ", but is not rated: the same was played before"
+        again = "" if played.rated else ", but is not rated: the same match was played before"
         return f"counts as number {played.number}{again}"
     if is_scheduled:
         return "is given up: it was void too often" if voids >= MAX_VOIDS else "does not count yet"
@@ -226,7 +226,7 @@ def _reasons(history: MatchHistory, match: PlayedMatch, rated: Sequence[PlayedMa
         RatingReason(
             seat=seat.seat,
             matches=len(rated),
-            # In each match of the block the version has another seat.
+            # In each match of the block the version has a different seat.
             beaten=fmean(_share_beaten(one, seat.version.id) for one in rated),
             expected=expected_share(known[at], [*known[:at], *known[at + 1 :]]),
         )
@@ -288,8 +288,9 @@ def record(ladder: Ladder, request: RecordRequest) -> File:
     """Send the record of a match.
 
     Raises:
-        LadderError: if there is no such match, or it has no record; or if its block is not over, for all but the organiser.
-        RecordError: if it or the archive cannot be read; callers other than the organiser get no path.
+        LadderError: if there is no such match, or it has no record; or if its block is not over and the caller is not the
+        organiser.
+        RecordError: if the record or the archive cannot be read; callers other than the organiser get no path.
     """
     match_id = find_match(ladder, request.match)
     check_over(ladder, match_id)
@@ -346,9 +347,9 @@ def log(ladder: Ladder, request: LogRequest) -> LogAnswer:
     Raises:
         LadderError: if there is no such bot or match, or no log of it.
         Forbidden: if there is one, but the bot is another author's.
-        RecordError: if it is damaged; callers other than the organiser get no path.
+        RecordError: if the log is damaged; callers other than the organiser get no path.
     """
-    # Only a match has seats, so with a seat the word names a match.
+    # Only a match has seats, so if a seat is given, `what` names a match.
     versions = ladder.facts.roster.versions_called(request.what) if request.seat is None else []
     if versions:
         check_owner(ladder.caller, versions)
@@ -360,19 +361,19 @@ def log(ladder: Ladder, request: LogRequest) -> LogAnswer:
 
 
 def _match_of_log(ladder: Ladder, what: str) -> str:
-    """Return the id of a match; a word that cannot be one, and may have been meant as a bot, is refused with that hint."""
+    """Return the id of a match; if there is none, the error takes into account that a bot may have been meant."""
     try:
         return find_match(ladder, what)
     except NotFound as error:
         if ladder.facts.roster.versions_called(what):
             raise NotFound(
-                f"{what} is a bot, and a seat is one of a match; leave out the seat, or name a match"
+                f"{what} is a bot, and only matches have seats; leave out the seat, or name a match"
             ) from error
         raise NotFound(f"there is no bot {what!r}, and {error}") from error
 
 
 def _logs_of_match(ladder: Ladder, match_id: str, seat: int | None) -> list[traces.BotOutput]:
-    """Return the logs of a match that the caller may read, or that of one seat.
+    """Return the logs of a match that the caller may read, or only the log of one seat.
 
     Raises:
         LadderError: if there is none.

@@ -12,7 +12,7 @@ from ladder.questions.question import Count, Ladder, Request, Row, Text, questio
 from ladder.questions.rows import MatchRow, match_rows
 
 MAX_MATCHES = 1000
-"""The greatest number of matches that are listed at a time."""
+"""The maximum number of matches in one list."""
 DEFAULT_MATCHES = 10
 
 
@@ -20,7 +20,7 @@ class MatchesAnswer(Row):
     """Counted matches."""
 
     matches: list[MatchRow]
-    """Newest first."""
+    """The matches, newest first."""
     before: str | None
     """The value of `before` for older ones; null if there are none."""
     after: str | None
@@ -43,7 +43,7 @@ class MatchesRequest(Request[MatchesAnswer]):
     before: Text = ""
     """Only matches counted before this one; the beginning of its id is enough."""
     after: Text = ""
-    """Only the first matches counted after this one, also newest first. It excludes `before`."""
+    """Only the first matches counted after this one, also newest first. It cannot be combined with `before`."""
 
 
 @question("/matches")
@@ -90,14 +90,14 @@ class RunningMatch(Row):
     started_at: str
     """The time when its agents were started, in ISO 8601, UTC."""
     address: str
-    """The address for `dogana watch`; empty for the present one."""
+    """The address for `dogana watch`; empty if the ladder names none."""
 
 
 class PlayingAnswer(Row):
     """The matches in progress."""
 
     matches: list[RunningMatch]
-    """In the order in which they began."""
+    """The matches, in the order in which they began."""
 
 
 class PlayingRequest(Request[PlayingAnswer]):

@@ -13,20 +13,20 @@ from ladder.questions.question import Count, Ladder, Request, Row, Text, questio
 from ladder.questions.rows import ConditionTerms, MatchRow, condition_terms, match_rows
 
 MAX_NEWS = 40
-"""The maximum number of news; the newest come first."""
+"""The maximum number of news items; the newest come first."""
 _KINDS = ("sent", "not qualified", "qualified", "played")
-"""In the order in which they can happen within a second."""
+"""The kinds of news, in the order in which they can happen within a second."""
 
 
 class NewsItem(Row):
-    """An event."""
+    """An item of news."""
 
     at: str
     """Its time, in ISO 8601, UTC."""
     key: str
-    """A permanent key that is unique among all news of the ladder."""
+    """A permanent key that is unique among all news items of the ladder."""
     kind: str
-    """The kind of event: `sent`, `qualified`, `not qualified`, `played`."""
+    """The kind of news: `sent`, `qualified`, `not qualified`, `played`."""
     bot: str
     """The bot."""
     version: Count
@@ -34,7 +34,7 @@ class NewsItem(Row):
     author: str
     """Its author."""
     condition: ConditionTerms | None
-    """Under which condition; null for a version that was sent."""
+    """The condition; null for a version that was sent."""
     reason: str = ""
     """The reason for a failed qualification; otherwise empty."""
     match: MatchRow | None = None
@@ -45,14 +45,14 @@ class NewsAnswer(Row):
     """News."""
 
     news: list[NewsItem]
-    """Newest first, at most 40."""
+    """The items, newest first, at most 40."""
 
 
 class NewsRequest(Request[NewsAnswer]):
     """Asks for news."""
 
     bot: Text = ""
-    """Only news of this bot, including its matches; if empty, news of all bots without matches."""
+    """Only news of this bot, including its matches; if empty, news of all bots, but no matches."""
 
 
 @question("/news")
@@ -70,7 +70,7 @@ def _news(store: Store, bot: str) -> list[NewsItem]:
 
     Args:
         store: the ladder.
-        bot: only news of this bot, its matches included; of all, without matches, if empty.
+        bot: only news of this bot, including its matches; if empty, news of all bots, but no matches.
 
     Raises:
         NotFound: if there is no such bot.
@@ -81,7 +81,7 @@ def _news(store: Store, bot: str) -> list[NewsItem]:
         matches = store.history.matches(MAX_NEWS, versions=versions)
         for match, row in zip(matches, match_rows(store, matches), strict=True):
             version = next(one.version for one in match.seats if one.version in versions)
-            # Readers of feeds know an entry by its key.
+            # Feed readers recognise an entry by its key.
             key = f"match/{match.match_id}"
             found.append(_item(match.finished_at, key, "played", version, match.condition, match=row))
     return nlargest(MAX_NEWS, found, key=lambda one: (one.at, _KINDS.index(one.kind), one.key))
@@ -97,7 +97,7 @@ def _sent(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:
 
 def _tried(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:
     by_id, conditions = {one.id: one for one in versions if not one.is_house}, store.roster.conditions()
-    # NULL is the permission to try again, and no news.
+    # NULL is the permission to try again, which is not news.
     rows = store.file.rows(
         "select * from qualifications where passed is not null and version in (select value from json_each(?))"
         " order by id desc limit ?",

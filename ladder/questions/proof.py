@@ -18,7 +18,7 @@ class KeyAnswer(Row):
     key: str
     """The public key, as text."""
     fingerprint: str
-    """Its fingerprint, for people."""
+    """Its fingerprint, for people to compare."""
 
 
 class KeyRequest(Request[KeyAnswer]):
@@ -27,7 +27,7 @@ class KeyRequest(Request[KeyAnswer]):
 
 @question("/key", is_of_one_moment=False)
 def key(ladder: Ladder, request: KeyRequest) -> KeyAnswer:
-    """Show the key by which the ladder signs.
+    """Show the key with which the ladder signs.
 
     Raises:
         NotFound: if it has none yet and the caller is not the organiser, for whom a key is made.
@@ -55,4 +55,4 @@ def audit_log(ladder: Ladder, request: AuditLogRequest) -> File:
     with tempfile.TemporaryDirectory(prefix="dogana-log-") as scratch:
         file = Path(scratch) / "audit-log.jsonl"
         write(ladder.home, ladder.facts, file)
-        return file_of(file.open("rb"), file.name)  # it needs no name any more: nothing is left of it after a crash
+        return file_of(file.open("rb"), file.name)  # it no longer needs a name: nothing is left of it after a crash

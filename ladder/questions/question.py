@@ -22,13 +22,13 @@ from ladder.operation.home import Home
 from ladder.questions.caller import Caller
 
 MAX_TEXT = 200
-"""The greatest number of characters of a text in a request."""
+"""The maximum number of characters in a text of a request."""
 PIECE_BYTES = 256 * 1024
-"""The size of the pieces in which files are read and sent."""
+"""The size of the chunks in which files are read and sent."""
 
 Answer = TypeVar("Answer")
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
-"""A number of something, or a place in a list."""
+"""A count, or a position in a list."""
 Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 """A text in a request."""
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
@@ -46,7 +46,7 @@ class Row(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file as an answer; its pieces can be read once."""
+    """A file as an answer; its pieces can be read only once."""
 
     name: str
     pieces: Iterator[bytes]
@@ -72,13 +72,13 @@ class Question:
     path: str
     """Its address below `/api/v1`; `{name}` stands for a field of the request."""
     is_of_one_moment: bool
-    """True if everything is read from one moment of the ladder. Nothing can be written then."""
+    """True if everything is read from one snapshot of the ladder. Nothing can be written then."""
     is_change: bool
-    """True if it changes the ladder; it is a POST then."""
+    """True if it changes the ladder; its HTTP method is then POST."""
 
     @property
     def name(self) -> str:
-        """Its name in the API, the journal and the figures."""
+        """Its name in the API, the journal and the metrics."""
         return self.function.__name__
 
     @property
@@ -89,7 +89,7 @@ class Question:
 
     @property
     def is_file(self) -> bool:
-        """True if a file is the answer."""
+        """True if the answer is a file."""
         return self.answer is File
 
     @property
@@ -105,7 +105,7 @@ Function = TypeVar("Function", bound=Callable[[Ladder, Any], Any])
 
 
 def question(path: str, *, is_of_one_moment: bool = True, is_change: bool = False) -> Callable[[Function], Function]:
-    """Register the function that answers the request whose type its argument `request` has."""
+    """Register the function that answers requests of the type of its argument `request`."""
 
     def register(function: Function) -> Function:
         # Annotations are texts (`from __future__`), which this evaluates.
@@ -123,7 +123,7 @@ def question_of(request: type[Request[Any]]) -> Question:
 
 
 def all_questions() -> dict[str, Question]:
-    """Return every question by its path: those of all modules beside this one."""
+    """Return every question by its path: those of all modules in this folder."""
     # A module registers its questions when it is imported.
     for module in iter_modules(ladder.questions.__path__):
         import_module(f"{ladder.questions.__name__}.{module.name}")
@@ -131,7 +131,7 @@ def all_questions() -> dict[str, Question]:
 
 
 def check_filled(request: Request[Any]) -> None:
-    """Check that the names in a request are not empty, as the API does: an empty text would match every name by its beginning.
+    """Check that no name in a request is empty, as the API does: an empty text is the beginning of every name.
 
     Raises:
         NotFound: if a name is empty.
@@ -147,7 +147,7 @@ def document(answer: object) -> Any:
 
 
 def file_of(source: BinaryIO, name: str) -> File:
-    """Return an open file as an answer; it is closed after it was read completely or abandoned."""
+    """Return an open file as an answer; it is closed once it has been read completely or abandoned."""
 
     def pieces() -> Iterator[bytes]:
         with source:

@@ -49,10 +49,10 @@ class QueueRow(Row, kw_only=True):
     playing: bool
     """True if it is in a match at this moment."""
     why: str
-    """The reason for its place, in words."""
+    """The reason for its position, in words."""
     again: str = ""
-    """If its author's budget of today is used up, when it may play again, such as "00:00 UTC"; else empty. Then it is in no queue:
-    `due` and `at_most` are 0."""
+    """The time at which it may play again, such as "00:00 UTC", if its author's budget for today is used up; otherwise empty. Until
+    that time it is in no queue: `due` and `at_most` are 0."""
 
 
 class ConditionQueue(Row):
@@ -68,14 +68,14 @@ class QueueAnswer(Row):
     """The next players, for each condition under which the ladder has played."""
 
     queues: list[ConditionQueue]
-    """One for each condition."""
+    """A queue for each condition."""
 
 
 class QueueRequest(Request[QueueAnswer]):
     """Asks for the next players."""
 
     game: Text = ""
-    """Only one game; all of them if empty."""
+    """Only this game; all games if empty."""
 
 
 @question("/queue")
@@ -100,7 +100,7 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
     # A run may allow fewer numbers of seats, which is not known here.
     seat_counts = find(condition.game).seat_counts
     listed = list(islice(queued, LISTED))
-    # Each takes a query, so only the listed ones are looked up.
+    # Each lookup takes a query, so only the listed ones are looked up.
     waits = {one.version: facts.schedule.blocks_since(condition, one.last_block) for one in listed}
     longest_ago = min((one.last_block for one in queued), default=0)
     # Rule 8: versions in a match are passed over.

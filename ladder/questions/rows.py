@@ -18,7 +18,7 @@ from ladder.questions.question import Count, Row
 from referee.options import OptionValue
 
 TREND_BLOCKS = 10
-"""For how many blocks tables show how a rating went."""
+"""The number of blocks over which tables show the course of a rating."""
 
 
 class ConditionTerms(Row):
@@ -58,7 +58,7 @@ class Range(NamedTuple):
 
     @property
     def half(self) -> float:
-        """The half of the range."""
+        """Half the width of the range."""
         return (self.high - self.low) / 2
 
 
@@ -74,12 +74,12 @@ class StandingRow(Row):
     terms: str
     """Clock and options, as tables print them."""
     place: Count | None
-    """Its place in the order of the table, from 1: by `low`, or after all those with a strength. Null as long as it is not rated,
-    and where no places are asked for."""
+    """Its place in the order of the table, from 1: by `low`, or after all those with a strength. Null while it is not rated,
+    and in answers without places."""
     best: Count | None
     """The first of the places that its matches leave open; null without a strength."""
     worst: Count | None
-    """The last of them; equal to `best` if its place is sure."""
+    """The last of those places; equal to `best` if its place is certain."""
     bot: str
     """The bot."""
     version: Count
@@ -87,7 +87,7 @@ class StandingRow(Row):
     author: str
     """The author of the bot."""
     strength: float | None
-    """Its strength by all matches at once; null while it is not rated, or its first matches are newer than the last fit."""
+    """Its strength, from all matches at once; null while it is not rated, or its first matches are newer than the last fit."""
     low: float | None
     """The lower end of the 95 % range of its strength: standings are ordered by it."""
     high: float | None
@@ -97,16 +97,16 @@ class StandingRow(Row):
     sigma: float | None
     """The uncertainty of that estimate."""
     lift: float | None
-    """The median of live ratings less strengths, over all versions under the condition that have both: the two have no common
-    average. Null without a strength."""
+    """The median difference between live rating and strength, the live rating less the strength, over all versions under the
+    condition that have both: the two have no common average. Null without a strength."""
     matches: Count
     """Its counted matches."""
     different: Count
-    """Those of them with a different play from every earlier one between the same versions in the same seats."""
+    """The number of them whose play differs from every earlier match between the same versions in the same seats."""
     wins: Count
-    """Matches in which it was first, shared first places included."""
+    """The number of matches in which it was first, including shared first places."""
     out: Count
-    """Matches in which it was out by a fault of its own."""
+    """The number of matches in which it was out through a fault of its own."""
     status: str
     """Its status if it is not scheduled, in a word; empty if it is."""
     reason: str
@@ -118,12 +118,12 @@ class StandingRow(Row):
     is_new: bool
     """True if it is scheduled, and in its first three blocks under this condition; never for a house bot."""
     trend: list[BlockRating] = field(default_factory=list)
-    """Its live rating after the last 10 blocks in which a match of it was rated, the first of them first. In tables only, and of
+    """Its live rating after each of the last 10 blocks in which it had a rated match, oldest first. Only in tables, and only for
     versions that are not replaced."""
 
     @property
     def rating(self) -> Rating | None:
-        """Its live rating; None as long as it is not rated."""
+        """Its live rating; None while it is not rated."""
         return None if self.mu is None or self.sigma is None else Rating(self.mu, self.sigma)
 
     @property
@@ -152,7 +152,7 @@ class SeatRow(Row):
     detail: str
     """The reason why it was out, in words; empty for a seat that played to the end."""
     block_change: float | None
-    """By how much its mu has changed in the block of the match, as far as that is played; null if it had no rating before."""
+    """The change of its mu in the block of the match, as far as the block is played; null if it had no rating before."""
 
 
 class MatchRow(Row):
@@ -177,9 +177,10 @@ class MatchRow(Row):
     finished_at: str
     """The time of its end, in ISO 8601, UTC."""
     rated: bool
-    """False if it is of an event, or the same versions played the same match before in the same seats: it is no new evidence."""
+    """False if it belongs to an event, or if the same versions have played the same match before in the same seats, so that it is
+    not new evidence."""
     event: str
-    """The event that it is of; empty for a match of the ladder itself."""
+    """The event to which it belongs; empty for a match of the ladder itself."""
     seats: list[SeatRow]
     """The result of each seat."""
 
@@ -198,7 +199,7 @@ def condition_terms(condition: Condition) -> ConditionTerms:
 def standing_table(facts: Store, condition: Condition) -> list[StandingRow]:
     """Return the standings under a condition, best first."""
     listed = standings(facts, condition)
-    # Tables draw no trend of replaced versions, of which a bot may have hundreds.
+    # Tables draw no trend for replaced versions, of which a bot may have hundreds.
     current = [one.version.id for one, _ in listed if one.status is not Status.REPLACED]
     trends = facts.history.rating_history(current, condition, TREND_BLOCKS)
     return [

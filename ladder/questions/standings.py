@@ -24,19 +24,19 @@ class TopAnswer(Row):
     """The standings, one table after the other."""
 
     tables: list[StandingsTable]
-    """One for each requested condition."""
+    """A table for each requested condition."""
 
 
 class TopRequest(Request[TopAnswer]):
     """Asks for standings."""
 
     game: Text = ""
-    """One game; all of them if empty."""
+    """Only standings of this game; those of all games if empty."""
     clock: Text = ""
     """Only standings under this clock; any if empty."""
     options: dict[Text, Text] = field(default_factory=dict)
     """Only standings under these options: all of those that are not the game's defaults, as they are written on the command
-    line. They are looked at only if `by_options`."""
+    line. They apply only if `by_options` is true."""
     by_options: bool = False
     """True if `options` applies."""
 

@@ -1,7 +1,8 @@
-"""The way between the matches of a ladder and the bots that run on their authors' machines.
+"""The connection between the matches of a ladder and the bots that run on their authors' machines.
 
-An author's client offers a bot (`serve`), and receives an invitation to each seat that waits for it (`invite`). The bot's stream comes in by
-`play`, and is handed on to the referee in whose process the match is played. Who has the token of a seat may come back with it.
+An author's client offers a bot (`serve`), and receives an invitation to each seat that waits for it (`invite`). The bot's stream arrives
+at `play`, which forwards it to the referee in whose process the match is played. Whoever has the token of a seat may reconnect with
+it.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from referee.live.doors.lobby import Lobby, host_of
 from referee.live.messages import wire
 
 MAX_CONNECTED = 256
-"""The most bots at home that can be connected."""
+"""The maximum number of connected bots at home."""
 MAX_CONNECTED_OF_AUTHOR = 8
-"""The most of them from one author."""
+"""The maximum number of them from one author."""
 MAX_UNSENT = 64
-"""A client that leaves this many messages unread is cut off."""
+"""The number of unread messages at which a client is cut off."""
 
 Context = Any
 
@@ -43,7 +44,7 @@ class Client:
 
     Attributes:
         version: the bot.
-        is_leaving: whether it only finishes the blocks in which it is.
+        is_leaving: True if it only finishes its current blocks.
     """
 
     def __init__(self, version: Version, limits: CallLimits) -> None:
@@ -63,9 +64,9 @@ class Client:
             self.end(TooMuch(f"{MAX_UNSENT} messages are waiting to be read"))
 
     def leave(self) -> None:
-        """Let the bot finish the blocks in which it is."""
+        """Let the bot leave when it has finished its current blocks."""
         self.is_leaving = True
-        self.tell(pb.OfferAnswer(beat=pb.Beat()))  # and look at once whether it is in any
+        self.tell(pb.OfferAnswer(beat=pb.Beat()))  # `_write` then checks at once whether it is in any
 
     def end(self, error: Exception) -> None:
         """End the stream with an error."""
@@ -85,7 +86,7 @@ class Client:
             context: the call.
             requests: the client's messages after its offer.
             heard: called with each of these except the answers to beats.
-            stays: called before each beat; returns True as long as the bot is wanted.
+            stays: called before each beat; returns True while the bot should stay.
 
         Raises:
             Exception: the reason for its end, or any error of `heard` or `stays`.
@@ -114,7 +115,7 @@ class Client:
                 raise Silent(f"nothing was heard of the client for {seconds:g} s") from None
             if request is None:
                 return
-            # A beat without a question is no answer: `heard` counts and refuses it.
+            # A beat that nobody asked for is not an answer: `heard` counts and refuses it.
             if request.HasField("beat") and self._beats:
                 self._beats -= 1
             else:
@@ -142,7 +143,7 @@ class _Seat:
 
     invitation: Invitation
     join_by: float
-    """Until when it waits, by the clock of the event loop."""
+    """The time until which it waits, by the clock of the event loop."""
     has_come: bool = False
 
 
@@ -156,12 +157,12 @@ class AtHome:
         guests: bool = True,
         plays: Callable[[Condition], bool] = lambda condition: True,
     ) -> None:
-        """Prepare it.
+        """Prepare for a ladder's bots at home.
 
         Args:
             is_open: whether bots at home may take part.
             guests: True if matches with them do not rate submitted bots.
-            plays: returns the conditions played at present; matches under others keep no bot from leaving.
+            plays: returns True for the conditions that are played now; matches under others keep no bot from leaving.
         """
         self.plays = plays
         self._is_open = is_open
@@ -169,15 +170,15 @@ class AtHome:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._limits = CallLimits()
         self._clients: dict[int, Client] = {}
-        """By version."""
+        """The clients, by version."""
         self._connected = AtATime(
             MAX_CONNECTED_OF_AUTHOR,
             MAX_CONNECTED,
-            f"{MAX_CONNECTED_OF_AUTHOR} bots of yours are connected already; disconnect one first",
+            f"{MAX_CONNECTED_OF_AUTHOR} bots of yours are already connected; disconnect one first",
             "too many bots at home are connected; come back in an hour",
         )
         self._seats: OrderedDict[str, _Seat] = OrderedDict()
-        """By token."""
+        """The seats, by token."""
         self._lobby = Lobby()
 
     def begin(self, limits: CallLimits) -> None:
@@ -187,11 +188,11 @@ class AtHome:
 
     @contextlib.contextmanager
     def place(self, author: str) -> Iterator[None]:
-        """Count a connection while it lasts.
+        """Count a connection, in this context.
 
         Raises:
             Forbidden: if bots at home do not take part.
-            TooMuch: if there are too many, of this author or of all.
+            TooMuch: if there are too many connections, of this author or of all.
         """
         if not self._is_open:
             raise Forbidden("bots at home do not take part in this ladder; submit the bot: dogana ladder submit")
@@ -202,7 +203,7 @@ class AtHome:
         """Register a client's bot for invitations; return the clients of the bot's other versions, which must leave.
 
         An older client of the same version is cut off. The invitations to seats that still wait for the bot are sent once more:
-        the first ones may have gone to a connection that was lost already.
+        the first ones may have gone to a connection that was already lost.
         """
         older = self._clients.get(client.version.id)
         if older is not None:
@@ -249,15 +250,15 @@ class AtHome:
 
         Args:
             context: the call.
-            requests: counts streams: by their tokens, so that no neighbour at the same address can use up what a bot needs;
-                streams without the token of a seat by their address.
+            requests: counts streams: by their tokens, so that no neighbour at the same address can use up a bot's allowance;
+                streams without the token of a seat are counted by their address.
 
         Raises:
-            BadBot: if the first message is no Join.
-            TooMuch: if there were too many.
+            BadBot: if the first message is not a Join.
+            TooMuch: if there were too many streams.
         """
         address = host_of(context.peer())
-        context.set_trailing_metadata(((RETRY_AFTER, "1"),))  # for one that has to make room to others
+        context.set_trailing_metadata(((RETRY_AFTER, "1"),))  # for a stream that has to make room for others
         data = await self._lobby.first_message(context)
         context.set_trailing_metadata(())
         try:
@@ -290,7 +291,7 @@ class AtHome:
 
 
 def _invited(invitation: Invitation, join_seconds: float) -> pb.OfferAnswer:
-    """Return the invitation to a seat that waits for this time."""
+    """Return the invitation to a seat that waits for `join_seconds`."""
     match = invitation.match
     return pb.OfferAnswer(
         invitation=pb.Invitation(
@@ -308,7 +309,7 @@ def _invited(invitation: Invitation, join_seconds: float) -> pb.OfferAnswer:
 async def _hand_up(first: bytes, context: Context, call: grpc.aio.StreamStreamCall[bytes, bytes]) -> None:
     """Forward the messages of a bot to the end of its stream."""
     data: object = first
-    with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the other direction tells how it ended
+    with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the other direction reports the end
         while isinstance(data, bytes):
             await call.write(data)
             data = await context.read()

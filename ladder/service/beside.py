@@ -50,7 +50,7 @@ def serving(
         yield ready.result()[0]
     finally:
         if thread.is_alive():
-            with suppress(Exception):  # why it could not begin was raised before
+            with suppress(Exception):  # the reason why it could not begin was raised before
                 _, loop, over = ready.result()
                 loop.call_soon_threadsafe(over.set)
             thread.join()

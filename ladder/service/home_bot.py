@@ -1,4 +1,4 @@
-"""A bot where it is: what it is, how it is started there, and how it plays one match."""
+"""A bot on its author's machine: its files, its start, and its part in one match."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def look_at(path: Path, content: str) -> Bot:
         content: the text that identifies this version; empty for the SHA-256 of its files.
 
     Raises:
-        BadBot: if it is no bot.
+        BadBot: if there is no bot.
     """
     manifest, folder = where_it_is(path)
     if not content:
@@ -59,7 +59,7 @@ async def play_match(
         invitation: the match.
         play: opens a stream of bytes to the ladder.
         logs: the folder for its output; None to print only the last lines if it fails.
-        say: takes a line.
+        say: prints a line for the user.
     """
     others = [label for seat, label in enumerate(invitation.bots) if seat != invitation.seat]
     about = f"match {visible(invitation.match, 40)}"

@@ -24,7 +24,7 @@ class Login:
         author: the name that belongs to the token; empty for nobody.
         token: the token; empty for none.
         authority: the file with the server's certificate authority; None for those of this system.
-        insecure: whether the token may be sent over such a connection to another machine.
+        insecure: True if the token may be sent to another machine over an unencrypted connection.
     """
 
     author: str = ""

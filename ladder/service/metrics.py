@@ -1,4 +1,4 @@
-"""Figures of a served ladder for Prometheus: its requests, the times of its answers, and its state."""
+"""Metrics of a served ladder for Prometheus: its requests, the times of its answers, and its state."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ladder.play.playing import playing
 from referee.live.matches.server import Listen, PortInUse
 
 LASTING = ("connect", "play", "watch")
-"""The calls that last as long as somebody plays or watches: how long says nothing of the server."""
+"""The calls that last as long as somebody plays or watches: their duration says nothing about the server."""
 MAX_SCRAPES = 8
-"""The most connections at a time."""
+"""The maximum number of connections at a time."""
 SCRAPE_SECONDS = 10.0
 """The time for which such a connection may be idle, in seconds."""
 
@@ -46,7 +46,7 @@ class Metrics:
         )
         self._seconds = Histogram(
             "dogana_ladder_call_seconds",
-            "How long calls took, waiting for their turn included. Those that last as long as matches are left out.",
+            "The duration of calls, including the wait for their turn. Calls that last as long as matches are left out.",
             ["method"],
             registry=self.registry,
         )
@@ -70,11 +70,11 @@ class Metrics:
 
         Args:
             listen: the address.
-            scrapes: the most connections at a time.
+            scrapes: the maximum number of connections at a time.
             idle_seconds: the time for which a connection may be idle.
 
         Raises:
-            PortInUse: if that is not possible.
+            PortInUse: if the port cannot be used.
         """
         host, _, port = listen.address.rpartition(":")
         try:
@@ -94,7 +94,7 @@ class Metrics:
 
 
 class _FewAtATime(ThreadingMixIn, WSGIServer):
-    """A server with a thread for each connection, up to a few."""
+    """A server with a thread for each connection, up to a maximum number."""
 
     daemon_threads = True
 

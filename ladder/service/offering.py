@@ -26,14 +26,14 @@ from referee.live.doors.door import SERVICE as REFEREE
 from referee.terminal import visible
 
 _MATCH = re.compile(r"[A-Za-z0-9-]{1,80}", re.ASCII)
-"""The title of a match."""
+"""The id of a match."""
 _MAX_JOIN_SECONDS = 3600.0
 SILENT_SECONDS = 45.0
-"""A ladder that says nothing for this long is not there any more; it says something every 15 s."""
+"""The time after which a silent ladder is given up, in seconds; a ladder sends something every 15 s."""
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-"""A larger message of a ladder ends the call: it could fill the memory of the author's machine."""
+"""The maximum size of a message from a ladder; a larger one ends the call, as it could fill the memory of the author's machine."""
 NO_PROXY = ("grpc.enable_http_proxy", 0)
-"""For connections that are not encrypted: gRPC would send all of them to a proxy that the environment names, also those to this machine."""
+"""The option for unencrypted connections: without it, gRPC would send all of them, even local ones, to the environment's proxy."""
 _OPTIONS = [
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
@@ -50,15 +50,15 @@ class Offer:
     server: str
     login: Login
     matches: int
-    """The most matches that it plays at a time."""
+    """The maximum number of matches that it plays at a time."""
     logs: Path | None
-    """The folder for what it writes."""
+    """The folder for its output."""
     is_encrypted: bool = False
     """True if the connection to the ladder uses TLS."""
 
 
 class _Lost(Exception):
-    """The connection is lost; it can be made again, after the seconds that the ladder named, if any."""
+    """The connection is lost; it can be made again, after `seconds` if the ladder has named a time."""
 
     def __init__(self, why: str, seconds: float = 0.0) -> None:
         super().__init__(why)
@@ -75,7 +75,7 @@ class Offering:
         self._say = say
         self._matches: set[asyncio.Task[None]] = set()
         self._playing: set[str] = set()
-        """The matches to which the bot has gone; it may be invited again after a lost connection."""
+        """The matches whose invitations the bot has accepted; it may be invited again after a lost connection."""
         self._call: Any = None
         self._pauses = pauses()
         self._was_connected = False
@@ -138,7 +138,7 @@ class Offering:
                     continue
             if not self._leaving.is_set():
                 self._say("a newer version of this bot is offered: this one leaves")
-            if self._matches:  # they have ended for the ladder, and end here at any moment
+            if self._matches:  # they have ended for the ladder, and will end here at any moment
                 await asyncio.wait(self._matches)
             return
 
@@ -178,7 +178,7 @@ class Offering:
                 raise self._explained(code, details, await call.trailing_metadata())
         except TimeoutError:
             raise _Lost(f"nothing was heard for {SILENT_SECONDS:g} s") from None
-        except asyncio.InvalidStateError:  # it has ended before all was said
+        except asyncio.InvalidStateError:  # the call has ended before everything was sent
             raise self._explained(await call.code(), await call.details(), await call.trailing_metadata()) from None
         except grpc.aio.AioRpcError as error:
             pass_on_cancellation()
@@ -246,11 +246,11 @@ class Offering:
     ) -> Exception:
         """Return the reason for the end of a stream: a lost connection, or an error for the user."""
         said = visible((details or code.name).partition(";")[0], 1000)  # gRPC goes on about each address
-        # At the first attempt a limit is for the user to read; later this program waits by itself.
+        # At the first attempt, the user is shown a limit; later, this program waits by itself.
         if code in LOST or (code is grpc.StatusCode.RESOURCE_EXHAUSTED and self._was_connected):
             return _Lost(said, retry_after(code, metadata) or 0.0)
         if code is grpc.StatusCode.UNIMPLEMENTED:
-            return LadderError(f"what answers at {self._offer.server} is no ladder, or one of another version")
+            return LadderError(f"what answers at {self._offer.server} is not a ladder, or is one of another version")
         return LadderError(said)
 
 

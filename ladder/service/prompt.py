@@ -13,11 +13,11 @@ from typing_extensions import override
 class PromptRequests(grpc.aio.ServerInterceptor):
     """Reads the one request of a call itself.
 
-    On the wire a call with one message is like one with many; only a handler of the latter is there before the first has come.
+    On the wire, a call with one message is like a call with many; only a handler for many begins before the first has arrived.
     """
 
     def __init__(self, seconds: float) -> None:
-        """Wait for a request for at most some seconds."""
+        """Wait for a request for at most `seconds`."""
         self._seconds = seconds
 
     @override

@@ -1,7 +1,7 @@
 """The stream of one bot at home: from a socket on this machine to the ladder, and back.
 
-The bot sees a referee on its own machine. What lies between is dealt with here: a connection that is lost is made again, and what
-came twice or not at all is put right. Each answer tells how long the bot has thought, so that the ladder can tell the way from it.
+The bot sees a referee on its own machine. This module restores a lost connection, and corrects for messages that came
+twice or not at all. Each answer contains the bot's thinking time, so that the ladder can tell it from the time of the network.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Stream = Any
 
 
 def retry_after(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes]] | None) -> float | None:
-    """Return the seconds to wait after a ladder has refused a call because of a limit; None if it gives none.
+    """Return the seconds to wait after a ladder has refused a call because of a limit; None if the refusal names no time.
 
     Args:
         code: the status of the call.
@@ -40,17 +40,17 @@ def retry_after(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes
 
 
 class Relay:
-    """A socket on this machine for one bot, and the way from there to its seat. Use it as an asynchronous context manager.
+    """A socket on this machine for one bot, and the connection from there to its seat. Use it as an asynchronous context manager.
 
     Attributes:
-        address: where the bot joins, as in DOGANA_ADDRESS.
+        address: the address at which the bot joins, as in DOGANA_ADDRESS.
         has_joined: True if the bot has connected to this socket; the ladder welcomes it when all others have joined, too.
-        over: the end of the match; None as long as it is not known.
+        over: the end of the match; None until it is known.
         refusal: the reason why the stream to the ladder has ended before the match; empty if it has not.
     """
 
     def __init__(self, play: Callable[[], Stream], wait: Callable[[], Iterator[float]] = pauses) -> None:
-        """`play` opens a stream of bytes to the ladder, and `wait` yields the pauses before that is done again."""
+        """`play` opens a stream of bytes to the ladder, and `wait` yields the pauses before it is opened again."""
         self._play = play
         self._wait = wait
         self._door = Door()
@@ -59,7 +59,7 @@ class Relay:
         """The number of the decision that was put to the bot last."""
         self._sent_at = 0.0
         self._answer: bytes | None = None
-        """The bot's answer to it."""
+        """The bot's answer to that decision."""
         self._pauses = wait()
         self.address = f"unix:{self._door.socket}"
         self.has_joined = False
@@ -117,7 +117,7 @@ class Relay:
                     self.refusal = error.details() or error.code().name
                     return
             except DecodeError:
-                self.refusal = "the ladder sent what is no message of the protocol"
+                self.refusal = "the ladder sent something that is not a message of the protocol"
                 return
             finally:
                 self._up = None
@@ -139,7 +139,7 @@ class Relay:
                 return
             case "decide":
                 self._ask(message.decide.decision)
-            # The decision of a stale answer is closed; after all others it is open again.
+            # The decision of a stale answer is closed; after any other rejected answer, it is open again.
             case "rejected" if message.rejected.reason != pb.Rejected.REASON_STALE:
                 self._ask(message.rejected.decision)
             case "game_over":

@@ -26,11 +26,11 @@ from referee.bots.files import check_path
 
 API = "/api/v1"
 ANSWER_SECONDS = 60.0
-"""The time for an answer, in seconds; the answer to a submitted bot may take longer."""
+"""The time allowed for an answer, in seconds; the answer to a submitted bot may take longer."""
 INTAKE_SECONDS = 600.0
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _MAX_VERSION = 100
-"""The most characters of the server's version in a message; ours has about ten."""
+"""The maximum length of the server's version in a message; ours has about ten characters."""
 _ERRORS = {401: Unauthenticated, 403: Forbidden, 404: NotFound}
 _IN_PATH = re.compile(r"{(\w+)}")
 
@@ -113,7 +113,7 @@ class RemoteLadder:
                     "/submissions",
                     params=dict(_parameters(document(request))),
                     content=iter(lambda: source.read(PIECE_BYTES), b""),
-                    # Without it httpx sends an iterator in chunks, and the ladder refuses a file of unknown length.
+                    # Without this header, httpx sends an iterator in chunks, and the ladder refuses a file of unknown length.
                     headers={"content-length": str(file.stat().st_size)},
                     timeout=httpx.Timeout(ANSWER_SECONDS, read=INTAKE_SECONDS),
                 )
@@ -123,7 +123,7 @@ class RemoteLadder:
         """Read an answer.
 
         Raises:
-            LadderError: if it has another form.
+            LadderError: if it has a different form.
         """
         try:
             return msgspec.json.decode(body, type=kind)
@@ -165,7 +165,7 @@ class RemoteLadder:
         try:
             message = str(json.loads(_body(answer))["error"]["message"])
         except (ValueError, TypeError, KeyError):
-            raise LadderError(f"what answers at {self._server} is no ladder; look at the address") from None
+            raise LadderError(f"what answers at {self._server} is not a ladder; look at the address") from None
         # A ladder that is too old for the question answers like this.
         if answer.status_code == 405 or message.startswith("there is no page"):
             raise LadderError(self._what_is_it())
@@ -180,7 +180,7 @@ class RemoteLadder:
             with self._client.stream("GET", f"{self._server.rstrip('/')}{API}/info") as answer:
                 found = msgspec.json.decode(_body(answer), type=InfoAnswer)
         except (httpx.HTTPError, msgspec.MsgspecError, LadderError):
-            return f"what answers at {self._server} is no ladder; look at the address"
+            return f"what answers at {self._server} is not a ladder; look at the address"
         version = f"dogana {found.dogana[:_MAX_VERSION]}" if found.dogana else "another version of dogana"
         return f"the ladder at {self._server} runs {version}, which does not know this; ask its organiser to upgrade"
 

@@ -1,4 +1,4 @@
-"""Sending one message of many over gRPC, to somebody who may not read them; and all that a referee shows."""
+"""Sending the messages of a stream over gRPC, to a client that may not read them, and forwarding those of a referee."""
 
 from __future__ import annotations
 

@@ -45,18 +45,18 @@ from referee.sandbox.system import allow_files
 from referee.terminal import visible
 
 MAX_STATUS_CHARACTERS = 1000
-"""The longest error text, in characters; HTTP/2 takes 8 kB."""
+"""The maximum length of an error text, in characters; HTTP/2 takes 8 kB."""
 MAX_MESSAGE_BYTES = 1024 * 1024
 MAX_CALLS = 64
-"""The most open calls of a connection; more wait on the client's side."""
+"""The maximum number of open calls of a connection; further calls wait on the client's side."""
 MAX_CHANGES = 8
-"""The most changes at a time: they wait for others who change the ladder."""
+"""The maximum number of changes at a time: they wait for others who are changing the ladder."""
 OFFER_SECONDS = 30.0
-"""The time for the first message of a stream, in seconds."""
+"""The time allowed for the first message of a stream, in seconds."""
 MAX_MATCHES_NAMED = 5
-"""The most matches in the list for a spectator who named none."""
+"""The maximum number of matches in the list for a spectator who named none."""
 MAX_WATCHERS_OF_ONE = 16
-"""The most spectators of one author, or one address without a token, at a time."""
+"""The maximum number of spectators of one author, or at one address without a token, at a time."""
 STOP_SECONDS = 1.0
 FULL_SECONDS = 1.0
 """The interval between attempts, on a full disk, to note that a bot at home has gone, in seconds."""
@@ -125,14 +125,14 @@ class LadderServer(LadderServicer):
                 threads.close()
             self._server = None
 
-    # who asks
+    # callers
 
     async def _caller(self, context: Context) -> Caller:
         """Return the caller, and count the request, and the call until it has ended.
 
         Raises:
-            Unauthenticated: if a token is shown that is worth nothing.
-            TooMuch: if they have asked too often, shown too many such tokens, or have too many open calls.
+            Unauthenticated: if the token is not valid.
+            TooMuch: if the caller has sent too many requests or invalid tokens, or has too many open calls.
         """
         caller, address = ANYBODY, host_of(context.peer())
         token = _token(context)
@@ -146,10 +146,10 @@ class LadderServer(LadderServicer):
         return caller
 
     def _count_open(self, who: str) -> None:
-        """Count a call until its task ends: even its refusal waits for a caller who does not read, for as long as the connection.
+        """Count a call until its task ends: even a refusal waits for a caller who does not read, as long as the connection lasts.
 
         Raises:
-            TooMuch: if the caller has too many.
+            TooMuch: if the caller has too many open calls.
         """
         place = contextlib.ExitStack()
         place.enter_context(self._open.one(who))
@@ -169,7 +169,7 @@ class LadderServer(LadderServicer):
             refusal = ErrorReply(context.code(), 0, details, details)
             self._refusals.note(address, method, refusal, time.monotonic() - began)
             raise
-        except (asyncio.CancelledError, grpc.aio.InternalError):  # the second if they go during a write
+        except (asyncio.CancelledError, grpc.aio.InternalError):  # the second if the client disconnects during a write
             status = "CANCELLED"
             raise
         except Exception as error:
@@ -189,7 +189,7 @@ class LadderServer(LadderServicer):
     ) -> None:
         async with self._explained(context, "connect"):
             coming = aiter(requests)
-            # Read before any refusal: gRPC reports "internal" to whoever writes into an ended call, not why it has ended.
+            # Read before any refusal: gRPC reports "internal" to whoever writes into an ended call, not the reason for its end.
             first = await _first_message(coming)
             caller = await self._caller(context)
             check_is_author(caller)
@@ -234,11 +234,11 @@ class LadderServer(LadderServicer):
         async def heard(request: pb.OfferRequest) -> None:
             self._limits.requests.take(Caller(client.version.author).counted_as(""))
             if request.WhichOneof("part") != "leave":
-                raise BadBot("after the offer, only answers to beats can come, and the wish to leave")
+                raise BadBot("after the offer, only answers to beats can come, and a request to leave")
             await leave(client)
 
         async def stays() -> bool:
-            with contextlib.suppress(TooMuch):  # if others ask too much now, the next beat does it
+            with contextlib.suppress(TooMuch):  # if the ladder is too busy now, the next beat checks it
                 credentials = _token(context), host_of(context.peer())
                 await self._lookups.run(self._tokens.author_of, *credentials)  # it may have been revoked meanwhile
                 return not client.is_leaving or await self._lookups.run(
@@ -276,7 +276,7 @@ class LadderServer(LadderServicer):
             await self._at_home.play(context, self._limits.requests)
 
     async def _watch(self, data: bytes, context: Context) -> None:
-        """Hand on what the referee of a match shows to spectators."""
+        """Forward the messages of a match's referee to a spectator."""
         async with self._explained(context, "watch"):
             caller = await self._caller(context)
             async with self._watchers.one(context, caller.counted_as(host_of(context.peer()))):
@@ -288,12 +288,12 @@ class LadderServer(LadderServicer):
 
         Raises:
             BadBot: if the bytes are not a request.
-            NotFound: if it is not in progress, or the request leaves several to choose from.
+            NotFound: if the match is not in progress, or the request names none and there are several.
         """
         try:
             request = referee_pb2.WatchRequest.FromString(data)
         except DecodeError as error:
-            raise BadBot("this is no dogana.v1.WatchRequest") from error
+            raise BadBot("this is not a dogana.v1.WatchRequest") from error
         wanted = request.match_id
         found = [one for one in playing(self._home) if wanted in ("", one.match_id)]
         if not found:

@@ -12,7 +12,7 @@ from referee.kit.chance import LiveChance
 SAMPLES = 5
 """The number of states, indistinguishable to the seat, in which an action is tried."""
 MAX_OF_GROUP = 12
-"""A larger group is divided by the first argument."""
+"""The maximum number of actions in a group before it is divided by the first argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class Choice:
     """Its index in the legal list."""
     label: str
     words: str
-    """The action in words that continue from a name: `bids 7 in the Horse Market`."""
+    """The action in words that can follow a name: `bids 7 in the Horse Market`."""
     spots: Sequence[str]
     """The spots of the picture that it refers to (`Game.spots`)."""
     closes: bool
-    """True if it gives up the others (`Game.closing_actions`), so that the person must confirm it."""
+    """True if it gives up the other actions (`Game.closing_actions`), so that the person must confirm it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ def choices(
 ) -> list[Group]:
     """Return the legal actions in words, grouped by kind.
 
-    The words include the consequences of an action as far as the seat can know them: it is played in some states that fit the
-    seat's observation, and the words have the consequences common to all of them.
+    The words include the consequences of an action as far as the seat can know them: it is played in `SAMPLES` states that fit
+    the seat's observation, and the words contain the consequences common to all of them.
 
     Args:
         game: the game.

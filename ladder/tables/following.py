@@ -1,4 +1,4 @@
-"""A running match from the view of one of its seats: its record is played again while it is written."""
+"""A running match as one of its seats sees it: its record is replayed while it is written."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Following:
         self._record = record
         self.replay = Replay(self._file(), find_game, plan.seed)
         self.viewpoint = Viewpoint(self.replay, seat)
-        self.viewpoint.scene = replace(self.viewpoint.scene, steps=None)  # nobody knows yet how many there will be
+        self.viewpoint.scene = replace(self.viewpoint.scene, steps=None)  # nobody knows their number yet
         self.played: list[Seat] = []
         self.log: list[SeenAction] = []
         self.read_on()
@@ -59,10 +59,10 @@ class Following:
         return parts[0] if parts else self._record
 
     def read_on(self) -> None:
-        """Play the lines that have been written since.
+        """Replay the lines that have been written since the last call.
 
         Raises:
-            RecordError: if a line does not hold.
+            RecordError: if a line is not valid.
         """
         if self.result is not None:
             return
@@ -71,11 +71,11 @@ class Following:
             for step in self.replay:
                 self.viewpoint.follow(step)
                 self.played.append(step.seat)
-                if self.viewpoint.scene.step == step.n:  # else the seat has not learnt of it
+                if self.viewpoint.scene.step == step.n:  # otherwise the seat has not learnt of it
                     self.log.append(SeenAction(step.n, step.seat, "; ".join(self.viewpoint.tell())))
         except RecordError as error:
             if error.line <= len(self.replay.lines):
-                raise  # else the next line is not written yet
+                raise  # otherwise the next line is not written yet
 
     @property
     def result(self) -> Result | None:

@@ -39,7 +39,7 @@ class Hosts:
         self._inspector = Inspector(home.versions)
 
     def willing(self, game: str) -> dict[str, Version]:
-        """Return the versions that people may play against by label, such as `mybot v2`: the scheduled one of each such bot."""
+        """Return the versions that people may play against, by label, such as `mybot v2`: one scheduled version of each bot."""
         with Store(self._home.database, create=False) as store, store.reading():
             names = store.roster.at_tables()
             found = [
@@ -52,10 +52,10 @@ class Hosts:
         return {newest[bot].label: newest[bot] for bot in sorted(newest)}
 
     def orders(self, versions: Mapping[str, Version]) -> dict[str, Any]:
-        """Return the commands of versions for the process of a table, which parses them by `commands_of`.
+        """Return the commands of versions for the process of a table, which parses them with `commands_of`.
 
         Raises:
-            LadderError: if the files of one have changed.
+            LadderError: if the files of a version have changed.
         """
         for version in versions.values():
             try:
@@ -67,7 +67,7 @@ class Hosts:
                     f"the files of {version.label} are damaged; its author must submit them again"
                 ) from None
         sandbox = self._isolation.sandbox
-        if sandbox is not None and "freezer" in sandbox.groups.found:  # people think long
+        if sandbox is not None and "freezer" in sandbox.groups.found:  # people think for a long time
             sandbox = replace(sandbox, limits=replace(sandbox.limits, ponders=False))
         return {
             "bots": {
@@ -79,7 +79,7 @@ class Hosts:
         }
 
     def sweep(self) -> None:
-        """Kill the bots that killed processes of tables have left."""
+        """Kill the bots that killed processes of tables have left behind."""
         if self._isolation.sandbox is not None:
             self._isolation.sandbox.groups.sweep()
 
@@ -88,7 +88,7 @@ def commands_of(orders: Mapping[str, Any]) -> dict[str, Command]:
     """Return the command of each bot in `Hosts.orders`."""
     if not orders:
         return {}
-    sandbox: Sandbox | None = pickle.loads(base64.b64decode(orders["sandbox"]))  # noqa: S301 of the process that has started this one
+    sandbox: Sandbox | None = pickle.loads(base64.b64decode(orders["sandbox"]))  # noqa: S301 from the process that has started this one
     return {
         label: Command(run, orders["environment"], Path(folder), JOIN_SECONDS, sandbox)
         for label, (run, folder) in orders["bots"].items()

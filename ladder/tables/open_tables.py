@@ -1,8 +1,8 @@
-"""All tables of this server: their processes, the views of their people, and their ends.
+"""All tables of this server: their processes, the views of the people at them, and their ends.
 
 A table has a random id, which may be passed on, and a random key, which only the person's browser gets when the table is made.
 Only the key gives access to the seat. A new table never takes a key from the browser, because somebody else could have put it
-there. For some days, a finished match is open to everybody who has its id.
+there. For a few days, a finished match is open to everybody who has its id.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ MAX_OF_ONE = 2
 MAX_FINISHED = 200
 """The maximum number of stored matches."""
 STOP_SECONDS = 2.0
-"""The time that the process of a table has to end."""
+"""The time allowed for the process of a table to end."""
 MAX_VIEW_BYTES = 4 * 1024 * 1024
 """The maximum size of a view; most of it is the picture, of less than 100 kB."""
 _ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
 
 
 class Stale(LadderError):
-    """An answer to a decision that is not open any more."""
+    """An answer to a decision that is no longer open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ class Table:
         id: its id.
         request: the request for it.
         hosted: the number of authors' bots at it.
-        view: the person's present view.
+        view: the person's current view.
         key_hash: the hash of its key.
-        address: the address of the request.
-        process: plays the match, and ends after it.
+        address: the address from which the request came.
+        process: the process that plays the match, and ends after it.
         awaited: the time (`time.monotonic`) until which the person's page may be silent.
     """
 
@@ -96,12 +96,12 @@ class Table:
         self._changed = asyncio.Condition()
         self._revision = 0
         self._speaks = False
-        """True if the page polls for news, which its script does."""
+        """True if the page polls for updates, as its script does."""
         self.awaited = time.monotonic()
 
     @property
     def revision(self) -> str:
-        """Identifies the person's present view."""
+        """The identifier of the person's current view."""
         return str(self._revision)
 
     def is_of(self, key: str) -> bool:
@@ -118,7 +118,7 @@ class Table:
         self.awaited = time.monotonic()
         if (
             self.view.asking is not None and not self._speaks
-        ):  # without its script, the page looks again when that is over
+        ):  # without its script, the page looks again when the decision is over
             self.awaited = max(self.awaited, self.view.asking.deadline)
         return self.view
 
@@ -130,7 +130,7 @@ class Table:
             self._changed.notify_all()
 
     def heard(self) -> None:
-        """Record that the person's page is open, and that its script polls for news."""
+        """Record that the person's page is open, and that its script polls for updates."""
         self._speaks, self.awaited = True, time.monotonic()
 
     async def until(self, seen: str, seconds: float) -> None:
@@ -152,7 +152,7 @@ class Table:
         """Play the person's choice; repeating it changes nothing.
 
         Raises:
-            Stale: if that decision is no longer open, or has no action of that number.
+            Stale: if that decision is no longer open, or has no action with that number.
         """
         self.awaited = time.monotonic()
         if answer == self._last:
@@ -165,7 +165,7 @@ class Table:
         if self._last is not None and self._last.decision == asking.number:
             raise Stale("you have chosen already; here is how the table is now")
         pipe = self.process.stdin
-        assert pipe is not None  # noqa: S101 it was started so
+        assert pipe is not None  # noqa: S101 it was started with a pipe
         # Before the first `await`, during which the same click may arrive again.
         self._last = answer
         await self.show(replace(self.view, stage=Stage.WAITS, asking=None, remark=""))
@@ -254,8 +254,8 @@ class OpenTables:
             LadderError: if the folder was replaced, or the files of a bot are damaged.
         """
         if not self._is_ours():
-            raise LadderError("the folder of the tables was replaced; nobody can play until the pages begin anew")
-        # The limits still hold when the table is added: nobody else is here while files are checked and the process starts.
+            raise LadderError("the folder of the tables was replaced; nobody can play until the pages are restarted")
+        # The limits still hold when the table is added: no other table is made while files are checked and the process starts.
         async with self._laying:
             hosted = 0 if not versions else sum(bot in versions for bot in request.bots)
             taken = [table for table in self._tables.values() if not table.has_ended]
@@ -272,7 +272,7 @@ class OpenTables:
             orders = {}
             if self._hosts is not None and versions:
                 orders = await asyncio.to_thread(self._hosts.orders, versions)
-            # After all refusals, which cost nothing.
+            # After all refusals, which use up no allowance.
             self._limits.laid.take(address)
             name = secrets.token_hex(10)
             try:
@@ -289,7 +289,7 @@ class OpenTables:
                 raise TooMuch(f"no table can be laid at the moment: {error.strerror}") from error
             key = secrets.token_urlsafe(32)
             table = self._tables[name] = Table(name, request, hosted, _hash_of(key), address, process)
-        assert process.stdin is not None  # noqa: S101 it was started so
+        assert process.stdin is not None  # noqa: S101 it was started with a pipe
         first = {"folder": str(self._folder / name), "table": name, "request": asdict(request), "orders": orders}
         process.stdin.write(json.dumps(first).encode() + b"\n")
         self._begin(self._follow(table))
@@ -307,7 +307,7 @@ class OpenTables:
         """Return the last view of a finished match.
 
         Raises:
-            NotFound: if there is no such table, or not any more.
+            NotFound: if there is no such table, or it has been removed.
         """
         try:
             return View.from_json(self.file(table, VIEW))
@@ -318,7 +318,7 @@ class OpenTables:
         """Return a file of a finished match: `RECORD` or `REPLAY`.
 
         Raises:
-            NotFound: if there is no such table, or not any more.
+            NotFound: if there is no such table, or it has been removed.
         """
         folder = self._folder / table
         if not _ID.fullmatch(table) or not (folder / VIEW).exists():
@@ -342,7 +342,7 @@ class OpenTables:
         try:
             while line := await pipe.readline():
                 await table.show(View.from_json(line))
-        except ValueError:  # a line that is too long, or no view
+        except ValueError:  # a line that is too long, or is not a view
             kill_below(table.process.pid)
         status = await table.process.wait()
         if table.id in self._tables and not (self._folder / table.id / VIEW).exists():
@@ -384,7 +384,7 @@ class OpenTables:
         return self._lock is not None and os.path.samestat(os.fstat(self._lock), self._folder.stat())
 
     def _sweep(self) -> None:
-        """Remove the files of unfinished matches, and expired ones of finished matches."""
+        """Remove the files of unfinished matches, and of finished ones that are too old or too many."""
         if not self._is_ours():
             return
         finished = []

@@ -28,24 +28,24 @@ class OpenDecision:
     deadline: float
     """Its deadline by `time.monotonic`, which is the same in all processes of the machine."""
     bank_seconds: float
-    """The bank when it was put."""
+    """The bank at the time when the decision was put."""
     is_shared: bool
     """True if its time is a sand timer that several seats share."""
 
 
 class Person:
-    """A player for `play_match` (`InProcess`) that gets its answers by `choose`.
+    """A player for `play_match` (`InProcess`) that gets its answers through `choose`.
 
     Attributes:
-        question: the open decision; None while others are to act.
-        remark: the fate of the last one, if it was not answered in time.
+        question: the open decision; None while it is the turn of others.
+        remark: the fate of the last decision, if it was not answered in time.
         is_out: True if the seat is out, so that it has no more decisions.
     """
 
     may_come_back = False
 
     def __init__(self, changed: Callable[[], None]) -> None:
-        """Prepare; `changed` is called after each change. It must not block, because the driver is waiting."""
+        """Prepare. `changed` is called after each change; it must not block, because the driver is waiting."""
         self._changed = changed
         self._driver: MatchDriver | None = None
         self._seat: Seat = 0

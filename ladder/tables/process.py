@@ -1,8 +1,8 @@
-"""The process of a table: a referee, bots, and the seat of the person. `OpenTables` starts it, and communicates with it by pipes.
+"""The process of a table: a referee, bots, and the seat of the person.
 
-Its input are JSON lines: first `{"folder": ..., "table": ..., "request": {...}, "orders": {...}}`, then for each answer
-`{"decision": 3, "index": 0}`. Its output is a `View` after each change. It ends after the page of the match is made, or with its
-parent process.
+`OpenTables` starts it, and communicates with it through pipes. Its input consists of JSON lines: first
+`{"folder": ..., "table": ..., "request": {...}, "orders": {...}}`, then for each answer `{"decision": 3, "index": 0}`. Its output
+is a `View` after each change. It ends after the page of the match has been made, or with its parent process.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from referee.registry import find, shipped_board
 RECORD = "record.jsonl"
 REPLAY = "replay.html"
 VIEW = "view.json"
-"""The files of a table whose match is over."""
+"""The names of the files of a table whose match is over: `RECORD`, `REPLAY` and `VIEW`."""
 NICENESS = 10
-"""Rated matches come before tables when there is too little processor time for both."""
+"""The niceness of tables: when there is too little processor time for both, rated matches come first."""
 MAX_ORDER_BYTES = 1024 * 1024
-"""The maximum length of an input line; the first one has the filter of system calls."""
+"""The maximum length of an input line; the first one contains the filter of system calls."""
 MAX_LOG = 60
-"""The minimum number of the last lines in a view, if there are that many;"""
+"""The minimum number of log lines in a view, if the match has that many."""
 MAX_NEW = 300
-"""and the maximum, for lines newer than the person's last choice."""
+"""The maximum number of log lines in a view, if that many are newer than the person's last choice."""
 
 
 class _Table:
@@ -92,7 +92,7 @@ class _Table:
             self._tell(self._void(errors.exceptions))
             return
         self._tell(self._view(has_replay=False))
-        # In a thread: the end of the parent process is noticed while pictures are drawn.
+        # In a thread, so that the end of the parent process is noticed while pictures are drawn.
         page = await asyncio.to_thread(make_page, record, find, lambda done, of: None)
         write_private(self._folder / REPLAY, page.html.encode())
         view = self._view(has_replay=True)
@@ -106,7 +106,7 @@ class _Table:
         return self._commands[bot] if bot in self._commands else house_player(bot)
 
     def _void(self, errors: Sequence[Exception]) -> View:
-        """Return a view with the reason why there is no match."""
+        """Return a view with the reason why the match has no result."""
         absent = [error.faults for error in errors if isinstance(error, StartFailed)]
         return View(
             Stage.VOID,
@@ -136,7 +136,7 @@ class _Table:
             self._pipe.write(view.to_json() + b"\n")
             self._pipe.flush()
         except OSError:
-            os._exit(1)  # who has started it is gone
+            os._exit(1)  # the process that has started this one is gone
 
     def _view(self, *, has_replay: bool) -> View:
         plan, person = self._plan, self.person
@@ -160,7 +160,7 @@ class _Table:
             seats=self._seats(following),
             log=self._log(following),
             new_from=self._new_from,
-            # No further than the seat has learnt of a step: how many others plan in secret stays secret until then.
+            # Only up to the last step that the seat has learnt of: until then, the number of secret plans stays secret.
             new_steps=sum(
                 seat != self._seat for seat in following.played[self._new_from - 1 : following.viewpoint.scene.step]
             ),
@@ -243,7 +243,7 @@ def main() -> None:
     os.umask(0o077)
     os.nice(NICENESS)
     pipe = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever prints must not be taken for a view
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # printed text must not be taken for a view
     asyncio.run(_run(pipe))
 
 

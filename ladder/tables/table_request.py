@@ -19,7 +19,7 @@ RANDOM_SEAT = "random"
 DEFAULT = ""
 """The value in the form for an unchanged option."""
 MAX_CHOICES = 24
-"""An option with more values is a text field, not a list."""
+"""The maximum number of values in a list; an option with more values gets a text field."""
 
 
 class PersonClock(NamedTuple):
@@ -36,11 +36,11 @@ CLOCKS = (
     PersonClock("medium", "10 minutes, and 10 seconds more for each decision", "600+10/600"),
     PersonClock("fast", "2 minutes, and 5 seconds more for each decision", "120+5/60"),
 )
-"""Each of them ends, and none lets a table wait for more than half an hour at a time."""
+"""The clocks that people can choose. Each runs out, and none lets a table wait for more than half an hour at a time."""
 
 
 class BadTableRequest(LadderError):
-    """A request for a table is wrong; `problems` has a line for each mistake."""
+    """An invalid request for a table; `problems` contains a line for each mistake."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("; ".join(problems))
@@ -71,7 +71,7 @@ def opponents(game: Game) -> list[str]:
 
 
 def values_of(option: Option) -> list[str]:
-    """Return the values of an option for a list, as text; none if there are too many."""
+    """Return the values of an option for a list, as text; an empty list if there are too many."""
     found: list[str] = []
     for choice in option.values:
         if isinstance(choice, range):
@@ -84,7 +84,7 @@ def values_of(option: Option) -> list[str]:
 
 
 def offered_options(game: Game) -> list[Option]:
-    """Return the options that a person can choose: all of the game's but random decisions at the start."""
+    """Return the options that a person can choose: all of the game's options except random decisions at the start."""
     return [option for option in game.options if option.name != OPENINGS]
 
 
@@ -102,7 +102,7 @@ def read_table_request(game: Game, fields: Mapping[str, str], willing: Collectio
         willing: the labels of the bots of consenting authors.
 
     Raises:
-        BadTableRequest: if the game has no such table.
+        BadTableRequest: if such a table is not possible.
     """
     problems: list[str] = []
     low, high = game.seat_counts.start, game.seat_counts.stop - 1

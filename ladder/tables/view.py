@@ -1,4 +1,4 @@
-"""A person's view of a table: the whole content of its page, as JSON from the table's process to that of the pages."""
+"""A person's view of a table: the whole content of its page. It is JSON between the processes of table and pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Stage(StrEnum):
     """The stage of a table."""
 
     LAID = "laid"
-    """There has been no decision yet."""
+    """There has not been a decision yet."""
     DECIDES = "decides"
     """The person has a decision."""
     WAITS = "waits"
@@ -37,7 +37,7 @@ class TableSeat:
     score: int
     rank: int
     acts: bool
-    """True if it has a decision."""
+    """True if it has an open decision."""
     is_out: bool
     outcome: str = ""
     """Its outcome; empty before the end of the match."""
@@ -77,7 +77,7 @@ class View:
     log: list[SeenAction] = field(default_factory=list)
     """The past actions, oldest first."""
     new_from: int = 1
-    """The number of the first step since the person's last choice, which is that choice."""
+    """The number of the step with the person's last choice; 1 before the first choice."""
     new_steps: int = 0
     """The number of later steps by others that the seat has learnt of."""
     asking: Asking | None = None
@@ -90,20 +90,21 @@ class View:
     why_void: str = ""
     """The reason for the lack of a result. It may name files, so it is for the organiser."""
     absent: list[str] = field(default_factory=list)
-    """The bots that did not start, so that there is no result."""
+    """The bots that did not start, which is why there is no result."""
     has_replay: bool = False
-    """True if the page of the match is made."""
+    """True if the page of the match has been made."""
 
     def to_json(self) -> bytes:
         """Return the view as a line of JSON."""
-        return msgspec.json.encode(replace(self, why_void=visible(self.why_void)))  # the names of files can be no UTF-8
+        # File names may not be valid UTF-8.
+        return msgspec.json.encode(replace(self, why_void=visible(self.why_void)))
 
     @staticmethod
     def from_json(text: bytes) -> View:
         """Parse the output of `to_json`.
 
         Raises:
-            ValueError: if it is something else.
+            ValueError: if the text is something else.
         """
         return msgspec.json.decode(text, type=View)
 

@@ -179,7 +179,7 @@ def test_page_json_and_command_have_one_ranking_over_all_games(
     check_markup(document)
     lead = document.select_one(".lead")
     assert lead is not None
-    assert text_of(lead) == "one v1 leads, and that is sure: its matches leave it no other place."
+    assert text_of(lead) == "one v1 leads, and that is certain: its matches leave it no other place."
     listed = rows(table_of(document, "One ranking over 2 games: 4 versions"))
     assert [(row["Bot"], row["Place"], row["Share"]) for row in listed] == [
         (f"{one.bot} v1", open_places(one), share(one)) for one in answer.versions

@@ -185,7 +185,7 @@ def test_each_match_has_reasons_for_its_ratings_or_is_in_the_first_rated_block_o
     for match in ask("matches", "--limit", 1000)["matches"]:
         found, printed = ask("match", match["match"]), output("match", match["match"])
         newcomers = [seat for seat in match["seats"] if seat["block_change"] is None]
-        assert bool(found["reasons"]) == ("the ratings before promised" in printed) == (not newcomers)
+        assert bool(found["reasons"]) == ("the ratings before predicted" in printed) == (not newcomers)
         for seat in newcomers:
             assert "it is the first rated block of " in printed
             assert f"{seat['bot']} v{seat['version']} (seat {seat['seat']})" in printed
@@ -360,7 +360,7 @@ def test_the_logs_of_a_match_are_shown_for_every_seat(ask: Ask, shared_home: Hom
 def test_what_is_neither_a_match_nor_a_bot_has_no_log_and_a_bot_has_no_seat(output: Callable[..., str]) -> None:
     printed = output("log", "nobody", status=1)
     assert printed.startswith("dogana: there is no bot 'nobody', and no match has an id that begins with 'nobody'")
-    assert "best is a bot, and a seat is one of a match" in output("log", "best", 1, status=1)
+    assert "best is a bot, and only matches have seats" in output("log", "best", 1, status=1)
 
 
 def test_a_bot_without_such_matches_is_looked_up_by_the_next_command(dogana: Dogana, home: Home) -> None:
@@ -599,7 +599,7 @@ def test_who_submits_again_what_was_stopped_is_told_what_to_do(dogana: Dogana, t
     (tmp_path / "mybot.py").write_text("1 // 0\n")
     submit = ("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
     dogana(*submit)
-    assert dogana(*submit).stdout == "nothing new: these files are mybot v1 already\n"
+    assert dogana(*submit).stdout == "nothing new: these files are already mybot v1\n"
     with Store(tmp_path / "home" / "ladder.db", create=False) as store:
         condition = store.roster.condition(GAME.name, {}, "60+0.5/10")
         store.admission.qualify(1, condition, passed=False, reason="start: exited with status 1")
@@ -608,7 +608,7 @@ def test_who_submits_again_what_was_stopped_is_told_what_to_do(dogana: Dogana, t
     [command] = [line for line in printed.splitlines() if line.startswith("to try again: ")]
     assert command.endswith("dogana ladder requalify 'mybot v1' --home home")
     dogana(*shlex.split(command.removeprefix("to try again: dogana ")))
-    assert dogana(*submit).stdout == "nothing new: these files are mybot v1 already\n"
+    assert dogana(*submit).stdout == "nothing new: these files are already mybot v1\n"
 
 
 # --- 80 columns, names of strangers -------------------------------------------------------------------------

@@ -264,7 +264,7 @@ def test_a_machine_that_is_late_again_and_again_plays_less_but_never_nothing(
     for _ in range(MAX_LAGGED):
         crew.note_lag(one, lagged=True)
     assert one.most == 1
-    assert said[-1].endswith("plays one at a time already")
+    assert said[-1].endswith("already plays one at a time")
     assert [done.what for done in crew.play([Job("b", ("b",), None)])] == ["b"]
 
 
@@ -302,8 +302,8 @@ def test_a_ladder_is_run_and_recomputed(cluster: Machines, dogana: Dogana, tmp_p
     ("address", "said"),
     [
         ("127.0.0.1:1", "no cluster answers at 127.0.0.1:1"),
-        ("ray://127.0.0.1:1", "is no cluster: say auto, local or HOST:PORT"),
-        ("\x1b[31m", "is no cluster"),
+        ("ray://127.0.0.1:1", "is not a cluster: say auto, local or HOST:PORT"),
+        ("\x1b[31m", "is not a cluster"),
     ],
 )
 def test_an_address_at_which_there_is_no_cluster_is_refused_in_one_line(

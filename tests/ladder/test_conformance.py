@@ -207,7 +207,7 @@ def test_a_bot_that_has_ended_fails_the_step_that_looks_at_its_processes(tmp_pat
             await bot.process.ended()
             await has_no_orphans(rehearsal)
 
-    with pytest.raises(Failed, match="it has ended before"):
+    with pytest.raises(Failed, match="it had already ended"):
         asyncio.run(looks())
 
 

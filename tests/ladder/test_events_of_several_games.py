@@ -222,7 +222,7 @@ def test_an_event_of_several_games_is_announced_and_shown(dogana: Dogana, home: 
     assert "place 1 over these games" in printed
     assert "only v1 would not be entered: yunnan: it does not play that" in printed
     said = dogana("ladder", "event", "new", "cup", *games, *new, "--option", "last_turn=2", status=1).stderr
-    assert said.startswith("dogana: options are those of one game; an event of several has their defaults")
+    assert said.startswith("dogana: options belong to one game; an event of several has their defaults")
     said = dogana("ladder", "event", "new", "cup", *games, *new, "--clock", "1+1/1", status=1).stderr
     assert "no standings of cargo_noir are under these terms" in said
 

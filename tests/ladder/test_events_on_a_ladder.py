@@ -327,9 +327,9 @@ def test_terms_that_cannot_be_played_are_refused(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("tomorrow", "'tomorrow' is no time; write it as in 2026-12-18T18:00Z"),
+        ("tomorrow", "'tomorrow' is not a time; write it as in 2026-12-18T18:00Z"),
         ("2126-12-24T18:00", "has no time zone; write 2126-12-24T18:00Z for UTC"),
-        ("2126-12-18T11:00Z", "is over; an event closes in the future"),
+        ("2126-12-18T11:00Z", "is in the past; an event must close in the future"),
     ],
 )
 def test_a_closing_time_needs_a_zone_and_lies_ahead(clock: Clock, text: str, reason: str) -> None:

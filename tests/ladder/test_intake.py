@@ -135,7 +135,7 @@ def test_a_language_is_what_the_manifest_names_or_what_the_command_shows(
         ("run = []", "at least the program"),
         ('run = ["./other"]', "there is no file ./other"),
         ('games = ["chess"]', "names 'chess'; the games are: cargo_noir"),
-        ("colour = 1", "bot.toml.colour is not known here; known are: games, language, name, run"),
+        ("colour = 1", "bot.toml.colour is not known here; the known entries are: games, language, name, run"),
         ("a = " + "[" * 3000, "is not TOML"),
         ("a = " + "1" * 5000, "is not TOML"),
         ("# " + "x" * 70_000, "has more than 65536 bytes"),
@@ -215,13 +215,13 @@ def test_what_is_no_program_by_itself_is_run_by_what_its_name_says(
     [
         ("x", ["./bot.js"], '/bot.js, and begin it with a line such as #!/usr/bin/env python3; or give its folder, with a bot.toml that says run = ["node", "bot.js"]'),
         ("x", ["./bot.js", "-q"], 'run = ["node", "bot.js", "-q"]'),
-        ("+x", ["./bot.js"], 'has no #! line, and is no program for Linux; begin it with a line such as #!/usr/bin/env python3; or give its folder, with a bot.toml that says run = ["node"'),
+        ("+x", ["./bot.js"], 'has no #! line, and is not a program for Linux; begin it with a line such as #!/usr/bin/env python3; or give its folder, with a bot.toml that says run = ["node"'),
         ("#!/home/me/node\n", ["./bot.js"], 'bot.js wants /home/me/node, which is not among the usual programs here; or'),
         ("#!/usr/bin/env ruby\n", ["./bot.js"], "bot.js wants ruby, which is not among"),
         ("#!/usr/bin/env -S deno run\n", ["./bot.js"], "bot.js wants deno, which is not among"),
         ("#!/usr/bin/env node\r\n", ["./bot.js"], "has the line ends of Windows"),
         ("x", ["ruby", "bot.js"], 'there is no program ruby in'),
-        ("x", ["bot.js"], 'bot.js is no usual program, but a file of the bot; or give its folder, with a bot.toml that says run = ["./bot.js"]'),
+        ("x", ["bot.js"], 'bot.js is not a usual program, but a file of the bot; or give its folder, with a bot.toml that says run = ["./bot.js"]'),
         ("#!/old/venv/bin/python\n", ["./venv/bin/bot.js"], 'run = ["./venv/bin/python", "venv/bin/bot.js"]'),
     ],
 )  # fmt: skip
@@ -372,7 +372,7 @@ def test_a_file_that_an_archive_has_under_two_names_is_two_files(tmp_path: Path)
     for name in ("later", "/etc/passwd", "../bot", "x/notes"):
         again = entry("again", type=tarfile.LNKTYPE, linkname=name)
         link = entry("x", type=tarfile.SYMTYPE, linkname=".")
-        with pytest.raises(BadBot, match=r"leads out|no earlier file"):
+        with pytest.raises(BadBot, match=r"leads out|not an earlier file"):
             take_in(
                 tarred(tmp_path / "b.tgz", [entry("bot"), entry("notes"), link, again, entry("later")]), tmp_path / "v"
             )
@@ -551,7 +551,7 @@ def test_folders_in_each_other_are_refused_when_they_are_too_deep_and_nothing_is
         zipped(tmp_path / "bot.zip", {"bot": b"", deep: b""}),
     ):
         (here / "x").write_text("")
-        with pytest.raises(BadBot, match=f"more than {files.MAX_DEPTH} folders in each other"):
+        with pytest.raises(BadBot, match=f"more than {files.MAX_DEPTH} nested folders"):
             submit(Home(tmp_path / "home"), path, "mybot", "me")
         assert not (tmp_path / "home").exists()
     (here / "x").unlink()

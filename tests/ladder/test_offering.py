@@ -287,7 +287,7 @@ def test_what_the_ladder_sends_that_is_no_message_ends_the_match_for_the_bot(
         assert (await self.heard()).HasField("welcome")
 
     relay = relayed(bot, ladder)
-    assert (relay.over, relay.refusal) == (None, "the ladder sent what is no message of the protocol")
+    assert (relay.over, relay.refusal) == (None, "the ladder sent something that is not a message of the protocol")
     assert "Traceback" not in capfd.readouterr().err + caplog.text
 
 

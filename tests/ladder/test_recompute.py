@@ -308,11 +308,11 @@ def test_records_in_a_format_that_is_not_read_are_reported_in_one_line_with_the_
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--sample", "0"], "'0' is no sample: write how many records, such as 1000, or which share, such as 5%"),
-        (["--sample", "0%"], "is no sample"),
-        (["--sample", "101%"], "is no sample"),
-        (["--sample", "\x1b[2J"], "is no sample"),
-        (["--sample", "-5"], "is no sample"),
+        (["--sample", "0"], "'0' is not a sample: write how many records, such as 1000, or which share, such as 5%"),
+        (["--sample", "0%"], "is not a sample"),
+        (["--sample", "101%"], "is not a sample"),
+        (["--sample", "\x1b[2J"], "is not a sample"),
+        (["--sample", "-5"], "is not a sample"),
         (["--sample", "5", "--repair"], "--repair needs all records to hold: leave out --sample"),
         (["--sample-seed", "5"], "--sample-seed belongs to --sample"),
     ],

@@ -28,8 +28,8 @@ def home(tmp_path: Path) -> Home:
     [
         (("--web", "nonsense"), "cannot listen on nonsense: an address is host:port"),
         (("--metrics", "nonsense"), "cannot listen on nonsense: an address is host:port"),
-        (("--web", "127.0.0.1:0", "--public-url", "nonsense"), "--public-url nonsense: this is no address of pages"),
-        (("--web", "127.0.0.1:0", "--host-name", "a/b"), "--host-name a/b: this is no name"),
+        (("--web", "127.0.0.1:0", "--public-url", "nonsense"), "--public-url nonsense: this is not the URL of a site"),
+        (("--web", "127.0.0.1:0", "--host-name", "a/b"), "--host-name a/b: this is not a host name"),
         (("--web", "127.0.0.1:0", "--cors-origin", "nonsense"), "--cors-origin nonsense: no browser names a site like"),
     ],
     ids=lambda one: " ".join(one) if isinstance(one, tuple) else None,

@@ -727,7 +727,7 @@ def test_a_ladder_elsewhere_is_named_by_a_url(dogana: Dogana, server: str) -> No
         ["connect", "bot.py", "--name", "b", "--server", server or "x"],
     ):
         said = dogana(*words, status=1).stderr
-        assert "is no URL; name the ladder by that of its pages, such as https://ladder.example:8780" in said
+        assert "is not a URL; name the ladder by the URL of its pages, such as https://ladder.example:8780" in said
         assert len(said.splitlines()) == 1
 
 

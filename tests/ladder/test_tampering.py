@@ -190,7 +190,7 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], str]] = {
         lambda entries: entries.append(
             {"type": "pruning", "at": AT, "records_before": "x", "logs_before": "", "retained_bots": [], "one_block_of": 0}
         ),
-        "is no time in UTC",
+        "is not a time in UTC",
     ),
     "a seat without its time": (
         lambda entries: first(entries, "result")["think_ms"].pop(),
@@ -242,7 +242,7 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], str]] = {
         "bot0 v2 is of author 'eve', but the versions before it are of 'author0'",
     ),
     **{
-        f"the time {time[:40]!r}": (at(time), "is no time in UTC")
+        f"the time {time[:40]!r}": (at(time), "is not a time in UTC")
         for time in (
             "never", "", "2026-02-30T12:00:00.000+00:00", "2026-01-01T25:00:00+00:00", "2026-01-01", "2026-01-01T12:00:00",
             "2026-01-01T12:00:00+02:00", "2026-01-01T12:00:00.000+00:00\n", "\u0662026-01-01T12:00:00+00:00", "9" * 5000,
@@ -310,7 +310,7 @@ def test_a_history_that_the_organiser_has_rewritten_shows_only_beside_an_earlier
         (link(FIRST_HASH, {"type": "checkpoint"})[0] + b"\n", "entry 1: does not have what belongs to checkpoint"),
         (b'{"type":"checkpoint","at":' + b"[" * 100_000 + b"\n", "entry 1: is not JSON: .*nested too deeply"),
         (b'{"type":"checkpoint","at":NaN}\n', "entry 1: is not JSON: NaN"),
-        (b'{"type":"checkpoint","type":"checkpoint"}\n', "entry 1: is not JSON: the name 'type' is there twice"),
+        (b'{"type":"checkpoint","type":"checkpoint"}\n', "entry 1: is not JSON: the name 'type' occurs twice"),
         (b'{"type":"checkpoint","entries":' + b"9" * 10_000 + b"}\n", "entry 1: is not JSON"),
     ],
 )

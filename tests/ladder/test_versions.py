@@ -140,7 +140,7 @@ def test_what_an_older_server_does_not_know_is_said_with_its_version(
 def test_what_answers_and_is_no_ladder_is_reported(dogana: Dogana, home: Home) -> None:
     with other(home, without=tuple(questions_by_path())) as address:
         said = dogana("ladder", "top", "--server", address, status=1).stderr
-    assert said == f"dogana: what answers at {address} is no ladder; look at the address\n"
+    assert said == f"dogana: what answers at {address} is not a ladder; look at the address\n"
 
 
 def test_an_answer_that_lacks_something_is_refused_in_a_line(dogana: Dogana, home: Home) -> None:

@@ -34,7 +34,7 @@ def test_a_plain_file_is_read_with_the_usual_rules() -> None:
         (PLAIN.replace("60+0.5/10", "0+0/10") + TWO, "cup.toml.clock cannot be read: clock 0+0/10 leaves no time to answer; its cap,"),
         (PLAIN.replace("60+0.5/10", "60+1/0") + TWO, "clock 60+1/0 leaves no time to answer; its cap, and its bank or its increment, must be"),
         (PLAIN.replace("60+0.5/10", "-1+1/1") + TWO, "'-1+1/1' is not a clock"),
-        (PLAIN.replace('"60+0.5/10"', "60") + TWO, "cup.toml.clock must be a text, not 60"),
+        (PLAIN.replace('"60+0.5/10"', "60") + TWO, "cup.toml.clock must be a string, not 60"),
         (PLAIN.replace("seed = 7", "seed = -1") + TWO, "cup.toml.seed must be an integer from 0 to 4611686018427387904, not -1"),
         (PLAIN.replace("seed = 7", f"seed = {2**62 + 1}") + TWO, "cup.toml.seed must be an integer from 0 to 4611686018427387904, not 46"),
         (PLAIN.replace("seed = 7", "seed = 7.0") + TWO, "cup.toml.seed must be an integer"),

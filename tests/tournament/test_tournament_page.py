@@ -84,7 +84,7 @@ def test_the_table_has_for_each_entrant_the_chance_that_it_is_the_best() -> None
     best = {plan.names[row.entrant]: row.best for row in final_table(plan, known, results).rows}
     _, rows = page_of(plan, results)
     assert rows[0][:4] == ["Place", "Entrant", "Matches", "Wins per match"]
-    assert rows[0][-1] == "Chance to be the best"
+    assert rows[0][-1] == "Chance of being the best"
     assert {row[1]: row[-1] for row in rows[1:4]} == {name: chance_text(chance) for name, chance in best.items()}
 
 

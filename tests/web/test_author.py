@@ -452,7 +452,7 @@ def test_one_bot_of_an_author_is_sent_at_a_time(client: httpx.Client, home: Home
             tries.wait(0.01)
         answer = send(client, "mybot")
         assert answer.status_code == 429
-        assert "being sent already" in reason_in(answer)
+        assert "already being sent" in reason_in(answer)
         assert int(answer.headers["retry-after"]) > 0
     wait_for_no_uploads(home)
     assert send(client, "mybot").status_code == 303
@@ -679,7 +679,7 @@ def test_how_to_enter_tells_how_to_install_and_where_logs_are(home: Home, browse
     assert "pip install ." in text
     where = "at My bots when you are logged in, or by" if site.takes_bots else "by"
     server = site.url or "URL"
-    assert f"What your bot wrote is shown to you alone: {where} dogana ladder log mybot --server {server} ." in text
+    assert f"The output of your bot is shown to you alone: {where} dogana ladder log mybot --server {server} ." in text
 
 
 def test_the_commands_have_the_address_of_this_ladder_whatever_the_browser_asked_for(

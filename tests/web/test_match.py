@@ -107,8 +107,8 @@ def test_a_page_says_why_each_rating_rose_or_fell(tmp_path: Path, browse: Browse
         text = soup(client.get(f"/matches/{match.match}")).get_text(" ", strip=True)
         for reason in found.reasons:
             assert f"beat {reason.beaten * 100:.0f} % of its rivals in" in text
-            assert f"its rating and theirs had promised {reason.expected * 100:.0f} %" in text
-        assert ("had promised" in text) == bool(found.reasons)
+            assert f"its rating and theirs had predicted {reason.expected * 100:.0f} %" in text
+        assert ("had predicted" in text) == bool(found.reasons)
         assert ("this is the first rated block of " in text) == (not found.reasons)
         explained += len(found.reasons)
     assert explained

@@ -403,7 +403,7 @@ def test_a_person_who_was_too_slow_reads_it(person: httpx.Client, monkeypatch: p
     play_with("1000+0/2", monkeypatch)
     table = sit_down(person, "yunnan", 2)
     table.wait(lambda table: "Your time was up" in table.text or table.is_over)
-    assert "1 of 3 times" in table.text
+    assert "strike 1 of 3" in table.text
 
 
 def test_a_sand_timer_that_all_share_is_shown_and_closes_what_the_person_plans(person: httpx.Client) -> None:

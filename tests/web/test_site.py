@@ -175,6 +175,6 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path, dogana: Doga
         (folder / CONTENTS).write_text(contents)
     before = files(folder)
     ended = dogana("ladder", "site", folder, "--home", home.folder, status=1)
-    assert "has something else in it" in ended.stderr
+    assert "contains something other than the pages of a ladder" in ended.stderr
     assert files(folder) == before
     assert (tmp_path / "other.txt").exists()

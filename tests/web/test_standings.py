@@ -101,7 +101,7 @@ def test_a_lead_that_is_not_sure_names_who_could_also_be_first(home: Home) -> No
     assert first.worst is not None
     assert first.worst > 1
     assert text_of(lead).startswith(
-        f"{first.bot} v1 stands first, but that is not sure yet: its place may be any from 1 to {first.worst}."
+        f"{first.bot} v1 stands first, but that is not certain yet: its place may be any from 1 to {first.worst}."
     )
     rivals = [other for other in others if other.best == 1]
     assert len(rivals) > 3
@@ -110,13 +110,13 @@ def test_a_lead_that_is_not_sure_names_who_could_also_be_first(home: Home) -> No
 
 def test_a_lead_is_sure_if_no_other_place_is_open(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     lead = lead_on_page(home, monkeypatch, [placed("a", 1, 1, 1), placed("b", 2, 2, 3), placed("c", 3, 2, 3)])
-    assert lead == "a v1 leads, and that is sure: its matches leave it no other place."
+    assert lead == "a v1 leads, and that is certain: its matches leave it no other place."
 
 
 def test_many_who_could_be_first_are_counted(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     lead = lead_on_page(home, monkeypatch, [placed(bot, place, 1, 6) for place, bot in enumerate("abcdef", 1)])
     assert lead == (
-        "a v1 stands first, but that is not sure yet: its place may be any from 1 to 6. b v1, c v1, d v1 and 2 others could also be first."
+        "a v1 stands first, but that is not certain yet: its place may be any from 1 to 6. b v1, c v1, d v1 and 2 others could also be first."
     )
     two = lead_on_page(home, monkeypatch, [placed(bot, place, 1, 3) for place, bot in enumerate("abc", 1)])
     assert two.endswith(" b v1 and c v1 could also be first.")

@@ -1,7 +1,7 @@
 """The desk for programs, as JSON: `GET /api/v1/...` answers with the documents that the commands print.
 
-A token is shown as `Authorization: Bearer TOKEN`; cookies mean nothing here. Pages of other sites may ask where the organiser lets
-them, and change nothing. Commands change something by `POST` (`changing.py`).
+A token is shown as `Authorization: Bearer TOKEN`; cookies mean nothing here. Pages of other sites may read answers if the
+organiser allows it, but change nothing. Commands make changes by `POST` (`changing.py`).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from referee.terminal import visible
 
 PREFIX = "/api/v1"
 MAX_ANSWERS = 4
-"""The most answers that are made at a time."""
+"""The maximum number of answers made at a time."""
 MAX_REASON_CHARACTERS = 1000
 
 _HERE = "../v1"
-"""`PREFIX` as seen from the description, below whatever address the pages lie."""
+"""`PREFIX` relative to the description, whatever the address of the pages is."""
 _JSON = "application/json"
 _METHODS = ["GET", "OPTIONS"]
 
@@ -101,7 +101,7 @@ class Api:
 
         def ask() -> PreparedResponse:
             answer = Desk(self._callers.home, caller, address=self._callers.site.address).ask(wanted)
-            # NaN is no JSON, though Python would write it.
+            # NaN is not JSON, although Python would write it.
             return PreparedResponse.of(json.dumps(document(answer), allow_nan=False).encode() + b"\n", 200)
 
         response = await self._threads.run_charged(self._callers.limits.requests, who, ask)
@@ -120,7 +120,7 @@ def failed(error: Exception, more: Mapping[str, str]) -> Response:
     found = refusal(error)
     headers = {"cache-control": "no-store", "vary": "Authorization, Origin", **more}
     if found.status == 401:
-        headers["www-authenticate"] = "Bearer"  # RFC 9110 demands it
+        headers["www-authenticate"] = "Bearer"  # RFC 9110 requires it
     if found.retry_after:
         headers["retry-after"] = str(found.retry_after)
     said = {"code": ERRORS.get(found.status, "failed"), "message": visible(found.message, MAX_REASON_CHARACTERS)}
@@ -129,6 +129,6 @@ def failed(error: Exception, more: Mapping[str, str]) -> Response:
 
 @cache
 def description_of(servers: str, takes_bots: bool) -> PreparedResponse:
-    """Return all questions as OpenAPI, for one server, with the changes where it takes bots."""
+    """Return all questions as OpenAPI, for one server; if it takes bots, with the changes."""
     questions = questions_by_path() | (changes_by_path() if takes_bots else {})
     return PreparedResponse.of(json.dumps(openapi(questions, servers)).encode() + b"\n", 200)

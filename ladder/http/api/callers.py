@@ -27,7 +27,7 @@ from ladder.questions.caller import ANYBODY, Caller
 RECEIVED = "dogana.received"
 """The entry of a request's scope for the number of bytes of a bot that have arrived."""
 MAX_LOOKUPS = 4
-"""The number of tokens that are looked up at a time."""
+"""The maximum number of tokens looked up at a time."""
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, HEAD",
     "access-control-allow-headers": "Authorization, If-None-Match",
@@ -52,7 +52,7 @@ class Callers:
 
         Raises:
             Unauthenticated: if the token is invalid or malformed.
-            TooMuch: if they have sent too many invalid tokens or requests.
+            TooMuch: if the caller has sent too many invalid tokens or requests.
         """
         caller = await self._identified(request)
         if caller.author:
@@ -97,7 +97,7 @@ class Callers:
         return {
             **shared(self.site, request),
             "cache-control": "no-store" if is_private else "no-cache",
-            # No cache on the way may give one caller the answer of another.
+            # No cache on the way may give one caller the answer to another.
             "vary": "Accept-Encoding, Authorization" + (", Origin" if self.site.cors_origins else ""),
         }
 
@@ -118,5 +118,5 @@ def shared(site: Site, request: Request) -> dict[str, str]:
     allowed = next((one for one in ("*", origin) if one in site.cors_origins), "")
     if not allowed:
         return {}
-    # Scripts of other sites see no headers but those that are named.
+    # Scripts of other sites see only the headers that are named here.
     return {"access-control-allow-origin": allowed, "access-control-expose-headers": "ETag, Retry-After"}

@@ -1,4 +1,4 @@
-"""Changes by authors' commands: `POST /api/v1/...` with a token. Bots come as the bodies of requests, in pieces."""
+"""Changes by authors' commands: `POST /api/v1/...` with a token. Bots arrive as the bodies of requests, in chunks."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ChangesByPrograms:
             async with self._changes.uploading(caller.author):
                 answer = await self._receive(request, caller, stream)
         except (DoganaError, OSError):
-            await drained(stream)  # a client that still sends would not read why it is refused
+            await drained(stream)  # a client that is still sending would not read why it is refused
             raise
         of_this_call(about=f"{answer.bot} v{answer.version}", new=answer.is_new)
         return answer

@@ -1,4 +1,4 @@
-"""Records and audit logs for programs: they are sent in pieces, a few at a time."""
+"""Records and audit logs for programs: they are sent in chunks, a few at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ladder.questions.desk import Desk
 from ladder.questions.question import File, Question
 
 MAX_READS = 4
-"""The number of pieces that are read at a time."""
+"""The maximum number of chunks read at a time."""
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}", re.ASCII)
 
 

@@ -55,13 +55,13 @@ def openapi(questions: Mapping[str, Question], servers: str) -> dict[str, Any]:
     if takes_bots:
         types |= {SubmitRequest, SubmitAnswer}
     _, schemas = msgspec.json.schema_components(
-        # Sets of types have another order in each process.
+        # Sets of types have a different order in each process.
         sorted(types, key=lambda one: one.__name__),
         ref_template=f"{_SCHEMAS}{{name}}",
     )
     for described in _all_types(types):
         _describe_fields(described, schemas[described.__name__])
-    # Requests are no schemas of the description: their fields become parameters.
+    # Requests are not schemas of the description: their fields become parameters.
     requests = {one.__name__: schemas.pop(one.__name__) for one in types if issubclass(one, Request)}
     paths = {path: _operation(one, requests[one.request.__name__]) for path, one in questions.items()}
     if takes_bots:
@@ -71,7 +71,7 @@ def openapi(questions: Mapping[str, Question], servers: str) -> dict[str, Any]:
         "info": {
             "title": "Dogana ladder",
             "version": installed_version(),
-            "description": "What a ladder knows, as JSON, and what authors can change.",
+            "description": "The data of a ladder, as JSON, and the changes that authors can make.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": servers}],
@@ -130,7 +130,7 @@ def _operation(visit: Question, request: dict[str, Any]) -> dict[str, Any]:
         body = {"required": True, "content": {_JSON: {"schema": request}}}
         return {"post": {**_described(visit.name, visit.summary, visit.answer), "requestBody": body}}
     said = _described(visit.name, visit.summary, visit.answer)
-    said["responses"]["304"] = {"description": "It is still what `If-None-Match` names."}
+    said["responses"]["304"] = {"description": "The answer is still the one that `If-None-Match` names."}
     return {"get": {**said, "parameters": list(_parameters(visit.path, request))}}
 
 
@@ -180,8 +180,8 @@ def _error() -> dict[str, Any]:
         "type": "object",
         "required": ["code", "message"],
         "properties": {
-            "code": {"type": "string", "enum": list(ERRORS.values()), "description": "What kind of refusal it is."},
-            "message": {"type": "string", "description": "What was wrong and what to do, for people."},
+            "code": {"type": "string", "enum": list(ERRORS.values()), "description": "The kind of refusal."},
+            "message": {"type": "string", "description": "The error and its remedy, for people."},
         },
     }
     return {"type": "object", "required": ["error"], "properties": {"error": said}}

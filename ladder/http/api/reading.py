@@ -1,4 +1,4 @@
-"""Requests of questions, from the path and the query or the JSON of a request by HTTP."""
+"""Requests for questions, read from the path and the query of an HTTP request, or from its JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def read_request(request: Request, kind: type[questions.Request[Any]]) -> questi
     """Read a request from the path and the query of an HTTP request.
 
     Raises:
-        BadQuestion: if it has a field that the question cannot have.
+        BadQuestion: if a parameter is unknown, repeated, missing or invalid.
     """
     given: dict[str, Any] = {name: str(value) for name, value in request.path_params.items()}
     fields = {one.name: one for one in msgspec.structs.fields(kind) if one.name not in given}
@@ -47,7 +47,7 @@ def _value(name: str, given: object, request: type[questions.Request[Any]]) -> o
     """Return the value of a field.
 
     Raises:
-        BadQuestion: if it cannot have that value.
+        BadQuestion: if the field cannot have that value.
     """
     field = get_type_hints(request, include_extras=True)[name]
     try:
@@ -71,10 +71,10 @@ def read_change(body: bytes, kind: type[questions.Request[Any]]) -> questions.Re
     """Read a change from the JSON of an HTTP request.
 
     Raises:
-        BadQuestion: if it is no JSON, or has a field that it cannot have.
+        BadQuestion: if the body is not JSON, or not a valid change.
     """
     try:
         read: questions.Request[Any] = msgspec.json.decode(body, type=kind)
     except msgspec.MsgspecError as error:
-        raise BadQuestion(f"the body is no {kind.__name__}: {error}") from None
+        raise BadQuestion(f"the body is not a valid {kind.__name__}: {error}") from None
     return read

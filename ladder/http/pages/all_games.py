@@ -12,7 +12,7 @@ def all_games(visit: Visit) -> Page:
     """Return the page with one ranking over all games.
 
     Raises:
-        NoPage: if the list has no page of this number.
+        NoPage: if the list has no page with this number.
     """
     found = visit.desk.ask(AllGamesRequest())
     on_page, number, pages = visit.paged(found.versions, "this ranking")

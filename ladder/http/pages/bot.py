@@ -14,9 +14,9 @@ from ladder.questions.matches import MatchesRequest
 from ladder.questions.rows import MatchRow, SeatRow
 
 LAST = 15
-"""The number of its last matches on the page."""
+"""The number of the bot's last matches that the page lists."""
 LAST_OUT = 10
-"""The number of its last matches with a fault on the page."""
+"""The number of the last matches with a fault of the bot that the page lists."""
 MOST_VERSIONS = 20
 """The maximum number of its versions on the page."""
 MOST_CONDITIONS = 6
@@ -28,7 +28,7 @@ MOST_BLOCKS = 20
 
 
 def bot(visit: Visit) -> Page:
-    """Return the page of a bot, with the version in the query, or else the newest one that has played.
+    """Return the page of a bot with the version in the query; without one, with the newest version that has played.
 
     Raises:
         LadderError: if there is no such bot or version.
@@ -69,13 +69,13 @@ def bot(visit: Visit) -> Page:
 
 
 def _last_played(versions: Sequence[VersionRow]) -> int:
-    """Return the number of the newest version with matches; if none has any, of the newest version."""
+    """Return the number of the newest version with matches, or of the newest version if none has any."""
     played = [one.version for one in versions if any(standing.matches for standing in one.standings)]
     return (played or [versions[-1].version])[-1]
 
 
 def _fared(fared: Performance) -> dict[str, Any]:
-    """Return the values of the template for a version under a condition."""
+    """Return the template's values for a version under a condition."""
     history = fared.history
     return {
         "standing": fared.standing,
@@ -99,7 +99,7 @@ def _seats(match: MatchRow, bot: str, version: int) -> tuple[SeatRow, list[SeatR
 
 
 def _reproducing(visit: Visit, label: str, bot: str, version: int) -> Sequence[str]:
-    """Return the commands that repeat a bot's questions from the last match that it lost; none if it lost none."""
+    """Return the commands that ask a bot the questions of its last lost match again; none if it has lost no match."""
     lost = visit.desk.ask(MatchesRequest(bot=label, lost=True, limit=1)).matches
     if not lost:
         return ()

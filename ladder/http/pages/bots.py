@@ -1,4 +1,4 @@
-"""The list of bots, also of those with a certain text in their names."""
+"""The list of bots, or only of those with a certain text in their names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def bots(visit: Visit) -> Page:
     """Return the list of bots, by name.
 
     Raises:
-        NoPage: if the list has no page of this number.
+        NoPage: if the list has no page with this number.
     """
     text = visit.query.get("q", "")[:MAX_QUERY].strip()
     found = visit.desk.ask(BotsRequest(called=text)).bots

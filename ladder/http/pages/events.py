@@ -1,4 +1,4 @@
-"""Events: a list of all, and a page of each, live while it is played."""
+"""Events: a list of all, and a page for each, which is live while the event is played."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from referee.pages.bracket import bracket_picture
 from referee.tournament.bracket import BracketSeat, BracketTable
 
 LISTED = 20
-"""The maximum number of matches of a kind on the page of an event."""
+"""The maximum number of matches of each kind on the page of an event."""
 
 
 def events(visit: Visit) -> Page:

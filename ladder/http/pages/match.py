@@ -20,7 +20,7 @@ MAX_LEGAL = 30
 RECENT = 50
 """The number of the latest matches in which to search for one with hidden steps."""
 OTHERS = 3
-"""The number of running matches that its page links to."""
+"""The number of running matches to which the page of a match with hidden steps links."""
 
 
 def match(visit: Visit) -> Page:
@@ -34,7 +34,7 @@ def match(visit: Visit) -> Page:
         found = visit.desk.ask(MatchRequest(match=name))
     except Forbidden as error:
         playing = visit.desk.ask(PlayingRequest()).matches
-        # An address may have the beginning of an id only.
+        # An address may contain only the beginning of an id.
         now = next((one for one in playing if one.match.startswith(name)), None)
         last = visit.desk.ask(MatchesRequest(limit=RECENT)).matches
         values = {
@@ -74,7 +74,7 @@ def match(visit: Visit) -> Page:
 
 
 def named(label: str) -> tuple[str, str | None]:
-    """Return the name and the version of a bot from its name in a record; None if that has no version."""
+    """Return the name and the version of a bot from its name in a record; None if the name contains no version."""
     bot, _, version = label.rpartition(" v")
     return (bot, version) if bot and version.isdigit() else (label, None)
 

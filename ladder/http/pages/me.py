@@ -15,11 +15,11 @@ from ladder.questions.matches import MatchesRequest
 from referee.match.result import Outcome
 
 MAX_BOTS = 20
-"""The number of an author's bots whose recent faults are looked up."""
+"""The maximum number of an author's bots whose recent faults are looked up."""
 MAX_FAULTS = 5
-"""The number of faults of each of them on the page."""
+"""The maximum number of faults of each bot on the page."""
 TAIL_LINES = 60
-"""The number of lines of a log on other pages."""
+"""The maximum number of lines of a log on other pages."""
 MAX_LOG_LINES = 2000
 """The maximum number of lines on the page of a log."""
 _WORDS = {Status.ACTIVE: "plays", Status.UNTRIED: "qualifies now, or as soon as the ladder plays"}

@@ -38,7 +38,7 @@ _SORTS: dict[str, Callable[[StandingRow], tuple[float | str, ...]]] = {
 
 
 def standings(visit: Visit) -> Page:
-    """Return the standings of a game, under the condition in the path, or else the one with the most matches.
+    """Return the standings of a game, under the condition in the path; without one, under the condition with the most blocks.
 
     Raises:
         UnknownGame: if there is no such game.
@@ -92,7 +92,7 @@ def first_share(one: StandingRow) -> float:
 
 
 def main_table(tables: Sequence[StandingsTable]) -> StandingsTable:
-    """Return the table of a game with the most matches; the oldest of several."""
+    """Return the table of a game with the most blocks; the oldest of several if they are equal."""
     return max(tables, key=lambda one: one.blocks)
 
 
@@ -102,7 +102,7 @@ def under_path(game: str, tables: Sequence[StandingsTable], table: StandingsTabl
 
 
 def table_of(visit: Visit, tables: Sequence[StandingsTable]) -> StandingsTable:
-    """Return the table in the path.
+    """Return the table that the path names; without a name, the main one.
 
     Raises:
         NoPage: if there are no standings under such a condition.

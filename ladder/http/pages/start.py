@@ -1,4 +1,4 @@
-"""The start page: the leaders in each game, running matches, the latest matches, how to take part."""
+"""The start page: the leaders in each game, running matches, the latest matches, and how to take part."""
 
 from __future__ import annotations
 

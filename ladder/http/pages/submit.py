@@ -14,7 +14,7 @@ def submit(visit: Visit, left: int, *, bot: str = "", reason: str = "", status: 
         visit: the request.
         left: the number of bots that the author may submit now.
         bot: the name that was entered before.
-        reason: the reason for refusing the previous submission; empty without one.
+        reason: the reason for refusing the previous submission; empty if none was refused.
         status: the HTTP status.
     """
     return Page(

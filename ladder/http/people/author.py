@@ -41,12 +41,12 @@ from referee.bots.files import MAX_BYTES
 from referee.errors import DoganaError
 
 MAX_LOOKUPS = 2
-"""The number of concurrent authentications."""
+"""The maximum number of concurrent authentications."""
 PROGRAMS = (b"\x7fELF", b"#!")
 """The first bytes of a file that can run as it is; browsers do not send the permission to execute."""
 MAGIC_BYTES = max(map(len, PROGRAMS))
 YES = "yes"
-"""The value of a form's field for consent."""
+"""The value of the form field that gives consent."""
 _ODD = re.compile(r"[^A-Za-z0-9._+-]", re.ASCII)
 Show = Callable[[Request, PageFunction], Any]
 
@@ -145,7 +145,7 @@ class Author:
         return answer
 
     async def _caller(self, request: Request) -> Caller:
-        """Return the author of a change.
+        """Return the author who requests a change.
 
         Raises:
             Forbidden: if the request comes from a page of another site.
@@ -154,7 +154,7 @@ class Author:
         check_same_origin(self._site, request)
         caller = await self._lookups.run(visitor, self._tokens, self._site, request)
         if not caller.author:
-            raise Unauthenticated("log in first; if you were, your token was revoked or has expired")
+            raise Unauthenticated("log in first; if you were logged in, your token was revoked or has expired")
         of_this_call(address=address_of(request), author=caller.author)
         self._limits.requests.take(name_of(caller, request))
         return caller
@@ -241,7 +241,7 @@ class Author:
                         upload = stack.enter_context(await self._changes.run(desk.receive, wanted, MAX_BYTES))
                         self._limits.submissions.take(caller.author)
                         self._limits.uploaded.take(caller.author, length)
-                    # The first bytes may come in two pieces.
+                    # The first bytes may arrive in two chunks.
                     beginning = (beginning + part.data)[:MAGIC_BYTES]
                     await self._changes.run(upload.write, bytes(part.data))
             form.finish()
@@ -282,7 +282,7 @@ def _submission(bot: str, file: str, at_tables: bool) -> SubmitRequest:
 
 
 def _led_to(request: Request, path: str, query: dict[str, str] | None = None) -> RedirectResponse:
-    """Return a redirection to another page, relative to the present one."""
+    """Return a redirection to another page, relative to the current one."""
     here = str(request.scope["path"]).removeprefix("/")
     # 303: the browser goes on with a GET, and a reload sends no form again.
     answer = RedirectResponse(link(here, path, query=query), 303)

@@ -45,7 +45,7 @@ ENCRYPTED_COOKIE = "__Host-dogana-table-"
 """The same for encrypted pages: browsers accept it only from this very host, and send it to all its pages, but only over TLS."""
 KEY_SECONDS = 7 * 86_400
 SETTLE_SECONDS = 0.8
-"""The time that an answer waits for the moves of others: less than a stopping server waits for open requests."""
+"""The time for which an answer waits for the moves of others: less than a stopping server waits for open requests."""
 REPLAY_POLICY = "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
 """The policy for the page of a match, which contains its script and sets the rest of its policy itself."""
 
@@ -147,7 +147,7 @@ class Play:
         return answer
 
     def _keep(self, request: Request, answer: Response, table: str, key: str, seconds: int) -> None:
-        """Set the cookie with the key of a table for this time."""
+        """Set the cookie with the key of a table for a number of seconds."""
         secure = is_encrypted(self._site, request)
         # Without a path, browsers take the folder of this address, whatever prefix a proxy has added to it.
         path = "/" if secure else None
@@ -201,7 +201,8 @@ class Play:
     async def _has_news(self, request: Request, table: Table) -> bool:
         """Wait a while for a question other than `question`; return True if the view of the table has changed since `seen`.
 
-        So a person sees a new question at once, and the moves of others together with it. If too many requests wait, this one does not.
+        So a person sees a new question at once, and the moves of others together with it. If too many requests are
+        waiting, this one returns at once.
         """
         table.heard()
         query, limits = request.query_params, self._limits.tables
@@ -225,7 +226,7 @@ class Play:
         """
         table = self._open.table(request.path_params["table"])
         if table is None:
-            raise NotFound("there is no such table, or not any more")
+            raise NotFound("there is no such table, or it has been cleared")
         self._check_owner(request, table)
         return table
 
@@ -276,8 +277,8 @@ def _table_page(name: str, view: View, *, table: Table | None = None, refusal: s
     Args:
         name: its id.
         view: the view to show.
-        table: the table, for its person; None for other viewers of a finished match.
-        refusal: the reason why the form has changed nothing, if so.
+        table: the table, for the person who plays at it; None for other viewers of a finished match.
+        refusal: the reason why the form was refused; empty if it was not.
         status: the HTTP status.
     """
     asking = view.asking

@@ -30,7 +30,7 @@ from referee.records.viewpoint import Viewpoint
 from referee.registry import find
 
 MAX_PICTURES = 64
-"""The number of cached pictures."""
+"""The maximum number of cached pictures."""
 RECENT = 8
 """The number of a game's latest matches from which one is chosen."""
 

@@ -1,4 +1,4 @@
-"""Bars of strengths and curves of live ratings as SVG. The style sheet has their colours, and the pages repeat their content in words."""
+"""Bars of strengths and curves of live ratings as SVG. The style sheet sets their colours, and the pages repeat them in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from markupsafe import Markup
 from ladder.questions.rows import BlockRating, StandingRow
 
 BANDS = 2
-"""Bands of live ratings extend from mu - 2 sigma to mu + 2 sigma: about 95 %."""
+"""The distance of a band's edges from mu, in sigmas: the band contains about 95 %."""
 _BAR = 160, 14
 """Width and height of a bar."""
 _SPARK = 60, 16
@@ -29,7 +29,7 @@ class Axis:
     high: float
 
     def x(self, value: float, width: int) -> float:
-        """Return the distance of a value from the left; values beyond the end are drawn at the end."""
+        """Return the distance of a value from the left; values beyond an end are drawn at that end."""
         return round(min(1.0, max(0.0, (value - self.low) / (self.high - self.low))) * width, 1)
 
 
@@ -43,7 +43,7 @@ def axis_of(standings: Iterable[StandingRow]) -> Axis:
 
 
 def bar(one: StandingRow, axis: Axis) -> Markup:
-    """Return the range of a strength as a bar with a mark in the middle; an empty text without a strength."""
+    """Return the range of a strength as a bar with a mark at the strength; an empty text without a strength."""
     found = one.strength_range
     if found is None:
         return Markup("")
@@ -60,7 +60,7 @@ def bar(one: StandingRow, axis: Axis) -> Markup:
         low=found.low,
         high=found.high,
         left=left,
-        span=max(right - left, 1),  # or nobody would see it
+        span=max(right - left, 1),  # otherwise nobody would see it
         inner=height - 4,
         middle=middle,
     )

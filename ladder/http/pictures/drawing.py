@@ -1,8 +1,8 @@
 """Draw the page of a match in a separate process, with the record on standard input.
 
 The command is `python -m ladder.http.pictures.drawing FOLDER NAME [NICENESS]`. On standard output it prints its progress, in lines of
-two numbers: drawn pictures and all pictures. If it fails, the last line is `!` with the reason. Of all such processes for one folder,
-one draws at a time.
+two numbers: of drawn pictures, and of all pictures. If it fails, the last line is `!` with the reason. Of all such processes for one
+folder, one draws at a time.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _draw(folder: Path, record: bytes, page: Path) -> None:
         write_all(file, record)
     made = make_page(source, find, lambda done, of: _tell(f"{done} {of}"), workers=1)
     data, preview = made.html.encode(), preview_of(made.picture)
-    # Before the page is written, so that the folder never exceeds its size.
+    # Before the page is written, so that the folder never exceeds its maximum size.
     prune(folder, MAX_BYTES - len(data) - len(preview))
     source.unlink(missing_ok=True)
     # The page comes last: once it exists, all is drawn, and nothing of it changes in the folder any more.
@@ -107,7 +107,7 @@ def prune(folder: Path, max_bytes: int) -> None:
 
 
 def _tell(text: str) -> None:
-    """Print a line for the parent process; exit if that has ended."""
+    """Print a line for the parent process; exit if the parent has ended."""
     try:
         os.write(1, f"{text}\n".encode())
     except BrokenPipeError:

@@ -1,8 +1,8 @@
 """The drawn pages of matches, stored by the content of their records. No request waits for a drawing.
 
-Drawing a page takes some seconds of processor time, so clients repeat their request until it is there: see `Drawings.ask`.
-A person is waiting, so pages are drawn beside matches, not after them: on a machine that plays around the clock, that would take
-minutes.
+Drawing a page takes a few seconds of processor time, so clients repeat their request until the page exists: see `Drawings.ask`.
+A person is waiting, so pages are drawn beside matches, not after them, which would take minutes on a machine that plays around
+the clock.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class DrawingLimits:
     Attributes:
         waiting: the maximum number of waiting pages.
         waiting_of_one: the maximum number of a caller's waiting pages.
-        left_seconds: a caller who has not repeated the request for this time, though browsers do so every 3 s, counts as gone,
-            and comes last.
+        left_seconds: the time after which a caller who has not repeated the request counts as gone, and comes last; browsers
+            repeat it every 3 s.
         draw_seconds: the time limit for drawing a page.
         retry_seconds: the time after a failure before a page is drawn again.
     """
@@ -75,7 +75,7 @@ class Drawing:
     Attributes:
         page: the file; None until it is drawn.
         done: the number of drawn pictures.
-        of: the number of all pictures; 0 if unknown yet.
+        of: the number of all pictures; 0 if not known yet.
         ahead: the number of pages to draw before this one.
         problem: the reason why it cannot be drawn; empty without a problem so far.
     """
@@ -97,7 +97,7 @@ class _Job:
 
 
 def pages_folder(home: Home) -> Path:
-    """Return the folder for the drawn pages of a ladder: in the ladder, or a folder of this user if that is not writable."""
+    """Return the folder for a ladder's drawn pages: in the ladder's folder, or in this user's cache if that is not writable."""
     folder = home.folder.absolute() / "pages"
     try:
         private_folder(folder)
@@ -115,7 +115,7 @@ def pages_folder(home: Home) -> Path:
 class Drawings:
     """Pages drawn one at a time, in the order of the requests; use it as a context manager.
 
-    Pages that no caller waits for any more come last. Any thread may call its methods.
+    Pages for which no caller is waiting any more come last. Any thread may call its methods.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class Drawings:
 
         Args:
             record: the record, compressed or not.
-            who: the caller by whom waiting pages are counted; empty for the ladder itself.
+            who: the caller for whom waiting pages are counted; empty for the ladder itself.
 
         Raises:
             TooMuch: if too many pages are waiting.
@@ -220,7 +220,7 @@ class Drawings:
             problem = self._follow(self._process, job)
             with self._change:
                 self._process, self._drawn = None, ""
-                job.record = b""  # a failed job stays, and needs it no more
+                job.record = b""  # a failed job stays, but no longer needs the record
                 if problem:
                     job.drawing.problem, job.failed_at = problem, self._now()
                 else:
@@ -236,7 +236,7 @@ class Drawings:
         )
 
     def _is_past(self, job: _Job) -> bool:
-        """Return True if a page may be drawn again that could not be drawn."""
+        """Return True if a page that could not be drawn may be tried again."""
         return bool(job.failed_at) and self._now() - job.failed_at > self._limits.retry_seconds
 
     def _follow(self, process: subprocess.Popen[bytes], job: _Job) -> str:

@@ -44,7 +44,7 @@ from referee.terminal import visible
 MAX_MATCHES = 64
 """The maximum number of followed matches."""
 MAX_LINES = 200
-"""The number of the latest actions for a new viewer."""
+"""The number of the latest actions that a new viewer gets."""
 MAX_LINE = 300
 """The maximum length of a line."""
 
@@ -94,7 +94,7 @@ class Live:
         self._matches: dict[str, _Followed] = {}
 
     async def look(self, match_id: str) -> Look:
-        """Return the present state of a match.
+        """Return the current state of a match.
 
         Raises:
             NotFound: if it is not running.
@@ -154,7 +154,7 @@ class Live:
             # Another viewer may have been faster during the search.
             if match_id not in self._matches:
                 if sum(not followed.has_ended for followed in self._matches.values()) >= MAX_MATCHES:
-                    raise TooMuch("too many matches are looked at; come back in a minute")
+                    raise TooMuch("too many matches are being watched; come back in a minute")
                 followed = self._matches[match_id] = _Followed(match, self._limits)
                 followed.task = asyncio.create_task(followed.run(address))
                 followed.task.add_done_callback(lambda _: self._matches.pop(match_id, None))
@@ -184,8 +184,8 @@ class _Followed:
         task: the task that follows it.
         begun: set with the first picture, or when there will be none.
         look: its state; None before the first picture.
-        fragment: the same as HTML.
-        change: set at the next change, and replaced by a new one then.
+        fragment: the state as HTML.
+        change: the event that is set at the next change, and then replaced by a new one.
         over: the `result` in words, or the `reason` why there is none; None until the end.
         has_ended: True if there will be no more changes.
     """
@@ -280,7 +280,7 @@ class _Followed:
         """Draw each change, and notify the viewers, until the match is over."""
         for revision in count(1):
             await self._news.wait()
-            # Before the state is read, so that later news are drawn next.
+            # Before the state is read, so that later news is drawn next.
             self._news.clear()
             is_last = self.over is not None
             now = self._now

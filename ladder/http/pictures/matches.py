@@ -30,23 +30,23 @@ from referee.pages.match import policy_of
 from referee.records.record import unpacked
 
 MAX_RECORDS = 4
-"""The number of records that are read at a time."""
+"""The maximum number of records read at a time."""
 SLOW_SECONDS = 10.0
-"""A browser that leaves data unread for longer is disconnected."""
+"""The time after which a browser that leaves data unread is disconnected."""
 WAIT_SECONDS = 3
 """The interval at which a browser asks again for a viewer in progress."""
-# nginx would collect events before it passes them on.
+# Without the last header, nginx would collect events before passing them on.
 EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no"}
 
 LAST_SECONDS = 0.5
-"""The time that a stream has to end when the pages stop."""
+"""The time allowed for a stream to end when the pages stop."""
 _END = {"type": "http.response.body", "body": b""}
 
 Ask = Callable[[Request], Visit]
 
 
 class Matches:
-    """Handles the requests for them."""
+    """Handles the requests for records, viewers and live events."""
 
     def __init__(self, home: Home, ask: Ask, limits: Limits, niceness: int = 0) -> None:
         """Prepare; `ask` parses a request, and viewers are drawn with this niceness."""
@@ -156,7 +156,7 @@ class Matches:
 
 
 class EventStream(Response):
-    """A stream of events, for as long as the browser reads them; each within `slow_seconds`."""
+    """A stream of events, for as long as the browser reads each of them within `slow_seconds`."""
 
     def __init__(
         self, events: AsyncGenerator[bytes], streams: AtATime, who: str, slow_seconds: float = SLOW_SECONDS

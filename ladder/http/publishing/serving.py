@@ -1,7 +1,7 @@
-"""Serves the pages: in this process, or beside a ladder that is served, in a process of its own.
+"""Serves the pages: in this process, or beside a ladder that is served, in a separate process.
 
-A process of its own, because the pages must not delay the ladder's own threads: bots at home are charged for the time of their
-messages. It is started again if it dies.
+The process is separate because the pages must not delay the ladder's own threads: bots at home are charged for the time of their
+messages. It is restarted if it dies.
 """
 
 from __future__ import annotations
@@ -44,28 +44,28 @@ from referee.live.matches.worker import STOPPING, become_worker, undisturbed
 from referee.live.seats.orphans import kill_below, own_ended, own_starting
 from referee.sandbox.system import allow_files
 
-EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 who says so means it
-"""The addresses that stand for all of this machine."""
+EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 an organiser who gives one means it
+"""The addresses that stand for all addresses of this machine."""
 KEEP_ALIVE_SECONDS = 15
 MAX_NEW = 128
 """The number of connections accepted at once. Together with all open connections, these must leave files to open: otherwise
-asyncio logs each connection that it could not accept, some megabytes a second."""
+asyncio logs each connection that it could not accept, at a few megabytes a second."""
 FILES = MAX_CONNECTIONS + MAX_NEW + 68
-"""The files needed besides connections: for the database, records and drawings."""
+"""The number of files that the pages need: connections, and 68 more for the database, records and drawings."""
 FILES_OF_TABLE = 3
-"""The files that each table needs: two pipes, and its process."""
+"""The number of files that each table needs: two pipes, and its process."""
 UNREAD_SECONDS = 30.0
-"""The default time in which a client may leave an answer unread; a slow reader gets all of it."""
+"""The default time for which a client may leave an answer unread; a slow reader still gets all of it."""
 STOP_SECONDS = 1.0
-"""The time for answers under way when the pages are to stop, in seconds."""
+"""The time allowed for answers under way when the pages stop, in seconds."""
 END_SECONDS = 1.0
-"""The further time for a process to end, in seconds."""
+"""The further time allowed for a process to end, in seconds."""
 AGAIN_SECONDS = 1.0
 """The time until pages that have died are started again."""
 MOST_AGAIN_SECONDS = 60.0
-"""The same if they die again and again: it doubles each time, until they have lived as long as this."""
+"""The maximum of that time: it doubles each time they die, until they have lived as long as this."""
 NICENESS = 5
-"""Pages wait when there is not enough of the processor for them and for matches."""
+"""The niceness of the pages: where they compete with matches for the processor, the pages wait."""
 
 
 def listening(address: str, tables: int = 0, unread_seconds: float = UNREAD_SECONDS) -> socket.socket:
@@ -79,7 +79,7 @@ def listening(address: str, tables: int = 0, unread_seconds: float = UNREAD_SECO
     """
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES + FILES_OF_TABLE * tables
-    if 0 <= files < needed:  # less than 0 is without a limit
+    if 0 <= files < needed:  # a negative number means no limit
         raise LadderError(
             f"the pages need {needed} open files at a time, and this process may have {files};"
             " raise its limit (ulimit -n, or LimitNOFILE= of its unit)"
@@ -94,8 +94,8 @@ def listening(address: str, tables: int = 0, unread_seconds: float = UNREAD_SECO
         raise PortInUse(
             f"cannot show pages at {address}: {error.strerror}; is the address right, and no other program using it?"
         ) from error
-    # Connections inherit both. asyncio would set the first if Python said that this socket is TCP's; without it, Nagle's algorithm
-    # holds the body of each answer back for 40 ms.
+    # Connections inherit both options. asyncio would set the first itself if Python reported this socket as TCP; without it,
+    # Nagle's algorithm holds the body of each answer back for 40 ms.
     bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if sys.platform == "linux":
         bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(unread_seconds * 1000))
@@ -110,7 +110,7 @@ class Certificate:
     key: Path
 
     def encryption(self) -> SSLContext:
-        """Return a TLS context with it.
+        """Return a TLS context with this certificate.
 
         Raises:
             OSError: if the files cannot be read, or do not belong together.
@@ -255,7 +255,7 @@ class _Restarted:
             if self._is_over.is_set():
                 return
             process = self._make_process()
-            with own_starting() as started:  # whoever clears away what agents have left spares it
+            with own_starting() as started:  # the code that clears away agents' leftovers spares it
                 process.start()
                 started(process.pid)
             self._process = process

@@ -1,6 +1,6 @@
 """The pages of a ladder as files, for any web host: `dogana ladder site`.
 
-The real pages run in this process, as for a browser; their answers are written to files, from the start page on, link by link.
+The real pages run in this process, as for a browser; their answers are written to files, link by link from the start page.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from referee.registry import games
 CONTENTS = "dogana-site.json"
 """The file that lists all files of a site; a folder without it is not treated as a site."""
 LOOK_SECONDS = 0.1
-"""The interval of the checks for a viewer that is being drawn."""
+"""The interval between checks for a viewer that is being drawn."""
 _MAX_CONTENTS = 64 * 1024**2
 
 _NO_LIMIT = Allowance("requests", 1_000_000_000, 1.0)
 _ALERT = re.compile(r'role="alert">([^<]*)<')
 
 Progress = Callable[[int, int], None]
-"""Called with the number of written files, and of all that are known so far."""
+"""Called with the number of written files, and of all files known so far."""
 
 NICENESS = 19
-"""No person waits for the viewers of a site, so bots and their referees come first."""
+"""The niceness of drawing viewers: no person waits for those of a site, so bots and their referees come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Si
     Args:
         home: the ladder.
         folder: the folder of the site; new, empty, or an earlier site.
-        most: the number of the latest matches with a page, of each game on the ladder and of each event.
+        most: the number of the latest matches that get a page, for each game on the ladder and for each event.
         progress: called as the work advances.
         site: other settings of the pages.
 
@@ -96,7 +96,7 @@ def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress, 
 
 
 async def _written(app: ASGIApp, first: set[str], folder: Path, earlier: list[str], progress: Progress) -> set[str]:
-    headers = {"accept": "text/plain"}  # of errors; pages are HTML in any case
+    headers = {"accept": "text/plain"}  # for errors; pages are HTML in any case
     async with (
         _open(app),
         # A name without a dot is accepted by `check_host`.
@@ -176,12 +176,12 @@ def contents(folder: Path) -> list[str]:
         return []
     try:
         listed = json.loads(read_file(folder / CONTENTS, _MAX_CONTENTS))["files"]
-        # Files in the list are removed later, so none may lie outside of the folder.
+        # Files in the list are removed later, so none may lie outside the folder.
         if all(isinstance(path, str) and (folder / path).resolve().is_relative_to(folder.resolve()) for path in listed):
             return list(listed)
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    raise LadderError(f"{folder} has something else in it than the pages of a ladder; name a new or an empty folder")
+    raise LadderError(f"{folder} contains something other than the pages of a ladder; name a new or an empty folder")
 
 
 def _last_matches(desk: Desk, most: int) -> Iterator[str]:

@@ -18,10 +18,10 @@ def link(
     """Return a link from one page to another.
 
     Args:
-        here: the path of the page that has the link, such as `games/yunnan`.
+        here: the path of the page that contains the link, such as `games/yunnan`.
         there: the path of the other page; empty for the start page.
         is_static: True if the pages are files.
-        fragment: a place on the other page.
+        fragment: the anchor on the other page; empty for its beginning.
         query: the query of the link; entries without a value are left out.
     """
     target = there

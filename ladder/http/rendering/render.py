@@ -74,7 +74,7 @@ def _clock(seconds: float) -> str:
 
 
 def title_of(game: str) -> str:
-    """Return the title of a game; the name of one that is no longer installed."""
+    """Return the title of a game, or the name of a game that is no longer installed."""
     known = games().get(game)
     return game if known is None else known.title
 

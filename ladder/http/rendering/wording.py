@@ -30,19 +30,19 @@ def change(value: float, digits: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """The first version of a table, and the others that may still be the best by the matches so far."""
+    """The first version of a table, and the others that may still be the best, judging by the matches so far."""
 
     first: StandingRow | OverallRow
     others: Sequence[StandingRow | OverallRow]
-    """The versions besides it that can be first, as many as are named."""
+    """The other versions that can be first, up to the number that is named."""
     unnamed: int
-    """The number of further ones."""
+    """The number of further versions that can be first."""
     rated: int
     """The number of rated versions."""
 
     @property
     def is_sure(self) -> bool:
-        """True if it leads for sure: no other place is open to it."""
+        """True if its lead is certain: no other place is open to it."""
         return self.first.worst == 1
 
 
@@ -69,11 +69,11 @@ def clock_in_words(text: str) -> str:
 
 
 _CLEARLY = 0.6
-"""A cell of a crosstable is shaded from this share upwards, and in another shade from its complement downwards."""
+"""The share from which a cell of a crosstable is shaded; cells from its complement downwards have another shade."""
 
 
 def shade(share: float) -> str:
-    """Return the class of a cell of a crosstable; empty without a shade."""
+    """Return the CSS class of a cell of a crosstable; empty without a shade."""
     if share >= _CLEARLY:
         return "well"
     return "poorly" if share <= 1 - _CLEARLY else ""

@@ -12,7 +12,7 @@ from ladder.http.requests.prepared import PreparedResponse
 MAX_BYTES = 32 * 1024**2
 """The default size of a cache."""
 FRESH_SECONDS = 1.0
-"""The default time for which an answer is sent again, although something may have changed."""
+"""The default time for which an answer is sent again, even if something has changed."""
 
 Key = tuple[str, str]
 """The path and the query of a request."""

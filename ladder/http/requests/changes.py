@@ -1,4 +1,4 @@
-"""Changes by authors over HTTP, in the browser or by commands: a few at a time, and files that come in pieces."""
+"""Changes by authors over HTTP, in the browser or by commands: a few at a time, and files that arrive in chunks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES
 
 MAX_CHANGES = 2
-"""The number of changes at a time: they wait for others who change the ladder. One of these may be the intake of a bot, which takes
-up to minutes."""
+"""The maximum number of changes at a time: they wait for others who are changing the ladder. One of them may be the intake of a bot,
+which can take minutes."""
 Answer = TypeVar("Answer")
 Arguments = TypeVarTuple("Arguments")
 
@@ -55,7 +55,7 @@ class Changes:
 
     @asynccontextmanager
     async def uploading(self, author: str) -> AsyncIterator[None]:
-        """Count a bot that an author sends while the context lasts.
+        """Count a bot that an author is sending, in this context.
 
         Raises:
             TooMuch: if too many are being sent.
@@ -89,10 +89,10 @@ def length_of(request: Request, more: int = 0) -> int:
 
 
 async def prompt_pieces(request: Request, seconds: float) -> AsyncIterator[bytes]:
-    """Yield the body of a request in pieces.
+    """Yield the body of a request in chunks.
 
     Raises:
-        BadBot: if the next piece does not come within some seconds.
+        BadBot: if the next chunk does not arrive within `seconds`.
     """
     stream = aiter(request.stream())
     while True:

@@ -1,4 +1,4 @@
-"""Limits on the connections of browsers that uvicorn does not have (docs/decisions/0044-the-edge.md)."""
+"""Limits on the connections of browsers that uvicorn lacks (docs/decisions/0044-the-edge.md)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MAX_CONNECTIONS = 480
-"""The default number of connections at a time."""
+"""The default maximum number of connections at a time."""
 REQUEST_SECONDS = 10.0
-"""The default time in which the head of a request must arrive, including the TLS handshake of a new connection."""
+"""The default time allowed for the head of a request to arrive, including the TLS handshake of a new connection."""
 _CONNECTION = "dogana.connection"
 """The key of a request's connection in the state of its scope."""
 
@@ -30,7 +30,7 @@ class Connections:
         self._open: dict[Connection, None] = {}  # in the order of their arrival
 
     def enter(self, newcomer: Connection) -> None:
-        """Count a connection. If the server is full, end the oldest one without a request, or else the oldest one."""
+        """Count a connection. If the server is full, end the oldest one without a request, or the oldest if all have one."""
         if len(self._open) >= self._most:
             oldest = next((one for one in self._open if not one.requests), next(iter(self._open)))
             self.leave(oldest)
@@ -44,7 +44,7 @@ class Connections:
 
 
 class Connection(asyncio.Protocol):
-    """A connection of a browser. It counts before its TLS handshake; uvicorn's own protocol handles its requests.
+    """A connection of a browser. It is counted before its TLS handshake; uvicorn's own protocol handles its requests.
 
     Attributes:
         transport: the TCP connection, and after the handshake the TLS connection on it.
@@ -54,7 +54,7 @@ class Connection(asyncio.Protocol):
     transport: asyncio.Transport
 
     def __init__(self, connections: Connections, encryption: SSLContext | None = None, **of_server: Any) -> None:
-        """Prepare a connection; without `encryption` it is plain HTTP. uvicorn gives the other arguments."""
+        """Prepare a connection; without `encryption` it is plain HTTP. uvicorn passes the other arguments."""
         of_server["app_state"] = {**of_server["app_state"], _CONNECTION: self}
         self._http = H11Protocol(**of_server)
         self._connections = connections
@@ -71,7 +71,7 @@ class Connection(asyncio.Protocol):
         self._expect_request()
         if self._encryption is None:
             self._http.connection_made(transport)
-        else:  # by asyncio's own server a handshake could take a minute, and would count nowhere
+        else:  # in asyncio's own server a handshake could take a minute, and would count nowhere
             transport.pause_reading()
             self._handshake = asyncio.get_running_loop().create_task(self._encrypt(transport, self._encryption))
 
@@ -135,7 +135,7 @@ class Connection(asyncio.Protocol):
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Count a request while the context lasts."""
+        """Count a request, in this context."""
         self.requests += 1
         self._stop_timer()
         try:

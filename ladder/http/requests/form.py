@@ -1,4 +1,4 @@
-"""Forms: a few fields, or a file in between, which is passed on piece by piece."""
+"""Forms: a few fields, or a file in between, which is passed on chunk by chunk."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ladder.http.requests.visit import BadQuestion, Gone, TooSlow
 from referee.errors import DoganaError
 
 MAX_FORM_BYTES = 16 * 1024
-"""The longest form without a file; of one with a file, all but the file."""
+"""The maximum size of a form in bytes, not counting its file."""
 MAX_FIELDS = 100
 DRAIN_SECONDS = 60.0
-"""The time for reading the rest of a refused form, in seconds."""
+"""The time allowed for reading the rest of a refused form, in seconds."""
 _NO_FORM = "that is not what the form sends"
 
 
@@ -67,7 +67,7 @@ class Part:
     Attributes:
         name: the name of the field.
         file: the name of the file in the browser; None for a field without a file.
-        data: the bytes that have arrived since the last part.
+        data: the bytes that have arrived since the part was last yielded.
     """
 
     name: str = ""
@@ -122,7 +122,7 @@ class Multipart:
         for part in self._parts:
             yield part
             part.data.clear()
-        del self._parts[:-1]  # the last one may go on in the next piece
+        del self._parts[:-1]  # the last one may continue in the next chunk
 
     def finish(self) -> None:
         """Check that the form is complete.

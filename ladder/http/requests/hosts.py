@@ -1,4 +1,4 @@
-"""The host names of pages. Another site whose name leads here (DNS rebinding) would else read them in a visitor's browser."""
+"""The host names of pages. Otherwise another site whose name leads here (DNS rebinding) could read them in a visitor's browser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ladder.http.requests.visit import Site
 from ladder.operation.errors import LadderError
 
 ANY = "*"
-"""Among the names: whatever a browser calls us."""
+"""The entry among the names that stands for any name."""
 _NAME = re.compile(r"[^\s/:@?#*\[\]]+")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^\s/:@?#*\[\]A-Z]+|\[[0-9a-f:.]+\])(?::[0-9]+)?")
 _URL = re.compile(r"https?://(?:[^\s/:@?#\[\]]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?:/[^\s?#]*)?", re.IGNORECASE)
@@ -25,20 +25,20 @@ class WrongHost(LadderError):
 
 
 def names_of(addresses: Iterable[str], others: Iterable[str]) -> frozenset[str]:
-    """Return the host names of pages that listen on some addresses.
+    """Return the host names of pages that listen on the given addresses.
 
     Args:
         addresses: the addresses, as `HOST:PORT`.
         others: further names from the organiser.
 
     Raises:
-        LadderError: if one of these is not a name.
+        LadderError: if one of the further names is not a host name.
     """
     others = list(others)
     for name in others:
         if name != ANY and not _NAME.fullmatch(name) and not _is_address(name):
             raise LadderError(
-                f"--host-name {name}: this is no name; write it without a scheme, a port or a path, such as"
+                f"--host-name {name}: this is not a host name; write it without a scheme, a port or a path, such as"
                 " ladder.example.org"
             )
     own = gethostname()
@@ -70,7 +70,7 @@ def public_url_of(url: str) -> str:
     """
     if url and not _URL.fullmatch(url):
         raise LadderError(
-            f"--public-url {url}: this is no address of pages; write it with its scheme, such as"
+            f"--public-url {url}: this is not the URL of a site; write it with its scheme, such as"
             " https://ladder.example.org"
         )
     return url.rstrip("/")

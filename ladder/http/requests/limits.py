@@ -22,7 +22,7 @@ class CallerQueues:
         """Allow each caller `of_one` concurrent actions, and a wait of `wait_seconds` for a place."""
         self._of_one = of_one
         self._wait_seconds = wait_seconds
-        # Weak: a queue goes with the last request that waits in it, or addresses would fill the memory.
+        # Weak: a queue disappears with the last request that waits in it; otherwise addresses would fill the memory.
         self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager

@@ -19,7 +19,7 @@ class PreparedResponse:
 
     body: bytes
     compressed: bytes
-    """The same, by gzip."""
+    """The same, compressed by gzip."""
     tag: str
     """Its ETag."""
     status: int
@@ -28,7 +28,7 @@ class PreparedResponse:
     @staticmethod
     def of(body: bytes, status: int, headers: tuple[tuple[str, str], ...] = ()) -> PreparedResponse:
         """Compress and tag an answer."""
-        # A weak tag: the compressed answer has the same.
+        # A weak tag: the compressed answer has the same tag.
         tag = f'W/"{hashlib.sha256(body).hexdigest()[:20]}"'
         return PreparedResponse(body, gzip.compress(body, _COMPRESSION, mtime=0), tag, status, headers)
 

@@ -18,7 +18,7 @@ _STATUSES = {
     TooSlow: (grpc.StatusCode.DEADLINE_EXCEEDED, 408),
     WrongHost: (grpc.StatusCode.INVALID_ARGUMENT, 421),
 }
-"""With the errors that only HTTP knows."""
+"""The statuses of all errors, including those that only HTTP has."""
 
 
 def refusal(error: Exception) -> ErrorReply:

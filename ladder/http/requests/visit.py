@@ -40,9 +40,9 @@ class Site:
     has_tables: bool = False
     """True if people can play here."""
     tables: int = TABLES
-    """The most matches that people may play at a time."""
+    """The maximum number of matches that people may play at a time."""
     tables_per_address: int | None = None
-    """The most of them from one address; None for all."""
+    """The maximum number of them from one address; None if one address may have all."""
     isolation: Isolation | None = None
     """The sandbox of authors' bots at tables; None if people play against house bots alone."""
     is_static: bool = False
@@ -56,15 +56,15 @@ class Site:
     proxy: str = ""
     """The address of a proxy before the pages, which is trusted to name the client and its use of TLS; empty without one."""
     host_names: frozenset[str] = frozenset()
-    """The names with dots by which browsers may ask, besides that of `public_url`; `*` for any (`hosts.py`)."""
+    """The names with dots by which browsers may call the pages, in addition to that of `public_url`; `*` for any (`hosts.py`)."""
     cors_origins: frozenset[str] = frozenset()
-    """The other sites whose pages may read what programs can ask, such as https://charts.example; `*` for any."""
+    """The other sites whose pages may read the answers of the API, such as https://charts.example; `*` for any."""
     matches: frozenset[str] | None = None
     """The matches that have a page; None for all."""
     rows: int = 100
-    """The number of versions on a page."""
+    """The maximum number of versions on a page."""
     listed: int = 25
-    """The number of matches on a page."""
+    """The maximum number of matches on a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +81,10 @@ class Visit:
     names: Mapping[str, str] = field(default_factory=dict)
     """The names in the path: `{"game": "yunnan"}`."""
     query: Mapping[str, str] = field(default_factory=dict)
-    """The parameters behind the question mark."""
+    """The parameters after the question mark."""
 
     def number(self, name: str, default: int, most: int) -> int:
-        """Return a number of the query, from 1.
+        """Return a number in the query, from 1.
 
         Raises:
             BadQuestion: if it is not a number, or too large.
@@ -98,10 +98,10 @@ class Visit:
         return int(text)
 
     def paged(self, rows: Sequence[Listed], what: str) -> tuple[Sequence[Listed], int, int]:
-        """Return the rows of the page in the query, its number, and the number of pages; a file has all rows.
+        """Return the rows of the page in the query, its number, and the number of pages; a file contains all rows.
 
         Raises:
-            BadQuestion: if the query has no number of a page.
+            BadQuestion: if the page in the query is not a valid number.
             NoPage: if there is no such page of `what`.
         """
         number, size = self.number("page", 1, 1_000_000), self.site.rows
@@ -111,10 +111,10 @@ class Visit:
         return rows if self.site.is_static else rows[(number - 1) * size : number * size], number, pages
 
     def choice(self, name: str, choices: Mapping[str, object]) -> str:
-        """Return the chosen word in the query; the first of several if there is none.
+        """Return the chosen word in the query, or the first choice if there is none.
 
         Raises:
-            BadQuestion: if it is another word.
+            BadQuestion: if it is not one of the choices.
         """
         word = self.query.get(name, "") or next(iter(choices))
         if word not in choices:

@@ -15,7 +15,7 @@ from ladder.questions.caller import ANYBODY, Caller
 COOKIE = "dogana"
 """The name of the cookie that holds an author's token."""
 ENCRYPTED_COOKIE = "__Host-dogana"
-"""The same where the pages are encrypted: browsers take it from this very host alone, and send it by TLS alone."""
+"""The same where the pages are encrypted: browsers accept it only from this very host, and send it only over TLS."""
 
 
 def is_encrypted(site: Site, request: Request) -> bool:
@@ -40,7 +40,7 @@ def visitor(tokens: Tokens, site: Site, request: Request) -> Caller:
 
 
 def check_same_origin(site: Site, request: Request) -> None:
-    """Check that a form comes from one of our own pages, by the browser's Fetch Metadata or else its origin.
+    """Check that a form comes from one of our own pages, by the browser's Fetch Metadata or, without that, its origin.
 
     Raises:
         Forbidden: if it comes from another site.
@@ -54,7 +54,7 @@ def check_same_origin(site: Site, request: Request) -> None:
     else:
         scheme, _, host = origin.partition("://")
         is_ours = host in (request.headers.get("host"), urlsplit(site.public_url).netloc) and bool(host)
-        if is_encrypted(site, request):  # what came unencrypted may be from whoever stands between
+        if is_encrypted(site, request):  # an unencrypted form may come from an attacker in between
             is_ours = is_ours and scheme == "https"
     if not is_ours:
         raise Forbidden("this form was sent from another site; open the page here, and send it again")

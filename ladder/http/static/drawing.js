@@ -1,4 +1,4 @@
-// Asks again for a viewer that is being drawn: `<main data-again="3">`, in seconds. The part behind the # stays.
+// Asks again for a viewer that is being drawn: `<main data-again="3">`, in seconds. The part after the # stays.
 "use strict";
 (() => {
   const seconds = Number(document.getElementById("main").dataset.again);

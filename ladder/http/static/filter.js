@@ -1,4 +1,4 @@
-// Hides rows of a table while somebody types: `<form data-filter="ID">`. Without this, the form asks the server.
+// Hides the other rows of a table while somebody types a name: `<form data-filter="ID">`. Without this, the form asks the server.
 "use strict";
 for (const form of document.querySelectorAll("form[data-filter]")) {
   const rows = document.querySelectorAll(`#${form.dataset.filter} tbody tr`);

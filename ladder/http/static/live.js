@@ -5,9 +5,9 @@
   const state = document.getElementById("state");
   const PARTS = ["heading", "board", "seats", "lines"];
   const SPOKEN_MS = 1000;
-  const NEXT_MS = [10000, 120000]; // the first pause between two questions for another match, and the longest
+  const NEXT_MS = [10000, 120000]; // the first pause between two requests for another match, and the longest
   let said = "";
-  let fetching = null; // the newest picture, while it comes
+  let fetching = null; // the request for the newest picture, while it is under way
   let isStale = false; // whether there has been another change meanwhile
 
   async function refresh() {
@@ -36,7 +36,7 @@
     if (said && said !== state.textContent) state.textContent = said;
   }, SPOKEN_MS);
 
-  // What is left to do when nothing happens any more: the result, the page of the match, and another match to follow.
+  // Shows what remains at the end: the result, the page of the match, and another match to follow.
   function end(words, hasResult) {
     clearInterval(speaking);
     state.textContent = words;

@@ -1,4 +1,4 @@
-// The viewer in its frame: as high as it needs, with its board as high as the window, and at the moment that the address of
+// The viewer in its frame: as high as it needs to be, with its board as high as the window, and at the moment that the address of
 // the page names (#s=214&as=2).
 "use strict";
 (() => {
@@ -9,7 +9,7 @@
   let moment = "";
   function show(fragment) {
     moment = place + "#embed&" + fragment;
-    // One navigation, never two: the second could end the loading that the first has begun.
+    // One navigation, never two: the second could stop the loading that the first has begun.
     if (isLoaded()) frame.contentWindow.location.replace(moment);
     else frame.src = moment;
   }
@@ -30,7 +30,7 @@
     const { height, shape } = message.data?.data ?? {};
     if (message.data?.event !== "RESIZE" || !(height > 0 && height < 20000)) return;
     frame.height = Math.ceil(height);
-    if (shape > 0.1 && shape < 10) frame.style.setProperty("--shape", shape); // for what is printed
+    if (shape > 0.1 && shape < 10) frame.style.setProperty("--shape", shape); // for printing
     tellScreen();
   });
   addEventListener("resize", tellScreen);

@@ -1,4 +1,4 @@
-// Shows anew what has changed, as long as somebody looks: `<main data-refresh="20">`, in seconds.
+// Refreshes the changed parts of a page while somebody is looking at it: `<main data-refresh="20">`, in seconds.
 "use strict";
 (() => {
   const main = document.getElementById("main");
@@ -12,7 +12,7 @@
     tag = answer.headers.get("ETag");
     const seen = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (scriptsOf(seen) !== scriptsOf(document)) {
-      location.reload(); // it is another page now, such as that of a match that can be seen at last
+      location.reload(); // it is another page now, such as the page of a match that can now be seen
       return;
     }
     main.replaceChildren(...document.importNode(seen.getElementById("main"), true).childNodes);

@@ -1,10 +1,10 @@
-// What is framed on the board can be clicked: that narrows the list to what is about it, and plays an action that is left alone.
+// Framed parts of the board can be clicked: a click narrows the list to the actions about that part, and plays the last one left.
 "use strict";
 window.pointing = (main, choose, changed) => {
   const SVG = "http://www.w3.org/2000/svg";
-  const FINGER = 24; // pixels: what is smaller is easily missed
-  let spots = new Map(); // what each button is about, in the order in which one points at it
-  let pointed = []; // at what the person has pointed
+  const FINGER = 24; // pixels: a smaller target is easily missed
+  let spots = new Map(); // the parts that each button is about, in the order in which the person points at them
+  let pointed = []; // the parts at which the person has pointed
 
   const picture = () => main.querySelector(".board svg");
   const buttons = () => [...main.querySelectorAll(".choices [name=choice]")];
@@ -56,7 +56,7 @@ window.pointing = (main, choose, changed) => {
     const open = new Map();
     for (const button of visible) if (next(button)) open.set(next(button), [...(open.get(next(button)) ?? []), button]);
     const found = [...frames(new Set(pointed), "spot pointed"), ...frames(open, "spot open")];
-    found.sort((one, other) => other.size - one.size); // what is small lies upon what is large
+    found.sort((one, other) => other.size - one.size); // small frames lie on top of large ones
     for (const { drawn } of found) {
       const about = open.get(drawn.dataset.at) ?? [];
       const title = document.createElementNS(SVG, "title");

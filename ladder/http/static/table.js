@@ -2,9 +2,9 @@
 "use strict";
 (() => {
   const main = document.getElementById("main");
-  const FRESH = 300; // milliseconds for which a list that was just drawn takes no click: it was meant for what was there before
-  const PAUSE = 250; // milliseconds at least between two questions for news
-  const WAITED = 400; // milliseconds: an answer that takes longer has waited for news; the server keeps none for a second
+  const FRESH = 300; // milliseconds for which a list that was just drawn takes no click: a click was meant for the previous list
+  const PAUSE = 250; // the minimum in milliseconds between two requests for news
+  const WAITED = 400; // milliseconds: an answer that takes longer has waited for news, for which the server waits less than a second
   const THOUGHT = [1000, 8000]; // milliseconds: the first pause while the person thinks, and the longest; each is twice the last
   const said = document.createElement("p");
   said.className = "unseen";
@@ -12,11 +12,11 @@
   document.body.append(said);
   let leaving = false;
   let sending = null; // an answer that is on its way
-  let waiting = new AbortController(); // ends a question for news
+  let waiting = new AbortController(); // ends a request for news
   let drawing = 0;
   let settling = 0;
   const pointing = window.pointing(main, choose, sieve);
-  let ends = 0; // when the time for this decision is up, by performance.now()
+  let ends = 0; // the time at which this decision is due, by performance.now()
 
   const table = () => main.querySelector(".table");
   const list = () => main.querySelector(".choices");
@@ -60,7 +60,7 @@
     sieve();
   }
 
-  // The time begins with the frame that shows the list: a busy machine may draw it late.
+  // The milliseconds begin with the frame that shows the list: a busy machine may draw it late.
   function settle() {
     cancelAnimationFrame(drawing);
     clearTimeout(settling);
@@ -139,7 +139,7 @@
     const fields = new URLSearchParams(new FormData(form));
     if (button.name) fields.set(button.name, button.value);
     sending = fetch(form.action, { method: "POST", body: fields }).then((answer) => {
-      if (answer.status === 429 || answer.status >= 500) throw new Error(answer.statusText); // its page is none of a table
+      if (answer.status === 429 || answer.status >= 500) throw new Error(answer.statusText); // its page is not the page of a table
       return answer.text();
     });
     try {
@@ -207,7 +207,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target.matches(".filter input")) {
-      event.preventDefault(); // else the form would be sent with its first button
+      event.preventDefault(); // otherwise the form would be sent with its first button
       visible()[0]?.focus();
     }
     if (event.repeat || event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
