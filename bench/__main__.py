@@ -1,7 +1,7 @@
 """`make bench`: measure speed beside other programs, and write one table to docs/bench.md.
 
-`python -m bench STEP ...` measures only some steps, and writes no page unless one is named with `--page`.
-It measures the state of an installed wheel: a copy of the sources with compiled rules, if they can be compiled here.
+`python -m bench STEP ...` measures only the given steps, and writes a page only with `--page`.
+Like an installed wheel, the measured copy of the sources has compiled rules, if they can be compiled here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from referee.registry import rules_are_compiled
 
 PAGE = matches.CHECKOUT / "docs" / "bench.md"
 LADDERS = matches.CHECKOUT / "build" / "ladders"
-"""The ladders of `bench.million` stay here: to make them takes minutes and 2 GB."""
+"""The folder in which the ladders of `bench.million` stay: making them takes minutes and 2 GB."""
 
 
 STEPS: dict[str, Callable[[Report], object]] = {
@@ -51,7 +51,7 @@ STEPS: dict[str, Callable[[Report], object]] = {
     "clocks": clocks.add_rows,
     "scheduling": scheduling.add_rows,
 }
-"""The steps in order: those that suffer most from a busy machine come first, while it is quiet."""
+"""The steps in order: those that suffer most from a busy machine come first, while the machine is quiet."""
 
 
 def measure(report: Report, chosen: dict[str, Callable[[Report], object]], console: Console) -> None:
@@ -74,7 +74,7 @@ def commit_here() -> str:
 
 
 def go_on_compiled(page: Path | None, load: float) -> None:
-    """Run the same command in a copy with compiled rules instead; return if this is that copy, or the rules cannot be compiled.
+    """Run the same command in a copy with compiled rules; return only if this is that copy, or the rules cannot be compiled.
 
     Args:
         page: the file for the table.
@@ -82,7 +82,7 @@ def go_on_compiled(page: Path | None, load: float) -> None:
     """
     if rules_are_compiled() or rules.compile_copy():  # the latter returns the problem if they cannot be compiled
         return
-    # The compilation has raised the load, so the older figure goes along.
+    # The compilation has raised the load, so the figure from before it is passed on.
     again = [*sys.argv[1:], "--load", str(load)]
     if page is not None:
         again += ["--page", str(page.absolute())]
@@ -94,15 +94,19 @@ def go_on_compiled(page: Path | None, load: float) -> None:
 def main() -> None:
     """Measure, print the table, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure speed beside other programs.")
-    parser.add_argument("step", nargs="*", help=f"only these: {', '.join(STEPS)}")
+    parser.add_argument("step", nargs="*", help=f"measure only these steps: {', '.join(STEPS)}")
     parser.add_argument("--since", metavar="COMMIT", help="compare with the figures of an older commit instead")
-    parser.add_argument("--quick", action="store_true", help="measure everything once, to see that it can be measured")
+    parser.add_argument(
+        "--quick", action="store_true", help="measure everything once, to check that it can be measured"
+    )
     parser.add_argument("--pure", action="store_true", help="do not compile the rules with which matches are played")
-    parser.add_argument("--page", type=Path, help="where the table is written, besides being printed")
-    parser.add_argument("--load", type=float, default=os.getloadavg()[0], help="the load before, if not that of now")
+    parser.add_argument("--page", type=Path, help="a file for the table, in addition to printing it")
+    parser.add_argument(
+        "--load", type=float, default=os.getloadavg()[0], help="the load before; by default the current load"
+    )
     arguments = parser.parse_args()
     if unknown := set(arguments.step) - set(STEPS):
-        parser.error(f"there is no step {', '.join(sorted(unknown))}; there are {', '.join(STEPS)}")
+        parser.error(f"there is no step {', '.join(sorted(unknown))}; the steps are {', '.join(STEPS)}")
     if arguments.since:
         _compare(arguments.since, arguments.step, quick=arguments.quick)
         return
@@ -117,7 +121,7 @@ def main() -> None:
     console.print(report.summary())
     minutes = (time.monotonic() - began) / 60
     day, loads = f"{datetime.now(UTC):%Y-%m-%d}", (arguments.load, os.getloadavg()[0])
-    # Some steps, or a single round, never replace the page of a whole measurement.
+    # A measurement of some steps, or of a single round, never replaces the page of a whole one.
     if target := arguments.page or (None if arguments.step or arguments.quick else PAGE):
         seen = Circumstances(day, commit_here(), machine(), rules_are_compiled(), *loads, minutes)
         target.write_text(page(report, seen))

@@ -1,7 +1,7 @@
-"""The agents of the measurements, by the word on the command line.
+"""The agents of the measurements, chosen by the first word on the command line.
 
-`random` plays and prints when; `greedy` plays as the house bot, and answers whole turns; `brink` answers shortly before its time is
-up; `echo` answers a bare stream of gRPC.
+`random` plays at random, and `greedy` as the house bot does, with whole turns; both print their times. `brink` answers shortly
+before its time is up; `echo` answers a bare gRPC stream.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def play_greedy() -> None:
 
 
 def play_on_the_brink(margin_seconds: float) -> None:
-    """Answer at random just before the limit; print the number, own seconds and budget of each decision."""
+    """Answer at random just before the limit; print each decision's number, its seconds by the bot's own clock, and its budget."""
     chance = random.Random(1)
 
     def choose(decision: Decision) -> int:
-        begin = time.monotonic() - (decision.seconds - decision.seconds_left())  # when the question was read
+        begin = time.monotonic() - (decision.seconds - decision.seconds_left())  # the time of the question
         time.sleep(max(0.0, decision.seconds_left() - margin_seconds))
         print("took", decision.number, time.monotonic() - begin, decision.seconds)
         return int(chance.random() * decision.action_count)
@@ -63,13 +63,13 @@ def play_on_the_brink(margin_seconds: float) -> None:
 
 
 async def echo(size: int) -> None:
-    """Answer every message with this number of bytes."""
+    """Answer every message of a bare gRPC stream with `size` bytes."""
     import grpc  # imported here: only this agent needs gRPC
 
     answer = b"x" * size
     async with grpc.aio.insecure_channel(os.environ["DOGANA_ADDRESS"]) as channel:
         call: Any = channel.stream_stream("/bench.Echo/Play")()
-        await call.write(b"ready")  # opens the stream: the other side waits for it before it starts its clock
+        await call.write(b"ready")  # opens the stream: the other side starts its clock only then
         while isinstance(await call.read(), bytes):
             await call.write(answer)
 

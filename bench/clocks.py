@@ -25,10 +25,10 @@ from referee.registry import find, shipped_board
 DECISIONS = 2000
 BUDGET_SECONDS = 0.2
 MARGINS_MS = (10, 30)
-"""The seconds before its limit at which the bot in each seat answers."""
+"""The time before its limit at which the bot in each seat answers, in milliseconds."""
 MATCHES_AT_ONCE = 6
 OVERSUBSCRIBED = 2
-"""The number of processes that never rest, for each core."""
+"""The number of processes per core that never rest."""
 MAX_SECONDS = 600
 """The time after which the burners end in any case."""
 
@@ -45,7 +45,7 @@ class Decided:
 
 @contextmanager
 def burners() -> Iterator[None]:
-    """Keep every core twice busy."""
+    """Keep every core busy with `OVERSUBSCRIBED` processes."""
     program = f"import time\nend = time.monotonic() + {MAX_SECONDS}\nwhile time.monotonic() < end: pass"
     count = OVERSUBSCRIBED * (os.cpu_count() or 1)
     started = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(count)]
@@ -71,11 +71,11 @@ async def _play(server: RefereeServer, number: int, record: Path) -> MatchReport
 
 
 def compare(logs: Mapping[int, str], lines: Sequence[Mapping[str, Any]]) -> list[Decided]:
-    """Compare the times printed by bots, by seat, with the lines of the record."""
+    """Compare the times in the bots' logs, by seat, with those in the lines of the record."""
     found = []
     for seat, log in logs.items():
         ended = [line for line in lines if line.get("seat") == seat and "ms" in line]
-        # Decisions are numbered by seat, so the n-th line of a seat in the record is its decision n.
+        # Each seat's decisions are numbered separately, so the n-th line of a seat in the record is its decision n.
         printed = {int(words[1]): words for words in map(str.split, log.splitlines()) if words[:1] == ["took"]}
         for number, line in enumerate(ended, start=1):
             if number in printed:
@@ -100,7 +100,7 @@ async def _measure(folder: Path, decisions: int) -> list[Decided]:
 
 
 def add_rows(report: Report) -> None:
-    """Measure whether the clock is correct for bots that answer just before their limit on a loaded machine."""
+    """Test the clock with bots that answer just before their limit on a loaded machine."""
     report.section("Clocks, cores twice oversubscribed")
     with tempfile.TemporaryDirectory() as folder, burners():
         found = asyncio.run(_measure(Path(folder), report.rounds(DECISIONS)))

@@ -1,8 +1,8 @@
-"""A search for better constants of TrueSkill in each game: `make ratings` writes a table into docs/ratings.md.
+"""A search for better TrueSkill constants in each game: `make ratings` writes a table into docs/ratings.md.
 
-Bots of eight strengths play at random tables of every size; they are `greedy` with a share of random actions. Ratings follow match
-by match, with many combinations of beta, tau and draw probability. Before each match they predict which of every two seats will
-be ahead; the loss is the mean of -log(predicted probability of the result). Every figure follows from the seeds.
+Bots of eight strengths play at random tables of every size; they are `greedy` with a share of random actions. Ratings are
+updated after each match, with many combinations of beta, tau and draw probability. Before each match, they predict for every two
+seats which will be ahead; the loss is the mean of -log(predicted probability of the result). Every figure follows from the seeds.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from referee.registry import find, games, shipped_board
 
 PAGE = ROOT / "docs" / "ratings.md"
 AT_RANDOM = (0.0, 0.03, 0.06, 0.12, 0.2, 0.35, 0.6, 1.0)
-"""The share of random decisions of each bot."""
+"""The share of decisions that each bot makes at random."""
 BETAS, TAUS, DRAWS = (0.25, 0.35, 0.5, 0.7, 1.0), (0.0, 0.01, 0.03), (0.005, 0.02, 0.08)
-"""Beta and tau in units of the first sigma, and the probability of a tie between equals."""
+"""Beta and tau in units of the initial sigma, and the probability of a tie between equals."""
 
 
 class Constants(NamedTuple):
@@ -49,14 +49,14 @@ _ALL = tuple(dict.fromkeys([OURS, *(Constants(*one) for one in product(BETAS, TA
 
 
 class Match(NamedTuple):
-    """A match: a bot in each seat, and their places."""
+    """A match: the bot in each seat, and its rank."""
 
     bots: tuple[int, ...]
     ranks: tuple[int, ...]
 
 
 class Found(NamedTuple):
-    """The findings from the matches of a game."""
+    """The results for a game."""
 
     game: str
     ties: float
@@ -68,7 +68,7 @@ class Found(NamedTuple):
 
 
 def play(game: str, seed: int) -> Match:
-    """Play a match between bots drawn by the seed."""
+    """Play a match; the seed draws the bots and the number of seats."""
     draw = random.Random(f"constants {game} {seed}")
     found = find(game)
     seats = draw.choice(found.seat_counts)
@@ -81,14 +81,14 @@ def play(game: str, seed: int) -> Match:
         if draw.random() < AT_RANDOM[bots[seat]]:
             row: Sequence[Action] = [draw.choice(state.legal_actions(seat))]
         else:
-            # The policy gets a chance of its own, so the draws of the match are those of the rules alone.
+            # The policy gets a chance of its own, so that only the rules draw from the chance of the match.
             row = policy.row(state, seat, FastChance(0))
         play_row(state, seat, row, chance)
     return Match(tuple(bots), tuple(state.ranks()))
 
 
 def losses(matches: Sequence[Match], constants: Constants) -> list[float]:
-    """Return the loss of each match: the error of the prediction by the ratings before it."""
+    """Return the loss of each match: the error of the prediction from the ratings before it."""
     beta = constants.beta * SIGMA
     environment = trueskill.TrueSkill(
         mu=MU, sigma=SIGMA, beta=beta, tau=constants.tau * SIGMA, draw_probability=constants.draw
@@ -105,7 +105,7 @@ def losses(matches: Sequence[Match], constants: Constants) -> list[float]:
 
 def _pairs(ratings: Sequence[Rating], ranks: Sequence[int], beta: float) -> Iterator[float]:
     for (one, rank), (other, others) in combinations(zip(ratings, ranks, strict=True), 2):
-        # The difference of two performances: each has the variance beta squared, and its rating is uncertain by sigma.
+        # The variance of the difference: each performance adds beta squared, and each uncertain rating sigma squared.
         ahead = NormalDist(0, math.sqrt(2 * beta**2 + one.sigma**2 + other.sigma**2)).cdf(one.mu - other.mu)
         ahead = min(max(ahead, 1e-6), 1 - 1e-6)  # the logarithm stays finite
         share = (rank < others) + (rank == others) / 2  # a tie is half of each result
@@ -115,7 +115,7 @@ def _pairs(ratings: Sequence[Rating], ranks: Sequence[int], beta: float) -> Iter
 def look(game: str, matches: int) -> Found:
     """Play the matches of a game, and rate them with all constants.
 
-    The best are chosen by the odd matches, and compared with ours by the even ones, so that their advantage is not a coincidence.
+    The best constants are chosen on the odd matches and compared with ours on the even ones, so that their gain is no coincidence.
     """
     played = [play(game, seed) for seed in range(matches)]
     ours = losses(played, OURS)
@@ -129,7 +129,7 @@ def look(game: str, matches: int) -> Found:
 
 
 def row(found: Found) -> str:
-    """Return a line of the table."""
+    """Return the line of the table for a game."""
     best = found.best
     return (
         f"| {find(found.game).title} | {found.ties:.1%} | {found.ours:.4f} | {best.beta:g}, {best.tau:g}, {best.draw:g}"
@@ -149,7 +149,7 @@ def main() -> None:
     text = "\n".join(
         [
             f"{chosen.matches:,} matches of each game:\n",
-            "| game | ties | loss with ours | best beta, tau, draw probability | its loss | gain |",
+            "| game | ties | loss, usual constants | best beta, tau, draw probability | loss, best constants | gain |",
             "|---|---|---|---|---|---|",
             *rows,
         ]

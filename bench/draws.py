@@ -1,7 +1,7 @@
-"""The luck of the draws of a match, and results without it: a control variate whose mean is 0 by construction.
+"""The luck in the draws of a match, and results without that luck: a control variate whose mean is 0 by construction.
 
-docs/luck.md proves it. `Luck` adds up how much each draw was better than other draws from the same state would have been, by
-any value of states; `without_luck` takes it off results, with a coefficient from other results.
+docs/luck.md has the proof. `Luck` adds up the differences between each draw and other draws from the same state, by any estimate
+of the value of states; `without_luck` subtracts the luck from results, with a coefficient fitted to other results.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from referee.game import Chance
 from referee.kit.chance import FastChance
 
 ALTERNATIVES = 8
-"""The alternatives that a draw is compared with."""
+"""The number of other draws with which each draw is compared."""
 Position = TypeVar("Position")
 
 
@@ -30,8 +30,8 @@ class Luck(Generic[Position]):
         """Begin before the first draw.
 
         Args:
-            value: estimates the points of each seat in a position. A better estimate finds more luck, but with
-            any value the luck has the mean 0.
+            value: estimates the points of each seat in a position. A better estimate explains more luck, but with
+            any estimate the luck has the mean 0.
             seats: the number of seats.
             seed: determines the alternatives.
         """
@@ -40,22 +40,22 @@ class Luck(Generic[Position]):
         self.points = [0.0] * seats
 
     def add(self, after: Position, again: Callable[[Chance], Position]) -> None:
-        """Add the draws of one step.
+        """Add the luck in the draws of one step.
 
         Args:
             after: the position after the step.
-            again: repeats the step from the same position with other chance, and returns the position after it.
+            again: repeats the step from the same position with another chance, and returns the position after it.
         """
         others = [self._value(again(FastChance(self._random.getrandbits(40)))) for _ in range(ALTERNATIVES)]
         for seat, (points, *alternatives) in enumerate(zip(self._value(after), *others, strict=True)):
-            # The draw and its alternatives have the same distribution, so the mean of this is 0, whatever the value.
+            # The draw and its alternatives have the same distribution, so the mean of this is 0 with any estimate.
             self.points[seat] += points - mean(alternatives)
 
 
 def without_luck(results: Sequence[float], luck: Sequence[float]) -> list[float]:
-    """Return each result less its luck times a coefficient, which is a regression on all other results.
+    """Return each result less its luck times a coefficient, which comes from a regression over all other results.
 
-    So the coefficient and the luck that it multiplies are independent, and the mean stays.
+    So the coefficient is independent of the luck that it multiplies, and the mean does not change.
     """
     count = len(results)
     products = sum(result * lucky for result, lucky in zip(results, luck, strict=True))
@@ -64,7 +64,7 @@ def without_luck(results: Sequence[float], luck: Sequence[float]) -> list[float]
     found = []
     for result, lucky in zip(results, luck, strict=True):
         others = (total - result) / (count - 1)
-        # Sums over all other results, from the totals: to add them up for each result would take quadratic time.
+        # Sums over all other results, from the totals: adding them up for each result would take quadratic time.
         covered = products - result * lucky - others * (lucky_total - lucky)
         rest = squares - lucky * lucky
         found.append(result - lucky * (covered / rest if rest > 0 else 0.0))

@@ -1,7 +1,7 @@
-"""The share of wins of the best entrant, by format, at equal numbers of matches: `make formats` writes docs/tournaments.md.
+"""The best entrant's share of wins in each format, at equal numbers of matches: `make formats` writes it to docs/tournaments.md.
 
-Entrants of random strength play tournaments that are planned, paired and placed by the code of `dogana tournament`; only the
-matches are drawn: a performance is the strength, the luck that the seed gives a seat, and noise. Every figure follows from the seeds.
+Entrants of random strength play tournaments. The code of `dogana tournament` plans, pairs and ranks; only the results of matches
+are simulated: a performance is the sum of strength, the luck that the seed gives a seat, and noise. Every figure follows from the seeds.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from referee.tournament.standings import final_table
 PAGE = ROOT / "docs" / "tournaments.md"
 STRENGTH, LUCK, NOISE = 4.0, 3.0, 4.17
 """The standard deviations of the strengths of entrants, of a seat's luck with a seed, and of the noise of a performance.
-The noise is TrueSkill's beta, in whose unit all three are."""
+The noise is TrueSkill's beta, and all three are in its unit."""
 RATING_ERROR = 1.5
 """The standard error of the ratings by which a knockout is seeded."""
 ENTRANTS, SEATS = (8, 16), (2, 3, 4, 5)
 
 
 class Way(NamedTuple):
-    """A format, and the order of the entrants in the file."""
+    """A format, and whether the file lists the entrants in the order of their ratings."""
 
     name: str
     format: Format
@@ -49,7 +49,7 @@ WAYS = (
 
 
 class Cell(NamedTuple):
-    """A field of entrants, and the size of its tables."""
+    """The number of entrants, and the number of seats of each match."""
 
     entrants: int
     seats: int
@@ -71,7 +71,7 @@ def winners(cell: Cell, way: Way, blocks: int, seed: int) -> tuple[float, int]:
     """Play a tournament.
 
     Returns:
-        The share of the best entrant in the first place, and the number of matches.
+        The best entrant's share of the first place, and the number of matches.
     """
     draw = random.Random(f"formats {cell} {seed}")
     strengths = [draw.gauss(0, STRENGTH) for _ in range(cell.entrants)]
@@ -106,11 +106,11 @@ def result(fixture: Fixture, strengths: Sequence[float], draw: random.Random) ->
 def shares(cell: Cell, budget: int, tournaments: int) -> list[tuple[float, float]]:
     """Return, for each way, the share of tournaments that the best entrant wins, and the mean number of matches.
 
-    The number of blocks of each way brings its matches nearest to the budget.
+    Each way has the number of blocks that brings its number of matches nearest to the budget.
     """
     found = []
     for way in WAYS:
-        # One tournament with a block tells how many matches a block takes.
+        # A tournament of one block shows the number of matches that a block takes.
         _, once = winners(cell, way, 1, 0)
         blocks = max(1, round(budget / once))
         ended = [winners(cell, way, blocks, seed) for seed in range(tournaments)]
@@ -124,8 +124,8 @@ def budget_of(cell: Cell) -> int:
 
 
 def half_interval(share: float, count: int) -> float:
-    """Return half of the 95 % interval of a share: Agresti and Coull, 1998, which is not 0 for a share of 1."""
-    # Two results of either kind are added: z squared is nearly 4.
+    """Return half the width of a share's 95 % interval by Agresti and Coull (1998), which is not 0 for a share of 1."""
+    # Two wins and two losses are added, because z squared is nearly 4.
     near = (share * count + 2) / (count + 4)
     return 1.96 * math.sqrt(near * (1 - near) / (count + 4))
 
@@ -140,7 +140,7 @@ def row(cell: Cell, tournaments: int) -> str:
 
 
 def table(tournaments: int, workers: int) -> Iterator[str]:
-    """Return the lines of the table."""
+    """Yield the lines of the table."""
     yield f"{tournaments} tournaments for each figure:\n"
     yield f"| entrants | seats | {' | '.join(way.name for way in WAYS)} |"
     yield "|---" * (2 + len(WAYS)) + "|"

@@ -1,9 +1,10 @@
-"""The gain of a decision of `search`, in points: `python -m bench.gains valparaiso --seconds 1 --matches 20`.
+"""The points that `search` gains in a decision: `python -m bench.gains valparaiso --seconds 1 --matches 20`.
 
-In some decisions of matches between `greedy` bots, a search finds the best candidate. Then this one and the row of `greedy` are
-played in fresh samples, and the recipe's policy plays on to the end. The sum of such gains over a match is the difference that the search makes
-(S. Kakade and J. Langford, *Approximately Optimal Approximate Reinforcement Learning*, 2002, lemma 6.1), as far as the policy
-plays like `greedy`. So a few minutes compare settings of a recipe that matches would tell apart in hours. One search serves all margins.
+In a share of the decisions of matches between `greedy` bots, a search finds the best candidate. Then this candidate and the row
+of `greedy` are both played in fresh samples, and the recipe's policy plays on to the end. The sum of such gains over a match is
+the difference that the search makes (S. Kakade and J. Langford, *Approximately Optimal Approximate Reinforcement Learning*,
+2002, lemma 6.1), as far as the policy plays like `greedy`. So settings of a recipe that only hours of matches would tell apart
+can be compared in a few minutes. One search serves all margins.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from referee.verdict.student import half_width
 
 MARGINS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 FRESH = 2**40
-"""Added to the seeds of samples that measure, so that no search has seen them."""
+"""The offset of the seeds of measuring samples, which keeps them apart from those of searches."""
 
 
 class Gain(NamedTuple):
     """The gain of the best candidate of a search."""
 
     errors: float
-    """Its mean difference to the row of `greedy` in the search, in standard errors; 0 if none is better."""
+    """Its mean difference from the row of `greedy` in the search, in standard errors; 0 if no candidate is better."""
     points: float
     """The points that it gains in fresh samples."""
 
@@ -61,7 +62,7 @@ class Settings(Variant):
 
 
 def gain(game: Game, recipe: Recipe, seen: Observation, seat: Seat, seed: int, seconds: float, samples: int) -> Gain:
-    """Search once, and measure what the best candidate gains."""
+    """Search once, and measure the gain of the best candidate."""
     began = time.process_time()
     search = Search(game, recipe, seen, seat, seed)
     search.run(lambda _: (time.process_time() - began) / seconds)
@@ -82,7 +83,7 @@ def gain(game: Game, recipe: Recipe, seen: Observation, seat: Seat, seed: int, s
 
 
 def points(game: Game, recipe: Recipe, seen: Observation, seat: Seat, row: Sequence[Action], seed: int) -> float:
-    """Play a row and the match to its end in a sample; return the seat's points beyond its rivals', as a search counts them."""
+    """Play a row in a sample, then the match to its end; return the seat's score less its rivals', as a search counts it."""
     state = game.sample(recipe.setup, seen, FastChance(seed), undone=recipe.has_secrets)
     chance = FastChance(seed)
     play_row(state, seat, row, chance)
@@ -115,11 +116,11 @@ def gains_of_match(
 
 
 def line(margin: float, matches: Sequence[Sequence[Gain]]) -> str:
-    """Return the gain of a decision with a margin, and its 95 % interval by match."""
+    """Return a line with the mean gain of a decision at a margin, and its 95 % interval over matches."""
     by_match = [[one.points if one.errors > margin else 0.0 for one in match] for match in matches if match]
     count = sum(map(len, by_match))
     departs = sum(one.errors > margin for match in matches for one in match)
-    means = [len(by_match) * math.fsum(each) / count for each in by_match]  # the mean of these is that of all decisions
+    means = [len(by_match) * math.fsum(each) / count for each in by_match]  # their mean is the mean over all decisions
     error = f" ± {half_width(len(means), pvariance(means)):.2f}" if len(means) > 1 else ""
     return f"margin {margin:g}: departs in {departs / count:.0%}, gains {mean(means):+.2f}{error} points a decision"
 
@@ -130,17 +131,19 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("game", choices=list(games()))
     parser.add_argument("--seats", type=int, choices=(2, 3, 4, 5), default=2)
     parser.add_argument("--seconds", type=read_seconds, default=1.0, help="processor seconds of a search")
-    parser.add_argument("--stages", type=read_count, help="the length of rollouts, if not the recipe's")
-    parser.add_argument("--long-samples", type=float, help="samples from which rollouts are long, if not the recipe's")
+    parser.add_argument("--stages", type=read_count, help="the length of rollouts; by default the recipe's")
+    parser.add_argument(
+        "--long-samples", type=float, help="the samples from which rollouts are long; by default the recipe's"
+    )
     parser.add_argument("--matches", type=read_count, default=10)
-    parser.add_argument("--share", type=float, default=0.2, help="of the decisions, those that are searched")
+    parser.add_argument("--share", type=float, default=0.2, help="the share of the decisions that are searched")
     parser.add_argument("--samples", type=read_count, default=200, help="fresh samples that measure a candidate")
-    parser.add_argument("--seed", type=int, default=1, help="of the first match")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of the first match")
     chosen = parser.parse_args(words)
     if chosen.seats not in find(chosen.game).seat_counts:
-        parser.error(f"{chosen.game} is not played by {chosen.seats}")
+        parser.error(f"{chosen.game} cannot be played with {chosen.seats} seats")
     if not 0 < chosen.share <= 1:
-        parser.error("--share is more than 0, and at most 1")
+        parser.error("--share must be more than 0, and at most 1")
     changed = chosen.stages, chosen.long_samples
     found = [
         gains_of_match(find(chosen.game), chosen.seats, changed, seed, chosen.share, chosen.seconds, chosen.samples)

@@ -32,10 +32,10 @@ PAGE = ROOT / "docs" / "games.md"
 
 
 VARIED = 0.1
-"""With this probability, a greedy seat plays a random legal action instead of its own.
+"""The probability with which a greedy seat plays a random legal action instead of its own.
 
-Without that, deterministic bots play the same few matches again and again where a game has little chance (Yunnan), and an
-interval over copies means nothing.
+Without it, deterministic bots repeat the same few matches in a game with little chance (Yunnan), and an interval over copies
+means nothing.
 """
 
 
@@ -62,17 +62,17 @@ class Figures(NamedTuple):
     """The measurements of a game with a number of seats."""
 
     decisions: float
-    """Decisions of a random match."""
+    """The mean number of decisions in a random match."""
     choices: float
-    """Those of them that have more than one legal action."""
+    """The mean number of those with more than one legal action."""
     longest: int
-    """The longest legal list of all."""
+    """The length of the longest legal list."""
     observation: float
-    """Bytes of an observation."""
+    """The mean size of an observation, in bytes."""
     firsts: tuple[tuple[float, ...], ...]
     """Each seat's share of the first place, in each match of greedy bots against one another; empty without a greedy bot."""
     wins: tuple[float, ...]
-    """The share of the first place of one greedy bot among random ones, in each match."""
+    """In each match, the share of the first place that one greedy bot among random ones has."""
     different: int
     """The number of different matches behind `firsts`."""
 
@@ -87,7 +87,7 @@ def measure(game_name: str, seats: int, matches: int) -> Figures:
     wins: dict[str, float] = {}
     for seed in range(matches):
         result = _play(game, [VariedGreedy] * seats, seed)
-        # By digest: a match that repeats another one is no further evidence.
+        # By digest: a match that repeats another one is not further evidence.
         firsts[result.digest] = _shares(result)
         place = seed % seats
         result = _play(game, [VariedGreedy if seat == place else RandomBot for seat in range(seats)], seed)
@@ -129,13 +129,13 @@ def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matc
         "# The games in figures",
         "",
         "Written by `make games`; do not edit. "
-        f"Measured with Python {platform.python_version()} on {os.cpu_count()} cores: {matches} matches of uniformly random play for each number of seats",
+        f"Measured with Python {platform.python_version()} on {os.cpu_count()} cores. For each number of seats: {matches} matches of uniformly random play",
         "(*decisions* are all decisions of a match, *asked* those with more than one legal action),",
-        "as many of `greedy` against itself, and as many of one `greedy` among `random`, seats in turn. All with default options.",
-        f"Each `greedy` plays a random legal action in {VARIED:.0%} of its decisions: without that, deterministic bots repeat",
-        "the same few matches in a game with little chance. *Different* says how many different matches there were of `greedy` against",
-        "itself; shares and intervals are over different matches only.",
-        "A shared first place counts in parts. In brackets: the 95 % interval by Wilson. The speed is that of this machine.",
+        f"{matches} of `greedy` against itself, and {matches} of one `greedy`, in each seat in turn, among `random`. All have default options.",
+        f"Each `greedy` plays a random legal action in {VARIED:.0%} of its decisions: without these, deterministic bots repeat",
+        "the same few matches in a game with little chance. *Different* is the number of different matches of `greedy` against itself;",
+        "only different matches count in shares and intervals.",
+        "A shared first place counts in parts. Brackets contain Wilson's 95 % interval. Speeds are those of this machine.",
         "",
         "| game | seats | decisions | asked | longest legal list | observation, bytes | different | greedy against itself: seat 0 is first | and each seat, % | greedy against random: first | measured on |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
@@ -148,14 +148,14 @@ def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matc
             "",
             f"## Options of {find(name).title} (`{name}`)",
             "",
-            "| option | values | default | what it says | rule |",
+            "| option | values | default | meaning | rule |",
         ]
         lines += ["|---|---|---|---|---|", *map(_option, find(name).options)]
     return "\n".join(lines) + "\n"
 
 
 def row(name: str, seats: int, found: Figures) -> str:
-    """Return the row of a table, with the day."""
+    """Return the row for one table, with the day of its measurement."""
     return (
         f"| {find(name).title} | {seats} | {found.decisions:.0f} | {found.choices:.0f} | {found.longest} | {found.observation:.0f} "
         f"| {found.different} | {_advantage(found.firsts)} | {share(found.wins) if found.wins else '-'} | {datetime.now(UTC):%Y-%m-%d} |"
@@ -163,7 +163,7 @@ def row(name: str, seats: int, found: Figures) -> str:
 
 
 def with_rows(page: str, figures: dict[tuple[str, int], Figures]) -> str:
-    """Return a page with the rows of these tables replaced."""
+    """Return a page with the rows of the given tables replaced."""
     new = {f"| {find(name).title} | {seats} |": row(name, seats, found) for (name, seats), found in figures.items()}
     lines = page.split("\n")
     return "\n".join(next((new[start] for start in new if line.startswith(start)), line) for line in lines)
@@ -185,9 +185,9 @@ def main() -> None:
     """Measure all games and write the page."""
     parser = argparse.ArgumentParser(description="Measure all games and write docs/games.md.")
     parser.add_argument("--matches", type=int, default=50, help="matches of each kind for each number of seats")
-    parser.add_argument("--page", type=Path, default=PAGE, help="where the page goes")
+    parser.add_argument("--page", type=Path, default=PAGE, help="the file of the page")
     parser.add_argument(
-        "--games", nargs="*", default=list(games()), help="measure these alone; the page keeps its other rows"
+        "--games", nargs="*", default=list(games()), help="measure only these; the page keeps its other rows"
     )
     parser.add_argument("--seats", nargs="*", type=int, default=[2, 3, 4, 5])
     chosen = parser.parse_args()

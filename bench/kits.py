@@ -1,6 +1,6 @@
 """The kits of all languages, measured and written to docs/kits.md: `make kits`, or `python -m bench.kits`.
 
-A language whose tools are missing keeps no row; the page says which tools these are.
+A language whose tools are missing has no row; the page lists these tools.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ ROUND_TRIPS = 1000
 """The number of measured round trips; the same number before them warms up the runtime."""
 
 WAIT_SECONDS = 60.0
-"""The maximum time for a bot to join, to answer or to exit."""
+"""The time allowed for a bot to join, to answer or to exit."""
 
 
 class Kit(NamedTuple):
-    """The facts about a kit for the measurements and the tests."""
+    """The facts about a kit that the measurements and the tests need."""
 
     submitted: tuple[str, ...]
-    """The files to submit, by its README.md."""
+    """The files to submit, according to its README.md."""
     bot: str
     """The file with the bot."""
     sdk: str
-    """The file, or the folder, with the connection; outside of the kit for Python."""
+    """The file or folder with the connection to the referee; for Python it is outside the kit."""
     needs: dict[str, str]
     """The programs that build it, and the command that installs each."""
 
@@ -88,16 +88,16 @@ def missing(language: str) -> str:
 
 
 def environment(home: Path | None = None) -> dict[str, str]:
-    """Return the environment variables for builds and bots; `home` hides earlier downloads."""
+    """Return the environment variables for builds and bots; a home of their own hides earlier downloads."""
     own = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     own["CARGO_TARGET_DIR"] = str(ROOT / "build" / "kits" / "cargo")
     if home is not None:
         own |= {
             "HOME": str(home),
-            # Rust's compilers stay where they are: they are no download of a kit.
+            # Rust's compilers stay where they are: they are not a download of the kit.
             "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
             "CARGO_TARGET_DIR": str(home / "target"),
-            "MAVEN_OPTS": f"-Duser.home={home}",  # Java does not ask HOME
+            "MAVEN_OPTS": f"-Duser.home={home}",  # Java does not read HOME
         }
         # Each of these would lead past HOME to earlier downloads.
         for name in ("CARGO_HOME", "GOPATH", "GOCACHE", "GOMODCACHE", "XDG_CACHE_HOME"):
@@ -156,7 +156,7 @@ def archive(language: str, folder: Path, target: Path) -> Path:
 
 
 def question(number: int, count: int = 10) -> pb.RefereeMessage:
-    """Ask for a decision in a game that no bot knows."""
+    """Return a question with `count` actions, in a game that no bot knows."""
     decide = pb.Decide(decision=number, action_count=count, clock=pb.Clock(bank_ms=60_000, budget_ms=10_000))
     decide.observation.type_url = "type.googleapis.com/dogana.games.unheard_of.v1.Observation"
     decide.actions.type_url = "type.googleapis.com/dogana.games.unheard_of.v1.ActionList"
@@ -171,19 +171,19 @@ class Figures(NamedTuple):
     """The figures of one kit."""
 
     lines: tuple[int, int]
-    """Of the bot, and of the connection."""
+    """The number of lines of the bot, and of the connection."""
     cold_seconds: float
     """The time of a build without earlier downloads."""
     warm_seconds: float
     """The time of another build after that."""
     start_seconds: float
-    """From the start of the process to its first answer."""
+    """The time from the start of the process to its first answer."""
     round_trip_seconds: float
-    """From a question to its answer, the median."""
+    """The median time from a question to its answer."""
     memory_bytes: int
-    """The most memory that the process has had (VmHWM)."""
+    """The peak memory of the process (VmHWM)."""
     tasks: int
-    """The threads of the process at the end."""
+    """The number of threads of the process at the end."""
     submitted_bytes: int
     """The size of the archive that is submitted."""
 
@@ -231,7 +231,7 @@ async def _play(folder: Path) -> tuple[float, float, int, int]:
 
 
 def table(figures: dict[str, Figures], skipped: dict[str, str]) -> str:
-    """Return the figures, with the day and the machine, and what was not measured."""
+    """Return the table with the day, the machine, and the languages that were not measured."""
     rows = [
         f"| {language} | {one.lines[0]} + {one.lines[1]} | {one.cold_seconds:.0f} s | {one.warm_seconds:.0f} s "
         f"| {one.start_seconds:.2f} s | {one.round_trip_seconds * 1000:.2f} ms | {one.memory_bytes / 2**20:.0f} MB "

@@ -1,7 +1,7 @@
 """Comparisons of real bots that differ by a known amount: `python -m bench.known_difference`; the figures are in docs/compare.md.
 
-The bots are `greedy` with a share of random actions: 3 % against 12 %, and 12 % against 12 %. The difference of the first pair
-in many blocks is the margin of all comparisons, so the share of wrong verdicts on each pair should be 0.05.
+The bots are `greedy` with a share of random actions: 3 % against 12 %, and 12 % against 12 %. The difference of the first
+pair, measured in many blocks, is the margin of all comparisons, so the share of wrong verdicts on each pair should be 0.05.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from referee.verdict.likelihood import Margin
 from referee.verdict.sequential import Conclusion, SequentialTest, Terms
 
 MORE, LESS = (0.12, 0.12), (0.03, 0.12)
-"""The shares of random actions of both versions: equal versions, and a better one."""
+"""The shares of random actions of the new and the old version: if they are equal, and if the new one is better."""
 MAX_BLOCKS = 2_000
 _FIRST_SEED = 1_000_000
-"""The seeds of comparisons begin here; those of the known difference at 0."""
+"""The first seed of the comparisons; those of the known difference begin at 0."""
 
 
 def match(setup: Setup, game: str, seed: int, seating: Seating, noise: Sequence[float]) -> Result:
-    """Play a match; the version in each place acts at random with its probability."""
+    """Play a match; each version acts at random with its own probability."""
     greedy = house_bots()["greedy"](find(game), setup, "", 0)
     # By version, not by seat: a version has the same dice in both matches of a block.
     draws = [random.Random(f"{seed} {place}") for place in seating]
@@ -54,7 +54,7 @@ def match(setup: Setup, game: str, seed: int, seating: Seating, noise: Sequence[
         SeatResult(seat, "", rank, points, Outcome.PLAYED, 0, 0.0, 0.0, 0.0, "")
         for seat, (rank, points) in enumerate(played)
     )
-    # The rows stand in place of a digest: equal play, equal rows.
+    # The rows replace a digest: matches that were played alike have equal rows.
     return Result(seats, len(rows), " ".join(rows), seed)
 
 
@@ -84,7 +84,7 @@ def rows(tests: Sequence[SequentialTest], wrong: Conclusion) -> str:
 
 
 def lines(game: str, pool: int, tests: int, workers: int) -> Iterator[str]:
-    """Find the difference, then count wrong verdicts."""
+    """Measure the difference, then the shares of wrong verdicts; yield a line for each."""
     with ProcessPoolExecutor(workers) as processes:
         found = list(processes.map(block, [game] * pool, range(pool), [LESS] * pool, chunksize=8))
         differences = [one.difference for one in found]

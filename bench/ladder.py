@@ -1,4 +1,4 @@
-"""Ladders with a long history, and what a run does between matches there."""
+"""Ladders with a long history, and the steps of a run between matches on them."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ from referee.registry import find, games
 VERSIONS = 52
 CLOCK = "60+0.5/10"
 _SEED = 1
-"""That of each block."""
+"""The seed of each block."""
 
 
 def name_of(number: int) -> str:
-    """Return the id of the n-th scheduled match, from 1, of a ladder made here."""
+    """Return the id of the n-th scheduled match, counted from 1, on a ladder made by `make`."""
     return blake2b(b"%d" % number, digest_size=8).hexdigest()
 
 
 def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
     """Make a ladder by adding the events of its matches, one in a hundred of which is given up.
 
-    All versions but the first were out in one of a hundred matches. Ratings are drawn: to infer them would take most of the time.
+    Every version but the first was out in about one in a hundred of its matches. Ratings are drawn at random: inferring them
+    would take most of the time.
     """
     game = next(iter(games().values()))
     path = folder / f"{matches}" / "ladder.db"
@@ -61,7 +62,7 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
 
     with closing(sqlite3.connect(path, isolation_level=None)) as connection, patch.object(rating, "update", drawn):
         connection.execute("pragma synchronous = off")  # a ladder that a crash spoils is made again
-        connection.execute("pragma cache_size = -1000000")  # else a million matches take hours
+        connection.execute("pragma cache_size = -1000000")  # otherwise a million matches take hours
         connection.execute("begin")
         _add_blocks(connection, condition, matches, versions, chance)
         connection.execute("commit")
@@ -75,7 +76,8 @@ def _add_blocks(
     seat_counts = find(condition.game).seat_counts
     sizes = cycle(seat_counts)
     block = made = last_out = 0
-    while made < matches or block % len(seat_counts):  # both ladders are about to play as many seats
+    # The last condition: the next block has the same number of seats on every ladder.
+    while made < matches or block % len(seat_counts):
         block, seats = block + 1, next(sizes)
         tables = list(rotations(chance.sample(range(versions), seats)))
         names = [name_of(made + 1 + number) for number in range(seats)]
@@ -87,7 +89,7 @@ def _add_blocks(
         append(connection, "block", {"block": block, **condition.fields, **drawn, "matches": planned})
         for name, table in zip(names, tables, strict=True):
             made += 1
-            out = made >= last_out + 25 and made % 100 != 0 and table[-1] != 0  # the first version never is
+            out = made >= last_out + 25 and made % 100 != 0 and table[-1] != 0  # the first version is never out
             last_out = made if out else last_out
             _end_match(connection, name, len(table), out=out, given_up=made % 100 == 0)
         append(connection, "seed", {"block": block, "seed": _SEED})
@@ -119,7 +121,7 @@ def _end_match(connection: sqlite3.Connection, name: str, seats: int, *, out: bo
 
 
 def _result(match: Match) -> Result:
-    """Return a result with the seats placed by their numbers."""
+    """Return a result in which the seats rank in the order of their numbers."""
     seats = tuple(
         SeatResult(
             seat=seat,
@@ -139,7 +141,7 @@ def _result(match: Match) -> Result:
 
 
 def measure(store: Store, rounds: int) -> Iterator[dict[str, float]]:
-    """Yield the processor seconds of each step, round by round; each round schedules a block and plays it."""
+    """Yield the processor seconds of each step, round by round; each round schedules a block and counts its matches."""
     condition = store.roster.conditions()[1]
     blocks = Blocks(store, condition, list(find(condition.game).seat_counts))
     matches: list[Match] = []
@@ -157,7 +159,7 @@ def measure(store: Store, rounds: int) -> Iterator[dict[str, float]]:
             "count its matches": _timed(count_all),
             "statuses": _timed(lambda: statuses(store, condition)),
         }
-        fitted(store, condition)  # which is stored for the next readers
+        fitted(store, condition)  # stores the fit for the next readers
         took["standings"] = _timed(lambda: standings(store, condition))
         matches.clear()
         yield took

@@ -1,4 +1,4 @@
-"""Linear values of positions, which searches estimate with: noisy matches to learn from, and ridge regressions over them."""
+"""Linear estimates of positions for searches: noisy matches to learn from, and ridge regressions over these."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.playout import play_row
 
 FOLDER = Path(__file__).parents[1] / "agents" / "house_bots" / "search"
 AT_RANDOM = 0.1
-"""The share of rows that are one random action, so that positions vary."""
+"""The share of rows that are replaced by one random action, so that positions vary."""
 
 
 def beginnings(state: State, policy: RolloutPolicy, dice: random.Random, chance: Chance) -> Iterator[None]:
@@ -30,14 +30,14 @@ def beginnings(state: State, policy: RolloutPolicy, dice: random.Random, chance:
 
 
 def beyond_rivals(rows: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Return, for each seat, its numbers less the means of its rivals'."""
+    """Return each seat's numbers, less the means of its rivals' numbers."""
     totals = [sum(column) for column in zip(*rows, strict=True)]
     rivals = len(rows) - 1
     return [[own - (total - own) / rivals for own, total in zip(row, totals, strict=True)] for row in rows]
 
 
 class Sums:
-    """Sums of products over many positions and seats: of the features with each other, and with their target."""
+    """Sums of products over many positions and seats: of the features with each other, and with the target."""
 
     def __init__(self, size: int) -> None:
         """Begin without positions, for a number of features."""
@@ -56,7 +56,7 @@ class Sums:
         self.count += 1
 
     def weights(self, penalties: Sequence[float]) -> list[float]:
-        """Return the weights with the least squared errors plus squared weights, each times its penalty."""
+        """Return the weights that minimise the sum of the squared errors, and of the squared weights times their penalties."""
         products = [list(row) for row in self.products]
         for place, penalty in enumerate(penalties):
             products[place][place] += penalty
@@ -79,13 +79,13 @@ Fit = tuple[list[float], float]
 
 
 def write_values(game: str, features: Sequence[str], made_by: str, fits: Mapping[int, Mapping[str, Fit]]) -> None:
-    """Write the file of a search's values (`house_bots/search/values.py`).
+    """Write the file with the values of a search, which `house_bots/search/values.py` reads.
 
     Args:
         game: the name of the game.
         features: the names of the features.
         made_by: the command that made the fits.
-        fits: by number of seats and name of the row.
+        fits: the fits, by number of seats and name of the row.
     """
     lines = [
         f"# Made by `{made_by}`; R2 is of held-out matches.",

@@ -1,7 +1,7 @@
-"""The share of luck in results: plays the blocks that are missing in docs/luck.csv, and writes docs/luck.md.
+"""Measure the share of luck in results: play the blocks that docs/luck.csv lacks, and write docs/luck.md.
 
-`make luck`, or `python -m bench.luck --games yunnan --seats 2 --blocks 200`. A cell that has its blocks already is not played
-again. The page follows from the files of results alone, its intervals included.
+`make luck`, or `python -m bench.luck --games yunnan --seats 2 --blocks 200`. A cell whose blocks are all there is not
+played again. The page, with its intervals, follows from the files of results alone.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ DRAWS = (
     "|---|---|---|---|---|---|---|---|",
 )
 OPENED = "| game | seats | random decisions first | different |", "|---|---|---|---|"
-"""The heads of the tables."""
+"""The column heads of the tables."""
 LEAST = 10
-"""The fewest blocks of a sequential test."""
+"""The minimum number of blocks of a sequential test."""
 NEEDED = 5.3
-"""A sequential test needs this number of blocks on average, divided by the square of z (alpha = beta = 0.05)."""
+"""The mean number of blocks that a sequential test needs, times the square of z (alpha = beta = 0.05)."""
 
 
 class Outcomes(NamedTuple):
     """The outcomes of the matches of a cell, by block, rotation and bot."""
 
     first: list[list[list[float]]]
-    """1 for the first place, divided by those who share it; 0 for any other."""
+    """1 for the first place, divided by the number of bots that share it; 0 for any other place."""
     score: list[list[list[float]]]
     beaten: list[list[list[float]]]
     """The share of the rivals beaten; a shared place counts half."""
@@ -72,14 +72,14 @@ def _first(places: Sequence[int]) -> list[float]:
 
 def _beaten(places: Sequence[int]) -> list[float]:
     rivals = len(places) - 1
-    # The sum has the bot itself as half a rival, which is taken off again.
+    # The sum counts the bot itself as half a rival, which is subtracted again.
     return [
         sum((other > place) + (other == place) / 2 for other in places) / rivals - 1 / (2 * rivals) for place in places
     ]
 
 
 def differences(matches: Sequence[Sequence[Sequence[float]]]) -> list[float]:
-    """Return, for each block, the mean of the first bot's numbers less that of the second's."""
+    """Return, for each block, the mean outcome of the first bot less that of the second bot."""
     return [fmean(match[0] - match[1] for match in block) for block in matches]
 
 
@@ -87,7 +87,7 @@ def differences(matches: Sequence[Sequence[Sequence[float]]]) -> list[float]:
 
 
 def z_of(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Return the mean of the first column, in standard deviations of a row."""
+    """Return the mean of the first column, in standard deviations of that column."""
     numbers = [row[0] for row in rows]
     spread = math.sqrt(variance(numbers))
     return [fmean(numbers) / spread if spread > 0 else math.inf]
@@ -101,12 +101,12 @@ def blocks_needed(z: float) -> float:
 def verdict(blocks: Sequence[Block]) -> tuple[Estimate, Estimate]:
     """Return z of a block, and the blocks needed to tell the first two bots apart."""
     [z] = bootstrap([[number] for number in differences(outcomes(blocks).beaten)], z_of)
-    # The larger z is, the fewer blocks are needed: so the ends change places.
+    # The larger z is, the fewer blocks are needed, so the ends of the interval change places.
     return z, Estimate(blocks_needed(z.value), blocks_needed(z.high), blocks_needed(z.low))
 
 
 def _verdicts(cells: dict[Cell, list[Block]]) -> tuple[str, list[str]]:
-    """Return a sentence about the cheapest and the dearest verdict, and the rows of all."""
+    """Return a sentence about the cheapest and the dearest verdict, and a row for each."""
     found = {cell: verdict(blocks) for cell, blocks in cells.items()}
     prices = sorted((needed.value * cell.seats, cell) for cell, (_, needed) in found.items())
     (low, cheap), (high, dear) = prices[0], prices[-1]
@@ -149,15 +149,15 @@ def _percent(share: float) -> str:
 
 
 def _sentence(cells: dict[Cell, list[Block]]) -> str:
-    """Describe the table of a game for first places."""
+    """Return a sentence about the first places of a game."""
     found = {cell.seats: shares_of(outcomes(blocks).first) for cell, blocks in cells.items()}
     low, high = min(found), max(found)
     few, many = found[low], found[high]
     seed, seat = (max(getattr(shares, name) for shares in found.values()) for name in ("seed", "seat"))
     return (
-        f"**At {low} seats {_percent(few.rest)} % of the variance of first places is noise of the bots themselves and"
-        f" {_percent(few.bot)} % the difference between them; at {high} seats it is {_percent(many.rest)} % and"
-        f" {_percent(many.bot)} %. The seed decides at most {_percent(seed)} %, the seat at most {_percent(seat)} %.**"
+        f"**At {low} seats, the bots' own noise makes up {_percent(few.rest)} % of the variance of first places, and the"
+        f" difference between them {_percent(few.bot)} %; at {high} seats, {_percent(many.rest)} % and"
+        f" {_percent(many.bot)} %. The seed makes up at most {_percent(seed)} %, the seat at most {_percent(seat)} %.**"
     )
 
 
@@ -165,7 +165,7 @@ def _sentence(cells: dict[Cell, list[Block]]) -> str:
 
 
 def saved(results: Sequence[float], luck: Sequence[float]) -> Estimate:
-    """Return the share of the variance of results that removing luck removes, which is the share of blocks saved."""
+    """Return the share of the variance of results that is gone without luck, which is the share of blocks saved."""
     pairs = list(zip(results, without_luck(results, luck), strict=True))
     [found] = bootstrap(pairs, _reduction)
     return found
@@ -177,7 +177,7 @@ def _reduction(pairs: Sequence[Sequence[float]]) -> list[float]:
 
 
 class Saved(NamedTuple):
-    """The share of the variance of a verdict that is luck in draws, in one match of each block and in whole blocks."""
+    """The share of the variance that is luck in draws, with one match of each block and with whole blocks."""
 
     single: Estimate
     single_score: Estimate
@@ -194,7 +194,7 @@ def savings(blocks: Sequence[Block]) -> Saved:
 
 
 def _draws(cells: dict[Cell, list[Block]]) -> tuple[str, list[str]]:
-    """Return a sentence about the most luck in draws, and the rows of all cells."""
+    """Return a sentence about the largest savings, and a row for each cell."""
     found = {cell: savings(blocks) for cell, blocks in cells.items()}
     single, block = (max(0.0, *(getattr(each, name).value for each in found.values())) for name in ("single", "block"))
     sure = [_named(cell) for cell, each in found.items() if each.block.low > 0]
@@ -265,7 +265,7 @@ def main() -> None:
     stale = next((cell for cell in cells if is_stale(cell, stored().get(cell, []))), None)
     if stale:
         parser.error(
-            f"{RESULTS.name} is older than the rules or the bots of {stale.game}: delete its lines there and in {REPEATS.name}"
+            f"{RESULTS.name} is older than the rules or the bots of {stale.game}: delete the lines of this game there and in {REPEATS.name}"
         )
     with ProcessPoolExecutor(chosen.workers) as pool:
         play_blocks(pool, cells, chosen.blocks)
@@ -290,7 +290,7 @@ def play_blocks(pool: Executor, cells: Sequence[Cell], count: int) -> None:
 
 
 def play_repeats(pool: Executor, cells: Sequence[Cell]) -> None:
-    """Play the matches of a policy against itself that are missing, and add them to the results."""
+    """Play the missing matches of a policy against itself, and add them to the results."""
     have = repeats()
     counts = [(cell, openings) for cell in cells for openings in sorted({0, OPENINGS.get(cell.game, 0)})]
     wanted = [each for each in counts if each not in have]

@@ -1,7 +1,7 @@
 """The blocks from which bench/luck.py measures luck: bots of known strength, every seed in all rotations.
 
-The bots are `greedy` with a share of its decisions at random; bot b has seat (b + r) mod n in rotation r. The seed fixes
-everything, and no clock decides anything: `play` plays any block of docs/luck.csv again.
+The bots are `greedy` with a share of its decisions at random; bot b has seat (b + r) mod n in rotation r. The seed
+determines everything, and no clock is involved: `play` repeats any block of docs/luck.csv.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from referee.registry import find, shipped_board
 RESULTS = ROOT / "docs" / "luck.csv"
 REPEATS = ROOT / "docs" / "luck_repeats.csv"
 AT_RANDOM = (0.03, 0.12, 0.06, 0.24, 0.0)
-"""The share of its decisions that each bot plays at random, by the bot's number."""
+"""The share of decisions that each bot makes at random, by the bot's number."""
 MATCHES = 40
-"""The matches of a policy against itself among which repetitions are counted."""
+"""The number of matches of a policy against itself, among which repetitions are counted."""
 POLICIES: Mapping[str, Callable[[Setup], RolloutPolicy]] = {
     "cargo_noir": CargoNoirPolicy,
     "valparaiso": lambda setup: ValparaisoPolicy(),
     "venezia": lambda setup: VeneziaPolicy(),
     "yunnan": YunnanPolicy,
 }
-"""The player of each game: `greedy`, but in Valparaíso the policy of the rollouts of `search`, which is much faster."""
+"""The policy that plays each game: that of `greedy`, or in Valparaíso that of the rollouts of `search`, which is much faster."""
 VALUES: Mapping[str, Callable[[Setup], Recipe]] = {"cargo_noir": CargoNoirRecipe, "venezia": VeneziaRecipe}
-"""The values with which luck in draws is measured, in the games that draw after the start."""
+"""The recipes whose values measure the luck in draws, for the games that draw after the start."""
 
 Number = TypeVar("Number")
 
 
 class Cell(NamedTuple):
-    """A game at a table of a size."""
+    """A game, and the number of seats at its table."""
 
     game: str
     seats: int
@@ -57,17 +57,17 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The matches of one seed: for each rotation, numbers for the bots, in the order of the bots."""
+    """The matches of one seed: for each rotation, a number for each bot, in the order of the bots."""
 
     seed: int
     places: Sequence[Sequence[int]]
     scores: Sequence[Sequence[int]]
     luck: Sequence[Sequence[float]]
-    """The luck of the bots' seats in the draws, in points (`bench/draws.py`); no lists in a game without a value here."""
+    """The luck of the bots' seats in the draws, in points (`bench/draws.py`); empty for a game that is not in `VALUES`."""
 
 
 class _Match(NamedTuple):
-    """One of the matches of a block: numbers for the bots."""
+    """One match of a block: in each list, a number for each bot."""
 
     places: list[int]
     scores: list[int]
@@ -100,7 +100,7 @@ def _match(cell: Cell, seed: int, rotation: int) -> _Match:
         if dice[bot].random() < AT_RANDOM[bot]:
             row: Sequence[Action] = [dice[bot].choice(state.legal_actions(seat))]
         else:
-            # The policy gets a chance of its own, so the draws of the match are those of the rules alone.
+            # The policy gets a chance of its own, so that only the rules draw from the chance of the match.
             row = policy.row(state, seat, FastChance(0))
         # As `play_row` does, but action by action, because the luck of each is measured.
         for number, action in enumerate(row):
@@ -143,7 +143,7 @@ def ends(cell: Cell, openings: int) -> list[str]:
         chance = LiveChance(seed)
         state = opened(game, setup, seed, chance, openings)
         rollout(state, POLICIES[cell.game](setup), chance)
-        # 32 bits: among 40 matches, different ones hardly ever have the same.
+        # 32 bits: among 40 matches, different ones hardly ever have the same hash.
         found.append(hashlib.sha256(json.dumps(state.to_json(), sort_keys=True).encode()).hexdigest()[:8])
     return found
 
@@ -181,7 +181,7 @@ def stored() -> dict[Cell, list[Block]]:
 
 
 def repeats() -> dict[tuple[Cell, int], list[str]]:
-    """Read the final positions of matches of a policy against itself, by cell and number of random decisions first."""
+    """Read the final positions of matches of a policy against itself, by cell and number of random decisions at the start."""
     found = {}
     for line in REPEATS.read_text().splitlines() if REPEATS.exists() else []:
         game, seats, openings, hashes = line.split(",")

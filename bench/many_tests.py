@@ -1,6 +1,6 @@
 """Thousands of simulated comparisons at once: the sequential test of `referee.verdict` on arrays, a row for each comparison.
 
-One at a time, as the command computes, the tests of docs/verdicts.md would take a day. The tests of this module compare both.
+Computed one at a time, as the command does, the tests of docs/verdicts.md would take a day. The unit tests compare both results.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BOUND = Terms(Margin(1.0), alpha=0.05, beta=0.05, max_blocks=1).bounds[1]
 """The logarithm of the likelihood ratio at which a test ends, for alpha and beta of 0.05."""
 MAX_BLOCKS = 2_000
 DRIFT_BLOCKS = 50
-"""The length of a run of blocks after which a drift turns."""
+"""The number of blocks after which a drift changes its direction."""
 _BATCH = 20_000
 """The number of tests in an array."""
 _MAX_STEPS = 100
@@ -46,24 +46,25 @@ class Tally(NamedTuple):
 Statistic = Callable[[Tally, Margin, Floats], Floats]
 """The logarithm of the likelihood ratio of each test, for a margin.
 
-The last argument, a row for each effect, has the multipliers of the block before, and takes those of this one: they move little.
+The last argument has a row for each effect. It contains the multipliers of the previous block, and receives those of this one,
+which are near them.
 """
 EFFECTS = 6
-"""The number of effects of both hypotheses."""
+"""The number of effects of both hypotheses together."""
 
 
 # --- likelihoods -----------------------------------------------------------------------------------------------
 
 
 def of_the_command(tally: Tally, margin: Margin, tilts: Floats) -> Floats:
-    """Return the ratio of `referee.verdict.likelihood.log_likelihood_ratio` for each test."""
+    """Return the result of `referee.verdict.likelihood.log_likelihood_ratio` for each test."""
     values = _with_extremes(tally)
     size: Floats | float = margin.size
     if margin.in_deviations:
         _, variance = _moments(values)
         size = margin.size * np.sqrt(variance)
     size = np.broadcast_to(size, len(tally.counts))
-    # A margin may exceed the largest effect; the effects stay in order then.
+    # A margin may exceed the largest effect; this keeps the effects in order.
     largest = np.maximum(size, LARGEST)
     better = (size, np.sqrt(size * largest), largest)
     effects = (*better, *(size - effect for effect in better))
@@ -91,7 +92,10 @@ def one_normal_effect(tally: Tally, margin: Margin, _: Floats) -> Floats:
 
 
 def of_mean(tally: Tally, mean: Floats | float, tilts: Floats) -> Floats:
-    """Return the log-likelihood of `referee.verdict.likelihood.of_mean` for each test; the search begins with `tilts`, and leaves those found there."""
+    """Return the log-likelihood of `referee.verdict.likelihood.of_mean` for each test.
+
+    The search begins with the multipliers in `tilts`, and replaces them by those that it finds.
+    """
     distances = np.ascontiguousarray(tally.values - np.broadcast_to(mean, len(tally.counts))[:, None])
     tilts[:] = _tilts(distances, tally.counts, tilts)
     found: Floats = -np.einsum("ij,ij->i", tally.counts, np.log1p(tilts[:, None] * distances))
@@ -108,11 +112,11 @@ def _tilts(distances: Floats, counts: Floats, start: Floats) -> Floats:
         terms += 1
         np.divide(distances, terms, out=terms)
         excess = np.einsum("ij,ij->i", counts, terms)
-        # The excess falls with the tilt, so its sign tells on which side the solution is.
+        # The excess falls with the tilt, so its sign shows the side of the solution.
         low, high = np.where(excess > 0, tilts, low), np.where(excess > 0, high, tilts)
         step = excess / np.einsum("ij,ij,ij->i", counts, terms, terms)
         before, wanted = tilts, tilts + step
-        # Newton's step, or half the way to the end of the bracket that it would pass.
+        # Newton's step, or half the way to the end of the bracket if the step would pass it.
         tilts = np.where(wanted <= low, (before + low) / 2, np.where(wanted >= high, (before + high) / 2, wanted))
         if np.abs(tilts - before).max() < _PRECISION:
             break
@@ -126,7 +130,7 @@ def _log_of_mixture(logs: Sequence[Floats]) -> Floats:
 
 
 def _with_extremes(tally: Tally) -> Tally:
-    # As in `referee.verdict.likelihood`: either extreme may still come.
+    # As in `referee.verdict.likelihood`: either extreme may still occur.
     return Tally(tally.values, tally.counts + UNSEEN * (np.abs(tally.values) == 1))
 
 
@@ -146,15 +150,15 @@ class Kind:
     """The common terms of many tests."""
 
     parts: Sequence[Pool]
-    """The pool of blocks; with a drift two, which take turns."""
+    """The pool of blocks, or two pools that alternate if the strength drifts."""
     repeats: float
-    """The probability that a block has the difference of the block before."""
+    """The probability that a block has the same difference as the previous block."""
     margin: Margin
     truth: float
     """The mean difference of a block."""
     statistic: Statistic
     first: int
-    """The first block with which a test may end."""
+    """The first block at which a test may end."""
 
 
 class Ended(NamedTuple):
@@ -168,7 +172,7 @@ class Ended(NamedTuple):
 
 
 def simulated(kind: Kind, tests: int, seed: str) -> Ended:
-    """Simulate tests; the same seed gives the same."""
+    """Simulate tests; the same seed gives the same results."""
     draw = np.random.default_rng(list(seed.encode()))
     # Both extremes belong to the values, even if no block had them (`_with_extremes`).
     values = np.array(sorted({-1.0, 1.0}.union(*(values for values, _ in kind.parts))))
@@ -184,9 +188,9 @@ def _weights(pool: Pool, values: Floats) -> Floats:
 
 
 def drawn(weights: Sequence[Floats], repeats: float, tests: int, draw: np.random.Generator) -> Iterator[Integers]:
-    """Draw the next block of all tests without end: the indices of their differences.
+    """Yield the next block of all tests, endlessly: the index of each test's difference.
 
-    With two weights, each for a run of blocks, in turns; a test begins at a moment in a run by chance.
+    Two sets of weights alternate, each for a run of blocks; each test begins at a random point in a run.
     """
     limits = [np.cumsum(one) / np.sum(one) for one in weights]
     part, begun = draw.integers(len(weights), size=tests), draw.integers(DRIFT_BLOCKS, size=tests)

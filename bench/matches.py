@@ -27,11 +27,11 @@ from referee.registry import find, games, shipped_board
 ROUNDS = 5
 SECONDS = 0.5
 ROOT = Path(__file__).resolve().parent.parent
-"""The sources that are measured."""
+"""The folder with the measured sources."""
 CHECKOUT = ROOT.parent.parent if ROOT.parts[-2:] == ("build", "compiled") else ROOT
-"""The checkout of the sources, which may be a copy with compiled rules."""
+"""The checkout, of which the measured sources may be a copy with compiled rules."""
 IMPORTS = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-"""The statements by which a Python program in a box imports these sources instead of the installed package."""
+"""The statements that make a Python program in a box import these sources instead of the installed package."""
 ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents")]),
@@ -49,7 +49,7 @@ class Question(NamedTuple):
 
 
 def plan_for(game: Game, seats: int, seed: int) -> MatchPlan:
-    """Plan a match at a table with this number of seats."""
+    """Return the plan of a match with a number of seats."""
     setup = game.setup(seats, {}, shipped_board(game))
     return MatchPlan(game, setup, f"bench{seed}", seed, ["bench"] * seats, TimeControl(600, 1, 60))
 

@@ -1,8 +1,8 @@
 """The costs of a ladder of a million matches and 1,000 versions, compared with one of 1,000 matches.
 
-The ladders are made once, which takes some minutes and 2 GB, and stay where they are. All steps are measured in turn, in processor
-time. With 1,000 matches most of the 1,000 versions have played three or four, so what lists their last ones is not full yet, and
-such a question is short of its aim.
+The ladders are made once, which takes a few minutes and 2 GB, and are kept. All steps are measured in turn, in processor time.
+After 1,000 matches, most of the 1,000 versions have played only three or four. So the lists of their last matches are not full yet,
+and the questions that return such lists are short of their aim.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Ask = Callable[[Desk], object]
 
 
 def questions(matches: int) -> dict[str, Ask]:
-    """Return the questions to a ladder with a number of matches."""
+    """Return the questions to a ladder with this number of matches, by name."""
     some, ask = name_of(matches // 2 + 1), MatchesRequest
     return {
         "info": lambda desk: desk.ask(InfoRequest()),
@@ -68,7 +68,7 @@ def questions(matches: int) -> dict[str, Ask]:
 
 
 def ladders(folder: Path, sizes: Sequence[int]) -> list[Home]:
-    """Make the ladders that a folder lacks."""
+    """Make the ladders that a folder lacks; return all of them."""
     folder.mkdir(parents=True, exist_ok=True)
     for size in sizes:
         if not (folder / str(size)).exists():
@@ -77,7 +77,7 @@ def ladders(folder: Path, sizes: Sequence[int]) -> list[Home]:
 
 
 def add_rows(report: Report, folder: Path) -> None:
-    """Compare the longest ladder with the shortest; they are made in a folder unless they are there."""
+    """Compare the longest ladder with the shortest; make those that the folder lacks."""
     sizes = QUICK if report.quick else (SHORT, MIDDLE, LONG)
     report.section(f"A ladder of {sizes[-1]:,} matches, {VERSIONS:,} versions")
     short, middle, long = zip(ladders(folder, sizes), sizes, strict=True)
@@ -85,14 +85,15 @@ def add_rows(report: Report, folder: Path) -> None:
         add_row(report, what, [time * 1e3 for time in times], "ms", AIM)
     memory_of_questions = [alone("--ask-all", *one)[0] for one in (short, long)]
     add_row(report, "memory of a process that asked all of this", memory_of_questions, "MiB", MEMORY_AIM)
-    seconds, memory = zip(*(alone("--recompute", *one) for one in (short, middle)), strict=True)  # of LONG: 15 minutes
+    # The middle one, because LONG takes 15 minutes.
+    seconds, memory = zip(*(alone("--recompute", *one) for one in (short, middle)), strict=True)
     of = f"of {sizes[1]:,} matches"
     add_row(report, f"recompute, a match, {of}", [each * 1e6 for each in seconds], "µs", RECOMPUTE_AIM)
     add_row(report, f"recompute, memory, {of}", memory, "MiB", MEMORY_AIM)
 
 
 def add_row(report: Report, what: str, figures: Sequence[float], unit: str, aim: float) -> None:
-    """Add a row for a figure at each length of ladder, compared with the shortest."""
+    """Add a row that compares the figure of the longest ladder with that of the shortest."""
     beside = f"at {SHORT:,} {figures[0]:.3g} {unit}"
     report.ratio(what, f"{figures[-1]:.3g} {unit}", beside, figures[-1] / figures[0], most=aim)
 
@@ -114,13 +115,13 @@ def compare(homes: Sequence[tuple[Home, int]], rounds: int, blocks: int) -> Iter
 
 def _timed(ask: Callable[[], object]) -> float:
     start = process_time()
-    with suppress(LadderError):  # there are no records and no logs: they are looked for in vain
+    with suppress(LadderError):  # there are no records and no logs: the search for them fails
         ask()
     return process_time() - start
 
 
 def alone(what: str, home: Home, size: int) -> list[float]:
-    """Measure in a process of its own."""
+    """Measure one ladder in a process of its own; return the figures that it prints."""
     command = [sys.executable, "-m", "bench.million", what, str(home.folder), str(size)]
     ended = subprocess.run(command, check=True, capture_output=True, text=True)
     return [float(figure) for figure in ended.stdout.split()]
@@ -136,7 +137,7 @@ def _ask_all(home: Home, size: int) -> list[float]:
 
 
 def _recompute(home: Home, _: int) -> list[float]:
-    """Recompute a ladder whose ratings all differ, the worst case. Return the seconds for a match, and the memory in MiB."""
+    """Recompute a ladder whose ratings all differ, the worst case. Return the seconds per match, and the memory in MiB."""
     with Store(home.database, create=False) as store:
         start = process_time()
         found = compare_all(home, store, Sample(1, records=1))
@@ -144,7 +145,7 @@ def _recompute(home: Home, _: int) -> list[float]:
 
 
 def _mebibytes() -> float:
-    """Return the peak memory of this process in MiB; that of `getrusage` may be its parent's."""
+    """Return the peak memory of this process in MiB; `getrusage` may report its parent's peak."""
     status = Path("/proc/self/status").read_text()
     return int(re.findall(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)[0]) / 1024
 

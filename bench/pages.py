@@ -1,7 +1,7 @@
-"""Pages of a ladder a second, beside a bare page of the framework that serves them, each by a process of its own.
+"""Pages of a ladder per second, beside a bare page of the framework that serves them, each from a process of its own.
 
-A page is measured again and again, as browsers get it that look at the same ladder, and at addresses that nobody has requested before,
-for which it is made anew.
+A page is measured at one address, as for browsers that look at the same ladder, and at addresses that nobody has requested before,
+for which it is built each time.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def served(words: Sequence[str]) -> Iterator[HTTPConnection]:
 
 
 def seconds(connection: HTTPConnection, addresses: Sequence[str]) -> float:
-    """Return the seconds for a page, for successive requests over one connection."""
+    """Return the mean seconds per page, for successive requests over one connection."""
     connection.connect()
     began = time.perf_counter()
     for address in addresses:
@@ -69,7 +69,7 @@ def seconds(connection: HTTPConnection, addresses: Sequence[str]) -> float:
 
 
 def add_rows(report: Report) -> None:
-    """Measure each page in turn with a bare page."""
+    """Measure each page and a bare page alternately."""
     report.section(f"Pages of a ladder of {MATCHES:,} matches, one reader")
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         make(Path(folder), MATCHES, VERSIONS).close()
@@ -77,8 +77,8 @@ def add_rows(report: Report) -> None:
         web = ["-m", "ladder", "ladder", "web", "--home", home, "--listen", "127.0.0.1:0"]
         bare, ours = stack.enter_context(served(["-c", BARE])), stack.enter_context(served(web))
         for page in PAGES:
-            seconds(ours, [page])  # from now on it is there
-            # It goes on from round to round, so no address comes twice.
+            seconds(ours, [page])  # the first request builds it
+            # The numbers go on from round to round, so no address is requested twice.
             anew = (f"{page}?n={number}" for number in count())
             for kind, addresses in (("again", repeat(page)), ("made anew", anew)):
                 rounds = [

@@ -32,7 +32,7 @@ LADDERS = 200
 SEED = 31_415
 """The first seed. The constants of the fit were chosen with others."""
 NEW = 10
-"""A bot with fewer blocks is new, in the table."""
+"""The number of blocks below which the table calls a bot new."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,16 @@ class Setting:
     sizes: Sequence[int] = SEATS
     """The possible numbers of seats."""
     alike: Sequence[float] = (0.0,)
-    """The share of the noise's variance that a bot keeps for a whole block: bots take these in turn."""
+    """The share of the noise's variance that stays the same for a bot throughout a block; bots take these shares in turn."""
     step: float = 0.0
     """Performances are rounded to multiples of this, so there are ties; 0 for no rounding."""
     come_and_go: bool = False
-    """A third of the bots comes at a random moment, and a third leaves at one."""
+    """True if a third of the bots join at a random moment, and a third leave at a random moment."""
     strength: float = STRENGTH
     """The standard deviation of the true strengths."""
     bots: int = 60
     matches_each: int = 60
-    """The matches of a bot, on average."""
+    """The mean number of matches of a bot."""
 
 
 SETTINGS = [
@@ -63,11 +63,11 @@ SETTINGS = [
     Setting("five seats", sizes=(5,)),
     Setting("ties", step=4.0),
     Setting("half of the noise is the bot's for the block", alike=(0.5,)),
-    Setting("nine tenths of it for every other bot, nothing for the rest", alike=(0.0, 0.9)),
+    Setting("nine tenths of the noise for every other bot, none for the rest", alike=(0.0, 0.9)),
     Setting("bots come and go", come_and_go=True),
-    Setting("all of that: half of the noise, ties, come and go", alike=(0.5,), step=4.0, come_and_go=True),
+    Setting("all of these: half of the noise, ties, bots come and go", alike=(0.5,), step=4.0, come_and_go=True),
     Setting("ten bots, thirty matches each", bots=10, matches_each=30),
-    Setting("strengths far apart: many bots beat most others always", strength=15.0),
+    Setting("strengths far apart: many bots always beat most others", strength=15.0),
 ]
 
 
@@ -77,7 +77,7 @@ class Range(NamedTuple):
     strength: float
     estimate: float
     half: float
-    """Half of the 95 % range."""
+    """Half the width of the 95 % range."""
     blocks: int
 
 
@@ -89,11 +89,11 @@ class Course(NamedTuple):
 
 
 def play(setting: Setting, seed: int) -> Course:
-    """Let a ladder play; return the final estimates of both ratings for the bots with a match."""
-    # Separate generators, also for the rule: what one of them draws does not move the others.
+    """Simulate a ladder; return the final estimates of both ratings for the bots that have played."""
+    # Separate generators, and one for the rule: the draws of one do not affect those of the others.
     world, noise = random.Random(seed), random.Random(seed + 1)
     cast = [Bot(number, world.gauss(MU, setting.strength)) for number in range(setting.bots)]
-    # In a block of k seats each bot plays k matches, so a block is worth k squared.
+    # In a block of k seats, each of k bots plays k matches: k squared in all.
     blocks = round(setting.bots * setting.matches_each * len(setting.sizes) / sum(seats**2 for seats in setting.sizes))
     stays = [_stay(setting, bot.number, blocks, world) for bot in cast]
     field = Field(cast, random.Random(seed + 2), setting.sizes)
@@ -111,7 +111,7 @@ def play(setting: Setting, seed: int) -> Course:
 
 
 def _stay(setting: Setting, number: int, blocks: int, world: random.Random) -> tuple[float, float]:
-    """Return the block in which a bot joins, and the one after which it has left."""
+    """Return the first block of a bot, and the first block after it has left."""
     moment = world.randrange(1, blocks)
     if not setting.come_and_go or number % 3 == 0:
         return 0, inf
@@ -124,7 +124,7 @@ def _block(table: Sequence[Bot], field: Field, setting: Setting, noise: random.R
         field.met[bot.number][other.number] += 1
     field.changed |= {bot.number for bot in table}
     alike = {bot.number: setting.alike[bot.number % len(setting.alike)] for bot in table}
-    # The part for the block and the part for the match have the variance of NOISE together.
+    # Together, the part for the block and the part for the match have the variance of NOISE.
     form = {bot.number: noise.gauss(bot.strength, NOISE * sqrt(alike[bot.number])) for bot in table}
     for bot in table:
         bot.blocks += 1
@@ -153,17 +153,20 @@ def _fitted(cast: Sequence[Bot], matches: Sequence[CountedMatch]) -> list[Range]
     ]
 
 
-# what is found
+# the statistics
 
 
 def _shift(ranges: Sequence[Range]) -> float:
     """Return the mean of truth less estimate, weighted by the blocks of each bot."""
-    # Only differences of ratings mean something.
+    # Only differences between ratings have a meaning.
     return fmean((one.strength - one.estimate for one in ranges), [one.blocks for one in ranges])
 
 
 def coverage(ranges: Sequence[Range], fewer_blocks: float = inf) -> tuple[int, int]:
-    """Return the number of ranges that contain the truth, and of all, after equalising the averages of truth and estimates."""
+    """Return the number of ranges that contain the truth, and of all ranges, of bots with fewer blocks than a number.
+
+    The averages of truth and estimates are made equal first.
+    """
     shift = _shift(ranges)
     within = [abs(one.strength - one.estimate - shift) <= one.half for one in ranges if one.blocks < fewer_blocks]
     return sum(within), len(within)
@@ -193,7 +196,7 @@ class Figures(NamedTuple):
 
 
 def figures(ladders: Sequence[Sequence[Range]]) -> Figures:
-    """Return the averages over ladders, in words."""
+    """Return the averages over ladders, as texts."""
     within = [inside / of for inside, of in map(coverage, ladders)]
     new = [coverage(ranges, NEW) for ranges in ladders]
     count = sum(of for _, of in new)

@@ -1,4 +1,4 @@
-"""The table of `make bench`: each figure, what is beside it, their ratio, the aim, and whether that is met."""
+"""The table of `make bench`: each figure, the figure beside it, their ratio, the aim, and whether the aim is met."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.table import Table
 
 COLUMNS = ("what", "ours", "beside it", "ratio", "aim", "")
 BUSY_LOAD = 1.0
-"""A machine with a higher load when the measurement starts is not quiet: the page then warns of its figures."""
+"""The maximum load of a quiet machine; if the load is higher at the start, the page warns about its figures."""
 
 
 class Row(NamedTuple):
@@ -31,15 +31,15 @@ class Report:
     """Rows in sections.
 
     Attributes:
-        quick: whether everything is measured once only, to see that it can be measured.
+        quick: whether everything is measured once only, to check that it can be measured.
         sections: the rows, by the title of their section.
-        judged: how many rows have an aim and were measured.
+        judged: the number of rows that have an aim and were measured.
         short: the titles of the rows that are short of their aim.
-        missing: the titles of those with an aim that could not be measured, and steps that failed.
+        missing: the titles of the rows with an aim that could not be measured, and the names of the steps that failed.
     """
 
     def __init__(self, *, quick: bool = False) -> None:
-        """Begin without a row."""
+        """Begin without rows."""
         self.quick = quick
         self.sections: dict[str, list[Row]] = {}
         self.judged = 0
@@ -47,7 +47,7 @@ class Report:
         self.missing: list[str] = []
 
     def rounds(self, usual: int) -> int:
-        """Return the number of rounds: the given number, or one."""
+        """Return the usual number of rounds, or one if the report is quick."""
         return 1 if self.quick else usual
 
     def section(self, title: str) -> None:
@@ -83,7 +83,7 @@ class Report:
         self._add(Row(what, ours, other, f"{ratio:.2f}", aim, verdict))
 
     def summary(self) -> str:
-        """Return a line with the numbers of rows that are short of their aim and that could not be measured."""
+        """Return a line with the number of rows short of their aim, and the number that could not be measured."""
         said = ["all that was measured meets its aim"]
         if self.short:
             said = [f"short of their aim: {len(self.short)} of {self.judged} rows"]
@@ -112,7 +112,7 @@ class Circumstances(NamedTuple):
 
     day: str
     commit: str
-    """Its short hash; `-changed` behind it if there were changes besides."""
+    """The short hash of the commit, followed by `-changed` if there were uncommitted changes."""
     machine: str
     compiled: bool
     """True if matches and ladders were played with compiled rules, as in an installed wheel."""

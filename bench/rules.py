@@ -34,14 +34,14 @@ PEERS = ("backgammon", "chess", "hearts", "skat", "gin_rummy")
 
 PLAYOUTS, CLONES, OBSERVATIONS, SAMPLES = "random playouts, decisions/s", "clones/s", "observations/s", "samples/s"
 AIMS = ((PLAYOUTS, "gin_rummy", 5.0), (CLONES, "backgammon", 2.0))
-"""The peers that compiled rules are to outdo, and how many times."""
+"""For each operation, the peer that compiled rules should outdo, and the factor."""
 
 Rates = dict[str, dict[str, float]]
 """Rates per second of processor time, by operation and game."""
 
 
 def _per_second(work: Callable[[], int], seconds: float) -> float:
-    """Return the repetitions per second of processor time; each call returns its number of repetitions."""
+    """Return the repetitions per second of processor time; each call of `work` returns its number of repetitions."""
     done = 0
     start = time.process_time()
     while time.process_time() - start < seconds:
@@ -57,7 +57,7 @@ def playouts(game: Game, seconds: float = SECONDS) -> float:
 
 
 def looking_ahead(game: Game, seconds: float = SECONDS) -> dict[str, float]:
-    """Return the rates of what a search does most, at a state from the middle of a match at the largest table."""
+    """Return the rates of the most frequent operations of a search, at a state from the middle of a match at the largest table."""
     setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
     chance = FastChance(1)
     decisions = random_playout(game.start(setup, chance), chance)
@@ -76,7 +76,7 @@ def looking_ahead(game: Game, seconds: float = SECONDS) -> dict[str, float]:
 
 
 def _each_second(work: Callable[[], object], seconds: float) -> float:
-    # A thousand calls for one look at the clock: it would count beside a clone, which takes some microseconds.
+    # The clock is read once per thousand calls: beside a clone, which takes a few microseconds, reading it would count.
     def thousand() -> int:
         for _ in range(1000):
             work()
@@ -86,7 +86,7 @@ def _each_second(work: Callable[[], object], seconds: float) -> float:
 
 
 def spiel_playouts(game: Any, seconds: float = SECONDS) -> float:
-    """Return the decisions per second of uniformly random play of an OpenSpiel game; chance nodes are played, not counted."""
+    """Return the decisions per second of uniformly random play of an OpenSpiel game; chance nodes are played but not counted."""
     draw = random.Random(1)
 
     def play() -> int:
@@ -109,7 +109,7 @@ def _play_at_random(state: Any, draw: random.Random) -> None:
 
 
 def spiel_clones(game: Any, seconds: float = SECONDS) -> float:
-    """Return the clones per second of a state of an OpenSpiel game after 60 random actions, or of the last before the end."""
+    """Return the clones per second of a state of an OpenSpiel game after 60 random actions, or of the last state before the end."""
     draw = random.Random(1)
     state = game.new_initial_state()
     for _ in range(60):
@@ -122,7 +122,7 @@ def spiel_clones(game: Any, seconds: float = SECONDS) -> float:
 
 
 def peers() -> dict[str, Any]:
-    """Return the games of OpenSpiel; none if that is not installed."""
+    """Return the games of OpenSpiel; none if it is not installed."""
     try:
         import pyspiel
     except ImportError:
@@ -158,7 +158,7 @@ def measure_in(folder: Path, rounds: int = ROUNDS) -> list[Rates]:
 
 @cache
 def compile_copy() -> str:
-    """Compile the rules in a copy of the sources, once, unless this runs there; return the problem, or an empty text."""
+    """Compile the rules in a copy of the sources, once, unless this process runs there; return the problem, or an empty text."""
     if rules_are_compiled():
         return ""
     make = ["make", "compiled-copy"]
@@ -167,7 +167,7 @@ def compile_copy() -> str:
 
 
 def rate(rounds: list[Rates], what: str, name: str) -> float:
-    """Return the median of a rate."""
+    """Return the median of a rate over the rounds."""
     return median(one[what][name] for one in rounds)
 
 
@@ -207,9 +207,9 @@ def _add_row(
     what, game = measured
     ours = f"{rate(rounds, what, game):,.0f}"
     if beside[0] not in rounds[0][what]:
-        report.absent(title, f"{ours}, but beside nothing: {NO_SPIEL}", aim)
+        report.absent(title, f"{ours}, but without a peer: {NO_SPIEL}", aim)
         return
-    # The ratio of each round first: both were measured in the same moments.
+    # Ratios are computed within rounds, because both sides of a round were measured at about the same time.
     usual = [median(one[what][peer] for peer in beside) for one in rounds]
     ratio = median(one[what][game] / other for one, other in zip(rounds, usual, strict=True))
     name = beside[0] if len(beside) == 1 else f"the median of {len(beside)} games"

@@ -1,9 +1,8 @@
-"""A ladder as it is run: submitted Python bots of four authors in processes of their own, in sandboxes where there are any.
+"""A ladder as organisers run it: submitted Python bots of four authors in separate processes, in sandboxes where possible.
 
-One worker is compared with one for each processor. Runs take turns, and each begins with a copy of the same ladder, so that all
-play as
-many tables of each size. Rates are those of the steady state: from when each worker has played a match until the last matches are left, when not all
-workers have something to play. Processor time is that of all processes, the start of the run included.
+One worker is compared with one worker per processor. Runs take turns, and each begins with a copy of the same ladder, so that all
+play the same number of tables of each size. Rates leave out one match per worker at the start, and one at the end, when some
+workers have nothing to play. Processor time is that of all processes, the start of the run included.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from referee.sandbox.measures import build
 ROUNDS = 3
 MATCHES = 24
 SHARE_OF_WORKERS = 0.95
-"""Two workers are to play 1.9 times as many matches as one."""
+"""The aim for the rate per worker, relative to one worker: two should play 1.9 times as many matches as one."""
 _POLL_SECONDS = 0.02
 _BOT = """
 import random
@@ -48,7 +47,7 @@ class Ran(NamedTuple):
     rate: float
     """Matches per second."""
     cpu: float
-    """Processor time for each, in seconds."""
+    """Processor time per match, in seconds."""
 
 
 class Way(NamedTuple):
@@ -104,8 +103,8 @@ class Ladder:
             return int(db.execute("select count(*) from results").fetchone()[0])
 
     def run(self, way: Way, matches: int) -> Ran:
-        """Play at least a number of matches."""
-        # Every run begins with the same ladder, so that all play as many tables of each size.
+        """Play at least a number of matches on a copy of the qualified ladder; return the measurements."""
+        # Every run begins with the same ladder, so that all play the same number of tables of each size.
         shutil.rmtree(self._home, ignore_errors=True)
         shutil.copytree(self._qualified, self._home)
         before = self.counted()
@@ -115,7 +114,7 @@ class Ladder:
 
 
 def steady_rate(seen: list[tuple[float, int]], workers: int) -> float:
-    """Return the matches per second in the steady state: without the first and the last result of each worker.
+    """Return the matches per second in the steady state: without one result per worker at either end.
 
     Args:
         seen: times in seconds, with the number of results at each.
@@ -138,7 +137,7 @@ def can_confine() -> bool:
 
 
 def measure(ways: dict[str, Way], rounds: int = ROUNDS, matches: int = MATCHES) -> dict[str, list[Ran]]:
-    """Run a ladder with several settings in turn, for some rounds, with a minimum number of matches each.
+    """Run a ladder with each of several settings in turn, for a number of rounds; each run plays at least `matches` matches.
 
     Raises:
         RuntimeError: if a run fails, with its output.
@@ -158,7 +157,7 @@ def middle(ran: list[Ran]) -> Ran:
 
 
 def add_rows(report: Report) -> None:
-    """Compare a ladder with one worker and with one for each processor."""
+    """Compare the rates of a ladder with one worker and with one worker per processor."""
     cores, confined = os.cpu_count() or 1, can_confine()
     report.section(f"A ladder as it is run, all games, {'confined' if confined else 'unconfined'} Python bots")
     ran = measure({"many": Way(cores, confined), "one": Way(1, confined)}, report.rounds(ROUNDS))

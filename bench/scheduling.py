@@ -1,7 +1,8 @@
-"""Rules of who plays next, simulated: in how many matches they find the true order, and who gets the matches.
+"""A simulation of scheduling rules: the number of matches in which they find the true order, and the matches of each bot.
 
-Bots of known strength play under several rules, which know nothing but what a ladder knows. In a match each performs at its strength
-and a noise, and the places follow. Ratings are the ladder's own (`ladder/model/rating.py`). The same seeds give the same figures.
+Bots of known strength play under several rules, which know only the facts that a ladder knows. In a match, a bot's performance is
+its strength plus noise, and the performances decide the places. Ratings are the ladder's own (`ladder/model/rating.py`).
+The same seeds give the same figures.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ BOTS, MATCHES_EACH, REPEATS = 200, 60, 24
 STRENGTH = 6.0
 """The standard deviation of the true strengths, in the unit of mu."""
 NOISE = MU / 6
-"""That of a performance: TrueSkill's beta."""
+"""The standard deviation of a performance: TrueSkill's beta."""
 AIM = 0.95
-"""The rank correlation that is to be reached."""
+"""The rank correlation to reach."""
 SEED = 20_261
 """The first seed. The constants of the rule were chosen with others."""
 POINTS = 40
@@ -37,33 +38,33 @@ POINTS = 40
 
 @dataclass
 class Bot:
-    """A bot, with a ladder's knowledge of it."""
+    """A bot, with the ladder's knowledge of it."""
 
     number: int
     strength: float
-    """The truth, in the unit of mu; no rule looks at it."""
+    """The true strength, in the unit of mu; no rule looks at it."""
     rating: Rating = field(default_factory=Rating)
     last_block: int = 0
     blocks: int = 0
     matches: int = 0
     longest_wait: int = 0
-    """In blocks."""
+    """The longest wait so far, in blocks."""
 
 
 class Field:
     """The bots on a ladder, with the history of their matches.
 
     Attributes:
-        playing: by number.
+        playing: the bots that take part now, by number.
         sizes: the possible numbers of seats.
-        met: for each bot, in how many blocks it has met each other.
-        block: how many blocks there were.
-        chance: the rule's own.
-        changed: the numbers of bots that have played since a rule has cleared it.
+        met: for each bot, the number of blocks in which it has met each other bot.
+        block: the number of blocks so far.
+        chance: the random numbers of the rule.
+        changed: the numbers of the bots that have changed since the rule last cleared this set.
     """
 
     def __init__(self, bots: Sequence[Bot], chance: random.Random, sizes: Sequence[int] = SEATS) -> None:
-        """Begin with some bots."""
+        """Begin with the given bots."""
         self.playing = {bot.number: bot for bot in bots}
         self.sizes = sizes
         self.met: dict[int, Counter[int]] = defaultdict(Counter)
@@ -74,18 +75,18 @@ class Field:
 
     @property
     def seats(self) -> int:
-        """The number of seats of the next block: all are played equally often."""
+        """The number of seats of the next block; all sizes are played equally often."""
         return self.sizes[self.block % len(self.sizes)]
 
     def rate(self, bot: Bot, rating: Rating) -> None:
         """Give a bot a new rating."""
-        # The list stays sorted: the old place goes before the new one comes.
+        # The list stays sorted: the old entry is removed before the new one is inserted.
         del self._by_mu[bisect_left(self._by_mu, (bot.rating.mu, bot.number))]
         bot.rating = rating
         insort(self._by_mu, (bot.rating.mu, bot.number))
 
     def meetings(self, some: Collection[int], others: Collection[int]) -> dict[int, int]:
-        """Return the number of meetings of each of some bots with any of some others."""
+        """Return, for each bot in `some`, the number of its meetings with the bots in `others`."""
         return {one: sum(self.met[one][other] for other in others) for one in some}
 
     def nearest(self, bot: Bot, count: int) -> list[int]:
@@ -104,7 +105,7 @@ def ours(field: Field) -> Iterator[list[int]]:
     queue = Queue([], {})
     due: dict[int, int] = {}
     while True:
-        # The queue has copies of the facts, so changed bots are put in anew.
+        # The queue copies the facts, so bots that have changed are put in again.
         for number in field.changed:
             queue.remove(number)
             bot = field.playing.get(number)
@@ -138,7 +139,7 @@ def k_nearest(field: Field) -> Iterator[list[int]]:
 
 
 def at_random(field: Field) -> Iterator[list[int]]:
-    """Anybody meets anybody."""
+    """Draw all players at random."""
     while True:
         yield field.chance.sample(list(field.playing), field.seats)
 
@@ -152,13 +153,13 @@ class Course:
     """The results of a rule."""
 
     correlations: list[tuple[float, float]]
-    """Matches for each bot so far, and the rank correlation (Spearman) between mu and the truth."""
+    """Matches per bot so far, and the rank correlation (Spearman) between mu and the truth."""
     coverage: float
-    """The share of bots whose strength was within two sigma in the end, after an affine fit."""
+    """The share of bots whose strength was within two sigma at the end, after an affine fit."""
     spread: float
-    """Matches of the bot with the most for one of the bot with the fewest."""
+    """The largest number of matches of a bot, divided by the smallest."""
     longest_wait: float
-    """The most blocks that a bot waited, divided by the number of bots."""
+    """The longest wait of a bot, in blocks, divided by the number of bots."""
 
     def matches_to(self, aim: float) -> float:
         """Return the matches per bot until a correlation was reached for good; infinity if it never was."""
@@ -175,13 +176,13 @@ def play(rule: str, seed: int, bots: int = BOTS, matches_each: int = MATCHES_EAC
     """Play under a rule.
 
     Args:
-        rule: its name.
-        seed: of everything that is drawn.
-        bots: their number.
-        matches_each: the matches of a bot, on average.
+        rule: the name of the rule.
+        seed: the seed of everything that is drawn.
+        bots: the number of bots.
+        matches_each: the mean number of matches of a bot.
     """
     world, noise = random.Random(seed), random.Random(seed + 1)
-    # In a block of k seats each bot plays k matches, so a block is worth k squared.
+    # In a block of k seats, each of k bots plays k matches: k squared in all.
     blocks = round(bots * matches_each * len(SEATS) / sum(seats**2 for seats in SEATS))
     cast = [Bot(number, world.gauss(MU, STRENGTH)) for number in range(bots)]
     field = Field(cast, random.Random(seed + 2))
@@ -226,7 +227,7 @@ def _places(values: Sequence[float]) -> list[int]:
 
 
 def _rank_correlation(bots: Sequence[Bot]) -> float:
-    # Spearman's correlation is that of the places.
+    # Spearman's correlation is the correlation of the places.
     return correlation(_places([bot.rating.mu for bot in bots]), _places([bot.strength for bot in bots]))
 
 
@@ -237,7 +238,7 @@ def _coverage(bots: Sequence[Bot]) -> float:
 
 
 def add_rows(report: Report) -> None:
-    """Play under all rules."""
+    """Compare all rules."""
     report.section(f"Who plays next, simulated: {BOTS} bots, {MATCHES_EACH} matches each")
     seeds = [SEED + 10 * number for number in range(report.rounds(REPEATS))]
     with ProcessPoolExecutor(os.cpu_count()) as pool:

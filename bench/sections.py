@@ -1,4 +1,4 @@
-"""The parts of a page in docs/ that a command writes, each between two marks in the page; all else there is prose."""
+"""The parts of a page in docs/ that a command writes, each between two marks in the page; the rest is written by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fill(page: Path, command: str, parts: Mapping[str, str]) -> None:
     text = page.read_text(encoding="utf-8")
     for name, written in parts.items():
         begin, end = marks(command, name)
-        # Unpacking fails unless the mark is there exactly once.
+        # Unpacking fails unless the page contains the mark exactly once.
         before, rest = text.split(begin)
         text = f"{before}{begin}\n{written}\n{end}{rest.split(end)[1]}"
     page.write_text(text, encoding="utf-8")

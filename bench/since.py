@@ -1,6 +1,6 @@
 """The change of speed since an older commit: `make bench SINCE=COMMIT STEPS='wire million'`.
 
-Each commit measures the same steps with its own bench, in turn, both with pure rules. So an older commit is one whose bench knows them.
+Both commits measure the same steps in turn, each with its own bench and with pure rules. So the older bench must know these steps.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class CannotCompare(Exception):
 
 @contextmanager
 def checkout(commit: str) -> Iterator[Path]:
-    """Check out an older commit, and generate its messages.
+    """Check out an older commit, and generate the code of its messages.
 
     Raises:
-        CannotCompare: if there is no git or no such commit, or it cannot be prepared.
+        CannotCompare: if there is no git or no such commit, or the commit cannot be prepared.
     """
     with tempfile.TemporaryDirectory(prefix="older-") as name:
         folder = Path(name)
@@ -56,7 +56,7 @@ def _run(command: list[str], folder: Path) -> None:
     except OSError as error:
         raise CannotCompare(f"{command[0]}: {error.strerror}") from error
     if ended.returncode != 0:
-        *_, last = ["it says nothing", *(ended.stderr or ended.stdout).strip().splitlines()]
+        *_, last = ["it printed nothing", *(ended.stderr or ended.stdout).strip().splitlines()]
         raise CannotCompare(f"`{' '.join(command[:4])} ...` fails in {folder}: {last}")
 
 
@@ -82,7 +82,7 @@ def read(page: str) -> dict[str, str]:
 
 
 def ratios(before: Sequence[str], now: Sequence[str]) -> list[float]:
-    """Return the median ratio, over the rounds, for each number in a figure; none if the figures have different numbers."""
+    """Return the median ratio, over the rounds, for each number in a figure; none if the figures contain unequally many."""
     rounds = [(_numbers(old), _numbers(new)) for old, new in zip(before, now, strict=True)]
     if any(len(old) != len(new) or 0.0 in old for old, new in rounds):
         return []
@@ -98,9 +98,9 @@ def compare(commit: str, words: Sequence[str], rounds: int = ROUNDS) -> Table:
     """Measure with an older commit and with this one, in turn; return the table.
 
     Args:
-        commit: the older one.
+        commit: the older commit.
         words: the steps, and other words of the bench's command line.
-        rounds: the number of measurements of each.
+        rounds: the number of measurements of each commit.
 
     Raises:
         CannotCompare: if one of them cannot be measured.

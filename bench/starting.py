@@ -1,4 +1,4 @@
-"""The cost of starting the command line, and of an agent until its first answer.
+"""The cost of starting the command line, and of starting an agent until its first answer.
 
 Every agent joins a scripted referee, answers one question and ends. Compared programs are started in turn, in one run.
 """
@@ -37,7 +37,7 @@ class Cost(NamedTuple):
 
     wall: float
     cpu: float
-    """Processor time, that of all processes below it included."""
+    """Processor time, including that of all processes below the program."""
 
     def __str__(self) -> str:
         return f"{self.wall * 1e3:.0f} ms, {self.cpu * 1e3:.0f} ms of CPU"
@@ -52,7 +52,7 @@ async def one_question(sandbox: Sandbox | None, argv: Sequence[str], folder: Pat
         assert await talk.hear(kits.WAIT_SECONDS), talk.process.log.text()
         answered = time.perf_counter()
         await talk.say(kits.OVER)
-        # The processor time of children counts once they have ended, and been waited for.
+        # The processor time of children is counted once they have ended and been waited for.
         await talk.process.stop(GRACE_SECONDS)
     return Cost(answered - began, cpu_of_children() - before)
 
@@ -65,7 +65,7 @@ def run(argv: Sequence[str]) -> Cost:
 
 
 def in_turn(starts: Sequence[Callable[[], Cost]], rounds: int) -> list[Cost]:
-    """Start some programs in turn; return the median cost of each."""
+    """Start the programs in turn; return the median cost of each."""
     taken = [[start() for start in starts] for _ in range(rounds)]
     return [Cost(*map(median, zip(*costs, strict=True))) for costs in zip(*taken, strict=True)]
 
@@ -74,7 +74,7 @@ def add_rows(report: Report) -> None:
     """Compare commands with a bare interpreter, and a confined agent in Python with an unconfined one in Go."""
     with tempfile.TemporaryDirectory(prefix="starting-") as name:
         folder = Path(name)
-        folder.chmod(0o755)  # agents in a sandbox read what is there
+        folder.chmod(0o755)  # agents in a sandbox read its files
         report.section("Starting the command line")
         _add_commands(report, folder)
         report.section("Starting an agent, until it has answered its first question")

@@ -1,7 +1,7 @@
 """The cost of a match for the counting process and the disk, in a real run whose matches are played elsewhere.
 
-Matches are played in this process, whose time is left out, and archived, scheduled, rated, counted and sealed by the run itself, on this
-disk, with every sync.
+Matches are played in this process, and the time for that is left out. The run itself schedules, archives, rates, counts and seals
+them, on this disk, with every sync.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from referee.registry import find, games, shipped_board
 MATCHES, QUICK_MATCHES = 160, 8
 AUTHORS = 8
 LOG_BYTES = 200
-"""The output of a bot in a match."""
+"""The size of a bot's output in a match."""
 STORED_AIM_BYTES = 30_000
 
 
@@ -43,11 +43,11 @@ class Stored(NamedTuple):
     """The cost of a run per match."""
 
     counting: float
-    """Seconds."""
+    """Seconds of the counting process."""
     sent: float
     """Bytes of records and logs."""
     stored: float
-    """Bytes that the folder of the ladder takes of the disk."""
+    """Bytes that the folder of the ladder takes up on the disk."""
 
 
 def store(matches: int = MATCHES) -> Stored:
@@ -67,7 +67,7 @@ def store(matches: int = MATCHES) -> Stored:
         ):
             for progress in run_locked(home, opened, plan):
                 assert progress.remark.level < logging.ERROR, progress.remark.text
-        # The blocks on the disk, of 512 bytes each whatever the file system's are, and not the lengths of the files.
+        # The space on the disk, not the lengths of the files; `st_blocks` counts 512 bytes each on every file system.
         disk = sum(file.lstat().st_blocks * 512 for file in home.folder.rglob("*"))
     counted = elsewhere.matches
     return Stored(elsewhere.counting / counted, elsewhere.sent / counted, disk / counted)
@@ -77,9 +77,9 @@ class _Elsewhere:
     """A pool in place of the workers.
 
     Attributes:
-        matches: the number of matches of a block that were played.
-        counting: the seconds that the run took between them.
-        sent: their bytes of records and logs.
+        matches: the number of matches in blocks that were played.
+        counting: the seconds that the run took between these matches.
+        sent: the bytes of their records and logs.
     """
 
     def __init__(self, home: Home) -> None:
@@ -94,7 +94,7 @@ class _Elsewhere:
             assert match is not None
             took = time.perf_counter() - given
             end, written = self._play(match)
-            if match.block is not None:  # else it is to qualify a version
+            if match.block is not None:  # otherwise it is to qualify a version
                 self.counting += took
                 self.matches += 1
                 self.sent += written

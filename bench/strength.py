@@ -1,10 +1,10 @@
-"""The strength of `search` against `greedy`: plays blocks, and keeps each match in docs/strength.jsonl.
+"""Measure the strength of `search` against `greedy`: play blocks, and store each match in docs/strength.jsonl.
 
-`make strength`, or `python -m bench.strength --games yunnan --seats 2 --seconds 0.1 --blocks 20`. A block is a seed in all
-rotations of the one seat of `search`. Where a game has no chance after the start, 4 random decisions come first. Time is the
-processor's, so a loaded machine gives much the same figures. A cell that has its blocks already is not played again.
+`make strength`, or `python -m bench.strength --games yunnan --seats 2 --seconds 0.1 --blocks 20`. A block is one seed, with
+`search` in each seat in turn. In a game without chance after the start, 4 random decisions come first. Time is processor time,
+so a loaded machine gives much the same figures. A cell whose blocks are all there is not played again.
 `--change` measures a changed recipe. `--page` plays nothing: `strength_page.py` writes docs/strength.md and the plot.
-`--verify` plays the kept matches again: the seed, the rows that `search` chose against `greedy`, and `greedy` give each result.
+`--verify` plays the stored matches again: the seed, `greedy`, and the rows in which `search` departed from it give each result.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from referee.playout import play_row
 from referee.registry import find, games, house_bots, rules_are_compiled, shipped_board
 
 OPENINGS = {"yunnan": 4}
-"""Random decisions before the match, in games without chance after the start; without them, matches repeat."""
+"""The number of random decisions before the match, in games without chance after the start; otherwise, matches repeat."""
 
 
 def play(cell: Cell, seed: int, seat: int) -> Played:
@@ -78,10 +78,10 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
 
 
 def replay(match: Played) -> tuple[float, float]:
-    """Play a match again: the noted rows where `search` departed, else `greedy`'s; return what `outcome` does.
+    """Play a match again, with the noted rows where `search` departed from `greedy`, and `greedy` elsewhere; return its `outcome`.
 
     Raises:
-        ValueError: if a noted row is not possible any more, because `greedy` or the rules have changed.
+        ValueError: if a noted row is no longer possible, because `greedy` or the rules have changed.
     """
     game = find(match.game)
     setup = game.setup(match.seats, {}, shipped_board(game))
@@ -123,7 +123,7 @@ def play_and_note(state: State, seat: Seat, row: Sequence[Action], chance: Chanc
 
 
 def outcome(state: State, seat: Seat) -> tuple[float, float]:
-    """Return a seat's share of the first place, and its score beyond the rivals' mean."""
+    """Return a seat's share of the first place, and its score less the mean of its rivals."""
     ranks, scores = state.ranks(), state.scores()
     first = (ranks[seat] == 1) / ranks.count(1)
     return first, round(scores[seat] - (sum(scores) - scores[seat]) / (len(scores) - 1), 3)
@@ -153,7 +153,7 @@ def answer(bot: HouseBot, question: Question) -> list[Action]:
 
 
 def main() -> None:
-    """Play what is missing, block by block, then write the page."""
+    """Play the missing blocks, then write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench.strength", description=__doc__)
     names = [name for name, game in games().items() if SearchBot.plays(game)]
     parser.add_argument("--games", nargs="*", choices=names, default=names)
@@ -162,9 +162,9 @@ def main() -> None:
     parser.add_argument("--blocks", type=read_count, default=20)
     parser.add_argument("--change", nargs="*", choices=sorted(CHANGES), default=[""])
     parser.add_argument("--workers", type=read_count, default=2)
-    parser.add_argument("--page", action="store_true", help="play nothing: write the page from the matches played")
+    parser.add_argument("--page", action="store_true", help="play nothing: write the page from the stored matches")
     parser.add_argument(
-        "--verify", action="store_true", help="play the matches played again, from their rows, and compare"
+        "--verify", action="store_true", help="play the stored matches again from their rows, and compare"
     )
     chosen = parser.parse_args()
     if chosen.verify:
@@ -188,7 +188,7 @@ def main() -> None:
 
 
 def read_seconds(text: str) -> float:
-    """Read an option of `search` for an argument of a command."""
+    """Read the seconds of `search` from a command-line argument."""
     try:
         return float(SearchBot.read_options({"seconds": text})["seconds"])
     except ValueError as error:
@@ -196,7 +196,7 @@ def read_seconds(text: str) -> float:
 
 
 def read_count(text: str) -> int:
-    """Read a positive number for an argument of a command."""
+    """Read a positive number from a command-line argument."""
     try:
         return int(number("it", text, int, 1, 10**6))
     except ValueError as error:
@@ -204,7 +204,7 @@ def read_count(text: str) -> int:
 
 
 def verify(matches: Sequence[Played]) -> int:
-    """Play matches again, and print which have another result; return 1 if there are any, else 0."""
+    """Play matches again, and print those with another result; return 1 if there are any, and 0 otherwise."""
     wrong = 0
     for match in matches:
         try:
@@ -224,7 +224,7 @@ def verify(matches: Sequence[Played]) -> int:
 def play_missing(cells: Sequence[Cell], blocks: int, workers: int, results: Path = RESULTS) -> None:
     """Play the missing blocks of all cells in turn, and store each complete block."""
     have = blocks_of(read_matches(results))
-    # Seed by seed, so that all cells have about as many blocks when this is stopped.
+    # Seed by seed, so that all cells have about the same number of blocks if this is stopped.
     wanted = [(cell, seed) for seed in range(1, blocks + 1) for cell in cells if seed not in have.get(cell, ())]
     with ProcessPoolExecutor(workers) as pool, results.open("a") as file:
         for block in pool.map(play_block, *zip(*wanted, strict=True)) if wanted else ():

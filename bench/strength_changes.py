@@ -1,4 +1,4 @@
-"""Recipes of `search` with one part changed, to measure what that part gives (`python -m bench.strength --change NAME`)."""
+"""Recipes of `search` with one part changed, to measure the effect of that part (`python -m bench.strength --change NAME`)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class OneStage(Variant):
 
 
 class HalfOfTheCandidates(Variant):
-    """The first half of the candidates are compared."""
+    """Only the first half of the candidates is compared."""
 
     @override
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
@@ -70,7 +70,7 @@ class OwnChance(Variant):
 
 
 class _Unpaired(RolloutPolicy):
-    """A policy that moves the chance of each rollout on by another number of draws."""
+    """A policy that advances the chance of each rollout by a different number of draws."""
 
     def __init__(self, own: RolloutPolicy) -> None:
         self._own = own
@@ -79,7 +79,7 @@ class _Unpaired(RolloutPolicy):
 
     @override
     def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
-        # Each rollout has its own object, so another one means the next rollout.
+        # Each rollout has its own chance object, so a new object means a new rollout.
         if chance is not self._chance:
             self._chance = chance
             for _ in range(next(self._rollouts)):
@@ -95,4 +95,4 @@ CHANGES: dict[str, tuple[Callable[[Recipe], Recipe], str]] = {
     "stage": (OneStage, "rollouts to the end of the turn or round"),
     "candidates": (HalfOfTheCandidates, "half of the candidates"),
 }
-"""By name: what makes the changed recipe, and the change in words."""
+"""The changes by name: the class of the changed recipe, and a description."""

@@ -1,4 +1,4 @@
-"""Writes docs/strength.md from the matches played: the table, the plot, and what each part of a recipe gives."""
+"""Write docs/strength.md from the stored matches: the table, the plot, and the effect of each part of a recipe."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ PAGE = ROOT / "docs" / "strength.md"
 PLOT = ROOT / "docs" / "strength.svg"
 HEAD = """# The strength of `search`
 
-One seat of `search` against `greedy` in all others, blocks of one seed in all rotations, written by `make strength`.
-The time is processor seconds for a decision, with compiled rules; under load they have fewer rollouts, because caches are shared. *First* is the share of first places, ties shared, with its 95 % interval;
-*fair* is the share that `greedy` would have. *Difference* is the score beyond the rivals' mean, with half of its 95 % interval by Student's t over blocks.
+Written by `make strength`. `search` has one seat and `greedy` all others; a block is one seed in all rotations.
+*Seconds* is the processor time for a decision, with compiled rules; on a loaded machine it allows fewer rollouts, because caches are shared.
+*First* is the share of first places, ties shared, with its 95 % interval; *fair* is the share that `greedy` would have.
+*Difference* is the score less the rivals' mean, with half of its 95 % interval by Student's t over blocks.
 Yunnan begins with 4 random decisions, because it has no chance after the start.
 
-Matches of a block depend on each other. So the interval of a share *p* is Wilson's for an effective number of trials
+The matches of a block depend on each other. So the interval of a share *p* is Wilson's, for an effective number of trials
 (C. Franco and others, *Comparative Study of Confidence Intervals for Proportions in Complex Sample Surveys*, 2019):
-*p* (1 - *p*), divided by the variance of the mean of the blocks. It is corrected for few blocks by Student's t, as
+*p* (1 - *p*), divided by the variance of the mean of the blocks. This number is corrected for few blocks by Student's t, as
 E. L. Korn and B. I. Graubard do (*Confidence Intervals for Proportions With Small Expected Number of Positive Counts Estimated From Survey Data*, 1998).
-It is at least the number of blocks, and at most the number of matches; where all blocks are equal, it is the latter. A single block is one trial.
+It is at least the number of blocks, and at most the number of matches; where all blocks are equal, it is the number of matches. A single block is one trial.
 
-[Each match](strength.jsonl) is a line with its seed, and with each row in which `search` departed from `greedy`, as indices of legal actions.
-`make strength ONLY=--verify` plays them all again, with these rows and with `greedy` elsewhere, and compares the results.
-So the results follow from the rows, on any machine; the rows themselves depend on the processor, because the time is limited.
-A line does not verify any more if `greedy` or the rules play otherwise than they did when it was measured.
+[A file](strength.jsonl) has a line for each match, with its seed and each row in which `search` departed from `greedy`, as indices of legal actions.
+`make strength ONLY=--verify` plays all matches again, with these rows and with `greedy` elsewhere, and compares the results.
+So the results follow from the rows on any machine, but the rows depend on the speed of the processor, because the time is limited.
+A line no longer verifies if `greedy` or the rules have changed since it was measured.
 
 ![One panel for each game: the share of first places against the processor seconds for a decision, a line for each number of seats, with its fair share as a dashed line](strength.svg)
 
@@ -42,11 +43,11 @@ A line does not verify any more if `greedy` or the rules play otherwise than the
 PARTS = """
 ## What each part gives
 
-The same measurement with one part of the recipe changed, beside the recipe as it is with the same seeds:
+The same measurement with one part of the recipe changed, beside the unchanged recipe with the same seeds:
 `make strength ONLY='--games venezia --seats 2 --seconds 0.1 --blocks 12 --change margin candidates'`.
-*Lost* is the part of the difference that is gone, block by block, with its 95 % interval.
-*Rollouts* are those of a decision, as it is and changed: where they differ, the loss is not of the part alone.
-Changed recipes are interpreted, and a loaded machine has fewer in the same time.
+*Lost* is the decrease of the difference, block by block, with its 95 % interval.
+*Rollouts* are the numbers for a decision, unchanged and changed: where they differ, the loss is not due to the part alone.
+A changed recipe has fewer rollouts in the same time because it is interpreted, and a loaded machine allows fewer, too.
 
 | game | seats (fair) | seconds | changed | first as it is | first, changed | lost | rollouts | blocks |
 |---|---|---|---|---|---|---|---|---|
@@ -54,7 +55,7 @@ Changed recipes are interpreted, and a loaded machine has fewer in the same time
 
 
 def page(found: dict[Cell, Blocks]) -> str:
-    """Return docs/strength.md."""
+    """Return the text of docs/strength.md."""
     as_is = [row_of(cell, blocks) for cell, blocks in found.items() if blocks and not cell.change]
     changed = [row for cell, blocks in found.items() if cell.change for row in changed_row(cell, blocks, found)]
     return "\n".join([HEAD + "\n".join(as_is), *([PARTS + "\n".join(changed)] if changed else [])]) + "\n"
@@ -88,7 +89,7 @@ def changed_row(cell: Cell, blocks: Blocks, found: dict[Cell, Blocks]) -> list[s
 
 
 def named(cell: Cell) -> str:
-    """Return the first columns of both tables: game, seats and the fair share, seconds."""
+    """Return the first columns of both tables: game, seats with the fair share, and seconds."""
     return f"{find(cell.game).title} | {cell.seats} ({100 / cell.seats:.0f}) | {cell.seconds:g}"
 
 
@@ -98,7 +99,7 @@ def matches_in(blocks: Blocks) -> list[Played]:
 
 
 def rollouts_in(blocks: Blocks) -> float:
-    """Return the rollouts of a decision."""
+    """Return the mean number of rollouts per decision."""
     matches = matches_in(blocks)
     return sum(match.rollouts for match in matches) / max(1, sum(match.decisions for match in matches))
 
@@ -130,7 +131,7 @@ def interval(blocks: Blocks) -> tuple[float, float]:
 
 
 def trials(blocks: Sequence[Sequence[float]]) -> float:
-    """Return the number of independent matches that would tell as much about the share of first places as blocks of equal size do.
+    """Return the number of independent matches that would tell as much about the share of first places as these equal-sized blocks.
 
     Source: E. L. Korn and B. I. Graubard, "Confidence Intervals for Proportions With Small Expected Number of Positive
     Counts Estimated From Survey Data", Survey Methodology 24 (1998).

@@ -24,7 +24,7 @@ class Point(NamedTuple):
 
 
 class Line(NamedTuple):
-    """The points for a number of seats, by rising time."""
+    """The points for a number of seats, in the order of their times."""
 
     seats: int
     points: list[Point]
@@ -38,7 +38,7 @@ class Panel(NamedTuple):
 
 
 def plot(panels: list[Panel]) -> str:
-    """Return the SVG, two panels in a row."""
+    """Return the SVG, with two panels in a row."""
     columns = min(2, len(panels))
     rows = math.ceil(len(panels) / 2)
     width, height = columns * (LEFT + WIDTH + RIGHT), rows * (TOP + HEIGHT + BOTTOM) + LEGEND
@@ -55,7 +55,7 @@ def plot(panels: list[Panel]) -> str:
 
 
 def drawn(panel: Panel) -> list[str]:
-    """Return a panel: its frame and scales, then its lines."""
+    """Return the elements of a panel: its frame and scales, then its lines."""
     parts = [f'<text x="0" y="-12" font-size="13" font-weight="bold">{panel.title}</text>']
     for percent in (0, 25, 50, 75, 100):
         y = height_of(percent / 100)
@@ -71,7 +71,7 @@ def drawn(panel: Panel) -> list[str]:
 
 
 def line_of(line: Line) -> list[str]:
-    """Return a line with its intervals, and the fair share dashed."""
+    """Return the elements of a line: the dashed fair share, the line, and its intervals."""
     colour, fair = COLOURS[line.seats], height_of(1 / line.seats)
     shift = (line.seats - 3.5) * SHIFT
     at = [(place_of(point.seconds) + shift, height_of(point.share)) for point in line.points]
@@ -88,7 +88,7 @@ def line_of(line: Line) -> list[str]:
 
 
 def legend(seats: list[int], y: float) -> list[str]:
-    """Return the colours' meanings, at the bottom."""
+    """Return the legend of the colours, at the bottom."""
     parts = []
     for number, one in enumerate(seats):
         x = LEFT + number * 70
@@ -99,10 +99,10 @@ def legend(seats: list[int], y: float) -> list[str]:
 
 
 def place_of(seconds: float) -> float:
-    """Return the horizontal place of a time, on a logarithmic scale."""
+    """Return the horizontal position of a time, on a logarithmic scale."""
     return WIDTH * math.log(seconds / SHORTEST) / math.log(LONGEST / SHORTEST)
 
 
 def height_of(share: float) -> float:
-    """Return the vertical place of a share."""
+    """Return the vertical position of a share."""
     return HEIGHT * (1 - share)

@@ -36,14 +36,14 @@ class Played:
     seed: int
     seat: int
     first: float
-    """1 for the first place, divided by those who share it; 0 for any other."""
+    """1 for the first place, divided by the number of bots that share it; 0 for any other place."""
     difference: float
-    """Points beyond the rivals' mean."""
+    """The score less the mean of the rivals."""
     decisions: int
-    """Decisions that `search` made among several rows."""
+    """The number of decisions of `search` among several legal actions."""
     rollouts: int
     departed: dict[str, list[int]]
-    """The rows of `search` that differ from those of `greedy`: by the number of the turn, each action's index among the legal ones."""
+    """The rows of `search` that differ from those of `greedy`, by the number of the turn: each action's index among the legal ones."""
     cpu: float
     """Processor seconds of the whole match."""
     change: str = ""
@@ -62,7 +62,7 @@ def read_matches(results: Path = RESULTS) -> list[Played]:
 
 
 def blocks_of(matches: Iterable[Played]) -> dict[Cell, Blocks]:
-    """Return the whole blocks of each cell, by rising seed, whatever the order of the matches."""
+    """Return the complete blocks of each cell in the order of their seeds, whatever the order of the matches."""
     found: dict[Cell, dict[int, dict[int, Played]]] = defaultdict(lambda: defaultdict(dict))
     for match in matches:
         found[match.cell][match.seed][match.seat] = match

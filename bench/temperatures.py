@@ -1,7 +1,7 @@
 """The share of decisions in which a temperature changes the row of `greedy`, for docs/writing_a_bot.md.
 
-`python -m bench.temperatures 0.5 2 --games valparaiso` plays matches of two seats with each temperature against itself. It counts
-the decisions among several actions, and those in which `greedy` would have played another row.
+`python -m bench.temperatures 0.5 2 --games valparaiso` plays matches of two seats for each temperature, which both seats have. It
+counts the decisions among several actions, and those in which `greedy` without a temperature would have played another row.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from referee.registry import find, games, house_bots, shipped_board
 
 
 def share_of_others(game_name: str, temperature: float, matches: int) -> tuple[float, int]:
-    """Return the share of decisions with another row, and the number of decisions."""
+    """Return the share of decisions with another row than `greedy`'s, and the number of decisions."""
     game, greedy = find(game_name), house_bots()["greedy"]
     setup = game.setup(2, {}, shipped_board(game))
     decisions = others = 0
@@ -39,7 +39,7 @@ def share_of_others(game_name: str, temperature: float, matches: int) -> tuple[f
 def main() -> None:
     """Print the share for each game and temperature."""
     parser = argparse.ArgumentParser(prog="python -m bench.temperatures", description=__doc__)
-    parser.add_argument("temperatures", nargs="+", type=float, help="in points")
+    parser.add_argument("temperatures", nargs="+", type=float, help="temperatures, in points")
     parser.add_argument("--games", nargs="*", default=list(games()))
     parser.add_argument("--matches", type=int, default=20)
     chosen = parser.parse_args()

@@ -1,7 +1,7 @@
-"""Fits the value of the search in Cargo Noir: `python -m bench.values_cargo_noir [MATCHES] [SEED]`, or `make values`.
+"""Fit the value of the search in Cargo Noir: `python -m bench.values_cargo_noir [MATCHES] [SEED]`, or `make values`.
 
-Greedy plays against itself, with some decisions at random. At the beginning of each turn, the features of a seat beyond the
-mean of its rivals' predict its final points beyond theirs, by ridge regression. A fifth of the matches is held out.
+`greedy` plays against itself, with some decisions at random. A ridge regression predicts the final points of a seat from its
+features at the beginning of each turn, both less the means of its rivals. A fifth of the matches is held out.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from referee.registry import find, shipped_board
 
 GAME = find("cargo_noir")
 RIDGE = 3.0
-"""The penalty of a weight, in means of its feature's squares."""
+"""The penalty of a weight, in units of the mean square of its feature."""
 HELD_OUT = 5
-"""One of this number of matches is held out."""
+"""One match in this number is held out."""
 
 
 def fit(setup: Setup, matches: int, seed: int) -> dict[str, Fit]:
@@ -43,7 +43,7 @@ def fit(setup: Setup, matches: int, seed: int) -> dict[str, Fit]:
                 (held if number % HELD_OUT == 0 else fitted).add(row, target)
     # The addition keeps the equations solvable if a feature is 0 in all positions.
     penalties = [RIDGE * fitted.products[place][place] / fitted.count + 1e-9 for place in range(2 * len(FEATURES))]
-    # Rounded as they are written, so that the share is that of the written weights.
+    # Rounded as in the file, so that the share belongs to the weights in the file.
     weights = [round(weight, 3) for weight in fitted.weights(penalties)]
     share = held.explained(weights)
     return {ROWS[0]: (weights[: len(FEATURES)], share), ROWS[1]: (weights[len(FEATURES) :], share)}

@@ -1,8 +1,8 @@
 """Measure the effect of each estimate of `greedy` in Valparaíso: `python -m bench.values_valparaiso [SEATS] [MATCHES] [SEED]`.
 
-The policy of rollouts plays matches in which each seat has drawn factors for the estimates of `greedy`, near those in
-`valparaiso_estimates.py`. A regression explains what a seat scores beyond the mean of its rivals by its factors beyond theirs,
-and by their squares. A person moves the factors in the directions that help, and measures again.
+The policy of rollouts plays matches in which each seat has random factors for the estimates of `greedy`, near those in
+`valparaiso_estimates.py`. A regression explains the points of a seat by its factors and their squares, all less the means of its
+rivals. A person then moves the factors in the directions that help, and measures again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GAME = find("valparaiso")
 WIDTH = 0.3
 """The maximum relative change of a drawn factor."""
 FIRST = 8.0
-"""The points that the first place counts beside the difference."""
+"""The points that the first place counts in addition to the score."""
 
 
 class Effect(NamedTuple):
@@ -38,7 +38,7 @@ class Effect(NamedTuple):
 
 
 def played(setup: Setup, seed: int, centre: Sequence[float]) -> tuple[list[list[float]], list[float]]:
-    """Play a match; return the factors drawn for each seat, from -1 to 1, and its points beyond the mean of its rivals'."""
+    """Play a match; return the factors drawn for each seat, from -1 to 1, and its points less the mean of its rivals."""
     dice, chance = random.Random(seed), FastChance(seed)
     drawn = [[dice.uniform(-1, 1) for _ in NAMES] for _ in range(setup.seats)]
     policies = [
@@ -65,7 +65,7 @@ def effects(sums: Sums) -> list[Effect]:
 
 
 def measured(setup: Setup, matches: int, seed: int, centre: Sequence[float]) -> list[Effect]:
-    """Return the effect of each factor near those at the centre."""
+    """Return the effect of each factor near the factors in `centre`."""
     sums = Sums(2 * len(NAMES))
     for number in range(matches):
         drawn, points = played(setup, seed + number, centre)
@@ -76,7 +76,7 @@ def measured(setup: Setup, matches: int, seed: int, centre: Sequence[float]) -> 
 
 
 def main(seats: int = 2, matches: int = 2500, seed: int = 1) -> None:
-    """Print the effects near the factors that `greedy` has."""
+    """Print the effects near the factors of `greedy`."""
     found = measured(GAME.setup(seats, {}, shipped_board(GAME)), matches, seed, centre := factors(seats))
     print(
         f"points for a factor larger by {WIDTH:.0%}, and for the square of that, after {matches} matches of {seats} seats"

@@ -1,8 +1,8 @@
-"""Fit the numbers of the search's estimate in Venezia: `python -m bench.values_venezia [MATCHES] [SEED]`, or `make values`.
+"""Fit the weights of the search's estimate in Venezia: `python -m bench.values_venezia [MATCHES] [SEED]`, or `make values`.
 
-Matches of `greedy` with a share of random actions are played. For each number of seats and of rounds left, a ridge
-regression explains what a seat scores until the end, beyond the mean of its rivals, by its features beyond theirs.
-Every fourth match is held out, and measures the error.
+`greedy` plays matches with a share of random actions. For each number of seats and of rounds left, a ridge regression
+predicts the points that a seat still scores from its features, both less the means of its rivals.
+Every fourth match is held out, to measure the error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GAME = find("venezia")
 RIDGE = 20.0
 HELD_OUT = 4
 Position = tuple[int, list[list[float]], list[int]]
-"""The rounds left, the features and the scores of each seat."""
+"""The number of rounds left, and the features and the score of each seat."""
 
 
 def played(setup: Setup, seed: int) -> tuple[list[Position], list[int]]:
@@ -50,14 +50,14 @@ def fit(setup: Setup, matches: int, seed: int) -> dict[str, Fit]:
                 (held if number % HELD_OUT == 0 else fitted)[left].add(inputs, target)
     found = {}
     for left, row in enumerate(ROWS, 1):
-        # Rounded as they are written, so that the share is that of the written weights.
+        # Rounded as in the file, so that the share belongs to the weights in the file.
         weights = [round(weight, 4) for weight in fitted[left].weights([RIDGE] * len(FEATURES))]
         found[row] = weights, held[left].explained(weights)
     return found
 
 
 def main(matches: int = 1000, seed: int = 1) -> None:
-    """Write the numbers for 2 to 4 seats."""
+    """Write the weights for 2 to 4 seats."""
     fits = {seats: fit(GAME.setup(seats, {}, shipped_board(GAME)), matches, seed) for seats in GAME.seat_counts}
     write_values(GAME.name, FEATURES, f"python -m bench.values_venezia {matches} {seed}", fits)
 

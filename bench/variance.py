@@ -1,13 +1,13 @@
-"""The parts of seat, seed, bot and rest in the outcomes of matches: an analysis of variance of crossed blocks.
+"""The shares of seat, seed, bot and rest in the outcomes of matches: an analysis of variance of crossed blocks.
 
 A block is one seed in all rotations: in rotation r, bot b has seat (b + r) mod n. So within a block each bot has each seat once,
-and seats and bots can be told apart (a Latin square). An outcome is a number for each bot of each match, taken beyond the
+and seats and bots can be told apart (a Latin square). An outcome is a number for each bot of each match, less the
 mean of the match. It is modelled as
 
     seat (the same in all blocks) + bot (the same in all blocks) + seed (of a seat in a block) + rest (of a bot in a match),
 
-and the variance of each of the four is estimated by the method of moments. With two seats nothing is left over to tell a seed
-that suits one bot from the rest; with more, both are in the rest as well.
+and the variance of each of the four is estimated by the method of moments. The effect of a seed
+that suits one bot more than another belongs to the rest; with two seats, nothing could tell it apart.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 Block = Sequence[Sequence[float]]
 """The outcomes of a block: for each rotation, those of the bots by number."""
 RESAMPLES = 1000
-"""The resamples of a bootstrap."""
+"""The number of resamples of a bootstrap."""
 TAIL = 0.025
 """The share of the resamples outside a 95 % interval, at each end."""
 
@@ -49,11 +49,11 @@ class Sums:
     blocks: int
     bots: int
     cells: Sequence[float]
-    """The outcomes, by rotation and bot."""
+    """The sums of the outcomes, by rotation and bot."""
     squares: float
-    """The squares of all outcomes."""
+    """The sum of the squares of all outcomes."""
     seat_squares: float
-    """The squares of a seat's mean within a block, times the number of rotations, over all seats."""
+    """The sum over seats and blocks of the squared mean of a seat in a block, times the number of rotations."""
     bot_squares: float
     """The same for the bots."""
 
@@ -77,9 +77,9 @@ class Sums:
         return Shares(*(part / total for part in positive)) if total > 0 else Shares(0.0, 0.0, 0.0, 1.0)
 
     def gain(self) -> float:
-        """Return the ratio of two variances of a bot's mean: over matches with separate seeds, and over as many of a block.
+        """Return the ratio of two variances of a bot's mean: over matches with separate seeds, and over the same number in a block.
 
-        In both it has each seat once.
+        In both cases, it has each seat once.
         """
         n, blocks = self.bots, self.blocks
         apart = self.squares / blocks - sum((cell / blocks) ** 2 for cell in self.cells)
@@ -113,7 +113,7 @@ def shares_of(blocks: Sequence[Block]) -> Shares:
 
 
 def sums_of(rows: Sequence[Sequence[float]]) -> Sums:
-    """Return the sums of some rows of a table."""
+    """Return the sums of the given rows of a table."""
     *cells, squares, seat_squares, bot_squares = [sum(column) for column in zip(*rows, strict=True)]
     # A block has as many rotations as bots.
     return Sums(len(rows), round(len(cells) ** 0.5), cells, squares, seat_squares, bot_squares)
@@ -123,7 +123,7 @@ def bootstrap(
     rows: Sequence[Sequence[float]], statistics: Callable[[Sequence[Sequence[float]]], Sequence[float]]
 ) -> list[Estimate]:
     """Return statistics of the rows of blocks, each with its interval over resamples of the blocks."""
-    # Seeded, so that the page repeats itself.
+    # Seeded, so that the page can be reproduced.
     draw = random.Random(len(rows))
     found = [statistics(draw.choices(rows, k=len(rows))) for _ in range(RESAMPLES)]
     cut = round(TAIL * RESAMPLES)

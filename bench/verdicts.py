@@ -2,9 +2,9 @@
 
 `make verdicts`, or `python -m bench.verdicts --tests 1000 --only ties` to replace some rows. Every figure follows from the seeds.
 
-A cell is a kind of match. A bot performs at its strength, with luck that its seat has with a seed, and noise of its own; places
-follow. A pool of blocks is simulated for two equal bots, and for two bots of different strength. The margin is the mean
-difference of the second pool, so both hypotheses hold exactly for tests that draw their blocks from these pools.
+A cell is a kind of match. A performance is the sum of the bot's strength, the luck that the seed gives its seat, and noise; the
+performances decide the places. A pool of blocks is simulated for two equal bots, and for two bots of different strength. The
+margin is the mean difference of the second pool, so both hypotheses hold exactly for tests that draw their blocks from these pools.
 """
 
 from __future__ import annotations
@@ -51,26 +51,26 @@ class Cell:
     name: str
     seats: int = 2
     gap: float = 1.5
-    """The strength of the new version beyond the old one, if it is better."""
+    """The strength of the new version less that of the old one, if the new one is better."""
     luck: float = 3.0
     """The standard deviation of a seat's luck with a seed."""
     in_field: bool = False
     step: float = 0.0
-    """Performances within a step are ties."""
+    """Performances within the same step tie; without steps, 0."""
     is_skewed: bool = False
-    """True if noise has a long tail upwards, such as a stake that pays off seldom."""
+    """True if noise has a long upper tail, like the return on a stake that seldom pays off."""
     faults: tuple[float, float] = (0.0, 0.0)
-    """The probability that the new and the old version lose their seat in a match, if they are equal in strength."""
+    """The probabilities that the new and the old version are put out in a match; equal versions both have that of the old one."""
     values: tuple[tuple[float, float, float], ...] = ()
     """Instead of matches: differences with their probabilities if the versions are equal, and if the new one is better."""
     repeats: float = 0.0
-    """The probability that a block has the difference of the block before."""
+    """The probability that a block has the same difference as the previous block."""
     drift: float = 0.0
-    """The difference in strength goes up by this for a run of blocks, then down by it, and so on."""
+    """The amount by which the difference in strength is higher for a run of blocks, then lower for the next, and so on."""
     in_deviations: bool = False
     """True if the margin is in standard deviations of a block."""
     larger: float = 1.0
-    """The difference in margins with which beta is measured."""
+    """The difference with which beta is measured, in margins."""
 
 
 CELLS = [
@@ -123,7 +123,7 @@ def block_difference(cell: Cell, gap: float, faults: Sequence[float], draw: rand
         for place in (NEW, OLD):
             if place in seating:
                 scores[place].append(beaten(performances, seating, place, lost))
-    # Rounded, because sums in another order differ in the last bits, and equal differences are one value of the pool.
+    # Rounded: sums in another order differ in the last bits, but equal differences must be one value of the pool.
     return round(fmean(scores[NEW]) - fmean(scores[OLD]), 12)
 
 
@@ -132,14 +132,14 @@ def _seatings(cell: Cell) -> list[Seating]:
 
 
 def _performance(cell: Cell, strength: float, luck: float, draw: random.Random) -> float:
-    # Both have the mean 0 and the deviation 1.
+    # Both kinds of noise have the mean 0 and the deviation 1.
     noise = NOISE * (draw.expovariate(1) - 1 if cell.is_skewed else draw.gauss(0, 1))
     performance = strength + luck + noise
     return performance // cell.step if cell.step else performance
 
 
 def beaten(performances: Sequence[float], seating: Seating, place: int, lost: set[int]) -> float:
-    """Return the share of its rivals that a version beats; it beats those who have lost their seats, unless it has, too."""
+    """Return the share of its rivals that a version beats: none if it is out, and otherwise also all that are out."""
     if place in lost:
         return 0.0
     mine = performances[seating.index(place)]
@@ -149,15 +149,15 @@ def beaten(performances: Sequence[float], seating: Seating, place: int, lost: se
 
 @lru_cache
 def pools(cell: Cell, *, better: bool) -> list[Pool]:
-    """Return the pools of a cell's blocks: one, or with a drift two, for its ups and downs."""
+    """Return the pools of a cell's blocks: one, or two if strength drifts, for its ups and downs."""
     if cell.values:
         return [([value for value, *_ in cell.values], [weights[better] for _, *weights in cell.values])]
-    # Equal versions lose their seats equally often: as often as the old one.
+    # Equal versions are put out equally often: as often as the old one.
     gap, faults = (cell.gap, cell.faults) if better else (0.0, (cell.faults[OLD],) * 2)
     draw = random.Random(f"pool {cell.name} {better}")
     ups = Counter(block_difference(cell, gap + cell.drift, faults, draw) for _ in range(POOL))
     downs = Counter(block_difference(cell, gap - cell.drift, faults, draw) for _ in range(POOL if cell.drift else 0))
-    if not better:  # the versions are equal, so their exchange is as probable
+    if not better:  # the versions are equal, so both signs of a difference are equally probable
         ups, downs = ups + _exchanged(downs or ups), downs + _exchanged(ups) if cell.drift else downs
     return [(list(counts), list(counts.values())) for counts in (ups, downs) if counts]
 
@@ -167,7 +167,7 @@ def _exchanged(counts: Counter[float]) -> Counter[float]:
 
 
 def together(parts: Sequence[Pool]) -> Pool:
-    """Return the pool of all blocks: ups and downs are as frequent."""
+    """Return the pool of all blocks: ups and downs are equally frequent."""
     return [value for values, _ in parts for value in values], [weight for _, weights in parts for weight in weights]
 
 
@@ -187,7 +187,7 @@ class Side:
     deviation: float
     """The standard deviation of a block's difference."""
     better: float
-    """The share of tests that ended with it."""
+    """The share of tests that ended with this verdict."""
     not_better: float
     undecided: float
     blocks: float
@@ -221,20 +221,20 @@ def _deviation(values: Sequence[float], weights: Sequence[float]) -> float:
 HEAD = """# How often a verdict is wrong
 
 Simulated comparisons, written by `make verdicts`; [What a verdict means](compare.md) explains the test.
-*alpha* is the share of "better" between equal versions, *beta* the share of "not better" if the difference is the margin; both should be 0.05,
-and ± is one standard error. *Covers* is the share of 95 % intervals that contain the difference, if it is the margin.
+*alpha* is the share of "better" between equal versions, *beta* the share of "not better" if the difference is the margin; both should be 0.05.
+The number after ± is one standard error. *Covers* is the share of 95 % intervals that contain the difference, where it is the margin.
 *Tests* is the number of simulated comparisons for each figure.
 
 """
 OTHERS = """
 ## Other likelihood ratios
 
-Alpha, beta and the mean number of blocks if the new version is better. If it is better by more than the margin, there is no alpha.
+Each cell has alpha, beta, and the mean number of blocks if the new version is better. Where it is better by more than the margin, there is no alpha.
 """
 MOST = 0.055
-"""The largest alpha and beta that are meant to occur where blocks do not depend on each other."""
+"""The largest acceptable alpha and beta where blocks do not depend on each other."""
 OTHER_TESTS = 4_000
-"""The number of tests of a figure of other likelihood ratios: they show which errors are large."""
+"""The number of tests for each figure of other likelihood ratios: enough to show which errors are large."""
 COLUMNS = "| matches | margin (in deviations of a block) | alpha | beta | undecided | blocks: equal, better | matches: better | covers | tests |"
 ALTERNATIVES: dict[str, tuple[Statistic, int]] = {
     "as it is": (of_the_command, MIN_BLOCKS),
@@ -251,7 +251,7 @@ TRIED = [
     next(cell for cell in CELLS if "6 %" in cell.name),
     next(cell for cell in CELLS if "large wins" in cell.name),
 ]
-"""The cells with which they are tried."""
+"""The cells with which the alternatives are tried."""
 
 
 def row(cell: Cell, equal: Side, better: Side) -> str:
@@ -271,7 +271,7 @@ def _share(share: float, tests: int) -> str:
 
 
 def rule(columns: str) -> str:
-    """Return the line below the names of columns."""
+    """Return the line below the column heads."""
     return "|" + "---|" * (columns.count("|") - 1)
 
 
@@ -296,9 +296,9 @@ def text_of(rows: Sequence[str], tried: Sequence[str], fewer: int) -> str:
     columns = f"| matches | {' | '.join(ALTERNATIVES)} |"
     return "\n".join(
         [
-            f"{HEAD}At most {MAX_BLOCKS:,} blocks each. Bold: more than {MOST}.\n",
+            f"{HEAD}Each comparison has at most {MAX_BLOCKS:,} blocks. Shares above {MOST} are bold.\n",
             *(COLUMNS, rule(COLUMNS), *rows),
-            f"{OTHERS}{fewer:,} tests for each figure.\n",
+            f"{OTHERS}Each figure comes from {fewer:,} tests.\n",
             *(columns, rule(columns), *tried),
             "",
         ]
@@ -306,7 +306,7 @@ def text_of(rows: Sequence[str], tried: Sequence[str], fewer: int) -> str:
 
 
 def with_rows(text: str, rows: Sequence[str]) -> str:
-    """Return the page with some rows of its first table replaced."""
+    """Return the page with the given rows of its first table replaced."""
     lines = text.splitlines()
     for new in rows:
         name = new.split(" | ")[0]
@@ -323,7 +323,7 @@ def _printed(line: str) -> str:
 def _submit(
     processes: ProcessPoolExecutor, cell: Cell, tests: int, statistic: Statistic, first: int
 ) -> list[Future[Side]]:
-    """Simulate an alternative; only under the better version if its difference exceeds the margin."""
+    """Start the simulation of an alternative; only with the new version better if its difference exceeds the margin."""
     sides = (False, True) if cell.larger == 1 else (True,)
     return [processes.submit(side, cell, better, tests, statistic, first) for better in sides]
 

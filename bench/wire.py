@@ -1,7 +1,7 @@
-"""The cost of a question for the referee, compared with bare gRPC streams of as many bytes.
+"""The cost of a question for the referee, compared with bare gRPC streams of the same size.
 
-Half of a bare stream comes before each match of random agents and half after it, so both have the same seconds, and the rounds go
-through all tables in turn, so that no table has a slow minute for itself. Processor time is that of this process, with all its
+Half of a bare stream is measured before each match of random agents and half after it, so that both meet the same load. The rounds
+go through all tables in turn, so that a slow minute affects several tables. Processor time is that of this process, with all its
 threads, from the first question to the end; starting agents is left out.
 """
 
@@ -46,7 +46,7 @@ class Asking(NamedTuple):
     rate: float
     """Questions per second."""
     cpu: float
-    """Processor time of this process for each, in seconds."""
+    """Processor time of this process per question, in seconds."""
 
 
 class Sizes(NamedTuple):
@@ -55,7 +55,7 @@ class Sizes(NamedTuple):
     question: int
     """The mean size of a question, in bytes."""
     questions: int
-    """Their number."""
+    """The number of questions."""
 
 
 async def sampled(work: Awaitable[Measured]) -> tuple[Measured, Callable[[float], float]]:
@@ -119,7 +119,7 @@ def _mean_question(record: Path) -> int:
     played: list[Played] = []
     for step in replay:
         legal = before.legal_actions(step.seat)
-        if len(legal) > 1:  # others are not asked
+        if len(legal) > 1:  # no question is asked about the others
             decision = Decision(1000, step.seat, before, legal, clock, 0.0, played=played[-6:])
             sizes.append(len(wire.decide(codec(replay.plan.game), decision, labels=False, now=0.0)))
         played.append(Played(step.seat, step.action))
@@ -137,7 +137,7 @@ def _half_of(sizes: Sizes) -> int:
 
 
 async def _echo(question: int, rounds: int) -> tuple[float, float]:
-    """Send questions of this size over a gRPC stream, served by asyncio in Python at a Unix domain socket."""
+    """Send questions of this size over a gRPC stream from an asyncio server at a Unix domain socket; return the times as `half` does."""
     finished: asyncio.Future[tuple[float, float]] = asyncio.get_running_loop().create_future()
 
     async def handle(_: object, context: Any) -> None:
@@ -165,22 +165,22 @@ async def _echo(question: int, rounds: int) -> tuple[float, float]:
 
 
 class Compared(NamedTuple):
-    """Matches at one table, and bare streams in the same seconds: medians."""
+    """The medians for matches at one table and for bare streams, measured at the same time."""
 
     table: str
-    """With the mean size of a question."""
+    """The table, with the mean size of a question."""
     ours: Asking
     bare: Asking
     ratio: float
-    """Of the rates, pair by pair."""
+    """The median ratio of the rates, pair by pair."""
 
 
 def compare(chosen: Sequence[Game], rounds: int = ROUNDS) -> list[Compared]:
-    """Compare the smallest and the largest table of some games, in rounds over all of them."""
+    """Compare the smallest and the largest table of the chosen games, in rounds over all of them."""
     tables = [(game, seats) for game in chosen for seats in (game.seat_counts[0], game.seat_counts[-1])]
     pairs: list[list[tuple[Asking, Asking]]] = [[] for _ in tables]
     with tempfile.TemporaryDirectory() as name:
-        # The bare stream before a match has the sizes of the match in the round before: these are for the first round.
+        # Bare streams have the sizes of the match in the previous round; these matches come before the first round.
         last = [play(*table, 0, Path(name))[1] for table in tables]
         for seed in range(1, rounds + 1):
             for at, table in enumerate(tables):
@@ -203,7 +203,7 @@ def _medians(pairs: Sequence[tuple[Asking, Asking]]) -> tuple[Asking, Asking, fl
 
 
 def add_rows(report: Report) -> None:
-    """Compare round trips with a bare stream, and measure the referee's time for a decision of agents with whole turns."""
+    """Compare round trips with a bare stream, and measure the referee's time for a decision of agents that answer whole turns."""
     report.section("Asking")
     gc.freeze()  # as workers do (`referee.live.matches.worker`)
     for table, ours, bare, ratio in compare(list(games().values()), report.rounds(ROUNDS)):

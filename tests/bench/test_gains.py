@@ -66,8 +66,8 @@ def test_the_command_prints_the_gain_with_each_margin(capsys: pytest.CaptureFixt
     [
         ("yunnan --seconds 0", "seconds must be a number from 0.001 to 3600, not '0'"),
         ("yunnan --matches 0", "it must be a whole number from 1 to 1000000, not '0'"),
-        ("yunnan --share 2", "--share is more than 0, and at most 1"),
-        ("venezia --seats 5", "venezia is not played by 5"),
+        ("yunnan --share 2", "--share must be more than 0, and at most 1"),
+        ("venezia --seats 5", "venezia cannot be played with 5 seats"),
         ("yunnan --share 0.000001 --matches 1", "no decision was searched: take more matches, or a larger --share"),
     ],
 )
