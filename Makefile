@@ -1,4 +1,4 @@
-# `make` alone lists the targets. Everything is set up in .venv at the first use; without python3-venv, a line says so.
+# `make` alone lists the targets. The first use sets up .venv, and reports a missing python3-venv.
 
 PYTHON ?= python3
 # Tests and the demo start hundreds of processes: they read stored bytecode.
@@ -10,7 +10,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --constraint constraints.txt
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | awk -F': ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
-setup: $(READY) ## set up .venv with everything that is needed here
+setup: $(READY) ## set up .venv with everything that development needs
 $(READY): pyproject.toml constraints.txt proto/generate.py proto/hatch_hook.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Dogana needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv .venv || { echo "cannot make .venv: install python3-venv (Debian: apt-get install python3-venv)"; exit 1; }
@@ -26,23 +26,23 @@ constraints: $(READY) ## write constraints.txt: the newest versions of everythin
 proto: $(READY) ## build the messages again after a change in proto/
 	$(BIN)/python proto/generate.py
 
-demo: $(READY) ## play a match between processes, verify it, a small ladder of all games and a tournament, each time in a new folder, demo/1 ...
+demo: $(READY) ## play and verify a match between processes, then play a small ladder of all games and a tournament; in a new folder each time, demo/1 ...
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
-# Neighbours in a worker share what their modules set up, so each begins with a stretch of tests (worksteal). The tests wait as
-# often as they compute, so there are more workers than processors.
+# Tests of one module share its set-up, so each worker begins with a run of neighbouring tests (worksteal). Tests wait as much as
+# they compute, so there are more workers than processors.
 PYTEST_IN_PARALLEL = $(BIN)/python -m pytest -n 4 --dist worksteal
 
-test: $(READY) proto ## run the tests, in four minutes on two cores; every capability is among them
+test: $(READY) proto ## run the tests (four minutes on two cores), at least one for every capability
 	$(PYTEST_IN_PARALLEL)
 
 test-all: test ladders ## run the tests, the long ones, and those of `make ladders`, each once (twenty minutes)
 	$(PYTEST_IN_PARALLEL) -m long
 
-ladders: $(READY) proto ## let ladders play, be served and be attacked, people play, bots fail each step of a check; play what pages promise
+ladders: $(READY) proto ## test whole ladders, attacks on served ones, people at tables, bots that fail each step of a check, and the promises of pages
 	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder tests/web tests/docs tests/machines
 
-ray: $(READY) proto ## let ladders and series play on the nodes of a Ray cluster, which are killed (installs Ray)
+ray: $(READY) proto ## play ladders and series on a Ray cluster whose nodes are killed (installs Ray)
 	$(INSTALL) --editable '.[ray]'
 	$(BIN)/python -m pytest -q -m ray tests/ladder tests/commands
 
@@ -64,7 +64,7 @@ COMPILED_TESTS = referee/games tests/test_contract.py tests/test_compiled.py tes
 wheel-test: $(READY) ## install the wheel in a clean environment and play from there (needs the package index)
 	$(BIN)/python -m pytest -q tests/wheel.py
 
-release: $(READY) ## build, try and check the files of a release, all but the upload (see docs/releasing.md; REHEARSE=1 before its date)
+release: $(READY) ## build, try and check the files of a release, everything except the upload (see docs/releasing.md; REHEARSE=1 before its date)
 	$(INSTALL) --editable '.[release]'
 	.ci/release $(if $(REHEARSE),--rehearse)
 
@@ -75,7 +75,7 @@ pages: $(READY) proto ## look at the pages of matches and of a ladder in a brows
 	$(INSTALL) --editable '.[pages]'
 	for file in tests/pages/browser.py tests/web/browser*.py; do $(BIN)/python -m pytest -q $$file || exit 1; done
 
-languages: $(READY) ## compile all messages in C++, Java and Go, as far as their tools are installed
+languages: $(READY) ## compile all messages in those of C++, Java and Go whose tools are installed
 	$(BIN)/python proto/languages.py
 
 kits: $(READY) proto ## build and play the kits of all languages, measure them, write docs/kits.md (needs the registries)
@@ -92,7 +92,7 @@ pictures: $(READY) proto ## make the pictures of the README from a real match (C
 	$(INSTALL) --editable '.[docs,pages]'
 	$(BIN)/python docs/pictures.py
 
-soak: $(READY) proto ## play from everywhere and read hostile positions for SECONDS each (300), kill a ladder KILLS times (300), a tournament (100)
+soak: $(READY) proto ## test bots in random states and games with hostile positions for SECONDS each (300), kill a ladder KILLS times (300), a tournament (100)
 	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s -m soak tests
 	DOGANA_SOAK_KILLS=$(or $(KILLS),300) $(BIN)/python -m tests.ladder.soak
 	DOGANA_SOAK_KILLS=$(or $(KILLS),100) $(BIN)/python -m tests.ladder.serving_soak
@@ -125,11 +125,11 @@ luck: compiled-copy ## measure luck, seat and skill in all games, write docs/luc
 	cd build/compiled && PYTHONPATH=.:agents ../../$(BIN)/python -m bench.luck $(ONLY)
 	cp build/compiled/docs/luck.md build/compiled/docs/luck.csv build/compiled/docs/luck_repeats.csv docs/
 
-values: compiled-copy ## fit the values that `search` estimates with, from their seeds (two minutes)
+values: compiled-copy ## fit the values by which `search` rates positions, from their seeds (two minutes)
 	for game in cargo_noir venezia; do (cd build/compiled && PYTHONPATH=.:agents ../../$(BIN)/python -m bench.values_$$game) || exit 1; \
 		cp build/compiled/agents/house_bots/search/$$game.toml agents/house_bots/search/; done
 
-ratings: $(READY) proto ## let simulated ladders play, write into docs/ratings.md how often ranges of ratings contain the truth, and what TrueSkill's constants matter (twenty minutes)
+ratings: $(READY) proto ## simulate ladders, write into docs/ratings.md how often ranges contain the truth, and whether TrueSkill's constants matter (twenty minutes)
 	$(BIN)/python -m bench.ratings
 	$(BIN)/python -m bench.constants
 

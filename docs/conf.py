@@ -1,4 +1,4 @@
-"""How `make docs` builds the pages: all Markdown of the project, and the reference out of the docstrings."""
+"""The configuration of `make docs`: a site of all Markdown of the project, and a reference from the docstrings."""
 
 from sphinx.application import Sphinx
 
@@ -6,7 +6,7 @@ from referee.version import installed_version
 
 project = "Dogana"
 author = "The Dogana developers"
-copyright = author  # noqa: A001 Sphinx's name for it
+copyright = author  # noqa: A001 the name that Sphinx expects
 version = release = installed_version()
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -16,7 +16,7 @@ include_patterns += ["CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "S
 root_doc = "docs/index"
 
 myst_enable_extensions = ["colon_fence"]
-suppress_warnings = ["toc.not_included"]  # each decision is reached from their list
+suppress_warnings = ["toc.not_included"]  # each decision is reached from the list of decisions
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
@@ -29,7 +29,7 @@ html_copy_source = False
 
 
 def setup(app: Sphinx) -> None:
-    """Leave the badges out: they are pictures from elsewhere, and the site needs no network."""
+    """Leave out the badges: these pictures come from other hosts, and the site must need no network."""
     app.connect("source-read", _without_badges)
 
 
