@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +22,6 @@ from referee.commands.options import (
 from referee.commands.output import err, target
 from referee.commands.replay import Views, show
 from referee.commands.seats import Hold, read_bot
-from referee.live.matches.play import Command
 from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 
 
@@ -193,14 +191,8 @@ def look_at(
         sandbox = build_sandbox(limited, runtime or [], "give --unconfined, if you trust the bot")
     if sandbox is None:
         err.print("the bot runs unconfined: with your rights on this machine", style="yellow")
-    player = _unbuffered(read_bot(bot, record.plan.game, None, sandbox, runtime or [], hold))
+    player = read_bot(bot, record.plan.game, None, sandbox, runtime or [], hold)
     all_same = ask_bot(
         command, record, decisions, player, with_clock=clock is Clock.SAME, attach=attach, as_json=as_json
     )
     raise typer.Exit(0 if all_same else 1)
-
-
-def _unbuffered(command: Command) -> Command:
-    """Make Python flush a bot's output at once; otherwise it could not be assigned to a decision."""
-    # Other programs ignore the variable.
-    return replace(command, argv=["/usr/bin/env", "PYTHONUNBUFFERED=1", *command.argv])

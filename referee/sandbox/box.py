@@ -89,6 +89,7 @@ class Sandbox:
             "LANG": "C.UTF-8",
             "PATH": ":".join(self.runtimes.path),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUNBUFFERED": "1",  # what a killed bot has printed is in its log
             "TMPDIR": "/tmp",  # noqa: S108 its own
             **self.limits.environment(),
         }

@@ -136,6 +136,24 @@ def test_a_bot_that_hangs_runs_out_of_time() -> None:
     assert report.result.seats[0].outcome is Outcome.TIMEOUT
 
 
+HANGS = """
+from dogana.sdk import Decision, play
+
+def choose(decision: Decision) -> int:
+    print("thinking of decision", decision.number)
+    while True:
+        pass
+
+play(choose)
+"""
+
+
+def test_what_a_bot_has_printed_before_it_hangs_is_in_its_log() -> None:
+    report = play(command("-c", HANGS), House(RandomBot), clock="5+0/0.5")
+    assert report.result.seats[0].outcome is Outcome.TIMEOUT
+    assert report.logs[0].startswith("thinking of decision 1")
+
+
 def test_a_bot_that_shouts_is_drained_and_its_log_is_capped() -> None:
     report = play(hostile("shout"), House(RandomBot))
     assert report.result.seats[0].outcome is Outcome.PLAYED

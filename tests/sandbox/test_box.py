@@ -163,6 +163,13 @@ def test_the_status_of_the_program_is_passed_on(boxed: Boxed) -> None:
 
 
 @grouped("memory")
+def test_what_a_program_has_printed_before_it_is_killed_can_be_read(sandbox: Sandbox, tmp_path: Path) -> None:
+    folder = tmp_path / "agent"
+    folder.mkdir()
+    (folder / "agent.py").write_text("import os\nprint('thinking')\nos.kill(os.getpid(), 9)")
+    assert run(sandbox, [sys.executable, "agent.py"], folder).output == "thinking\n"
+
+
 def test_memory_is_counted_for_all_processes_together(boxed: Boxed) -> None:
     ran = boxed(
         "import os, time\n"

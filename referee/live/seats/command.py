@@ -120,7 +120,7 @@ class AgentProcess:
 
         Args:
             argv: the program and its arguments; no shell interprets them.
-            environment: all environment variables of the agent.
+            environment: all environment variables of the agent; `PYTHONUNBUFFERED` is added.
             folder: its working folder; None for the referee's own.
 
         Raises:
@@ -133,7 +133,9 @@ class AgentProcess:
             program = shutil.which(name, path=environment.get("PATH"))
         if program is None:
             raise CannotStart(f"there is no program {name!r} that can be run")
-        return await AgentProcess._supervised([program, *argv[1:]], environment, folder, None)
+        # What a killed bot has printed would be lost in Python's buffer.
+        unbuffered = {**environment, "PYTHONUNBUFFERED": "1"}
+        return await AgentProcess._supervised([program, *argv[1:]], unbuffered, folder, None)
 
     @staticmethod
     async def start_in(box: Box) -> AgentProcess:
