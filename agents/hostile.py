@@ -1,6 +1,6 @@
 """A bot that misbehaves in a chosen way, for testing a referee: `python agents/hostile.py SIN`.
 
-At its third decision the bot sins; before that, and after it if it still can, it plays the first legal action.
+At its third decision the bot misbehaves. Before that, and afterwards if it still can, it plays the first legal action.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def leave() -> None:
 
 
 def be_killed() -> None:
-    """End by a signal."""
+    """End by the signal SIGSEGV."""
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
@@ -45,7 +45,7 @@ def shout() -> None:
 
 
 def detach() -> None:
-    """Leave a process behind that is in a session of its own and ignores every signal that can be ignored."""
+    """Leave behind a process in a session of its own, which ignores every signal that can be ignored."""
     program = (
         "import os, signal, sys, time\n"
         "for number in range(1, 32):\n"
@@ -59,7 +59,7 @@ def detach() -> None:
     )
     left = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert left.stdout is not None  # noqa: S101 it is a pipe
-    print("left behind", left.stdout.readline(), flush=True)  # before the match goes on, and ends this process
+    print("left behind", left.stdout.readline(), flush=True)  # now: the end of the match ends this process
 
 
 SINS: dict[str, Callable[[], None]] = {
@@ -73,7 +73,7 @@ SINS: dict[str, Callable[[], None]] = {
 
 
 def main() -> None:
-    """Play one match with the fault named on the command line; `illegal`, `late-start` and `no-start` are handled separately."""
+    """Play one match with the fault named on the command line: a key of `SINS`, `illegal`, `late-start` or `no-start`."""
     sin = sys.argv[1] if len(sys.argv) == 2 else ""
     if sin == "no-start":
         sys.exit("I do not feel like it")

@@ -1,4 +1,4 @@
-"""Measurements, side by side in one run: `make bench`. Absolute figures drift with the machine; ratios hold."""
+"""Measurements beside other programs, in one run: `make bench`. Figures vary with the machine; ratios vary less."""
 
 import os
 

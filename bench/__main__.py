@@ -36,7 +36,7 @@ from referee.registry import rules_are_compiled
 
 PAGE = matches.CHECKOUT / "docs" / "bench.md"
 LADDERS = matches.CHECKOUT / "build" / "ladders"
-"""The folder in which the ladders of `bench.million` stay: making them takes minutes and 2 GB."""
+"""The folder in which the ladders of `bench.million` are kept: making them takes minutes and 2 GB."""
 
 
 STEPS: dict[str, Callable[[Report], object]] = {
@@ -121,7 +121,7 @@ def main() -> None:
     console.print(report.summary())
     minutes = (time.monotonic() - began) / 60
     day, loads = f"{datetime.now(UTC):%Y-%m-%d}", (arguments.load, os.getloadavg()[0])
-    # A measurement of some steps, or of a single round, never replaces the page of a whole one.
+    # A measurement of only some steps, or of a single round, never replaces the page of a complete one.
     if target := arguments.page or (None if arguments.step or arguments.quick else PAGE):
         seen = Circumstances(day, commit_here(), machine(), rules_are_compiled(), *loads, minutes)
         target.write_text(page(report, seen))

@@ -25,7 +25,7 @@ from referee.registry import find, shipped_board
 DECISIONS = 2000
 BUDGET_SECONDS = 0.2
 MARGINS_MS = (10, 30)
-"""The time before its limit at which the bot in each seat answers, in milliseconds."""
+"""For each seat, the time from the answer of its bot to the limit, in milliseconds."""
 MATCHES_AT_ONCE = 6
 OVERSUBSCRIBED = 2
 """The number of processes per core that never rest."""
@@ -71,7 +71,7 @@ async def _play(server: RefereeServer, number: int, record: Path) -> MatchReport
 
 
 def compare(logs: Mapping[int, str], lines: Sequence[Mapping[str, Any]]) -> list[Decided]:
-    """Compare the times in the bots' logs, by seat, with those in the lines of the record."""
+    """Return the decisions in time by the bots' own clocks, with their times in the logs (by seat) and the record."""
     found = []
     for seat, log in logs.items():
         ended = [line for line in lines if line.get("seat") == seat and "ms" in line]
@@ -80,7 +80,7 @@ def compare(logs: Mapping[int, str], lines: Sequence[Mapping[str, Any]]) -> list
         for number, line in enumerate(ended, start=1):
             if number in printed:
                 own, budget = float(printed[number][2]), float(printed[number][3])
-                if own <= budget:  # otherwise it was late by its own clock, too
+                if own <= budget:  # otherwise the bot was late by its own clock, too
                     found.append(Decided(own, line["ms"] / 1000, line.get("by") != "agent"))
     return found
 

@@ -37,7 +37,7 @@ BETAS, TAUS, DRAWS = (0.25, 0.35, 0.5, 0.7, 1.0), (0.0, 0.01, 0.03), (0.005, 0.0
 
 
 class Constants(NamedTuple):
-    """TrueSkill's constants; `OURS` are those of ladders."""
+    """TrueSkill's constants; ladders use `OURS`."""
 
     beta: float
     tau: float
@@ -68,7 +68,7 @@ class Found(NamedTuple):
 
 
 def play(game: str, seed: int) -> Match:
-    """Play a match; the seed draws the bots and the number of seats."""
+    """Play a match; the seed determines the bots and the number of seats."""
     draw = random.Random(f"constants {game} {seed}")
     found = find(game)
     seats = draw.choice(found.seat_counts)
@@ -88,7 +88,7 @@ def play(game: str, seed: int) -> Match:
 
 
 def losses(matches: Sequence[Match], constants: Constants) -> list[float]:
-    """Return the loss of each match: the error of the prediction from the ratings before it."""
+    """Return the loss of each match: the mean over its pairs of seats, predicted from the ratings before the match."""
     beta = constants.beta * SIGMA
     environment = trueskill.TrueSkill(
         mu=MU, sigma=SIGMA, beta=beta, tau=constants.tau * SIGMA, draw_probability=constants.draw
@@ -115,7 +115,7 @@ def _pairs(ratings: Sequence[Rating], ranks: Sequence[int], beta: float) -> Iter
 def look(game: str, matches: int) -> Found:
     """Play the matches of a game, and rate them with all constants.
 
-    The best constants are chosen on the odd matches and compared with ours on the even ones, so that their gain is no coincidence.
+    The best constants are chosen on the odd matches and compared with ours on the even ones, so the gain is not chance.
     """
     played = [play(game, seed) for seed in range(matches)]
     ours = losses(played, OURS)

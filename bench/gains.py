@@ -33,16 +33,16 @@ from referee.verdict.student import half_width
 
 MARGINS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 FRESH = 2**40
-"""The offset of the seeds of measuring samples, which keeps them apart from those of searches."""
+"""The offset that keeps the seeds of measuring samples apart from those of searches."""
 
 
 class Gain(NamedTuple):
     """The gain of the best candidate of a search."""
 
     errors: float
-    """Its mean difference from the row of `greedy` in the search, in standard errors; 0 if no candidate is better."""
+    """The candidate's mean difference from `greedy`'s row in the search, in standard errors; 0 if none is better."""
     points: float
-    """The points that it gains in fresh samples."""
+    """The points that the candidate gains in fresh samples."""
 
 
 class Settings(Variant):

@@ -64,7 +64,7 @@ class Figures(NamedTuple):
     decisions: float
     """The mean number of decisions in a random match."""
     choices: float
-    """The mean number of those with more than one legal action."""
+    """The mean number of decisions with more than one legal action in such a match."""
     longest: int
     """The length of the longest legal list."""
     observation: float
@@ -72,7 +72,7 @@ class Figures(NamedTuple):
     firsts: tuple[tuple[float, ...], ...]
     """Each seat's share of the first place, in each match of greedy bots against one another; empty without a greedy bot."""
     wins: tuple[float, ...]
-    """In each match, the share of the first place that one greedy bot among random ones has."""
+    """A greedy bot's share of the first place among random bots, in each match."""
     different: int
     """The number of different matches behind `firsts`."""
 

@@ -26,7 +26,7 @@ from referee.verdict.likelihood import Margin
 from referee.verdict.sequential import Conclusion, SequentialTest, Terms
 
 MORE, LESS = (0.12, 0.12), (0.03, 0.12)
-"""The shares of random actions of the new and the old version: if they are equal, and if the new one is better."""
+"""The shares of random actions of the new and the old version: in a pair of equals, and with a better new version."""
 MAX_BLOCKS = 2_000
 _FIRST_SEED = 1_000_000
 """The first seed of the comparisons; those of the known difference begin at 0."""
@@ -76,7 +76,7 @@ def compared(game: str, number: int, noise: Sequence[float], margin: float) -> S
 
 
 def rows(tests: Sequence[SequentialTest], wrong: Conclusion) -> str:
-    """Return the share of wrong conclusions, with its standard error and the mean length."""
+    """Return a line with the share of wrong conclusions, its standard error, and the mean number of blocks."""
     share = sum(test.conclusion is wrong for test in tests) / len(tests)
     error = math.sqrt(share * (1 - share) / len(tests))
     blocks = fmean(test.blocks for test in tests)

@@ -76,7 +76,7 @@ def _add_blocks(
     seat_counts = find(condition.game).seat_counts
     sizes = cycle(seat_counts)
     block = made = last_out = 0
-    # The last condition: the next block has the same number of seats on every ladder.
+    # The second condition ensures that the next block has the same number of seats on every ladder.
     while made < matches or block % len(seat_counts):
         block, seats = block + 1, next(sizes)
         tables = list(rotations(chance.sample(range(versions), seats)))

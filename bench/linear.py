@@ -47,7 +47,7 @@ class Sums:
         self.count = 0
 
     def add(self, inputs: Sequence[float], target: float) -> None:
-        """Add one seat in one position."""
+        """Add the features and the target of one seat in one position."""
         for row, one in enumerate(inputs):
             self.sides[row] += one * target
             for column, other in enumerate(inputs):

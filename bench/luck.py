@@ -1,6 +1,6 @@
 """Measure the share of luck in results: play the blocks that docs/luck.csv lacks, and write docs/luck.md.
 
-`make luck`, or `python -m bench.luck --games yunnan --seats 2 --blocks 200`. A cell whose blocks are all there is not
+`make luck`, or `python -m bench.luck --games yunnan --seats 2 --blocks 200`. A cell whose blocks are all stored is not
 played again. The page, with its intervals, follows from the files of results alone.
 """
 
@@ -106,7 +106,7 @@ def verdict(blocks: Sequence[Block]) -> tuple[Estimate, Estimate]:
 
 
 def _verdicts(cells: dict[Cell, list[Block]]) -> tuple[str, list[str]]:
-    """Return a sentence about the cheapest and the dearest verdict, and a row for each."""
+    """Return a sentence about the cheapest and the dearest verdict, and a row for each cell."""
     found = {cell: verdict(blocks) for cell, blocks in cells.items()}
     prices = sorted((needed.value * cell.seats, cell) for cell, (_, needed) in found.items())
     (low, cheap), (high, dear) = prices[0], prices[-1]
@@ -149,7 +149,7 @@ def _percent(share: float) -> str:
 
 
 def _sentence(cells: dict[Cell, list[Block]]) -> str:
-    """Return a sentence about the first places of a game."""
+    """Return a sentence about the shares of the variance of first places in a game."""
     found = {cell.seats: shares_of(outcomes(blocks).first) for cell, blocks in cells.items()}
     low, high = min(found), max(found)
     few, many = found[low], found[high]

@@ -1,6 +1,6 @@
 """The blocks from which bench/luck.py measures luck: bots of known strength, every seed in all rotations.
 
-The bots are `greedy` with a share of its decisions at random; bot b has seat (b + r) mod n in rotation r. The seed
+The bots are `greedy` with a share of its decisions made at random; bot b has seat (b + r) mod n in rotation r. The seed
 determines everything, and no clock is involved: `play` repeats any block of docs/luck.csv.
 """
 
@@ -57,7 +57,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The matches of one seed: for each rotation, a number for each bot, in the order of the bots."""
+    """The matches of one seed. Each list contains, for each rotation, a number for each bot, in their order."""
 
     seed: int
     places: Sequence[Sequence[int]]

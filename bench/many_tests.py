@@ -23,7 +23,7 @@ MAX_BLOCKS = 2_000
 DRIFT_BLOCKS = 50
 """The number of blocks after which a drift changes its direction."""
 _BATCH = 20_000
-"""The number of tests in an array."""
+"""The maximum number of tests in an array."""
 _MAX_STEPS = 100
 _PRECISION = 1e-7
 
@@ -46,8 +46,8 @@ class Tally(NamedTuple):
 Statistic = Callable[[Tally, Margin, Floats], Floats]
 """The logarithm of the likelihood ratio of each test, for a margin.
 
-The last argument has a row for each effect. It contains the multipliers of the previous block, and receives those of this one,
-which are near them.
+The last argument has a row for each effect. It contains the multipliers found for the previous block, and receives
+those found for this block, which are close to them.
 """
 EFFECTS = 6
 """The number of effects of both hypotheses together."""
@@ -73,14 +73,14 @@ def of_the_command(tally: Tally, margin: Margin, tilts: Floats) -> Floats:
 
 
 def one_effect(tally: Tally, margin: Margin, tilts: Floats) -> Floats:
-    """Return the same with one effect for each hypothesis: the margin, and 0."""
+    """Return the logarithm of the likelihood ratio with one effect for each hypothesis: the margin, and 0."""
     values = _with_extremes(tally)
     better, not_better = of_mean(values, margin.size, tilts[0]), of_mean(values, 0.0, tilts[1])
     return better - not_better
 
 
 def one_normal_effect(tally: Tally, margin: Margin, _: Floats) -> Floats:
-    """Return the same for normal distributions, each with the variance that fits best."""
+    """Return the logarithm of the likelihood ratio of normal distributions, each with the variance that fits best."""
     centre, variance = _moments(tally)
     not_better, better = variance + centre**2, variance + (centre - margin.size) ** 2
     with np.errstate(
@@ -116,7 +116,7 @@ def _tilts(distances: Floats, counts: Floats, start: Floats) -> Floats:
         low, high = np.where(excess > 0, tilts, low), np.where(excess > 0, high, tilts)
         step = excess / np.einsum("ij,ij,ij->i", counts, terms, terms)
         before, wanted = tilts, tilts + step
-        # Newton's step, or half the way to the end of the bracket if the step would pass it.
+        # Newton's step, or half the way to the end of the bracket if the step would pass that end.
         tilts = np.where(wanted <= low, (before + low) / 2, np.where(wanted >= high, (before + high) / 2, wanted))
         if np.abs(tilts - before).max() < _PRECISION:
             break

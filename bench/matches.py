@@ -61,7 +61,7 @@ def cpu_of_children() -> float:
 
 
 def _rate(work: Callable[[], object]) -> float:
-    """Return the number of calls of a function per second of this process's time."""
+    """Return the number of calls of a function per second of this process's processor time."""
     done = 0
     start = time.process_time()
     while time.process_time() - start < SECONDS:

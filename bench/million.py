@@ -85,7 +85,7 @@ def add_rows(report: Report, folder: Path) -> None:
         add_row(report, what, [time * 1e3 for time in times], "ms", AIM)
     memory_of_questions = [alone("--ask-all", *one)[0] for one in (short, long)]
     add_row(report, "memory of a process that asked all of this", memory_of_questions, "MiB", MEMORY_AIM)
-    # The middle one, because LONG takes 15 minutes.
+    # The ladder of MIDDLE length, because one of LONG takes 15 minutes.
     seconds, memory = zip(*(alone("--recompute", *one) for one in (short, middle)), strict=True)
     of = f"of {sizes[1]:,} matches"
     add_row(report, f"recompute, a match, {of}", [each * 1e6 for each in seconds], "µs", RECOMPUTE_AIM)

@@ -30,7 +30,7 @@ from ladder.model.schedule import rotations
 PAGE = ROOT / "docs" / "ratings.md"
 LADDERS = 200
 SEED = 31_415
-"""The first seed. The constants of the fit were chosen with others."""
+"""The first seed. The constants of the fit were chosen with other seeds."""
 NEW = 10
 """The number of blocks below which the table calls a bot new."""
 
@@ -178,7 +178,7 @@ def slope(ranges: Sequence[Range]) -> float:
 
 
 def error(ranges: Sequence[Range]) -> float:
-    """Return the root mean square error, after equalising the averages."""
+    """Return the root mean square error of the estimates, after equalising the averages of truth and estimates."""
     shift = _shift(ranges)
     return sqrt(mean((one.strength - one.estimate - shift) ** 2 for one in ranges))
 

@@ -1,4 +1,4 @@
-"""A simulation of scheduling rules: the number of matches in which they find the true order, and the matches of each bot.
+"""A simulation of scheduling rules: the matches until they find the true order, and how evenly bots get matches.
 
 Bots of known strength play under several rules, which know only the facts that a ladder knows. In a match, a bot's performance is
 its strength plus noise, and the performances decide the places. Ratings are the ladder's own (`ladder/model/rating.py`).
@@ -31,7 +31,7 @@ NOISE = MU / 6
 AIM = 0.95
 """The rank correlation to reach."""
 SEED = 20_261
-"""The first seed. The constants of the rule were chosen with others."""
+"""The first seed. The constants of the rule were chosen with other seeds."""
 POINTS = 40
 """The number of moments at which the correlation is measured."""
 
@@ -75,7 +75,7 @@ class Field:
 
     @property
     def seats(self) -> int:
-        """The number of seats of the next block; all sizes are played equally often."""
+        """The number of seats of the next block; all sizes are used equally often."""
         return self.sizes[self.block % len(self.sizes)]
 
     def rate(self, bot: Bot, rating: Rating) -> None:
@@ -92,7 +92,7 @@ class Field:
     def nearest(self, bot: Bot, count: int) -> list[int]:
         """Return the numbers of the bots nearest in mu, half of them above and half below."""
         place = bisect_left(self._by_mu, (bot.rating.mu, bot.number))
-        # Near an end, the missing ones come from the other side.
+        # Near an end of the list, the missing bots come from the other side.
         start = max(0, min(place - count // 2, len(self._by_mu) - count - 1))
         return [number for _, number in self._by_mu[start : start + count + 1] if number != bot.number]
 
@@ -101,7 +101,7 @@ Rule = Callable[[Field], Iterator[list[int]]]
 
 
 def ours(field: Field) -> Iterator[list[int]]:
-    """Draw by the rule of the ladder."""
+    """Yield the players of each block, drawn by the rule of the ladder."""
     queue = Queue([], {})
     due: dict[int, int] = {}
     while True:
@@ -132,14 +132,14 @@ def ours(field: Field) -> Iterator[list[int]]:
 
 
 def k_nearest(field: Field) -> Iterator[list[int]]:
-    """Draw the bot with the fewest matches first, and opponents at random among the ten nearest."""
+    """Yield the players of each block: the bot with the fewest matches, and opponents drawn from the ten nearest."""
     while True:
         first = min(field.playing.values(), key=lambda bot: (bot.matches, field.chance.random()))
         yield [first.number, *field.chance.sample(field.nearest(first, 10), field.seats - 1)]
 
 
 def at_random(field: Field) -> Iterator[list[int]]:
-    """Draw all players at random."""
+    """Yield the players of each block, all drawn at random."""
     while True:
         yield field.chance.sample(list(field.playing), field.seats)
 
@@ -173,7 +173,7 @@ class Course:
 
 
 def play(rule: str, seed: int, bots: int = BOTS, matches_each: int = MATCHES_EACH) -> Course:
-    """Play under a rule.
+    """Simulate a ladder under a rule.
 
     Args:
         rule: the name of the rule.

@@ -1,6 +1,7 @@
 """The change of speed since an older commit: `make bench SINCE=COMMIT STEPS='wire million'`.
 
-Both commits measure the same steps in turn, each with its own bench and with pure rules. So the older bench must know these steps.
+The same steps are measured at both commits in turn, each with its own bench and with pure rules. So the older
+bench must know these steps.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def read(page: str) -> dict[str, str]:
 
 
 def ratios(before: Sequence[str], now: Sequence[str]) -> list[float]:
-    """Return the median ratio, over the rounds, for each number in a figure; none if the figures contain unequally many."""
+    """Return the median ratio over the rounds for each number in a figure; none if counts differ or an old one is 0."""
     rounds = [(_numbers(old), _numbers(new)) for old, new in zip(before, now, strict=True)]
     if any(len(old) != len(new) or 0.0 in old for old, new in rounds):
         return []
@@ -103,7 +104,7 @@ def compare(commit: str, words: Sequence[str], rounds: int = ROUNDS) -> Table:
         rounds: the number of measurements of each commit.
 
     Raises:
-        CannotCompare: if one of them cannot be measured.
+        CannotCompare: if one of the commits cannot be measured.
     """
     with checkout(commit) as older:
         pairs = [(measured(older, words), measured(CHECKOUT, words)) for _ in range(rounds)]

@@ -1,6 +1,6 @@
 """The cost of starting the command line, and of starting an agent until its first answer.
 
-Every agent joins a scripted referee, answers one question and ends. Compared programs are started in turn, in one run.
+Every agent joins a scripted referee, answers one question and ends. The programs are started in turn, in one run.
 """
 
 from __future__ import annotations

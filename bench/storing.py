@@ -77,9 +77,9 @@ class _Elsewhere:
     """A pool in place of the workers.
 
     Attributes:
-        matches: the number of matches in blocks that were played.
+        matches: the number of played matches that belong to blocks.
         counting: the seconds that the run took between these matches.
-        sent: the bytes of their records and logs.
+        sent: the bytes of the records and logs of these matches.
     """
 
     def __init__(self, home: Home) -> None:
@@ -94,7 +94,7 @@ class _Elsewhere:
             assert match is not None
             took = time.perf_counter() - given
             end, written = self._play(match)
-            if match.block is not None:  # otherwise it is to qualify a version
+            if match.block is not None:  # otherwise the match is to qualify a version
                 self.counting += took
                 self.matches += 1
                 self.sent += written

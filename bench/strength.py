@@ -2,7 +2,7 @@
 
 `make strength`, or `python -m bench.strength --games yunnan --seats 2 --seconds 0.1 --blocks 20`. A block is one seed, with
 `search` in each seat in turn. In a game without chance after the start, 4 random decisions come first. Time is processor time,
-so a loaded machine gives much the same figures. A cell whose blocks are all there is not played again.
+so a loaded machine gives much the same figures. A cell whose blocks are all stored is not played again.
 `--change` measures a changed recipe. `--page` plays nothing: `strength_page.py` writes docs/strength.md and the plot.
 `--verify` plays the stored matches again: the seed, `greedy`, and the rows in which `search` departed from it give each result.
 """
@@ -34,7 +34,7 @@ from referee.playout import play_row
 from referee.registry import find, games, house_bots, rules_are_compiled, shipped_board
 
 OPENINGS = {"yunnan": 4}
-"""The number of random decisions before the match, in games without chance after the start; otherwise, matches repeat."""
+"""The number of random decisions before the match, in games that have no chance later and would repeat matches."""
 
 
 def play(cell: Cell, seed: int, seat: int) -> Played:
@@ -123,7 +123,7 @@ def play_and_note(state: State, seat: Seat, row: Sequence[Action], chance: Chanc
 
 
 def outcome(state: State, seat: Seat) -> tuple[float, float]:
-    """Return a seat's share of the first place, and its score less the mean of its rivals."""
+    """Return a seat's share of the first place, and its score less the mean score of its rivals."""
     ranks, scores = state.ranks(), state.scores()
     first = (ranks[seat] == 1) / ranks.count(1)
     return first, round(scores[seat] - (sum(scores) - scores[seat]) / (len(scores) - 1), 3)
@@ -135,7 +135,7 @@ def play_block(cell: Cell, seed: int) -> list[Played]:
 
 
 def opened(game: Game, setup: Setup, seed: int, chance: Chance, openings: int) -> State:
-    """Begin a match with a number of random decisions."""
+    """Begin a match with a number of random decisions; return the state after them."""
     state, draw = game.start(setup, chance), random.Random(seed)
     for _ in range(openings):
         actor = state.seats_to_act()[0]

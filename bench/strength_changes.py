@@ -13,7 +13,7 @@ from referee.game import Action, Chance, RolloutPolicy, Seat, State
 
 
 class WithoutMargin(Variant):
-    """The search plays the best mean, without a margin."""
+    """The search plays the candidate with the best mean, without a margin."""
 
     def __init__(self, own: Recipe) -> None:
         super().__init__(own)

@@ -1,7 +1,8 @@
 """The share of decisions in which a temperature changes the row of `greedy`, for docs/writing_a_bot.md.
 
-`python -m bench.temperatures 0.5 2 --games valparaiso` plays matches of two seats for each temperature, which both seats have. It
-counts the decisions among several actions, and those in which `greedy` without a temperature would have played another row.
+`python -m bench.temperatures 0.5 2 --games valparaiso` plays two-seat matches for each temperature, which both seats
+use. It counts the decisions among several actions, and those in which `greedy` without a temperature would have played
+another row.
 """
 
 from __future__ import annotations

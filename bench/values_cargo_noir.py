@@ -1,7 +1,7 @@
 """Fit the value of the search in Cargo Noir: `python -m bench.values_cargo_noir [MATCHES] [SEED]`, or `make values`.
 
 `greedy` plays against itself, with some decisions at random. A ridge regression predicts the final points of a seat from its
-features at the beginning of each turn, both less the means of its rivals. A fifth of the matches is held out.
+features at the beginning of each turn, both less the means of its rivals' numbers. A fifth of the matches is held out.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The policy of rollouts plays matches in which each seat has random factors for the estimates of `greedy`, near those in
 `valparaiso_estimates.py`. A regression explains the points of a seat by its factors and their squares, all less the means of its
-rivals. A person then moves the factors in the directions that help, and measures again.
+rivals' numbers. A person then moves the factors in the directions that help, and measures again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GAME = find("valparaiso")
 WIDTH = 0.3
 """The maximum relative change of a drawn factor."""
 FIRST = 8.0
-"""The points that the first place counts in addition to the score."""
+"""The points that are added to the score for the first place."""
 
 
 class Effect(NamedTuple):
@@ -38,7 +38,7 @@ class Effect(NamedTuple):
 
 
 def played(setup: Setup, seed: int, centre: Sequence[float]) -> tuple[list[list[float]], list[float]]:
-    """Play a match; return the factors drawn for each seat, from -1 to 1, and its points less the mean of its rivals."""
+    """Play a match; return each seat's drawn factors, from -1 to 1, and its points less its rivals' mean points."""
     dice, chance = random.Random(seed), FastChance(seed)
     drawn = [[dice.uniform(-1, 1) for _ in NAMES] for _ in range(setup.seats)]
     policies = [

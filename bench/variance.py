@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 Block = Sequence[Sequence[float]]
-"""The outcomes of a block: for each rotation, those of the bots by number."""
+"""The outcomes of a block: for each rotation, the outcomes of the bots, in the order of their numbers."""
 RESAMPLES = 1000
 """The number of resamples of a bootstrap."""
 TAIL = 0.025
@@ -55,7 +55,7 @@ class Sums:
     seat_squares: float
     """The sum over seats and blocks of the squared mean of a seat in a block, times the number of rotations."""
     bot_squares: float
-    """The same for the bots."""
+    """The sum over bots and blocks of the squared mean of a bot in a block, times the number of rotations."""
 
     def shares(self) -> Shares:
         """Return the shares of the variance. An estimate below 0 counts as 0."""
@@ -79,7 +79,7 @@ class Sums:
     def gain(self) -> float:
         """Return the ratio of two variances of a bot's mean: over matches with separate seeds, and over the same number in a block.
 
-        In both cases, it has each seat once.
+        In both cases, the bot has each seat once.
         """
         n, blocks = self.bots, self.blocks
         apart = self.squares / blocks - sum((cell / blocks) ** 2 for cell in self.cells)

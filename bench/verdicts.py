@@ -56,7 +56,7 @@ class Cell:
     """The standard deviation of a seat's luck with a seed."""
     in_field: bool = False
     step: float = 0.0
-    """Performances within the same step tie; without steps, 0."""
+    """The width of a step, within which performances tie; 0 for no steps."""
     is_skewed: bool = False
     """True if noise has a long upper tail, like the return on a stake that seldom pays off."""
     faults: tuple[float, float] = (0.0, 0.0)
@@ -111,7 +111,7 @@ CELLS = [
 
 
 def block_difference(cell: Cell, gap: float, faults: Sequence[float], draw: random.Random) -> float:
-    """Play a block; return the difference between the versions, as `referee.verdict.block.score` does."""
+    """Play a block; return the difference between the versions, computed as by `referee.verdict.block.score`."""
     # Drawn once: all matches of a block have the luck of its seed.
     luck = [draw.gauss(0, cell.luck) for _ in range(cell.seats)]
     scores: tuple[list[float], list[float]] = ([], [])
@@ -139,7 +139,7 @@ def _performance(cell: Cell, strength: float, luck: float, draw: random.Random) 
 
 
 def beaten(performances: Sequence[float], seating: Seating, place: int, lost: set[int]) -> float:
-    """Return the share of its rivals that a version beats: none if it is out, and otherwise also all that are out."""
+    """Return the share of its rivals that a version beats: 0 if it is out; otherwise, it beats rivals that are out."""
     if place in lost:
         return 0.0
     mine = performances[seating.index(place)]

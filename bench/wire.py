@@ -59,7 +59,7 @@ class Sizes(NamedTuple):
 
 
 async def sampled(work: Awaitable[Measured]) -> tuple[Measured, Callable[[float], float]]:
-    """Await a result; return it, and the processor time of this process as a function of time."""
+    """Await a result; return it, and a function that returns the processor time of this process at a time."""
     times: list[float] = []
     used: list[float] = []
 
@@ -119,7 +119,7 @@ def _mean_question(record: Path) -> int:
     played: list[Played] = []
     for step in replay:
         legal = before.legal_actions(step.seat)
-        if len(legal) > 1:  # no question is asked about the others
+        if len(legal) > 1:  # a single legal action is played without a question
             decision = Decision(1000, step.seat, before, legal, clock, 0.0, played=played[-6:])
             sizes.append(len(wire.decide(codec(replay.plan.game), decision, labels=False, now=0.0)))
         played.append(Played(step.seat, step.action))
@@ -180,7 +180,7 @@ def compare(chosen: Sequence[Game], rounds: int = ROUNDS) -> list[Compared]:
     tables = [(game, seats) for game in chosen for seats in (game.seat_counts[0], game.seat_counts[-1])]
     pairs: list[list[tuple[Asking, Asking]]] = [[] for _ in tables]
     with tempfile.TemporaryDirectory() as name:
-        # Bare streams have the sizes of the match in the previous round; these matches come before the first round.
+        # Bare streams have the sizes of the previous round's match; these matches replace a round before the first.
         last = [play(*table, 0, Path(name))[1] for table in tables]
         for seed in range(1, rounds + 1):
             for at, table in enumerate(tables):

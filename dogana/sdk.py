@@ -70,7 +70,7 @@ class MatchInfo:
         seat: this bot's seat, from 0.
         seats: the number of seats.
         options: all options of the match, as text.
-        welcome: the message that gives these facts.
+        welcome: the message that contains these facts.
     """
 
     def __init__(self, welcome: pb.Welcome) -> None:
@@ -99,7 +99,7 @@ class MatchInfo:
 
 
 class Decision:
-    """A decision that the referee asks of this bot.
+    """A decision that the referee asks this bot to make.
 
     Attributes:
         match: the match.
@@ -146,7 +146,7 @@ class Decision:
 
     @cached_property
     def played(self) -> list[tuple[int, Any]]:
-        """The actions since this seat's last decision, those hidden from it left out, as (seat, `Action`)."""
+        """The actions since this seat's last decision, without those hidden from it, as pairs (seat, `Action`)."""
         actions = self.match.messages.ActionList.FromString(self.message.played.actions.value).actions
         return list(zip(self.message.played.seats, actions, strict=True))
 
@@ -198,7 +198,7 @@ class Decision:
 
     @property
     def bank_seconds(self) -> float:
-        """The seat's bank when the question was put, in seconds."""
+        """The seat's time bank when the question was sent, in seconds."""
         return self.message.clock.bank_ms / 1000
 
 
@@ -219,18 +219,18 @@ def play(
     """Join a match, play it to its end, and return.
 
     Args:
-        choose: makes a decision.
+        choose: the function that makes a decision.
         address: the address of the referee, `host:port` or `unix:path`; None for the environment variable
             DOGANA_ADDRESS.
         token: the seat's token; None for DOGANA_TOKEN.
         ca: the certificate of the referee's authority (PEM) for an encrypted connection; None for DOGANA_CA. The
             connection is unencrypted if neither is set.
         labels: whether each legal action comes with a text.
-        on_start: called once before the first decision.
-        on_end: called once with the result.
+        on_start: a function called once before the first decision.
+        on_end: a function called once with the result.
 
     A bot that has joined over TCP and loses the connection tries to reconnect, for about ten minutes; the referee then
-    repeats the question that the bot has not answered. A bot started by the referee, at a `unix:` address, ends.
+    repeats the question that the bot has not answered. A bot started by the referee, at a `unix:` address, ends instead.
 
     `choose`, `on_start` and `on_end` run in the calling thread. An error is printed as one line on standard error, and
     the process exits with status 1. An exception in `choose` is not caught: its traceback is in the bot's log, and the

@@ -22,7 +22,7 @@ _END_HEADERS, _PADDED, _PRIORITY = 0x4, 0x8, 0x20
 _HEADER_TABLE_SIZE, _ENABLE_PUSH, _INITIAL_WINDOW_SIZE, _MAX_FRAME_SIZE = 1, 2, 4, 5
 """Settings (RFC 9113, 6.5.2)."""
 _WINDOW = 65_535
-"""The number of bytes that may be in flight before the peer makes room again, unless it sets another value."""
+"""The number of bytes that may be in flight before the peer makes room again, unless the peer sets another value."""
 _CHUNK = 65_536
 _STREAM = 1
 """The number of the only stream; 0 is the connection."""
@@ -65,13 +65,13 @@ class SocketCall:
             self._socket.close()
             raise CallEnded("UNAVAILABLE", error.strerror or str(error)) from error
         self._unread = bytearray()
-        self._message = bytearray()  # the beginning of a message, or more
+        self._message = bytearray()  # received data that is not yet a complete message
         self._messages: deque[bytes] = deque()
         self._ended: CallEnded | None = None
         self._last_words = "the connection was closed"
         self._trailers = bytearray()
         self._are_trailers_last = False
-        self._taken = 0  # bytes received for which room has not been made again
+        self._taken = 0  # received bytes for which the peer has not been given room again
         self._room = {0: _WINDOW, _STREAM: _WINDOW}  # the bytes that may be sent
         self._first_room = _WINDOW
         self._frame_bytes = 16_384
@@ -134,7 +134,7 @@ class SocketCall:
             self._said.clear()
 
     def _read(self, flags: int = 0) -> bool:
-        """Read the available data and queue the replies to it; return False if there is none, and after the end."""
+        """Read data and queue the replies to it; return False if there is no data or the call has ended."""
         if self._ended is not None:
             return False
         try:
@@ -197,7 +197,7 @@ class SocketCall:
             del message[:end]
 
     def _take_headers(self, kind: int, flags: int, payload: bytes) -> None:
-        """Process headers. Only the last ones matter: they contain the status."""
+        """Process headers. Only the last headers matter: they contain the status."""
         if kind == _HEADERS:
             payload = _unpadded(payload, flags)[5 if flags & _PRIORITY else 0 :]
             self._trailers.clear()
@@ -254,7 +254,7 @@ def _short(text: str) -> bytes:
 
 
 def _fields(block: bytes) -> dict[str, str]:
-    """Return the headers of a block that have literal names (RFC 7541), as those of the status and its message do.
+    """Return the headers of a block whose names are literals (RFC 7541), as the names of the status and its message are.
 
     A Huffman-encoded name or value is left out: neither the referee nor gRPC's C core writes any.
     """

@@ -18,9 +18,9 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
  1. While a match is not over, `seats_to_act` names at least one seat; once it is over, none. It names several seats
     where the rules let them decide simultaneously. The state that results does not depend on the order in which their
     actions are applied, unless the rules say so (`Game.order_matters`).
- 2. For a seat to act, `legal_actions(seat)` is complete, never empty, without duplicates, within `Game.max_actions`,
-    and in the order that the rules give; for any other seat it is empty. Calling it changes nothing. Labels (`label`)
-    within a list are all different.
+ 2. For a seat that is to act, `legal_actions(seat)` is complete, never empty, without duplicates, within
+    `Game.max_actions`, and in the order that the rules give; for any other seat it is empty. Calling it changes
+    nothing. Labels (`label`) within a list are all different.
  3. `apply(seat, action, chance)` accepts exactly the actions of that list. Anything else raises `IllegalAction`, which
     says what was wrong and by which rule, and leaves the state as it was.
  4. `apply` is deterministic: equal states, actions and draws give equal states. Whatever chance it needs it draws from
@@ -40,8 +40,8 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
      that seat does, and the observations of the others change only by what the rules make public. Whatever a seat
      plans, the others and spectators receive the same bytes until it has committed (`referee/contract/secrecy.py`).
  14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple
-     `seats` whose entries carry each seat's `rank`, equal to `ranks`: no observer applies tie-breaks. Spectators, too,
-     know the scores and the seats to act.
+     `seats` whose entries carry each seat's `rank`, equal to `ranks`, so no observer needs to apply tie-breaks.
+     Spectators, too, know the scores and the seats to act.
  15. Actions and observations mirror the game's messages name by name (`referee/live/messages/codec.py` converts).
  16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
  17. No position makes a game raise: whatever a document contains, `Game.read_state` and `problems` raise nothing. A
@@ -52,10 +52,11 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
  19. Every spot that `Game.spots` names for a legal action is in the picture of its seat's observation.
  20. `stage` never falls while a match goes on. Every sample has the stage of the state that was observed.
 
-Speed matters: search bots depend on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared once
-(docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks. They can
-be compiled (docs/decisions/0032-compiled-rules.md). `mypyc_attr` marks the exceptions: interpreted classes may inherit
-from a class, or a class stays interpreted, because it is pickled or its speed does not matter.
+Speed matters: search bots depend on `clone`, `legal_actions` and `apply`. So use plain classes with slots, declare
+fields once (docs/decisions/0016-state-fields.md), make each action once and reuse it, write `clone` by hand, and avoid
+dynamic tricks. Such classes can be compiled (docs/decisions/0032-compiled-rules.md). `mypyc_attr` marks the exceptions:
+compiled classes that interpreted ones may inherit from, and classes that stay interpreted because they are pickled or
+their speed does not matter.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class Chance(Protocol):
     """
 
     def stream(self, name: str) -> Stream:
-        """Return the stream of that name. This is cheap: draw from the stream at once, and do not keep it."""
+        """Return the stream with this name. This is cheap: draw from the stream at once, and do not keep it."""
         ...
 
 
@@ -121,8 +122,8 @@ class Chance(Protocol):
 class Action:
     """One atomic decision. Each kind is a frozen dataclass with slots that mirrors the game's message.
 
-    Its fields are integers, booleans, members of an `IntEnum`, or tuples of one of these. An enum counts from 0, and
-    its member n is the message's enum value n + 1.
+    Its fields are integers, booleans, members of an `IntEnum`, or tuples of values of one of these types. An enum
+    counts from 0, and its member n is the message's enum value n + 1.
     """
 
     __slots__ = ()
@@ -189,7 +190,7 @@ class Board:
     __slots__ = ()
 
     def __reduce__(self) -> tuple[type[Board], tuple[object, ...]]:
-        """Pickle and copy a board in the same way, compiled or not."""
+        """Return the class and the field values: a board is pickled and copied in the same way, compiled or not."""
         return type(self), tuple([getattr(self, field.name) for field in fields(self)])  # type: ignore[arg-type]
 
 
@@ -212,7 +213,7 @@ class Setup:
     board: Board
     """The printed numbers."""
     board_data: Mapping[str, Any]
-    """The same numbers, as the tables of `board.toml`; the record contains all of them."""
+    """The printed numbers as the tables of `board.toml`; the record contains all of them."""
 
 
 # --- state ----------------------------------------------------------------------------------------
@@ -245,7 +246,7 @@ class Observation(Protocol):
 @mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class CountedBy:
-    """The names of the indices of a tuple in an observation: `goods: Annotated[tuple[int, ...], CountedBy(Kind)]`.
+    """The names for the indices of a tuple in an observation: `goods: Annotated[tuple[int, ...], CountedBy(Kind)]`.
 
     With this annotation a replay can say `goods.gold`. The tuple may be shorter than the enum.
     """
@@ -260,7 +261,7 @@ class Points(NamedTuple):
     source: str
     """The source, in words for people: `houses in villages`."""
     points: int
-    """Their number; below 0 where the rules take points away."""
+    """The number of points; below 0 where the rules take points away."""
 
 
 class Criterion(NamedTuple):
@@ -305,7 +306,7 @@ class State(ABC):
         """Return the action that the rules play for a seat that is to act but is out of the match or out of time."""
 
     def part_of(self, seat: Seat) -> str:
-        """Name the larger decision that the next decision of a seat belongs to; empty if it stands alone.
+        """Return the name of the larger decision to which a seat's next decision belongs; empty if there is none.
 
         Some decisions are one in the rules but are taken in several steps: a secret plan, for example. All steps of one
         plan have the same name, and no two plans of a match share a name (`plan 3`). When the time for a step runs out,
@@ -327,9 +328,9 @@ class State(ABC):
 
     @abstractmethod
     def stage(self) -> int:
-        """Return the number of the current turn or round, as the rules count it: the horizon of a search.
+        """Return the number of the current turn or round, as the rules count it. Searches use it as their horizon.
 
-        It never falls, and it is not smaller at the end of a match than before.
+        It never falls, not even at the end of a match.
         """
 
     @abstractmethod
@@ -350,7 +351,7 @@ class State(ABC):
 
     @abstractmethod
     def to_json(self) -> JsonObject:
-        """Return the state as JSON, with the names of the rules; `Game.read_state` reads it back."""
+        """Return the state as JSON, with the names that the rules use; `Game.read_state` reads it back."""
 
     @abstractmethod
     def problems(self) -> list[str]:
@@ -359,7 +360,7 @@ class State(ABC):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class RolloutPolicy(ABC):
-    """Plays for all seats in a rollout (`referee/playout.py`). A policy belongs to the setup of one match."""
+    """A policy that plays for all seats in a rollout (`referee/playout.py`). It belongs to the setup of one match."""
 
     __slots__ = ()
 
@@ -382,15 +383,15 @@ class Scene:
     step: int = 0
     """The number of actions played when the viewer last learnt of one."""
     steps: int | None = None
-    """The number of actions in the whole match; None if unknown, as while the match is played."""
+    """The number of actions in the whole match; None if unknown, for example while the match is being played."""
     before: Observation | None = None
-    """The viewer's observation before the last action that it learnt of; None at the beginning."""
+    """The viewer's observation before the last action that the viewer learnt of; None at the beginning."""
     seat: Seat | None = None
-    """The seat that played that action; None at the beginning."""
+    """The seat that played the last action that the viewer learnt of; None at the beginning."""
     action: Action | None = None
-    """That action; None if the viewer does not know it, and at the beginning."""
+    """The last action itself; None if the viewer knows only that one was played, and at the beginning."""
     clocks: tuple[float, ...] | None = None
-    """The time left on each seat's clock after that action, in seconds; None if unknown."""
+    """The time left on each seat's clock after the last action, in seconds; None if unknown."""
 
 
 # --- game -----------------------------------------------------------------------------------------
@@ -401,9 +402,9 @@ class Game(ABC):
     """The rules of one game. The `__init__.py` of its folder makes the only instance: `GAME = ...`."""
 
     name: ClassVar[str]
-    """Its name in code, which names its folder and proto package, and stands on the command line and in records."""
+    """The name of the game in code, on the command line and in records, and of its folder and proto package."""
     title: ClassVar[str]
-    """Its name for people."""
+    """The name of the game for people."""
     seat_counts: ClassVar[range]
     """The possible numbers of seats."""
     options: ClassVar[tuple[Option, ...]]
@@ -411,9 +412,9 @@ class Game(ABC):
     action_types: ClassVar[tuple[type[Action], ...]]
     """Every kind of action, in the order of the legal lists."""
     rare_actions: ClassVar[frozenset[type[Action]]] = frozenset()
-    """Kinds that random play does not reach; a comment gives the reason for each."""
+    """Kinds of action that random play does not reach; a comment gives the reason for each."""
     closing_actions: ClassVar[frozenset[type[Action]]] = frozenset()
-    """Kinds that end a phase or a turn for a seat while it could still act. Pages ask people to confirm them."""
+    """Kinds of action that end a seat's phase or turn while it could still act. Pages ask people to confirm them."""
     observation_type: ClassVar[type[Observation]]
     """The named tuple that `State.observation` returns."""
     max_actions: ClassVar[int]
@@ -423,7 +424,7 @@ class Game(ABC):
 
     @abstractmethod
     def read_board(self, document: Document) -> Board:
-        """Read `board.toml`. Note in `document` everything that contradicts itself or the rules."""
+        """Read `board.toml`. Note in `document` every contradiction in the file, and every one with the rules."""
 
     @abstractmethod
     def start(self, setup: Setup, chance: Chance) -> State:
@@ -431,7 +432,7 @@ class Game(ABC):
 
     @abstractmethod
     def read_state(self, setup: Setup, document: Document) -> State:
-        """Read a position. Note everything unreadable in `document`; `State.problems` finds the rest.
+        """Read a position. Note in `document` everything that cannot be read; `State.problems` finds the rest.
 
         This never raises, whatever the data. If `document` has problems afterwards, the returned state is meaningless,
         but its `problems` can still be read.
@@ -456,10 +457,10 @@ class Game(ABC):
             setup: the terms of the match.
             observation: the observation of a seat, or of a spectator.
             chance: the source of the draws.
-            policy: plans in secret for the other seats, as far as its plans agree with the observation; None to draw
-                plans at random.
-            undone: leave the secret plans that other seats are making now undone, to be made in a rollout. The state then
-                agrees with the observation except for who has committed.
+            policy: the policy that makes the secret plans of the other seats, as far as its plans agree with the
+                observation; None to draw plans at random.
+            undone: whether to leave out the secret plans that other seats are making, so that a rollout makes them. The
+                state then agrees with the observation except for the seats that have committed.
         """
 
     @abstractmethod
@@ -486,7 +487,7 @@ class Game(ABC):
         return ["acts" if scene.action is None else label(scene.action)]
 
     def spots(self, action: Action) -> tuple[str, ...]:
-        """Return the spots of an action in the picture, in the order of a person's clicks: a piece, then its destination.
+        """Return the spots of an action in the picture, in the order of clicking: a piece, then its destination.
 
         Each is the name of a spot, which `draw` marks with the attribute `data-spot`. An action that concerns nothing in
         the picture has none.
@@ -498,7 +499,7 @@ class Game(ABC):
         return False
 
     def check_options(self, seats: int, options: Mapping[str, OptionValue]) -> list[str]:
-        """Return the problems of options that are valid one by one, but not together or with this number of seats."""
+        """Return the problems of options that are each valid alone, but not together or with this number of seats."""
         return []
 
     def setup(self, seats: int, options: Mapping[str, object], board_data: Mapping[str, Any]) -> Setup:
@@ -506,7 +507,7 @@ class Game(ABC):
 
         Args:
             seats: the number of seats.
-            options: values by name, typed or as text; options that are not named get their defaults.
+            options: the values of options by name, typed or as text; options that are not named get their defaults.
             board_data: the tables of a `board.toml`.
 
         Raises:

@@ -37,7 +37,7 @@ def rollout(state: State, policy: RolloutPolicy, chance: Chance, until: int = EN
 
     Args:
         state: the state to play on.
-        policy: plays for every seat.
+        policy: the policy that plays for every seat.
         chance: the chance of the rules, and of the policy.
         until: the stage to stop at (`State.stage`).
 
@@ -57,7 +57,7 @@ def rollout(state: State, policy: RolloutPolicy, chance: Chance, until: int = EN
 
 
 def play_row(state: State, seat: Seat, row: Sequence[Action], chance: Chance) -> int:
-    """Play a row of actions of a seat in place, until one is not legal any more: chance or a rival changed what is possible.
+    """Play a seat's row of actions in place, until one is no longer legal because of chance or a rival's action.
 
     Returns:
         The number of actions played.

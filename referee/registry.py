@@ -36,7 +36,7 @@ def games() -> Mapping[str, Game]:
     """Find all games that ship with Dogana, by name.
 
     Raises:
-        RegistryError: if a folder has no game, or its game has another name.
+        RegistryError: if a folder contains no game, or its game does not have the name of the folder.
         Exception: any exception from the import of a broken game.
     """
     return MappingProxyType(discover(referee.games))

@@ -60,10 +60,10 @@ def play_with(bot: Callable[[Game, Setup, str, Seat], HouseBot]) -> None:
     """Play one match as a bot that uses the types of the rules; end the process with status 1 if the bot cannot be made.
 
     Args:
-        bot: makes the bot for a game, a setup, the id of the match and a seat.
+        bot: a function that makes the bot from a game, a setup, the ID of the match and a seat.
     """
     playing: list[HouseBot] = []
-    games()  # loads the rules before the match, and not on the clock of the first decision
+    games()  # loads the rules before the match, not during the first decision, when the clock runs
 
     def sit_down(match: sdk.MatchInfo) -> None:
         game = find(match.game)

@@ -1,4 +1,4 @@
-"""The house bot `random`: plays any game, uniformly at random among the legal actions."""
+"""The house bot `random`, which plays any game by drawing uniformly from the legal actions."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class RandomBot:
 
     @staticmethod
     def plays(game: object) -> bool:
-        """Return true: it plays every game."""
+        """Return True: the bot plays every game."""
         return True
 
     def choose(self, decision: _Listed) -> int:
-        """Choose any legal action; return its index."""
+        """Draw a legal action; return its index."""
         return self.pick(len(decision.actions))
 
     def pick(self, count: int) -> int:
-        """Draw the index of one of `count` actions."""
+        """Draw an index from 0 to `count` - 1."""
         return int(self._random.random() * count)

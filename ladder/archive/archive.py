@@ -2,7 +2,7 @@
 
 A record is stored without its hashes, which follow from its lines, and compressed with the first record of the same game as a
 dictionary: most of a record, such as the board, is the same in all of them. So each record is read and removed on its own, yet
-takes less room than in a compressed group. The content of the file is checked like that of a file from a stranger.
+takes less room than in a compressed group. The content of the file is checked as if it came from a stranger.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MAX_LOG_BYTES = 32 * 1024 * 1024
 _REMOVED_AT_A_TIME = 500
 _MAX_DICTIONARY_BYTES = 1024 * 1024
 _LEVEL = 9
-"""The level of compression: half as fast as the usual 3, with a fifth less data; 12 is another three times slower, for 3 % less."""
+"""The level of compression: half as fast as the usual 3, for a fifth less data; 12 would take three times as long, for 3 % less."""
 _LOG = re.compile(r"seat[0-9]{1,2}\.log|usage\.json", re.ASCII)
 _LAYOUT = Layout(
     "the archive of a ladder",
@@ -71,7 +71,7 @@ create table logs (
     data blob not null
 ) strict;
 """,
-    # Records have a few kilobytes: with SQLite's usual pages a sixth of the file would be empty. Pruned space is given back.
+    # A record takes a few kilobytes: SQLite's usual pages would leave a sixth of the file empty. Pruned space is given back.
     ("page_size = 1024", "auto_vacuum = incremental"),
 )
 
@@ -87,7 +87,7 @@ class Record:
     path: Path
     """Its name in errors: the archive, and the id of the match."""
     data: bytes
-    """Its lines."""
+    """The lines of the record, with their hashes."""
 
 
 class Archive:
@@ -98,11 +98,11 @@ class Archive:
 
         Args:
             path: its file.
-            create: True to create a missing file, and to wait for other writers without a limit; if False, a missing file counts
-            as empty.
+            create: True to create a missing file, and to wait for other writers without a limit; if False, a missing file is
+            treated as empty.
 
         Raises:
-            BadHome: if the file is something else, or cannot be read.
+            BadHome: if the file is not an archive, or cannot be read.
         """
         self._path = path
         self._file = SqliteFile(path, _LAYOUT, create=create, outwaits=create) if create or path.exists() else None
@@ -122,7 +122,7 @@ class Archive:
     # adding
 
     def add(self, match_id: str, record: bytes, logs: Mapping[str, bytes]) -> None:
-        """Add the record and the logs of a match, by file name. Afterwards all of them are on the disk, or none.
+        """Add the record of a match, and its logs by file name. Afterwards all of them are on the disk, or none.
 
         Raises:
             RecordError: if the record is damaged.
@@ -172,11 +172,11 @@ class Archive:
             with self._open.writing():
                 yield
         except BaseException:
-            self._dictionary.cache_clear()  # the id of a dictionary that was rolled back goes to the next one
+            self._dictionary.cache_clear()  # the next dictionary gets the id of one that was rolled back
             raise
 
     def _dictionary_for(self, match_id: str, header: bytes, bodies: bytes) -> int:
-        """Return the dictionary of a game in this version of Dogana, whose boards may differ; make it if there is none."""
+        """Return the id of the dictionary for the game and the version of Dogana in a header; add one if there is none."""
         found = read_lines(self._name(match_id), header + b"\n")[0].data
         key = [str(found.get("game")), str(found.get("dogana"))]
         rows = self._open.rows("select id from dictionaries where (game, dogana) = (?, ?)", key)
@@ -213,7 +213,7 @@ class Archive:
         """Return the logs of a match by name, such as `seat0.log` and `usage.json`. Their bytes may be hostile.
 
         Raises:
-            RecordError: if it is damaged.
+            RecordError: if they are damaged.
         """
         path = self._name(match_id)
         rows = self._rows("select data from logs where match = ?", [match_id])
@@ -226,7 +226,7 @@ class Archive:
             raise RecordError(path, 0, "is damaged: it is not a log of bots") from error
 
     def matches_with(self, table: str, beginning: str) -> list[str]:
-        """Return the ids with this beginning of all matches with a record or logs, oldest first."""
+        """Return the match ids in a table that have this beginning, oldest first."""
         rows = self._rows(
             f"select match from {table} where match between ? and ? order by id",  # noqa: S608 one of the two tables
             [beginning, f"{beginning}\U0010ffff"],
@@ -236,7 +236,7 @@ class Archive:
     # removing and copying
 
     def sizes(self, table: str) -> Iterator[tuple[str, str, int]]:
-        """Yield the match id, the time of addition (ISO 8601, UTC) and the size of all records, or all logs."""
+        """Yield the match id, the time of addition (ISO 8601, UTC) and the compressed size in bytes of each row of a table."""
         rows = () if self._file is None else self._file.each(f"select match, at, length(data) as size from {table}")  # noqa: S608
         return ((row["match"], row["at"], row["size"]) for row in rows)
 
@@ -272,7 +272,7 @@ def find_record(home: Home, match_id: str) -> Record:
 
     Raises:
         NoRecord: if there is none.
-        RecordError: if the archive or what is read from it is damaged.
+        RecordError: if the archive or the requested row is damaged.
     """
     with _reading(home) as archive:
         return archive.record(match_id)
@@ -282,7 +282,7 @@ def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
     """Return the logs of a match; see `Archive.logs`.
 
     Raises:
-        RecordError: if the archive or what is read from it is damaged.
+        RecordError: if the archive or the requested row is damaged.
     """
     with _reading(home) as archive:
         return archive.logs(match_id)
@@ -290,7 +290,7 @@ def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
 
 @contextmanager
 def _reading(home: Home) -> Iterator[Archive]:
-    """Open the archive; one that cannot be read is like a damaged record."""
+    """Open the archive in this context; report one that cannot be read as a damaged record."""
     try:
         with Archive(home.archive, create=False) as archive:
             yield archive

@@ -32,17 +32,17 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
         previous: an earlier log of this ladder, which must be a beginning of this one.
 
     Returns:
-        The number of entries, and of those that are new since the earlier log; None for the latter without an earlier log.
+        The number of entries, and the number of entries since the earlier log, or None without an earlier log.
 
     Raises:
-        AuditError: if an earlier log is not a beginning of this one, with the first entry that differs.
+        AuditError: if an earlier log is not a beginning of this one; the error names the first entry that differs.
         LadderError: if the ladder cannot be read, or its key is missing.
-        OSError: if a file cannot be read or written, with its name.
+        OSError: if a file cannot be read or written; the error names it.
     """
     key = ladder_key(home, store)
     final = Path(os.path.realpath(file))
     check_regular(final)
-    # The lock first: the snapshot is not older than a log that another process has just written.
+    # The lock comes first, so that the snapshot is not older than a log that another process has just written.
     with _one_at_a_time(home), store.reading():
         earlier = [path for path in (previous, final if final.exists() else None) if path is not None]
         added = None
@@ -57,11 +57,11 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
 
 
 def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> tuple[int, int | None]:
-    """Write the log from a served ladder, as `write` does; `dogana verify-log` verifies it.
+    """Write the log received from a served ladder, as `write` does; `dogana verify-log` verifies it.
 
     Raises:
-        AuditError: if an earlier log is not a beginning of this one, with the first entry that differs.
-        OSError: if a file cannot be read or written, with its name.
+        AuditError: if an earlier log is not a beginning of this one; the error names the first entry that differs.
+        OSError: if a file cannot be read or written; the error names it.
     """
     final = Path(os.path.realpath(file))
     check_regular(final)

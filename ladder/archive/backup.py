@@ -23,7 +23,7 @@ def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> i
 
     Raises:
         LadderError: if the file exists, or the database cannot be copied.
-        OSError: if the archive cannot be written, with its name.
+        OSError: if the archive cannot be written; the error names it.
     """
     if os.path.lexists(file) and not replaces:
         raise _taken(file)
@@ -32,7 +32,7 @@ def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> i
         with (
             home.files_stay(),
             tempfile.TemporaryDirectory(dir=part.parent, prefix=".backup-") as scratch,
-            # For this user alone: it has the private key.
+            # For this user alone: it contains the private key.
             os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target,
         ):
             copies = [Path(scratch) / home.database.name]
@@ -50,7 +50,8 @@ def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> i
             target.flush()
             os.fsync(target.fileno())
         if not replaces:
-            os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # the name is ours, or somebody else's
+            # Reserves the name, or fails if somebody else has taken it.
+            os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         part.rename(file)
     except FileExistsError:
         raise _taken(file) from None
@@ -73,5 +74,5 @@ def _add_versions(tar: tarfile.TarFile, home: Home) -> None:
             folders[:] = [name for name in folders if not name.startswith(".")]
         for path in (Path(inside) / name for name in (*folders, *files)):
             if path.is_symlink() or path.is_file():
-                with contextlib.suppress(FileNotFoundError):  # somebody submits it at this moment, in vain
+                with contextlib.suppress(FileNotFoundError):  # its submission has just failed
                     tar.add(path, str(path.relative_to(home.folder.absolute())), recursive=False)

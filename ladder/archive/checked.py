@@ -1,8 +1,8 @@
 """The list of records that a comparison has verified, so that an interrupted one can continue (`recompute.py`).
 
-The file contains a fingerprint for each match, at the position of its number. It covers everything that was compared: the bytes of
-the record, and the ladder's facts about the match. So changed records are verified again, and so are those whose fingerprint was not
-written completely. The file lists only valid records.
+The file contains a fingerprint for each match, at the position of its number. A fingerprint covers everything that was
+compared: the bytes of the record, and the ladder's facts about the match. So changed records are verified again, and so are those
+whose fingerprint was not written completely. The file lists only valid records.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def fingerprint(match: PlayedMatch, record: bytes) -> bytes:
 
 
 def noted(file: Path, first: int, last: int) -> dict[int, bytes]:
-    """Read the fingerprints of the matches from one number to another; a missing one is all zeros."""
+    """Read the fingerprints of the matches from number `first` to `last`; a missing one is left out, or is all zeros."""
     try:
         check_regular(file)
         with file.open("rb") as source:
@@ -43,7 +43,7 @@ class Notes:
     """An open file of fingerprints; write errors are ignored."""
 
     def __init__(self, file: int | None) -> None:
-        """Take an open file; None to store nothing."""
+        """Take the descriptor of an open file; None to store nothing."""
         self._file = file
 
     def add(self, fingerprints: Mapping[int, bytes]) -> None:
@@ -65,5 +65,5 @@ def noting(file: Path) -> Iterator[Notes]:
         return
     with os.fdopen(opened, "wb", buffering=0):
         yield Notes(opened)
-    with contextlib.suppress(OSError):  # a user who may not remove it has compared all the same
+    with contextlib.suppress(OSError):  # the comparison is complete even if this user may not remove the file
         file.unlink()

@@ -54,8 +54,8 @@ def export(store: Store, file: Path) -> int:
         file: the file to write; its name ends with .csv or .json.
 
     Raises:
-        LadderError: if its name ends with neither, or the ladder cannot be read.
-        OSError: if the file cannot be written, with its name.
+        LadderError: if the name of the file ends with neither, or the ladder cannot be read.
+        OSError: if the file cannot be written; the error names it.
     """
     write = {".csv": _write_csv, ".json": _write_json}.get(file.suffix.lower())
     if write is None:
@@ -121,7 +121,7 @@ def _write_csv(target: TextIO, rows: Iterable[dict[str, Any]]) -> int:
 
 
 def cell_of(value: Any) -> Any:
-    """Return a value as a cell: text is visible and never a formula, options are JSON, and truth values are 1 or 0."""
+    """Return a value as a cell: text has no hidden characters and is never a formula; options are JSON, truth values 1 or 0."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, dict):

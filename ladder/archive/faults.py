@@ -54,7 +54,7 @@ class LostDecision:
 
 @dataclass(frozen=True, slots=True)
 class LongestDecision:
-    """The decision with a seat's longest charge."""
+    """The decision for which a seat was charged the most time."""
 
     seconds: float
     """The charge, in seconds."""
@@ -71,9 +71,9 @@ class Lead:
     at: int
     """The number of actions before it; 0 if the winner led from the start."""
     round: str
-    """Its round, such as `round 5`; empty if the game has no rounds."""
+    """The round of that moment, such as `round 5`; empty if the game has no rounds."""
     of: int
-    """The number of all actions."""
+    """The number of all actions of the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,8 @@ class Account:
     longest: dict[Seat, LongestDecision]
     """The longest decision of each seat that was charged for one."""
     moment: str
-    """The most interesting moment, as the fragment of the page's address: when the first seat was put out or, if none was,
-    when the lead was lost for the last time; otherwise the end."""
+    """The most interesting moment, as the fragment of the page's address: the time when the first seat was put out; if none
+    was, the time when a seat last lost the lead; if none did, the end."""
     lead: Lead | None
     """The winner's lead; None if several seats have won."""
     breakdown: tuple[tuple[Points, ...], ...]
@@ -104,11 +104,13 @@ def read_account(path: Path, data: bytes | None = None) -> Account:
         data: its bytes, if they have been read; `path` is then only its name in errors.
 
     Raises:
-        RecordError: if the record cannot be read or does not hold.
+        RecordError: if the record cannot be read or is not valid.
     """
     lines = read_lines(path, data)
     blames = _blames(lines)
-    outs = {blame.seat: blame for blame in reversed(blames) if blame.is_out}  # a valid record has one for a seat
+    outs = {
+        blame.seat: blame for blame in reversed(blames) if blame.is_out
+    }  # a valid record has at most one for each seat
     replay = Replay(path, find, data=data)
     lost = _lost(replay.state, 0, outs, blames)
     places = [(0, replay.state.ranks())]
@@ -121,11 +123,11 @@ def read_account(path: Path, data: bytes | None = None) -> Account:
         if ranks != places[-1][1]:
             places.append((step.n, ranks))
             rounds[step.n] = round_of(replay.state.observation(None))
-    assert replay.result is not None  # noqa: S101 the iteration came to its end
+    assert replay.result is not None  # noqa: S101 the iteration has ended
     places.append((ended, [seat.rank for seat in replay.result.seats]))
     first_outs = [(blame.at, blame.seat) for blame in blames if blame.is_out]
     at, seat = (*first_outs, lead_lost(places) or (ended, None))[0]
-    # Until the seed is revealed, a page has no views of seats.
+    # Until the seed is revealed, a page shows no views of seats.
     moment = place_on_page(at, seat if replay.is_sealed else None)
     taken = lead_taken(places)
     seen = replay.state.observation(None)

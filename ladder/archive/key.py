@@ -16,10 +16,10 @@ from referee.records.signature import PublicKey, record_text, signature_line
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-# Cryptography is loaded inside functions because that takes longer than everything else that most commands do.
+# `cryptography` is imported inside functions, because the import takes longer than everything else that most commands do.
 
 _MAX_BYTES = 10_000
-"""The maximum size of a file with a private key, which has about 120 bytes."""
+"""The maximum size in bytes of a file with a private key; a valid one has about 120."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
 
     Raises:
         BadHome: if the private key is missing or does not match.
-        OSError: if it cannot be read or written, with its name.
+        OSError: if it cannot be read or written; the error names it.
     """
     if not store.log.key():
         new_key(home, store, replace=False)
@@ -60,7 +60,7 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
 
 
 def new_key(home: Home, store: Store, *, replace: bool) -> None:
-    """Make a key, signed by the previous one if that exists. A ladder without a key takes the one in its folder.
+    """Make a key, signed by the previous key if there is one. A ladder that names no key adopts the one in its folder, if any.
 
     The private key is stored under a separate name before the ladder names the public one: even after an interruption,
     the key that the ladder names can be found.
@@ -71,7 +71,7 @@ def new_key(home: Home, store: Store, *, replace: bool) -> None:
         replace: True to replace an existing key.
 
     Raises:
-        OSError: if the key cannot be written, with its name.
+        OSError: if the key cannot be written; the error names it.
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
@@ -88,7 +88,7 @@ def new_key(home: Home, store: Store, *, replace: bool) -> None:
         try:
             old = ladder_key(home, store) if known else None
         except (BadHome, OSError):
-            # It is lost, so the new key is not signed.
+            # The old key is lost, so the new one is not signed.
             old = None
         private = Ed25519PrivateKey.generate()
         new = LadderKey(private, _public(private))
@@ -102,8 +102,8 @@ def read_private_key(home: Home) -> LadderKey:
     """Return the key in `key.pem`.
 
     Raises:
-        BadHome: if there is no key in it.
-        OSError: if it cannot be read, with its name.
+        BadHome: if the file contains no private key of a ladder.
+        OSError: if it cannot be read; the error names it.
     """
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -136,7 +136,7 @@ def _waiting(home: Home, public: PublicKey) -> Path:
 
 
 def _put_in_place(home: Home, store: Store) -> None:
-    """Move the key that the ladder names to its final path. One command at a time does this, or two could swap their keys."""
+    """Move the key that the ladder names to its final path. Only one command at a time does this; two could swap their keys."""
     with store.writing():
         public = PublicKey(store.log.key())
         waiting = _waiting(home, public)

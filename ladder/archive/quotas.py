@@ -21,7 +21,7 @@ def check_quota(home: Home, store: Store, author: str, content_hash: str, defaul
         store: its facts.
         author: the author who submits the files.
         content_hash: the hash of the files.
-        default: the quota in bytes of an author who has none.
+        default: the quota in bytes of an author without a quota of their own.
 
     Raises:
         LadderError: if the quota does not allow them.
@@ -32,7 +32,7 @@ def check_quota(home: Home, store: Store, author: str, content_hash: str, defaul
     contents = {
         one.content_hash for one in store.roster.versions().values() if one.author == author and not one.is_at_home
     }
-    # Files are stored once, whatever the number of bots and versions that have them.
+    # Files are stored once, whatever the number of bots and versions that use them.
     used = sum(bytes_of(home.versions / content) for content in contents - {content_hash})
     more = bytes_of(home.versions / content_hash)
     if used + more > most:

@@ -50,11 +50,11 @@ class Sample:
     """The matches whose records are verified."""
 
     seed: int
-    """The seed of the choice; the same seed gives the same matches until further matches are counted."""
+    """The seed of the selection; the same seed gives the same matches until further matches are counted."""
     records: int | None = None
     """The number of matches; None if there is a `share`."""
     share: float = 0.0
-    """The share of all matches, from 0 to 1; the number that follows is rounded up."""
+    """The share of all matches, from 0 to 1; the resulting number is rounded up."""
 
     def numbers(self, matches: int) -> Iterator[int]:
         """Yield the numbers of the chosen matches, ascending, from 1 to `matches`."""
@@ -68,7 +68,7 @@ class Sample:
 
 @dataclass(slots=True)
 class Lines:
-    """Lines about problems of one kind, of which there may be a million: the first ones, and the number of all."""
+    """Lines about problems of one kind, of which there may be a million: the first ones, and the number of all lines."""
 
     reported: list[str] = field(default_factory=list)
     count: int = 0
@@ -85,43 +85,43 @@ class Comparison:
     """The result of a comparison."""
 
     matches: int = 0
-    """The number of matches that count."""
+    """The number of counted matches."""
     left_out: int = 0
-    """The number of those whose records were not verified, because they are not in the sample."""
+    """The number of counted matches whose records were not verified, because they are not in the sample."""
     verified_before: int = 0
     """The number of records that an interrupted comparison verified, and that have not changed since."""
     broken: Lines = field(default_factory=Lines)
-    """Records that are missing or do not hold; their matches are noted (`Evidence.broken`)."""
+    """Lines about records that are missing or not valid; their matches are noted (`Evidence.broken`)."""
     other_format: int = 0
-    """The number of further records that this version does not read: from before the first release, or from a later version."""
+    """The number of records whose format this version does not read: from before the first release, or from a later version."""
     lost: Lines = field(default_factory=Lines)
-    """The same for records that were noted as lost for good; they are no longer a problem."""
+    """Lines about missing, invalid or unread records that were noted as lost for good; they are no longer a problem."""
     pruned: int = 0
-    """The number of matches that count although their record was pruned (`retention.py`), which is not a problem."""
+    """The number of counted matches whose record was pruned (`retention.py`), which is not a problem."""
     contradicting: Lines = field(default_factory=Lines)
-    """Valid records that are not the counted ones; entrants of events that were not the best, and matches that no plan contains."""
+    """Lines about valid records that are not the counted ones, wrong entrants of events, and matches that no plan contains."""
     differences: Lines = field(default_factory=Lines)
-    """The contents of views and private tables that do not follow from the events."""
+    """Lines about contents of views and private tables that do not follow from the events."""
     log: str = ""
-    """The first event that does not follow from those before it; empty if all do. It cannot be repaired."""
+    """A line about the first event that does not follow from those before it; empty if all do. It cannot be repaired."""
     repaired: bool = False
     """True if the differences have been repaired."""
 
     @property
     def problems(self) -> list[str]:
-        """The contradictions, a line each, up to the maximum."""
+        """The lines about all problems, at most `MAX_REPORTED` of each kind."""
         unread = [f"{self.other_format} records {_UNREAD}"] if self.other_format else []
         log = [self.log] if self.log else []
         return self.contradicting.reported + self.broken.reported + unread + self.differences.reported + log
 
     @property
     def without_record(self) -> int:
-        """The number of counted matches whose records are missing, do not hold, or are not read by this version."""
+        """The number of counted matches whose records are missing, not valid, or not read by this version."""
         return self.broken.count + self.other_format
 
     @property
     def unreported(self) -> int:
-        """The number of further problems."""
+        """The number of problems without a line in `problems`."""
         return sum(lines.count - len(lines.reported) for lines in (self.contradicting, self.broken, self.differences))
 
 
@@ -132,19 +132,19 @@ class Checked:
     problems: list[Problem] = field(default_factory=list)
     """The problems, in the order of the matches."""
     fingerprints: dict[int, bytes] = field(default_factory=dict)
-    """The fingerprints of the records that hold, by the numbers of their matches."""
+    """The fingerprints of the valid records, by the numbers of their matches."""
     before: int = 0
-    """The number of other records, which were verified before."""
+    """The number of records that were verified before, by an interrupted comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The problem of the record of a match."""
+    """A problem with the record of a match."""
 
     match_id: str
     text: str
     holds: bool
-    """True if the record holds, but differs from the counted result."""
+    """True if the record is valid, but is not the counted one."""
     is_missing: bool = False
     """True if there is no record."""
     is_unread: bool = False
@@ -202,7 +202,7 @@ def _chosen(views: Store, found: Comparison, sample: Sample | None) -> Iterator[
 
 
 def _settle(problem: Problem, store: Store, rebuilt: Rebuilt, found: Comparison) -> None:
-    """Add the problem of a match's record to the comparison."""
+    """Add a problem with the record of a match to the comparison."""
     if problem.holds:
         found.contradicting.add(problem.text)
     elif problem.is_missing and rebuilt.views.evidence.record_pruned_at(problem.match_id):
@@ -231,12 +231,12 @@ def _among(numbers: Iterator[int]) -> Callable[[int], bool]:
 
 
 def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
-    """Compare, and replace the ladder's views by those that follow from the events, if all records hold.
+    """Compare, and replace the ladder's views by those that follow from the events, if all records are valid.
 
     Args:
         home: the folder of the ladder.
         store: its facts.
-        count_lost: True to note records that are missing or do not hold as lost for good. Their matches still count:
+        count_lost: True to note records that are missing or not valid as lost for good. Their matches still count:
             otherwise, removing a record would undo a defeat.
 
     Raises:
@@ -247,7 +247,7 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
         differs = not found.log and (found.differences.count or found.without_record)
         if differs and not found.contradicting.count and (count_lost or not found.without_record):
             with store.writing():
-                # These are events, so the rebuilt views follow once more.
+                # This adds events, which the rebuilt views must take, too.
                 store.evidence.note_lost(store.evidence.broken())
                 rebuilt.take_events()
                 rebuilt.replace_views()
@@ -257,11 +257,11 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
 
 
 def _problems(home: Home, matches: Iterable[PlayedMatch], found: Comparison, notes: Notes | None) -> Iterator[Problem]:
-    """Yield the problems of the records of matches, in order; on all cores if there is enough work.
+    """Yield the problems with the records of matches, in order, working on all cores if there is enough to do.
 
     Args:
         home: the folder of the ladder.
-        matches: matches that count, in their order.
+        matches: the counted matches to check, in the order of their numbers.
         found: the comparison, to which the number of records that were verified before is added.
         notes: the list to which valid records are added, and in which earlier ones are looked up; None to verify all.
     """
@@ -339,7 +339,7 @@ def check(home: Home, matches: Sequence[PlayedMatch], known: Path | None = None)
 
 
 def _problem(match: PlayedMatch, record: Verified) -> Problem | None:
-    """Return the problem of a valid record: it must be the counted one, with the counted result."""
+    """Return the problem with a valid record that is not the counted one, or has another result; None if it agrees."""
     plan, result = record.plan, record.result
     condition = match.condition
     if (plan.match_id, plan.game.name, plan.bots) != (match.match_id, condition.game, match.labels):
@@ -347,7 +347,7 @@ def _problem(match: PlayedMatch, record: Verified) -> Problem | None:
     options = not_defaults(plan.game, plan.setup.options)
     if (options, str(plan.control)) != (condition.options, condition.clock):
         return _contradiction(match, "was not played under the condition for which it counts")
-    is_of_this_version = record.dogana == installed_version()  # another one may have shipped another board
+    is_of_this_version = record.dogana == installed_version()  # another version may have shipped another board
     if plan.position is not None or (is_of_this_version and plan.setup.board_data != shipped_board(plan.game)):
         return _contradiction(
             match, "does not begin as the matches of a ladder do: it has another board, or a position"

@@ -51,7 +51,7 @@ def seal_match(home: Home, match_id: str, seed: int, record_hash: str) -> None:
 def _sealed(home: Home, archive: Archive, match_id: str, seed: int, record_hash: str) -> bytes:
     try:
         record = archive.record(match_id)
-        # In a sealed record the seed follows the line with the result, and in most a signature follows the seed.
+        # In a sealed record the seed follows the line with the result; in most records, a signature follows the seed.
         if record_hash in [line.hash for line in read_lines(record.path, record.data)[-3:-1]]:
             return record.data  # it was sealed before
         return sealed(record.path, record.data, seed, record_hash, read_private_key(home).sign_record)

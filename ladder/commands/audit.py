@@ -21,7 +21,7 @@ def audit(
 ) -> None:
     """List the changes by people, newest first.
 
-    The changes are: bots submitted, retired or requalified; authors added; tokens given or revoked; records pruned.
+    Among them are bots submitted, retired or requalified, authors added, tokens given or revoked, and records pruned.
 
     Example:
 

@@ -66,8 +66,7 @@ def check(
     It runs in the sandbox of a ladder. PATH is the same as for `dogana ladder submit`. The bot is started many times: by a
     scripted referee that refuses answers, withdraws questions, breaks the connection and sends unknown messages; and in
     matches against `random`, in every game of its bot.toml and with every number of seats. On macOS, and with --unconfined, it
-    runs with
-    your rights; steps that need the sandbox are skipped.
+    runs with your rights; steps that need the sandbox are skipped.
 
     The exit status is 0 if no step failed, otherwise 1. docs/check.md lists the steps.
 
@@ -136,7 +135,7 @@ def _lock(folder: Path, flags: int = 0) -> int:
     """Lock a folder; return the descriptor that holds the lock.
 
     Raises:
-        OSError: if it cannot be locked, or with LOCK_NB if another process holds the lock.
+        OSError: if it cannot be locked, or, with LOCK_NB, if another process holds the lock.
     """
     # No link is followed: anybody may put one into the folder for temporary files.
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -174,7 +173,7 @@ def _try(
 
 
 class _Report:
-    """The verdicts so far; each is printed after all that precede it in the list."""
+    """The verdicts so far; each is printed after the verdicts on all earlier steps."""
 
     def __init__(self, *, shows: bool) -> None:
         self._verdicts: dict[str, Verdict] = {}

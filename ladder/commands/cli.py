@@ -125,7 +125,7 @@ app = typer.Typer(
 @app.callback()
 def _options(
     version: Annotated[
-        # Eager: it works without a command, which would be missing otherwise.
+        # Eager, so that the option works without a command.
         bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
@@ -153,7 +153,7 @@ def main() -> None:
     except BrokenPipeError:
         _end_for_want_of_a_reader()
     except OSError as error:
-        if error.filename is None and error.errno in _CANNOT_WRITE:  # an error about a file has its name
+        if error.filename is None and error.errno in _CANNOT_WRITE:  # an error about a file names the file
             _drop_output()
             error.filename = "standard output"
         _fail(in_words(error) if error.filename else f"cannot go on: {error.strerror or error}")
@@ -203,7 +203,7 @@ def stop_cleanly(came: list[int]) -> None:
 
 
 def _is_ours(entry: logging.LogRecord) -> bool:
-    """Return True if a match is void through a fault of ours that deserves a traceback; a full disk does not deserve one."""
+    """Return True if a log entry deserves a traceback, because it reports a fault of ours and not, for example, a full disk."""
     return entry.exc_info is None or not isinstance(entry.exc_info[1], (OSError, DoganaError))
 
 

@@ -33,8 +33,8 @@ def compare(
     It shows their strengths, and their results against each other.
 
     The chance that one is the stronger one follows from all matches under the condition; beyond 97.5 % they are told apart. It is
-    not the chance of winning a match. "share" is the
-    share of their common matches in which the first was ahead, with ties counted as halves, and its 95 % confidence interval.
+    not the chance of winning a match. "share" is the share of their common matches in which the first was ahead, with ties
+    counted as halves, and its 95 % confidence interval.
 
     Examples:
 

@@ -57,7 +57,7 @@ def _print(crossed: Crosstable) -> None:
             if met.matches:
                 counts = (str(number) for number in (met.matches, met.ahead, met.tied, met.behind))
                 listed.add_row(*first, other, *counts, f"{met.share:.0%}")
-                first = ["", ""]  # only its first row has the label
+                first = ["", ""]  # only the first row of a version shows its label
     if listed.row_count:
         out.print(listed)
     else:

@@ -16,7 +16,7 @@ class Commands(Mapping[str, Any]):
     """Commands by name, made as typer makes them."""
 
     def __init__(self, places: Mapping[str, str | typer.Typer]) -> None:
-        """`places` maps each name to an existing group, or to the module with a function or a group of the module's name."""
+        """`places` maps each name to a group, or to a module that contains a function or a group of the module's own name."""
         self._places = places
 
     @override

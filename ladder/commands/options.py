@@ -18,7 +18,7 @@ PAGES_ADDRESS = "127.0.0.1:8780"
 
 
 def default_home() -> Path:
-    """Return the folder of the ladder if the user names none."""
+    """Return the default folder of the ladder."""
     return Path(platformdirs.user_data_dir("dogana")) / "ladder"
 
 
@@ -75,7 +75,7 @@ SearchShareOption = Annotated[
     ),
 ]
 SEARCH_SHARE = 10
-"""The percentage of the matches in which `search` plays, if the organiser does not set it."""
+"""The default percentage of matches in which `search` plays."""
 UnconfinedOption = Annotated[
     bool, typer.Option("--unconfined", help="Run submitted bots with your rights on this machine.")
 ]

@@ -22,7 +22,7 @@ def table(
 
     Args:
         heads: the heads of the columns.
-        numbers: the heads of columns with numbers, which are never folded.
+        numbers: the heads of the columns that contain numbers, which are never folded.
         whole: the heads of other columns that are never folded.
         widths: the fixed widths of some columns, in characters.
         title: the title of the table.

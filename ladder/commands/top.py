@@ -79,7 +79,7 @@ def top(
     never = []
     for one in tables:
         if not one.blocks and not any(standing.place is not None for standing in one.versions):
-            # Of all games, those without matches share a line.
+            # If all games are shown, those without matches share a line.
             never.append(title_of(one.condition))
         # A game that is named gets its table, even without matches.
         if game is not None or title_of(one.condition) not in never:
@@ -117,9 +117,9 @@ _COLUMNS: dict[str, Callable[[StandingRow], str]] = {
     "wins": lambda one: str(one.wins),
     "out": lambda one: str(one.out),
 }
-"""The columns of a table, each with its text for a standing."""
+"""The columns of a table, each with the function that returns its text for a standing."""
 _OF_SEVERAL: dict[str, str] = {Status.NEW: "wait for their first match", Status.UNTRIED: "wait to qualify"}
-"""The notes on several versions, where they differ from those on one."""
+"""The plural forms of notes, for statuses whose note on several versions differs from the note on one."""
 _DISPENSABLE = ("sigma", "mu", "different", "out", "author", "wins", "matches")
 """The columns that are left out on a narrow terminal, in this order."""
 

@@ -57,7 +57,7 @@ def remote_ladder(server: str, login: Login | None = None) -> RemoteLadder:
     """Return the ladder that is served at a URL, used with a token if one is given.
 
     Raises:
-        LadderError: if it is not a URL, its certificate cannot be read, or the token would be sent in plain text.
+        LadderError: if `server` is not a URL, its certificate cannot be read, or the token would be sent in plain text.
     """
     check_url(server)
     from ladder.service.remote import RemoteLadder  # httpx and TLS take 50 ms to load
@@ -102,7 +102,7 @@ class Where:
         """Ask the ladder, and return its answer; for a file see `fetch`.
 
         Raises:
-            DoganaError: if it is refused, or the ladder does not answer.
+            DoganaError: if the request is refused, or the ladder does not answer.
         """
         with self.desk() as desk:
             return desk.ask(request)
@@ -111,7 +111,7 @@ class Where:
         """Ask for a file, and return its name and its content.
 
         Raises:
-            DoganaError: if it is refused, or the ladder does not answer.
+            DoganaError: if the request is refused, or the ladder does not answer.
         """
         with self.desk() as desk:
             file = desk.ask(request)
@@ -119,7 +119,7 @@ class Where:
 
     @property
     def soon(self) -> str:
-        """Return the time of the qualification of a new or requalified bot, in words."""
+        """Return the time at which a new or requalified bot qualifies, in words."""
         return "with the next run, or at once if the ladder is served" if self.server is None else "at once"
 
     def command(self, *words: object) -> str:
@@ -127,6 +127,6 @@ class Where:
         if self.server is not None:
             place = ["--server", self.server]
         else:
-            # For the default folder the shorter command is the same.
+            # The default folder need not be named.
             place = [] if self.home == default_home() else ["--home", str(self.home)]
         return shlex.join(["dogana", "ladder", *map(str, words), *place])

@@ -32,7 +32,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
     """Run all exercises of an accepted bot.
 
     Args:
-        course: the bot and the settings that they share.
+        course: the bot and the settings that all exercises share.
         report: called with each verdict, in any order.
         wanted: the names of steps; only exercises that judge one of them run. None for all.
 

@@ -104,7 +104,7 @@ class RehearsalMatch:
     """
 
     def __init__(self, plan: MatchPlan, place: Place | None = None) -> None:
-        """Begin a match: at its start, with the bot in seat 0, or at a place."""
+        """Begin a match at its start, with the bot in seat 0, or at the given place."""
         self._chance = LiveChance(plan.seed)
         self._dice = random.Random(plan.seed)  # noqa: S311 hides nothing
         self.seat = 0 if place is None else place.seat
@@ -118,7 +118,7 @@ class RehearsalMatch:
 
     @property
     def budget(self) -> float:
-        """The time allowed for a decision, in seconds, with a fresh clock."""
+        """The time that a fresh clock allows for a decision, in seconds."""
         control = self.plan.control
         return min(control.bank + control.increment, control.cap)
 
@@ -145,7 +145,7 @@ class RehearsalMatch:
         return False
 
     def question(self, *, labels: bool = False, dropped: str = "") -> pb.RefereeMessage:
-        """Return a new decision on the legal actions, with a fresh clock.
+        """Return the question for a new decision on the legal actions, with a fresh clock.
 
         Args:
             labels: True to send each action with a text.
@@ -173,7 +173,7 @@ class RehearsalMatch:
         return judge(self._state, self.seat, self.actions, wire.read_choice(self._codec, choose))
 
     def play(self, actions: list[Action]) -> None:
-        """Play an answer as a match does: its legal actions, while the seat is to act."""
+        """Play an answer as a match does: its actions, as long as they are legal and it is the turn of the seat."""
         for at, action in enumerate(actions):
             self._dropped = why_dropped(self._state, self.seat, actions, actions[at:])
             if self._dropped:
@@ -181,11 +181,11 @@ class RehearsalMatch:
             self._apply(self.seat, action)
 
     def play_default(self) -> None:
-        """Play the default of the rules for a seat that is out of time."""
+        """Play the default action of the rules for a seat that is out of time."""
         self._apply(self.seat, self._state.default_action(self.seat))
 
     def _apply(self, seat: Seat, action: Action) -> None:
-        # By the state before the action, as in a match.
+        # Judged by the state before the action, as in a match.
         is_known = seat == self.seat or self._state.is_public(seat, action)
         self._state.apply(seat, action, self._chance)
         if is_known:

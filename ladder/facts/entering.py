@@ -22,7 +22,7 @@ MAX_LEFT_OUT = 500
 
 
 MAX_REASON_CHARACTERS = 200
-"""The length to which each of these reasons is cut, because of the same limit."""
+"""The length to which the reason for leaving out a version is cut: the length of a log line is limited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _seeding(store: Store, conditions: Sequence[Condition]) -> dict[int, int]:
 
 
 def _candidates(store: Store, conditions: Sequence[Condition]) -> dict[Version, str]:
-    """Return the versions that are not replaced, each with the obstacle to its entry, whatever its place; empty if none."""
+    """Return the versions that are not replaced, each with the obstacle to its entry, or an empty text, whatever its place."""
     found: dict[Version, dict[Condition, Standing]] = {}
     for condition in conditions:
         for one in statuses(store, condition):

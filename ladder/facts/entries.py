@@ -34,8 +34,8 @@ def append(db: sqlite3.Connection, kind: str, content: Mapping[str, Any], at: st
     Args:
         db: the ladder.
         kind: the type of the event.
-        content: its fields, except type and time (`referee/records/audit_log.py` lists them).
-        at: its time, in ISO 8601, UTC; empty for now.
+        content: the fields of the event, except type and time (`referee/records/audit_log.py` lists them).
+        at: the time of the event, in ISO 8601, UTC; empty for the current time.
     """
     event = {"type": kind, "at": at or now(), **content}
     # The caller's transaction holds the write lock, so no other process adds an event after this one.

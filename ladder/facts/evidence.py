@@ -22,13 +22,13 @@ class RetainedRecords:
     bots: tuple[str, ...] = ()
     """The bots whose matches keep their records."""
     one_block_of: int = 0
-    """Blocks whose number is divisible by this keep their records; 0 for no block."""
+    """The matches of blocks whose number is divisible by this keep their records; 0 for no block."""
 
 
 NONE_RETAINED = RetainedRecords()
 _Value = TypeVar("_Value", str, int)
 _AT_A_TIME = 1000
-# The remainder is NULL if `one_block_of` is 0; the comparison with '[]' saves the search if no bots are named.
+# The remainder is NULL if `one_block_of` is 0; the comparison with '[]' avoids the search if no bots are named.
 _RETAINED = """(
     coalesce(matches.block % nullif({one_block_of}, 0) = 0, 0) or {bots} <> '[]' and exists (
         select 1 from seats join versions on versions.id = seats.version join bots on bots.id = versions.bot
@@ -52,7 +52,7 @@ class Evidence:
         return [row["id"] for row in rows if self._schedule.is_over(row["id"])]
 
     def records_of(self, block: int) -> list[tuple[str, int, str]]:
-        """Return the match id, seed and record hash of each counted match of a block whose record exists."""
+        """Return the match id, seed and record hash of each counted match of a block, except matches whose record was lost."""
         rows = self._file.rows(
             f"""
             select results.match, {SEED}, matches.rotation, results.record_hash, versions.content_hash
@@ -104,7 +104,7 @@ class Evidence:
     def note_pruning(
         self, records_before: str | None, logs_before: str | None, retained: RetainedRecords = NONE_RETAINED
     ) -> None:
-        """Add a pruning of the records and logs of matches that were over before these times; None keeps them."""
+        """Add a pruning of the records and the logs of matches that were over before these times; None stands for no pruning."""
         self._log.append(
             "pruning",
             {
@@ -143,7 +143,7 @@ class Evidence:
         return rows[0]["at"] or ""
 
     def logs_pruned_before(self) -> str:
-        """Return the time before which logs were pruned, in ISO 8601, UTC; empty if they never were."""
+        """Return the latest time before which logs were pruned, in ISO 8601, UTC; empty if they never were."""
         [row] = self._file.rows("select max(logs_before) as before from prunings")
         return row["before"] or ""
 
@@ -153,8 +153,8 @@ class Evidence:
         """Yield the end of each match in a list of ids.
 
         Yields:
-            The id; the time of the end, in ISO 8601, UTC, or None if the match does not count; and True if its record stays: the
-            seed of its block is not revealed yet, or it is retained.
+            The id; the time of the end, in ISO 8601, UTC, or None if the match does not count; and True if a pruning keeps the
+            record, because the seed of its block is not revealed yet, or the record is retained.
         """
         for some in _batches(match_ids):
             # Left joins: the matches of qualifications and trials are in none of these tables.

@@ -1,6 +1,6 @@
-"""The fit of a condition: the strengths of its versions according to the results that count.
+"""The fit of a condition: the strengths of its versions according to the counted results.
 
-It is computed when somebody reads it, from the first results (`first_seats`), and again after about a 64th more have come.
+It is computed when somebody reads it, from the first results (`first_seats`), and again after about a 64th more are counted.
 A process keeps the latest fit of each condition. docs/ratings.md gives its cost.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ladder.model.overall import Overall
 
 _STEPS = 6
-"""A fit is computed again when the evidence has grown by a fraction between 2 ** -_STEPS and half of that."""
+"""A fit is computed again when the evidence has grown by a fraction between 2 ** -_STEPS and half of this."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class _CachedFit:
     seats: int = 0
     """The number of fitted seats, from `first_seats`."""
     repairs: int = 0
-    """The number of times that the ladder's views had been rebuilt by then."""
+    """The number of rebuilds of the ladder's views before this fit."""
     last: _Result | None = None
     """The last fitted result. A different history, such as a restored backup, has a different match under its number."""
 
@@ -79,12 +79,12 @@ def fitted(store: Store, condition: Condition) -> Fit:
 
 
 def fitted_overall(store: Store, conditions: Sequence[Condition]) -> dict[int, Overall]:
-    """Return the overall standings of the versions over several conditions, by the fit of each."""
+    """Return the overall standings of versions over several conditions, from the fit of each condition."""
     key = store.file.path.resolve(), tuple(condition.id for condition in conditions)
     cached = _cached_overall.setdefault(key, _CachedOverall())
     with cached.lock:
         fits = [fitted(store, condition) for condition in conditions]
-        # By identity: `Fit` is a mapping, which == would compare version by version.
+        # Fits are compared by identity: `Fit` is a mapping, which == would compare version by version.
         if list(map(id, fits)) != list(map(id, cached.fits)):
             from ladder.model.overall import overall  # needs numpy
 
@@ -125,7 +125,7 @@ def _fit(store: Store, condition: Condition, seats: int) -> tuple[Fit, _Result |
         rated_ones = rated_versions(
             {version: contents[version] for version in versions}, absent, guests=bool(row["guests"])
         )
-        # None spares the fit a look at each seat of most matches.
+        # None saves the fit from checking each seat of most matches.
         rated = None if len(rated_ones) == len(versions) else frozenset(rated_ones)
         matches.append(CountedMatch(row["block"], versions, ranks, rated))
         last = _Result(row["number"], row["match"])
@@ -136,7 +136,7 @@ def _numbers(text: str | None) -> tuple[int, ...]:
     return tuple(map(int, text.split(","))) if text else ()
 
 
-# The seats of a match come in any order, but in the same one in all three columns.
+# The seats of a match come in any order, but all three columns have the same order.
 # `cross` makes SQLite use the index of `appearances`, which is in the order of the numbers: nothing is sorted.
 _RATED = """
 select under.number, results.match, matches.block, blocks.guests, group_concat(seats.version) as versions,

@@ -1,7 +1,7 @@
 """The fold of events into the views of a ladder (`schema.py`): one function for each type of event.
 
 An event contains only public facts, and names bots as people do ("mybot v2"). A function reads nothing but its event and the
-views as the events before it have left them. So the same events always give the same views, whenever they are folded.
+views that follow from the events before it. So the same events always give the same views, whenever they are folded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from referee.tournament.plan import Format, Scoring
 Event = Mapping[str, Any]
 
 AGAIN, PASSED, FAILED = "again", "passed", "failed"
-"""The outcomes of a qualification; after `again` a version tries once more."""
+"""The outcomes of a qualification; after `again`, the version may try once more."""
 
 
 def fold(db: sqlite3.Connection, event: Event) -> None:
@@ -130,7 +130,7 @@ def _block(db: sqlite3.Connection, event: Event) -> None:
 
 
 def _add_block(db: sqlite3.Connection, event: Event, seats: int, **of_its_kind: Any) -> None:
-    """Add a block. `of_its_kind` are the columns that only blocks of the ladder have, or only blocks of events."""
+    """Add a block; `of_its_kind` contains the columns that apply only to blocks of the ladder, or only to blocks of events."""
     columns = {
         "id": event["block"],
         "condition": _condition_id(db, event),
@@ -277,7 +277,7 @@ class _Seated(NamedTuple):
     condition: int
     guests: bool
     is_of_event: bool
-    """True if it belongs to an event: then it changes neither ratings nor tallies."""
+    """True if the match belongs to an event; it then changes neither ratings nor tallies."""
     versions: tuple[int, ...]
     """The version in each seat."""
     contents: tuple[str, ...]
@@ -286,7 +286,7 @@ class _Seated(NamedTuple):
 
 def _result(db: sqlite3.Connection, event: Event) -> None:
     match_id, match = event["match"], _seated(db, event["match"])
-    # Before the result is inserted; afterwards the match would count as a repetition of itself.
+    # Checked before the result is inserted; afterwards, the match would seem to repeat itself.
     is_rated = not match.is_of_event and not _was_played(db, match, event["digest"])
     ratings = _rated(db, match, event) if is_rated else {}
     number = db.execute(
@@ -360,7 +360,7 @@ def _rated(db: sqlite3.Connection, match: _Seated, event: Event) -> dict[int, Ra
         """,
         [json.dumps(match.versions)],
     ):
-        # By id, so that the previous version of each is known: an unrated version starts from the last rated one before it.
+        # By id, so that the previous version of each one is known: an unrated version starts from the last rated one before it.
         parents[version], newest[bot] = newest.get(bot), version
     known = {
         version: Rating(mu, sigma)

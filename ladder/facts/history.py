@@ -24,9 +24,9 @@ LAST_MATCHES = 200
 LAST_BLOCKS = 100
 """The maximum number of blocks in the history of a version's rating."""
 LAST_VERSIONS = 20
-"""The maximum number of versions of a bot in one such history."""
+"""The maximum number of versions of a bot in one history of ratings."""
 LAST_TOGETHER = 2000
-"""The maximum number of a version's last matches that are searched for those with another version in them."""
+"""The maximum number of a version's last matches that are searched for matches with a second version."""
 
 _LAST = "select number, seat from appearances where version = ? and condition = ? order by number desc limit ?"
 """The SQL for the numbers of the last matches of a version, and its seats in them."""
@@ -45,12 +45,12 @@ class PlayedSeat:
     """The fault's detail; empty for a seat that played to the end."""
     decisions: int
     think_ms: float
-    """The charge for all its decisions, in milliseconds."""
+    """The time charged for all its decisions, in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedMatch:
-    """A match that counts."""
+    """A counted match."""
 
     number: int
     """Its number in the order in which matches were counted, from 1."""
@@ -61,7 +61,7 @@ class PlayedMatch:
     """The index of the match in its block."""
     seed: int
     finished_at: str
-    """In ISO 8601, UTC."""
+    """The time of its end, in ISO 8601, UTC."""
     digest: str
     record_hash: str
     decisions: int
@@ -94,13 +94,13 @@ class TelemetryRow:
     """A bot's telemetry under one key, from output lines such as `dogana: nodes=51200 depth=7`."""
 
     key: str
-    """The key."""
+    """The key in these lines, such as `nodes`."""
     matches: int
     """The number of matches with this key."""
     values: int
-    """The number of values."""
+    """The number of values under this key."""
     mean: float
-    """The mean of the values."""
+    """The mean of the values under this key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Thinking:
     most_ms: float
     """The highest total for one match, in milliseconds."""
     most_in: str
-    """The id of that match."""
+    """The id of the match with the highest total."""
 
 
 class MatchHistory:
@@ -145,7 +145,7 @@ class MatchHistory:
         self._roster = roster
 
     def matches(self, limit: int, **which: Any) -> list[PlayedMatch]:
-        """Return the last matches that count, newest first; see `numbers` for the arguments."""
+        """Return the last counted matches, newest first; see `numbers` for the arguments."""
         return self.numbered(self.numbers(limit, **which))
 
     def numbers(
@@ -159,14 +159,14 @@ class MatchHistory:
         before: str = "",
         after: str = "",
     ) -> list[int]:
-        """Return the numbers of the last matches that count, or of the first ones after a given match, newest first.
+        """Return the numbers of the last counted matches, or of the first ones after a given match, newest first.
 
         The cost does not grow with the history.
 
         Args:
             limit: the maximum number of matches.
-            versions: only matches in which one of these sat; all if empty.
-            conditions: only matches under one of these; all if left out.
+            versions: only matches in which one of these versions sat; all matches if empty.
+            conditions: only matches under one of these conditions; all matches if left out.
             lost: only matches in which one of the versions was not first; ignored if `versions` is empty.
             out: only matches in which one of the versions was out, or any version if none is given.
             before: the id of a match; only matches that were counted before it.
@@ -188,7 +188,7 @@ class MatchHistory:
             index = f" indexed by appearances_under{'_out' if out else ''}"
             flags = " and out = 1" if out else " and seat = 0"  # one row for each match
             keys = [("condition = ?", [under.id]) for under in chosen]
-        # A query for each key reads at most `limit` entries of an index; one for all keys would read and sort all of their matches.
+        # A query for each key reads at most `limit` entries of an index; a query for all keys would read and sort all matches.
         found = {
             row["number"]
             for key, values in keys
@@ -275,12 +275,12 @@ class MatchHistory:
             )
 
     def played(self, match_id: str) -> PlayedMatch | None:
-        """Return a counted match by its id; None if there is none."""
+        """Return the counted match with an id; None if there is none."""
         rows = self._file.rows("select number from results where match = ?", [match_id])
         return next(iter(self.numbered([row["number"] for row in rows])), None)
 
     def played_with(self, match: PlayedMatch) -> list[PlayedMatch]:
-        """Return the counted matches of a match's block, the match itself included, by rotation."""
+        """Return the counted matches of the block of a match, including the match itself, by rotation."""
         rows = self._file.rows(
             "select number from matches join results on results.match = matches.id where block = ? order by rotation",
             [match.block],
@@ -319,7 +319,7 @@ class MatchHistory:
             condition: the condition of the blocks.
             limit: the maximum number of blocks for each version.
         """
-        # The limit applies to each version, so each needs a subquery of its own.
+        # The limit applies to each version, so each version needs a subquery of its own.
         rows = self._file.rows(
             """
             select ratings.version, ratings.block, ratings.mu, ratings.sigma
@@ -418,7 +418,7 @@ class MatchHistory:
         return found
 
     def together(self, one: Version, other: Version, condition: Condition, limit: int) -> list[PlayedMatch]:
-        """Return the matches among the last ones of `one` in which `other` sat, too, newest first."""
+        """Return those of the last matches of `one` in which `other` sat, too, newest first."""
         rows = self._file.rows(
             f"""
             select last.number from ({_LAST}) as last

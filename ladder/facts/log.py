@@ -24,7 +24,7 @@ class Log:
             append(self._file.db.conn, kind, content)
 
     def lines(self, after: int = 0) -> Iterator[str]:
-        """Read the lines of all events after the one with this number; inside `reading`, all come from one snapshot."""
+        """Read the lines of all events after the event with this number; inside `reading`, they come from one snapshot."""
         return lines(self._file.db.conn, after)
 
     def key(self) -> str:

@@ -1,7 +1,7 @@
 """The views of a ladder, rebuilt from its events in a temporary file, and compared with the ladder's own (`recompute.py`).
 
-The file is in Python's folder for temporary files, and about as large as `ladder.db`. Nothing of it stays in memory except,
-from the close of an event on, the fits by which its entrants were chosen.
+The file is in Python's folder for temporary files, and about as large as `ladder.db`. It is not kept in memory, except
+for the fits by which the entrants of closed events were chosen.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Rebuilt:
                     if event["type"] == "tournament_closed":
                         self._check_entrants(event)
                     fold(self._file.db.conn, event)
-                # The organiser can have written anything into the log.
+                # The organiser may have written anything into the log.
                 except (LookupError, TypeError, ValueError, OverflowError, sqlite3.IntegrityError) as error:
                     raise AuditError(_NAME, self._reader.number, f"makes no sense here: {error}") from error
             self._check_numbers()
@@ -93,7 +93,7 @@ class Rebuilt:
                 )
 
     def _check_entrants(self, event: Event) -> None:
-        """Add a problem if the entrants of a closing event are not the best placed; the views are those before the close."""
+        """Add a problem if the entrants of a closing event are not the best placed versions; call it before the close is folded."""
         name = event["tournament"]
         best = entry_list(self.views, self.views.tournaments.find(name).terms).entrants
         pairs = zip_longest(
@@ -126,7 +126,7 @@ class Rebuilt:
         return {row["tournament"]: row["seed"] for row in rows if row["tournament"] in committed}
 
     def differences(self) -> Iterator[str]:
-        """Yield a line for each difference between the ladder's views and these, both ways; call it inside `reading`."""
+        """Yield a line for each difference between the ladder's views and these, in both directions; call it inside `reading`."""
         self._attach()
         for view in VIEWS:
             columns = [row["name"] for row in self._file.rows("select name from pragma_table_info(?)", [view])]
@@ -139,7 +139,7 @@ class Rebuilt:
         yield from self._differing_commands()
 
     def _missing(self, view: str, columns: Sequence[str], one: str, other: str) -> Iterator[str]:
-        """Describe the rows of a view that are in one database and not in the other."""
+        """Describe the rows of a view that the database `one` contains and `other` does not."""
         same = " and ".join(f"theirs.{column} is own.{column}" for column in columns)  # `is`: NULL equals NULL
         rows = self._ladder.each(
             f"select * from {one}.{view} as own where not exists (select 1 from {other}.{view} as theirs where {same})"  # noqa: S608
@@ -185,7 +185,7 @@ class Rebuilt:
         for view in reversed(VIEWS):
             self._ladder.write(f"delete from main.{view}")  # noqa: S608
         for view in VIEWS:
-            # "where true" keeps SQLite from copying whole pages: then rows to which private tables refer would count as missing.
+            # "where true" keeps SQLite from copying whole pages: then it would miss rows to which private tables refer.
             self._ladder.write(f"insert into main.{view} select * from again.{view} where true")  # noqa: S608
 
     def _attach(self) -> None:

@@ -15,7 +15,7 @@ from referee.live.seats.telemetry import KeyValues
 from referee.match.result import Result, milliseconds
 
 MAX_REASON_CHARACTERS = 500
-"""The length to which the reason of a void match is cut."""
+"""The length to which the reason for a void match is cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class Tally:
     """The tally of a version's matches under one condition."""
 
     matches: int = 0
-    """The number of matches that count."""
+    """The number of counted matches."""
     different: int = 0
-    """The number of those that differ from every earlier match between the same versions in the same seats."""
+    """The number of counted matches that differ from every earlier match between the same versions in the same seats."""
     wins: int = 0
     """The number of matches in which it was first, shared first places included."""
     faults: int = 0
@@ -66,7 +66,7 @@ class Results:
         Args:
             match: a match that does not count yet.
             result: its result.
-            record_hash: the hash of its record's result.
+            record_hash: the hash of the line of its record that contains the result.
         """
         seats = result.seats
         self._log.append(
@@ -86,7 +86,7 @@ class Results:
         )
 
     def note_telemetry(self, match_id: str, telemetry: Mapping[int, Mapping[str, KeyValues]]) -> None:
-        """Store the telemetry of bots in a match that counts, by seat and key."""
+        """Store the telemetry of bots in a counted match, by seat and key."""
         with self._file.writing():
             self._file.write_each(
                 "insert into telemetry (match, seat, key, count, total) values (?, ?, ?, ?, ?)",
@@ -114,7 +114,7 @@ class Results:
                 pass
 
     def tallies(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, Tally]:
-        """Return the tally of every version that was ever scheduled."""
+        """Return the tally of every version that was ever scheduled, or only of those in `among`."""
         which, ids = among_ids(among, "version in {}")
         rows = self._file.rows(f"select * from tallies where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
         return {
@@ -122,7 +122,7 @@ class Results:
         }
 
     def ratings(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, Rating]:
-        """Return the rating of every version with a counted match."""
+        """Return the rating of every version that a match has rated, or only of those in `among`."""
         which, ids = among_ids(among, "version in {}")
         rows = self._file.rows(
             f"select version, mu, sigma from ratings where condition = ? and {which}",  # noqa: S608

@@ -43,7 +43,7 @@ class Schedule:
             tables: for each match id the version in each seat, in the order of the rotations.
             schedule_seed: the seed from which the pairings were drawn.
             lowest: the lowest round in which any version was due.
-            due: the next due times of its versions, and the first ones of versions that have joined.
+            due: the next due times of the versions in the block, and the first due times of versions that have joined.
             guests: True if bots at home are guests in it.
         """
         found = self._roster.versions({*due, *(version for table in tables.values() for version in table)})
@@ -106,7 +106,7 @@ class Schedule:
         )
 
     def blocks_since(self, condition: Condition, block: int) -> int:
-        """Return the number of blocks under a condition after the given one, or of all blocks if that is 0."""
+        """Return the number of blocks under a condition after the given block, or of all blocks for 0."""
         if not block:
             # A view already contains this number.
             return sum(self.blocks_by_seats(condition).values())
@@ -138,13 +138,13 @@ class Schedule:
         return row["round"] or 0
 
     def dues(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, int]:
-        """Return the due time of each version that was ever in the queue."""
+        """Return the due time of each version that was ever in the queue, or only of those in `among`."""
         which, ids = among_ids(among, "version in {}")
         rows = self._file.rows(f"select version, due from dues where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
         return {row["version"]: row["due"] for row in rows}
 
     def match(self, match_id: str) -> Match | None:
-        """Return a scheduled match by its id; None if there is none."""
+        """Return the scheduled match with an id; None if there is none."""
         rows = self._file.rows(
             f"""
             select {MATCH}, seats.version
@@ -177,7 +177,7 @@ class Schedule:
         return {conditions[row["condition"]]: row["matches"] for row in rows}
 
     def meetings(self, condition: Condition, some: Collection[int], others: Collection[int]) -> dict[int, int]:
-        """Return, for each version in `some`, its number of meetings with those in `others`, counted in blocks; no zeros."""
+        """Return, for each version in `some`, the number of blocks in which it met versions in `others`; zeros are left out."""
         # `cross`: SQLite looks up the few pairs by the primary key, instead of reading all pairs of the condition.
         rows = self._file.rows(
             """
@@ -223,5 +223,5 @@ def match_of(
         seed=seed_of(first["seed"], first["rotation"], [version.content_hash for version in seats]),
         guests=bool(first["guests"]),
         tournament=first["tournament"],
-        voids=first.get("voids", 0),  # only `unfinished` has them
+        voids=first.get("voids", 0),  # only the rows of `unfinished` contain them
     )

@@ -10,40 +10,40 @@ They can be dropped and rebuilt (`rebuilt.py`):
 keys                    the public keys of the ladder; the last one counts (`key.py`)
 bots, versions          the participants; a version is immutable and identified by its content
 conditions              a game with its options and a clock; most rows below belong to one of them
-qualifications          whether a version got through its first match, or may try once more; the last row counts
+qualifications          whether a version has qualified, or may try once more; the last row counts
 retirements             versions that the organiser has retired, or brought back; the last row counts
 consents                bots that people may, or no longer may, play against at tables; the last row counts
-blocks, matches, seats  the schedule: a block is one seed, played in every rotation of the seats, on the ladder or in an event
+blocks, matches, seats  the schedule: a block plays one seed in every rotation of the seats, on the ladder or in an event
 results, seat_results   the results; `results.number` is the order in which matches count
 voids                   attempts at a match without a result
 trials                  versions that were put on trial because workers died (`trial.py`)
 lost_records            matches whose records are lost for good: they still count (`recompute.py`)
 prunings                removals of records and logs: their times, the age limits, and the records that stay (`retention.py`)
 ratings                 the rating of each version under each condition (`rating.py`)
-block_ratings           the same after each block
+block_ratings           the rating of each version after each block
 tallies                 for each condition and version: matches, wins, faults, ...
 meetings                for each pair of versions: the number of blocks in which both sat
 scores                  for each pair of versions: their common matches, and how often the first was ahead
 table_sizes             for each number of seats: the number of blocks
-appearances             for each seat of a match that counts: its version, and whether that lost or was out
+appearances             for each seat of a counted match: its version, and whether that lost or was out
 tournaments             events: their terms, the times of their close and end, and their seed once it is revealed
 tournament_conditions   the conditions of each event, in the order of its games
 entrants                the versions entered in each event, in the order of their seeding
 left_out                the versions not entered, with the reasons
-open_matches            scheduled matches that do not count yet, and are not given up
+open_matches            scheduled matches that are neither counted nor given up
 dues                    for each condition and version: its due time (`schedule.py`)
 days                    for each day and author: the number of scheduled matches (`budgets.py`)
 
 The private tables contain the facts that must not be public. They affect no rating, and are not in the log:
 
 seeds                   the seeds of blocks that are not over; the log contains their commitments
-tournament_seeds        the seeds of events that are not over; likewise
+tournament_seeds        the seeds of events that are not over; the log contains their commitments
 commands                the command that starts each version; the log contains its hash
 telemetry               the reports of bots to their authors on their thinking, summed for each match, seat and key
 authors, tokens         the authors who may ask over the network, and the tokens that identify them
 budgets                 the maximum number of an author's matches a day; the last row counts (`budgets.py`)
 quotas                  the maximum size of an author's files, in bytes; the last row counts
-acts                    changes, and who made them: bots submitted or retired, tokens and budgets given
+acts                    changes, such as bots submitted or budgets set, each with the person who made it
 connections             the bots at home that are connected at this moment
 """
 

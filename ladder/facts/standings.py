@@ -1,7 +1,7 @@
 """The status of every version under a condition, with its reason, and the places of the rated versions.
 
 Statuses follow from stored tallies. Places follow from the fit (`fitted.py`), for which the matches may have to be read.
-Nothing that a run does between matches needs the places.
+A run needs no places between matches.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 KILLS_WORKERS = "workers died in its matches against house bots"
 SUSPENDED_AFTER = 5
-"""A version that was out in this number of consecutive matches is suspended: it would cost everybody time."""
+"""The number of consecutive matches in which a version is out before it is suspended: it would cost everybody time."""
 
 
 class Status(StrEnum):
@@ -75,9 +75,9 @@ class Placing:
     number: int
     """The place, from 1, in the order of the table."""
     estimate: Estimate | None
-    """Its strength, and the places left open by its matches; None if these are newer than the fit."""
+    """Its strength, and the places left open by its matches; None if all its matches are newer than the fit."""
     lift: float
-    """The median of live ratings less strengths, over all versions under the condition that have both; 0 if none has."""
+    """The median difference, live rating less strength, over all versions under the condition that have both; 0 if none has."""
 
 
 def statuses(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Standing]:
@@ -86,7 +86,7 @@ def statuses(store: Store, condition: Condition, among: Collection[int] | None =
     Args:
         store: the ladder.
         condition: the condition.
-        among: the ids of versions, to return only the versions of their bots; None for all.
+        among: the ids of versions; only the versions of their bots are returned. None for all versions.
     """
     among = None if among is None else store.roster.versions(among).keys()
     ratings = store.results.ratings(condition, among)
@@ -100,7 +100,7 @@ def statuses(store: Store, condition: Condition, among: Collection[int] | None =
 def places(store: Store, condition: Condition) -> dict[int, Placing]:
     """Return the places of the rated versions by their ids, best first.
 
-    They are ordered by the lower end of the range of their strength; those that are newer than the fit follow by age.
+    They are ordered by the lower end of the range of their strength; versions newer than the fit follow by age.
     """
     found = fitted(store, condition)
     ratings = store.results.ratings(condition)
@@ -111,7 +111,7 @@ def places(store: Store, condition: Condition) -> dict[int, Placing]:
 
 
 def standings(store: Store, condition: Condition) -> list[tuple[Standing, Placing | None]]:
-    """Return every version that plays the game: the rated ones by their places, then the others, without a place, by age."""
+    """Return the standing of every version that plays the game: the rated versions by place, then the others by age."""
     placed, listed = places(store, condition), statuses(store, condition)
     by_id = {one.version.id: one for one in listed}
     return [
@@ -195,7 +195,7 @@ def _statuses(
     playing = [version for version in store.roster.versions(among).values() if condition.game in version.games]
     retired = store.admission.retired()
     staying = [version for version in playing if version.id not in retired]
-    # The first skips failed versions, the second untried ones, too: while a new version waits to qualify, the old one plays.
+    # `newest` skips failed versions, and the next line untried ones, too: while a new version waits to qualify, the old one plays.
     newest = {version.bot: version for version in staying if qualified.get(version.id, (True, ""))[0]}
     newest_qualified = {version.bot: version for version in staying if qualified.get(version.id, (False, ""))[0]}
 
@@ -268,10 +268,10 @@ def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version],
     """Bring back retired versions, and let those that failed to qualify or are suspended qualify again.
 
     Returns:
-        The versions that are back, and those that qualify again, with their conditions.
+        The versions that are back, and the versions that qualify again, with their conditions.
 
     Raises:
-        LadderError: if there is nothing to be done for any of them.
+        LadderError: if none of them needs this.
     """
     with store.writing():
         # Retired ones first: while a version is retired, its status does not show that it has failed or is suspended.

@@ -77,7 +77,7 @@ class Store:
         """
         is_within = self.file.is_in_transaction
         with self.file.reading():
-            # Within another `reading` the versions are cached already; within `writing` some may still be added.
+            # Within another `reading` the versions are already cached; within `writing` some may still be added.
             if is_within:
                 yield
                 return

@@ -65,9 +65,9 @@ from referee.registry import games
 from referee.terminal import visible
 
 MAX_PAGES = 4
-"""The maximum number of pages made at a time: they compete for one interpreter."""
+"""The maximum number of pages rendered at a time: they compete for one interpreter."""
 MAX_NAMED = 200
-"""The longest address for which a similar one is suggested: the search holds up all connections."""
+"""The length of the longest address for which a similar one is suggested: the search holds up all connections."""
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; form-action 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors 'self'",
@@ -239,7 +239,7 @@ async def _no_page(request: Request) -> Response:
     """Redirect to the address without its final slash, or suggest a similar address."""
     path = _path(request)
     if path.endswith("/") and path.strip("/"):
-        # Relative, since the pages may lie below another address; two slashes would lead to another host.
+        # Relative, since a proxy may serve the pages below another address; two slashes would lead to another host.
         whole = path.rstrip("/")
         return RedirectResponse("../" * (len(path) - len(whole)) + quote(whole.rpartition("/")[2]), 308)
     if len(path) > MAX_NAMED:
@@ -265,10 +265,10 @@ def application(
     Args:
         home: the ladder.
         site: the settings that all pages share.
-        niceness: the niceness of the pages. Drawing a viewer has none: it takes a processor for seconds while somebody waits.
+        niceness: the niceness of the pages. It does not apply to drawing viewers: that takes seconds, while somebody waits.
         figures: counts the requests of programs.
-        limits: the allowances left to callers; None for fresh ones.
-        viewer_niceness: the niceness of drawing viewers if nobody waits.
+        limits: the remaining allowances of callers; None for full allowances.
+        viewer_niceness: the niceness of drawing viewers, for pages that nobody waits for.
         fresh_seconds: the time for which a public answer is reused.
     """
     refusals, cache = Refusals(), AnswerCache(fresh_seconds)
@@ -296,10 +296,10 @@ def application(
     routes += [Route("/static/{name}", _asset), Route("/{path:path}", _no_page)]
     failed = dict.fromkeys((Exception, HTTPException, DoganaError, OSError), pages.failed)
     answers = Starlette(routes=routes, lifespan=lifespan, exception_handlers=failed)
-    answers.router.redirect_slashes = False  # it would lead to whatever host the request names
+    answers.router.redirect_slashes = False  # a redirect would lead to whatever host the request names
     return _Headers(
         _Admitted(answers, pages)
-    )  # around it all: what Starlette calls middleware does not see our failures
+    )  # outermost, because middleware inside Starlette would not see the answers to our failures
 
 
 class _Admitted:

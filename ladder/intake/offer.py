@@ -25,7 +25,7 @@ class OfferedBot:
     bot: str
     """Its name."""
     content: str
-    """The name that distinguishes this version from others."""
+    """The text that distinguishes this version from other versions of the bot."""
     games: tuple[str, ...]
     """The games that it plays."""
     matches: int
@@ -98,6 +98,6 @@ def is_in_match(home: Home, version: Version, plays: Callable[[Condition], bool]
 
 
 def disconnect(home: Home, version: Version, since: str) -> None:
-    """Remove the connection that began at this time; a newer one stays."""
+    """Remove a bot's connection that began at this time; a newer connection stays."""
     with Store(home.database, create=False) as store:
         store.roster.disconnect(version.id, since)

@@ -1,4 +1,4 @@
-"""The authentication of tokens on a server. Wrong ones are counted by address, but a valid one is never refused."""
+"""The authentication of tokens on a server. Wrong tokens are counted by address, but a valid token is never refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KNOWN_SECONDS = 1.0
 
 
 class Tokens:
-    """The tokens of one ladder, for any thread of one server."""
+    """The tokens of one ladder, as one server looks them up. Methods may be called from any thread."""
 
     def __init__(self, database: Path, guesses: Meter, clock: Callable[[], float] = time.monotonic) -> None:
         """Prepare; `guesses` counts wrong tokens by address."""
@@ -31,7 +31,7 @@ class Tokens:
         """Return the author of a token from an address.
 
         Raises:
-            Unauthenticated: if it is not valid.
+            Unauthenticated: if the token is not valid.
             TooMuch: if the address has sent too many invalid tokens; this one is not looked up then.
         """
         with self._lock:
@@ -64,7 +64,7 @@ class Tokens:
         return True
 
     def _is_known(self, token: str) -> bool:
-        """Return True if a token is valid, by the cached hashes, so that guesses cost at most one query a second."""
+        """Return True if a token is valid, judging by cached hashes, so that guesses cost at most one query a second."""
         if self._clock() - self._read_at >= KNOWN_SECONDS:
             with Authors(self._database, create=False) as authors:
                 self._known = authors.hashes_of_valid_tokens()

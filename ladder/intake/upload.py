@@ -81,7 +81,7 @@ class Upload(Generic[Taken]):
         """Check that the complete file has the announced size, and this SHA-256, in hexadecimal.
 
         Raises:
-            BadBot: if it has not.
+            BadBot: if the size or the hash differs.
         """
         if self._size != self._announced or self._hash.hexdigest() != sha256:
             raise BadBot(f"{self._path.name} did not arrive as it was sent; send it again")
@@ -93,8 +93,8 @@ class Upload(Generic[Taken]):
             executable: True if the file is a program that can run as it is.
 
         Raises:
-            BadBot: if it is refused.
-            LadderError: as for `ladder.questions.desk.Desk.submit`.
+            BadBot: if the bot is refused.
+            LadderError: if a name is refused; see `ladder.questions.desk.Desk.submit`.
         """
         self._file.close()
         self._path.chmod(0o700 if executable else 0o600)
@@ -109,7 +109,7 @@ def sweep_uploads(home: Home) -> None:
     for beginning in (_RECEIVING, TAKING_IN):
         for folder in home.versions.glob(f"{beginning}*"):
             owner = folder.name.removeprefix(beginning).partition("-")[0]
-            # A living process may still be receiving it.
+            # A process that is alive may still be receiving the upload.
             if not (owner.isdigit() and is_alive(int(owner))):
                 make_writable(folder)
                 shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Conditions: a game with its options and clock. Each has its own standings, and a result counts for one only."""
+"""Conditions: a game with its options and clock. Each has its own standings, and a result counts for one condition only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Condition:
     """A game, its options and a clock."""
 
     id: int
-    """0 for a condition under which the ladder has never played."""
+    """Its id in the database; 0 for a condition under which the ladder has never played."""
     game: str
     options: Mapping[str, OptionValue] = field(hash=False)
     """The options that are not the game's defaults, in the order of their names."""
@@ -68,7 +68,7 @@ def agree(game: Game, options: Mapping[str, object], seats: int | None) -> Agree
     Args:
         game: the game.
         options: values by name, as values or as text.
-        seats: the only number of seats; None for all that the game and the options allow.
+        seats: the only number of seats to allow; None for all numbers that the game and the options allow.
 
     Raises:
         SetupError: if the game has no such options, or allows no number of seats.

@@ -2,7 +2,7 @@
 
 The model is TrueSkill's (`rating.py`): a performance is the strength of a version plus Gaussian noise. The better performance
 is ahead; two that differ by less than a margin tie. Each pair at a table is one comparison, with a weight, so that a table
-counts for the information in it. Ranges follow from the differences between blocks, so the matches of a block may be alike.
+counts according to its information. Ranges follow from the differences between blocks, so the matches of a block may be alike.
 docs/ratings.md contains the derivation, the sources, and the share of the ranges that contain the true strength.
 """
 
@@ -25,20 +25,20 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SPREAD = math.sqrt(2) * SIGMA / 2
-"""The standard deviation of the difference of two performances: each has TrueSkill's beta."""
+"""The standard deviation of the difference between two performances; each performance has TrueSkill's beta."""
 _USUAL = 3
 """The weight of TrueSkill's prior spread: as if that many strengths with this spread were known before the first match."""
 _TRUST = 10
-"""With this many blocks of a version, its own blocks and those of all versions have equal influence on its range.
+"""The number of blocks at which a version's own blocks and those of all versions have equal influence on its range.
 
 The first guess at the information in the matches of a block has the same influence as the findings on this many versions."""
 _ROUNDS = 4
-"""The number of times that the guesses are improved; a fifth time would change the fourth digit."""
+"""The number of times that the guesses are improved; a fifth improvement would change the fourth digit."""
 _RANGE = NormalDist().inv_cdf(APART)
 """Half of a 95 % range, in standard deviations."""
 _UNLIKELY = 1e-9
 _DIGITS = 3
-"""The number of decimals in results; they do not depend on the processor or the order of additions."""
+"""The number of decimal places in results; rounded, they do not depend on the processor or the order of additions."""
 
 
 class CountedMatch(NamedTuple):
@@ -59,16 +59,16 @@ class Estimate:
     """The strength of a version according to the counted matches."""
 
     strength: float
-    """In the unit of mu. The average is 25; in it, a version counts once for each of its blocks that rate all their versions."""
+    """The strength, in the unit of mu. The average is 25; its weights are the numbers of blocks that rate all their versions."""
     low: float
     high: float
-    """The 95 % range: of 100 such ranges, each from the same number of other blocks between the same bots, 95 would contain
-    the true strength."""
+    """The upper end of the 95 % range: of 100 such ranges, each from the same number of other blocks between the same bots, 95
+    would contain the true strength."""
     best: int
     worst: int
-    """The matches leave all places from `best` to `worst` open."""
+    """The worst of the places that the matches leave open; `best` is the best of them."""
     blocks: int
-    """The number of blocks that rate it."""
+    """The number of blocks that rate the version."""
 
 
 class Fit(Mapping[int, Estimate]):
@@ -107,19 +107,19 @@ class Fit(Mapping[int, Estimate]):
 
 
 class _Comparisons(NamedTuple):
-    """Comparisons of one player with another, by match."""
+    """Arrays by match: the comparisons of one player of a block with another."""
 
     pair: Ints
     """The number of the pair of versions."""
     sign: Ints
-    """1 if the first is ahead, -1 if it is behind, 0 for a tie."""
+    """1 if the first player is ahead, -1 if the first is behind, 0 for a tie."""
     counts: Floats
-    """1 if the match rates the first, else 0."""
+    """1 if the match rates the first player, otherwise 0."""
 
 
 @dataclass(frozen=True)
 class _Tables:
-    """All matches with the same number of seats; versions are numbered from 0."""
+    """All matches with the same number of seats; versions are represented by numbers from 0."""
 
     versions: Ints
     """By block and player: the versions of a block in ascending order."""
@@ -150,7 +150,7 @@ class _Data(NamedTuple):
 
 
 class _Guess(NamedTuple):
-    """Estimates for all versions together."""
+    """A guess at the parameters that all versions share."""
 
     prior: float
     """The precision (1 / variance) of a strength before the first match."""
@@ -163,7 +163,7 @@ def fit(matches: Iterable[CountedMatch], start: Mapping[int, float] | None = Non
 
     Args:
         matches: the counted matches, in any order.
-        start: strengths from which the search begins, such as those of an earlier fit. They only save time.
+        start: strengths from which the search begins, such as the strengths of an earlier fit. They only save time.
     """
     by_seats: dict[int, list[CountedMatch]] = {}
     for match in matches:
@@ -181,7 +181,7 @@ def fit(matches: Iterable[CountedMatch], start: Mapping[int, float] | None = Non
 
 
 def _weight(seats: int) -> float:
-    """Return the weight with which the pairs of a table of equals together carry as much information as its order."""
+    """Return the weight with which the pairs at a table of equals together contain as much information as its result."""
     # Then the variance of a player's slope equals its information, as in a likelihood that counts nothing twice.
     return 3 / (seats + 1)
 
@@ -203,14 +203,14 @@ def _arranged(by_seats: Mapping[int, Sequence[CountedMatch]]) -> _Data:
 
 
 def _seats(tables: Sequence[_Tables], which: Sequence[NDArray[np.bool_]], versions: int) -> Ints:
-    """Return the number of seats of each version, from seats by block and player."""
+    """Return the number of chosen seats of each version; `which` marks the chosen seats by block and player."""
     return np.asarray(
         sum(np.bincount(group.versions[some], minlength=versions) for group, some in zip(tables, which, strict=True))
     )
 
 
 def _tables(group: Sequence[CountedMatch], ids: Ints) -> _Tables:
-    """Return matches with the same number of seats; pairs have keys instead of numbers."""
+    """Return matches with the same number of seats as arrays; each pair has a key instead of its number."""
     versions = np.searchsorted(ids, np.array([match.versions for match in group]))
     order = np.argsort(versions, axis=1)
     players = np.take_along_axis(versions, order, axis=1)
@@ -221,7 +221,7 @@ def _tables(group: Sequence[CountedMatch], ids: Ints) -> _Tables:
         if match.rated is not None:
             rated[number] = [version in match.rated for version in ids[players[number]].tolist()]
     comparisons = {
-        # One key for two versions: `_arranged` numbers the pairs that occur.
+        # One key encodes two versions: `_arranged` numbers the pairs that occur.
         (a, b): _Comparisons(
             players[:, a] * len(ids) + players[:, b], np.sign(ranks[:, b] - ranks[:, a]), rated[:, a].astype(float)
         )
@@ -236,7 +236,7 @@ def _tables(group: Sequence[CountedMatch], ids: Ints) -> _Tables:
 
 
 class _Slopes(NamedTuple):
-    """The first derivative of the logarithm of an outcome's probability, and the negative second, by pair."""
+    """The first and the negative second derivative of the logarithm of an outcome's probability, by pair."""
 
     first: Floats
     second: Floats
@@ -247,7 +247,7 @@ class _Found(NamedTuple):
 
     strengths: Floats
     slopes: dict[int, _Slopes]
-    """By the sign of an outcome: the slopes in the strength of the first of a pair."""
+    """By the sign of an outcome: the slopes with respect to the strength of the first of a pair."""
     inverse: Floats
     """The inverse of the matrix of negative second derivatives: of the slope of one version, by the strength of another."""
 
@@ -273,7 +273,7 @@ def _tied(difference: Floats, margin: float) -> _Slopes:
     """Return the slopes for "the two tie"; without a margin, nothing ties."""
     if not margin:
         return _Slopes(np.zeros(len(difference)), np.zeros(len(difference)))
-    # By the absolute difference, so that both tails are small, and their difference keeps its digits.
+    # Computed from the absolute difference, so that both tails are small, and their difference keeps its digits.
     near = np.minimum((np.abs(difference) - margin) / SPREAD, 30)
     far = near + 2 * margin / SPREAD
     chance = tail(near) - tail(far)
@@ -329,7 +329,7 @@ def _precision(data: _Data, curvature: Floats, prior: float) -> Floats:
 
 
 def _first_margin(counts: Mapping[int, Floats]) -> float:
-    """Return the margin that would hold if all versions were equally strong; 0 without a tie."""
+    """Return the margin that would explain the ties if all versions were equally strong; 0 without a tie."""
     tied = counts[0].sum()
     share = tied / (sum(count.sum() for count in counts.values()) + 1)  # below 1, even if all tie
     return SPREAD * NormalDist().inv_cdf((1 + share) / 2) if tied else 0.0
@@ -349,7 +349,7 @@ def _next_margin(data: _Data, counts: Mapping[int, Floats], strengths: Floats, m
     return float(min(max(margin - excess / slope, margin / 2), margin * 2))
 
 
-# the spread of the versions, the likeness of the matches of a block, and the ranges that follow from both
+# the spread of the versions, the resemblance between matches of a block, and the ranges that follow from both
 
 
 class _Blocks(NamedTuple):
@@ -358,9 +358,9 @@ class _Blocks(NamedTuple):
     slope: Floats
     """The slope of the block's log-likelihood, by player."""
     information: Floats
-    """The negative second derivatives of the same, by pair of players."""
+    """The negative second derivatives of the block's log-likelihood, by pair of players."""
     near: Floats
-    """The inverse for the whole ladder (`_Found.inverse`), by pair of players."""
+    """The entries of the inverse for the whole ladder (`_Found.inverse`), by pair of players."""
 
     @property
     def without(self) -> Floats:
@@ -406,7 +406,7 @@ def _better_guess(data: _Data, guess: _Guess, found: _Found) -> _Guess:
 
 
 def _doubt(data: _Data, guess: _Guess, found: _Found) -> Floats:
-    """Return W, with the squares of half ranges: W[i, i] for a strength, and W[i, i] + W[j, j] - 2 W[i, j] for a difference."""
+    """Return a matrix W of squared half ranges: W[i, i] for a strength, and W[i, i] + W[j, j] - 2 W[i, j] for a difference."""
     versions = len(data.ids)
     noise = guess.prior * np.eye(versions)
     for group in data.tables:
@@ -437,7 +437,7 @@ def _centred(covariance: Floats, shares: Floats) -> Floats:
 def open_places(values: Floats, doubt: Floats) -> tuple[Ints, Ints]:
     """Return the best and the worst place open to each estimate; the greatest estimate is the best.
 
-    Two are told apart if the range of their difference does not contain 0; `doubt` is as `_doubt` describes it.
+    Two estimates are told apart if the range of their difference does not contain 0; `doubt` has the form of `_doubt`.
     """
     squares = np.diag(doubt)
     apart = (values[:, None] - values) ** 2 > squares[:, None] + squares - 2 * doubt
@@ -458,6 +458,6 @@ def _estimates(data: _Data, strengths: Floats, doubt: Floats) -> Fit:
         )
         for version, strength, half, *rest in zip(*(column.tolist() for column in columns), strict=True)
     }
-    # By rounded numbers, so that all machines agree on the order.
+    # Ordered by rounded numbers, so that all machines agree on the order.
     ordered = dict(sorted(found.items(), key=lambda one: (-one[1].low, -one[1].strength, one[0])))
     return Fit(ordered, dict(zip(ids.tolist(), strengths.tolist(), strict=True)), doubt)

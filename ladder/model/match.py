@@ -14,7 +14,7 @@ JOIN_SECONDS = 30.0
 HOUSE = "house"
 """The author of all house bots."""
 HOUSE_PREFIX = "house:"
-"""The beginning of a house bot's content hash; it has no folder, and plays in the worker's process or, if it thinks, in its own."""
+"""The beginning of a house bot's content hash: the bot has no folder, and plays in the worker's process or, if it thinks, its own."""
 AT_HOME_PREFIX = "at-home:"
 """The beginning of the content hash of a bot at home: it runs on its author's machine, and only the author knows its files."""
 
@@ -63,7 +63,7 @@ class Version:
 
     @property
     def is_at_home(self) -> bool:
-        """True if it runs on its author's machine."""
+        """True for a bot that runs on its author's machine."""
         return self.content_hash.startswith(AT_HOME_PREFIX)
 
 
@@ -78,7 +78,7 @@ class Match:
     seats: tuple[Version, ...]
     seed: int
     guests: bool = False
-    """True if bots at home are guests in it: then it does not rate submitted bots."""
+    """True if bots at home are guests in the match; it then does not rate submitted bots."""
     tournament: int | None = None
     """The id of its event; None for a match of the ladder itself."""
     voids: int = 0

@@ -16,7 +16,7 @@ import numpy as np
 from ladder.model.fit import SPREAD, Fit, Floats, open_places, tail
 
 _DIGITS = 5
-"""The number of decimals in results; they are rounded like those of a fit."""
+"""The number of decimal places in results, which are rounded like the results of a fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,15 @@ class Overall:
     share: float
     """The share of the others that it is expected to beat, averaged over the games; from 0 to 1."""
     low: float
-    """The lower end of the 95 % range, which decides the order."""
+    """The lower end of the 95 % range of the share; it decides the order."""
     high: float
-    """The upper end of that range."""
+    """The upper end of the 95 % range of the share."""
     best: int
     """The best of the places that the matches leave open."""
     worst: int
-    """The worst of these places."""
+    """The worst of the places that the matches leave open."""
     by_game: tuple[float, ...]
-    """The share in each game."""
+    """The share in each game, in the order of the fits."""
 
 
 def overall(fits: Sequence[Fit]) -> dict[int, Overall]:
@@ -54,13 +54,13 @@ def overall(fits: Sequence[Fit]) -> dict[int, Overall]:
         for share, low, high, first, last, by_game in zip(*(column.tolist() for column in columns), strict=True)
     ]
     # Rounded, so that machines that differ in the last bits agree on the order.
-    # `lexsort` begins with its last key: the lower end, then the share, then the age.
+    # `lexsort` begins with its last key. The order is by the lower end, then by the share, then by age.
     order = np.lexsort((common, *np.round([-means, half - means], _DIGITS))).tolist()
     return {common[number]: found[number] for number in order}
 
 
 def _shares(fit: Fit, versions: Sequence[int]) -> tuple[Floats, Floats]:
-    """Return each version's expected share of rivals beaten in a game, and the doubt of these shares."""
+    """Return the share of rivals that each version is expected to beat in a game, and the doubt about these shares."""
     strengths, doubt = fit.of(versions)
     apart = (strengths[:, None] - strengths) / SPREAD
     others = len(versions) - 1

@@ -18,9 +18,9 @@ import trueskill
 from ladder.model.match import AT_HOME_PREFIX, HOUSE_PREFIX
 
 MU = 25.0
-"""The first estimate for an unknown bot."""
+"""The first estimate of the skill of an unknown bot."""
 SIGMA = MU / 3
-"""The standard deviation of that estimate."""
+"""The standard deviation of the first estimate for an unknown bot."""
 NEW_VERSION_SIGMA = SIGMA / 2
 """The standard deviation that a new version adds to that of its predecessor."""
 
@@ -34,13 +34,13 @@ class Rating:
     """An estimate of a version's skill under a condition."""
 
     mu: float = MU
-    """The estimate."""
+    """The estimate of the skill."""
     sigma: float = SIGMA
     """The standard deviation of the estimate."""
 
     @property
     def low(self) -> float:
-        """Mu - 3 sigma, which its skill almost certainly exceeds."""
+        """Mu - 3 sigma: the skill is almost certainly higher."""
         return self.mu - 3 * self.sigma
 
 
@@ -52,7 +52,7 @@ def update(
     Args:
         ratings: the ratings of the players, in any order.
         ranks: their places, 1 for the first; equal places are ties.
-        environment: the constants.
+        environment: TrueSkill with its constants.
 
     Returns:
         The new ratings, in the same order. Players with equal ratings and equal ranks get equal new ratings.
@@ -83,7 +83,7 @@ def inherit(parent: Rating) -> Rating:
 
 
 def quality(one: Rating, other: Rating) -> float:
-    """Return the evenness of a match of two, from 0 to 1: the chance of a draw, relative to that between equals.
+    """Return the evenness of a match of two, from 0 to 1: the chance of a draw, relative to the chance between equals.
 
     Source: the paper above, on matchmaking. `trueskill.quality` returns the same for any number of players, but is much slower.
     """
@@ -93,8 +93,8 @@ def quality(one: Rating, other: Rating) -> float:
 
 
 APART = 0.975
-"""Two versions are told apart if the chance that one of them is better exceeds this: the 95 % range of their difference then
-does not contain 0 (`fit.py`)."""
+"""The chance that one of two versions is better beyond which they are told apart: the 95 % range of their difference then does
+not contain 0 (`fit.py`)."""
 
 
 def expected_share(one: Rating, others: Sequence[Rating]) -> float:
@@ -137,7 +137,7 @@ def rate(
 def rated_versions(contents: Mapping[int, str], absent: Collection[int], *, guests: bool) -> set[int]:
     """Return the versions that a match rates.
 
-    If bots at home were absent, it rates only these bots: the others had no part in their absence. If bots at home are guests,
+    If bots at home were absent, it rates only the absent bots: the others did not cause the absence. If bots at home are guests,
     it does not rate submitted bots.
 
     Args:
@@ -154,7 +154,7 @@ def rated_versions(contents: Mapping[int, str], absent: Collection[int], *, gues
 
 
 def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int | None]) -> Rating:
-    """Return the rating of a version: its own, otherwise the inherited one, otherwise that of an unknown bot."""
+    """Return the rating of a version: its own; if it has none, the inherited rating; otherwise the rating of an unknown bot."""
     if version in known:
         return known[version]
     parent = parents.get(version)

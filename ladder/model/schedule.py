@@ -1,7 +1,7 @@
 """The schedule: the draw of the next block from the facts about all versions. Pure; all chance comes from the caller's generator.
 
 Time is counted in *rounds*. In a round, each author is due for two matches. Each version has a time `due`, which each of its
-blocks moves on by `_step`, and the version with the lowest round plays next. So shares are exact, and not left to chance.
+blocks increases by `_step`, and the version with the lowest round plays next. So shares are exact, and not left to chance.
 
 1. Of the possible numbers of seats, the block has the one with the fewest blocks so far.
 2. The first player is due in the lowest round of all. Ties go to the least certain version (highest sigma), then to the one that
@@ -57,17 +57,17 @@ NEW_SHARE = 2
 ROUND = 4
 """The length of a round, in half matches of the only bot of an author: two matches."""
 _MATCH = 2
-"""The step per match of an author's only bot, in the same unit; a new version moves half as far."""
+"""The step per match of an author's only bot, in half matches; the step of a new version is half as long."""
 _HOUSE_MATCH = 8
-"""The step per match of a house bot: it has a quarter of an author's share."""
+"""The step per match of a house bot, in half matches: it has a quarter of an author's share."""
 _JOIN = 2
 """The number of rounds after the lowest at which a joining version is due."""
 _AHEAD = 3
-"""A version that is this number of rounds ahead of the lowest is drawn only if the table cannot be filled otherwise."""
+"""The number of rounds ahead of the lowest at which a version is drawn only if the table cannot be filled otherwise."""
 _DRAWN = 32
 """The number of versions drawn first, from which the opponents are then chosen."""
 _EVENNESS = 4
-"""The power of TrueSkill's quality by which opponents are chosen."""
+"""The power to which TrueSkill's quality is raised in the choice of opponents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Candidate:
     due: int | None = None
     """The time at which it is due, in half matches (a round has `ROUND`); None if it was never in the queue."""
     faults_in_a_row: int = 0
-    """The number of its latest matches in a row in which it was out."""
+    """The number of consecutive latest matches in which it was out."""
     predecessor: int | None = None
     """The version that accompanies it once while it is new; None if no such version can play."""
     thinks: bool = False
@@ -96,7 +96,7 @@ class Candidate:
 
     @property
     def is_new(self) -> bool:
-        """True in its first blocks, except for house bots."""
+        """True in its first `NEW_BLOCKS` blocks; always false for house bots."""
         return self.blocks < NEW_BLOCKS and self.author != HOUSE
 
     @property
@@ -114,11 +114,11 @@ class Block:
     round: int
     """The lowest round in which any version was due."""
     due: Mapping[int, int]
-    """The next due times of its versions, and the first ones of versions that have joined."""
+    """The next due times of the versions in the block, and the first due times of versions that have joined."""
 
 
 Met = Callable[[Collection[int], Collection[int]], Mapping[int, int]]
-"""A function that returns, for each of the first versions, its number of meetings in blocks with all of the second ones.
+"""A function of two groups of versions: for each version of the first group, it returns the number of blocks with the second.
 
 Zeros may be left out. It is called for a few versions only: on a ladder where all have met, the numbers of all pairs would
 fill the memory.
@@ -132,7 +132,7 @@ _Newcomer = tuple[int, float, bytes, int]
 class Queue:
     """The versions that can be scheduled under one condition, in the order of their due times.
 
-    It lasts as long as a run: a change costs two searches in a sorted list, and so does a block for each of its seats.
+    It lasts as long as a run: a change costs two searches in a sorted list, and a block costs two for each of its seats.
     (An insertion shifts the rest of a list. With 10,000 versions, that takes a few microseconds.)
     """
 
@@ -145,11 +145,11 @@ class Queue:
         same_author: bool = False,
         search_share: int = 0,
     ) -> None:
-        """Put versions in order.
+        """Make a queue of versions.
 
         Args:
             candidates: the versions that can be scheduled.
-            blocks_by_seats: the number of blocks so far by the number of seats.
+            blocks_by_seats: the number of blocks so far, by number of seats.
             lowest: the round of the last block; 0 if there was none.
             same_author: True if two bots of one author may meet.
             search_share: the percentage of the blocks in which a house bot that thinks sits.
@@ -172,7 +172,7 @@ class Queue:
             self.put(candidate)
 
     def __len__(self) -> int:
-        """Return the number of versions in the order, without house bots that think."""
+        """Return the number of versions in the queue, except house bots that think."""
         return len(self._candidates)
 
     def __contains__(self, version: int) -> bool:
@@ -196,7 +196,7 @@ class Queue:
         # Joining in the lowest round would let an author who submits often enough starve all others.
         if candidate.due is None or self._round_of(candidate) < self._lowest:
             due = (self._lowest + _JOIN) * ROUND
-            # It is stored with the next block, so that a queue that is read again agrees.
+            # The time is stored with the next block, so that a queue that is read again agrees with this one.
             self._joined[candidate.version] = due
             candidate = replace(candidate, due=due)
         version = candidate.version
@@ -219,7 +219,7 @@ class Queue:
             del self._order[bisect_left(self._order, self._places.pop(version))]
 
     def leave_out(self, version: int) -> None:
-        """Remove a version, also as the predecessor of another."""
+        """Remove a version; no other version is accompanied by it any more."""
         self.remove(version)
         for candidate in [one for one in self._candidates.values() if one.predecessor == version]:
             self.put(replace(candidate, predecessor=None))
@@ -233,7 +233,7 @@ class Queue:
             seat_counts: the possible numbers of seats.
             playing: the versions in unfinished matches.
             chance: the source of chance for the choice of opponents.
-            met: the numbers of earlier meetings.
+            met: returns the numbers of earlier meetings.
 
         Returns:
             The block; None if not even the smallest table can be filled.
@@ -249,7 +249,7 @@ class Queue:
         table: list[int] = []
         self._sit(first, table, seats, met)
         if is_thinkers:
-            # Sorted, so that the seed of the schedule alone decides.
+            # Sorted, so that the choice depends only on the seed of the schedule.
             table.append(chance.choice(sorted(self._thinking)))
         count, latest = _DRAWN, lowest + _AHEAD - 1
         found = self._some(count, latest, playing, chance)
@@ -259,7 +259,7 @@ class Queue:
                 often = met([other.version for other in others], table)
                 weights = [_interest(other, first, often.get(other.version, 0)) for other in others]
                 self._sit(chance.choices(others, weights)[0], table, seats, met)
-            else:  # consider more versions; then those that are ahead; at last those that are playing
+            else:  # consider more versions, then those that are ahead, and finally those that are playing
                 if count >= len(self):
                     playing = playing if latest < self._order[-1][0] else ()
                     latest = self._order[-1][0]
@@ -306,7 +306,7 @@ class Queue:
     # steps
 
     def _step(self, candidate: Candidate, seats: int) -> int:
-        """Return the step of a version for a block with this number of seats, and the same number of matches."""
+        """Return the step of a version for a block with this number of seats, which is also its number of matches."""
         if candidate.author == HOUSE:
             return _HOUSE_MATCH * seats
         return len(self._bots[candidate.author]) * seats * _MATCH // (NEW_SHARE if candidate.is_new else 1)
@@ -314,8 +314,8 @@ class Queue:
     def _moved(self, candidate: Candidate, seats: int, lowest: int) -> int:
         """Return the due time of a version after a block.
 
-        Only a version that is far ahead moves by less than its step, so that it does not wait too long: a newcomer, or one that
-        was needed to fill a table.
+        Only a version that is far ahead moves by less than its step, so that it does not wait too long: a newcomer, or a version
+        that was needed to fill a table.
         """
         due, step = candidate.due or 0, self._step(candidate, seats)
         return max(due, min(max(due, lowest * ROUND) + step, (lowest + _AHEAD) * ROUND + step - 1))
@@ -355,7 +355,7 @@ class Queue:
 
     def _first_new(self, playing: Collection[int]) -> int | None:
         """Return the first player of a block for newcomers; None if no new version is free."""
-        # Only changed authors are read: a look at all versions would take longer on a larger ladder.
+        # Only changed authors are updated: a pass over all versions would take longer on a larger ladder.
         for author in self._changed_authors:
             if author in self._newcomer_of:
                 del self._newcomers[bisect_left(self._newcomers, self._newcomer_of.pop(author))]
@@ -382,10 +382,10 @@ class Queue:
         Args:
             count: the number of versions to draw.
             latest: the last round in which they may be due.
-            playing: the versions to leave out of those drawn.
+            playing: the versions in unfinished matches, which are left out of the result.
             chance: the source of chance.
         """
-        # A tuple of a round alone sorts before all places in that round.
+        # A tuple with only a round sorts before all places in that round.
         due = bisect_left(self._order, (latest + 1,))
         versions = (self._order[place][-1] for place in chance.sample(range(due), min(count, due)))
         return [self._candidates[version] for version in versions if version not in playing]
@@ -404,7 +404,7 @@ def rotations(versions: Sequence[int]) -> list[list[int]]:
 
 
 def _interest(candidate: Candidate, first: Candidate, met: int) -> float:
-    # Never 0: `choices` refuses weights that are all 0, as between versions that are far apart.
+    # Never 0: `choices` refuses weights that are all 0, as they could be if all versions are far apart.
     return float((quality(candidate.rating, first.rating) ** _EVENNESS + 0.001) / (1 + met))
 
 

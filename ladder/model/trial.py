@@ -31,7 +31,7 @@ class Trial:
 
     Attributes:
         cause: the match that was given up.
-        suspects: the submitted versions, except excused ones. A bot at home has no process here, so it is not a suspect.
+        suspects: the submitted versions on trial. A bot at home has no process here, so it is not a suspect.
     """
 
     def __init__(self, cause: Match, house: Version, excused: Sequence[Version]) -> None:
@@ -53,7 +53,7 @@ class Trial:
         self._deaths: Counter[Version] = Counter()
 
     def _matches(self, party: Version) -> list[Match]:
-        """Return matches of one party among house bots, in each seat in turn, beginning with its seat in the cause.
+        """Return matches of one version among house bots, in each seat in turn, beginning with its seat in the cause.
 
         Each has a seed of its own: the seed of the cause belongs to a block, whose other matches may be unfinished.
         """

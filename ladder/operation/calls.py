@@ -1,4 +1,4 @@
-"""Metrics of the calls of one process for another: each call is a datagram, and no call waits for the reader."""
+"""Metrics of calls, sent from one process to another: a datagram for each call, so that no call waits for the reader."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class CallFigures:
     def note(self, method: str, status: str, seconds: float, received: int = 0) -> None:
         """Send the metrics of a call, with the number of bytes of a bot that have arrived.
 
-        They are lost if the reader has fallen behind; the call goes on.
+        They are lost if the reader has fallen behind; the call is not affected.
         """
         if self._to is not None:
             with suppress(OSError):

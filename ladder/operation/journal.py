@@ -1,7 +1,7 @@
 """The journal of a served ladder: a line on standard error for each event, for people or for programs.
 
-The values come from anywhere: from authors, bots, and failing programs. So each value is written as one visible text, and each line
-is written whole or not at all. The journal contains no tokens, only names, ids and reasons.
+The values may come from authors, bots, and failing programs. So each value is written as one text without hidden characters, and
+each line is written whole or not at all. The journal contains no tokens, only names, ids and reasons.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing_extensions import override
 from referee.terminal import visible
 
 MAX_LINE_BYTES = 4096
-"""The maximum length of a line, which a pipe takes at once (POSIX's PIPE_BUF on Linux), so that lines of processes do not mix."""
+"""The maximum length of a line. A pipe takes it at once (POSIX's PIPE_BUF on Linux), so lines of several processes do not mix."""
 MAX_CHARACTERS = 1000
 """The maximum length of a value."""
 _BARE = re.compile(r"[^\s\"'=]+")
@@ -103,7 +103,7 @@ class _Handler(logging.Handler):
         if self._lost and self._write(line(self._form, record.created, "WARNING", "lost", {"lines": self._lost})):
             self._lost = 0
         event, fields = record.getMessage(), dict(getattr(record, "fields", {}))
-        # A library's warning, and not a `note`.
+        # The entry is a library's warning, not a `note`.
         if record.name != __name__:
             event, fields = "remark", {"text": event, "from": record.name}
         if record.exc_info and record.exc_info[1] is not None:
@@ -142,7 +142,7 @@ def line(form: Form, at: float, level: str, event: str, fields: Mapping[str, obj
 
 
 def _shortened(value: object, most: int) -> object:
-    """Return a value for the journal: visible, and not too long."""
+    """Return a value for the journal: without hidden characters, and not too long."""
     if isinstance(value, bool | int):
         return value
     if isinstance(value, float):

@@ -1,7 +1,7 @@
 """The limits on callers, and the allowances that they have left at one server.
 
-Limits of one door alone are defined there: connections and pages at a time in `ladder/http/requests/`, calls of a connection in
-`ladder/service/server.py`. All times are in seconds.
+Limits of only one kind of server are defined beside it: connections and pages at a time in `ladder/http/requests/`, calls of a
+connection in `ladder/service/server.py`. All times are in seconds.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from ladder.operation.meter import Allowance, AtATime, Meter
 from ladder.operation.threads import WAIT_SECONDS
 
 REQUESTS = Allowance("requests", 600, 60)
-"""The requests of an author, or of an address without a token."""
+"""The allowance for the requests of an author, or of an address without a token."""
 FILE_REQUESTS = 5
-"""The number of requests as which a request for a file counts."""
+"""The number of requests that a request for a file costs."""
 GUESSES = Allowance("wrong tokens", 60, 60)
-"""The wrong tokens of an address."""
+"""The allowance for the wrong tokens of an address."""
 SUBMISSIONS = Allowance("submissions", 50, 86_400)
-"""The submissions of an author, including new versions of bots at home and second chances: each costs a match in every game."""
+"""The allowance for the submissions of an author, new versions of bots at home and second chances included: each costs matches."""
 UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
-"""The submitted bytes of an author."""
+"""The allowance for the submitted bytes of an author."""
 CONNECTIONS = Allowance("connections", 60, 600)
-"""The connections of an author's bots at home: each is recorded, and makes a run look at its queue again."""
+"""The allowance for the connections of an author's bots at home: each is stored, and makes a run read its queue again."""
 MAX_OPEN = 256
 """The maximum number of unanswered requests from one address: enough for a lecture hall behind that address."""
 MAX_UPLOADS = 8
-"""The maximum number of bots that are being sent at a time; an author sends one at a time."""
+"""The maximum number of bots that are being sent at a time; each author may send one at a time."""
 MAX_READERS = 32
-"""The maximum number of records, audit logs and archives of bots sent at a time: most are temporary files meanwhile."""
+"""The maximum number of records, audit logs and archives of bots sent at a time: most of them occupy temporary files."""
 MAX_READERS_OF_ONE = 4
-"""The maximum number of them for one caller."""
+"""The maximum number of records, audit logs and archives of bots sent to one caller at a time."""
 MAX_STREAMS = 256
 """The maximum number of browsers that follow matches at a time."""
 MAX_STREAMS_OF_ONE = 128
-"""The maximum number of them at one address."""
+"""The maximum number of browsers at one address that follow matches at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class TableLimits:
     """The limits on people who play at tables.
 
     Attributes:
-        laid: the new tables of an address: each takes processor time, even if the person leaves at once.
+        laid: the allowance for new tables of an address: each takes processor time, even if the person leaves at once.
         hosted: the maximum number of authors' bots at all tables: each may use as much memory as on the ladder.
-        gone_seconds: the time without a request from its page after which a table is cleared: the page must have been closed.
+        gone_seconds: the time without a request from a table's page after which it is cleared: the page must have been closed.
             Browsers let a hidden page send a request once a minute.
         retention_seconds: the time for which a finished match is stored.
         sweep_seconds: the interval between searches for tables to clear.
-        news_seconds: the maximum time of a request for news: less than a stopping server waits for open requests.
+        news_seconds: the maximum duration of a request for news: less than a stopping server waits for open requests.
         waiting: the maximum number of waiting requests for news; others are answered at once.
     """
 
@@ -88,13 +88,13 @@ class CallLimits:
 
     Attributes:
         beat_seconds: the interval between beats to a client that offers a bot.
-        silent_seconds: the time after which a client that says nothing counts as gone.
-        leaving_seconds: the interval between checks whether a bot that wants to leave is still in a match.
+        silent_seconds: the time without a message after which a client is treated as gone.
+        leaving_seconds: the interval between checks of whether a bot that wants to leave is still in a match.
         seats: the maximum number of remembered seats; the oldest are forgotten first. The seats of a match that is over are
-            forgotten when its worker gets the next match, so this is more than can be open at a time.
+            forgotten when its worker gets the next match, so this is more than the number of seats open at a time.
         handshake_seconds: the time allowed for the TLS handshake of a connection.
         request_seconds: the time allowed for the request of a call to arrive.
-        slow_seconds: the time allowed for a message of a stream to be read.
+        slow_seconds: the time allowed for a client to read a message of a stream.
         open_of_one: the maximum number of open calls of an author, or of an address without a token, on all their connections.
         lookups: the maximum number of lookups of callers and matches at a time; further ones wait for a moment, and are
         then refused.

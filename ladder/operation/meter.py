@@ -14,7 +14,7 @@ from ladder.operation.errors import TooMuch
 MAX_KNOWN = 10_000
 """The maximum number of known callers; the least recent ones are forgotten first."""
 RETRY_AFTER = "retry-after"
-"""The metadata at the end of a call refused because of a limit: the seconds to wait before the next attempt, as in HTTP."""
+"""The key in the trailing metadata of a call refused because of a limit: its value is the time to wait in seconds, as in HTTP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Allowance:
     """A token bucket: at most `number` in a burst, refilled evenly within `seconds`."""
 
     what: str
-    """The name of the counted things, in the plural."""
+    """The counted things in words, in the plural."""
     number: int
     seconds: float
 
@@ -63,7 +63,7 @@ class Meter:
             raise TooMuch(f"too many {allowance.what}: {per} are allowed; {hope}", when)
 
     def change(self, who: str, number: float) -> float:
-        """Add to a caller's allowance, or take from it even below zero; return the rest."""
+        """Add to the rest of a caller's allowance, or take from it even below zero; return the new rest."""
         allowance, now = self._allowance, self._clock()
         # Taken out and put in at the end, so that the first one is the least recent caller.
         left, at = self._left.pop(who, (float(allowance.number), now))
@@ -89,7 +89,7 @@ class AtATime:
 
     @contextmanager
     def one(self, who: str) -> Iterator[None]:
-        """Count one for a caller, in this context.
+        """Count one use by a caller, in this context.
 
         Raises:
             TooMuch: if the caller, or all callers together, have reached the limit.
@@ -104,7 +104,7 @@ class AtATime:
         finally:
             self._taken[who] -= 1
             if not self._taken[who]:
-                del self._taken[who]  # otherwise every address would stay in it
+                del self._taken[who]  # otherwise it would fill up with addresses
 
 
 def _span(seconds: float) -> str:

@@ -37,7 +37,7 @@ JOURNAL_LINES_OF_CALLER = Allowance("refusals of a caller in the journal", 2, 60
 CHANGES = ("submit", "retire", "requalify", "at_tables", "connect")
 """The calls that change something: the journal records each refusal of such a call."""
 RETRY_SECONDS = 60
-"""The time after which to come back to a ladder that is busy or whose disk is full."""
+"""The time in seconds after which a caller may come back to a ladder that is busy, or whose disk is full."""
 FAILED = "the ladder failed; its organiser finds the reason in its log"
 BUSY = "another program keeps the ladder busy; come back in a minute"
 
@@ -62,7 +62,7 @@ STATUSES: Mapping[type[Exception], tuple[grpc.StatusCode, int]] = MappingProxyTy
 )
 """The status of each kind of error by gRPC, and by HTTP. The nearest base class counts."""
 _IN_JOURNAL = (Code.RESOURCE_EXHAUSTED, Code.UNAUTHENTICATED, Code.INTERNAL)
-"""The statuses with which the journal records calls that change nothing: exceeded limits, invalid tokens, and failures."""
+"""The statuses of those calls that the journal records even if they change nothing: exceeded limits, invalid tokens, failures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class ErrorReply:
     """The answer to a call that was refused, or failed."""
 
     code: grpc.StatusCode
-    """The status over gRPC; in the journal and in the metrics its name is the status of any call."""
+    """The status over gRPC; the journal and the metrics use its name for calls over HTTP, too."""
     status: int
     """The status over HTTP."""
     message: str
@@ -85,7 +85,7 @@ def refusal_of(
     error: Exception, statuses: Mapping[type[Exception], tuple[grpc.StatusCode, int]] = STATUSES
 ) -> ErrorReply:
     """Return the answer to a failed call, by a table of statuses."""
-    # First: any error may have a full disk as its cause.
+    # This is checked first: any error may have a full disk as its cause.
     if is_for_want_of_room(error):
         return ErrorReply(*STATUSES[NoRoom], NO_ROOM, str(error), RETRY_SECONDS)
     code, status = next(statuses[kind] for kind in type(error).__mro__ if kind in statuses)
@@ -118,7 +118,7 @@ class Refusals:
         if refusal.code not in _IN_JOURNAL and method not in CHANGES:
             return
         try:
-            # First the caller's allowance: a caller who exceeds it does not use up everybody's allowance.
+            # The caller's allowance comes first, so that a caller who exceeds it does not use up everybody's allowance.
             self._each.take(who)
             self._all.take("")
         except TooMuch:

@@ -1,8 +1,8 @@
 """The room on the disk of a ladder. Without room, the ladder accepts and plays nothing, but loses nothing.
 
 A reserve stays free, so that the ladder can finish its writes, and the organiser can prune. It is not a guarantee: other programs
-may fill the disk at any moment, and then a write fails as a whole. So this module checks both: the free space before work begins,
-and, for each error, whether a full disk is its cause.
+may fill the disk at any moment, and then a write fails as a whole. So this module checks the free space before work
+begins, and for each error whether a full disk is its cause.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ladder.operation.errors import NoRoom
 from ladder.operation.journal import note
 
 RESERVE_BYTES = 64 * 1024 * 1024
-"""The free space needed to begin a match, or to accept a bot: the size of a few hundred records."""
+"""The free space needed to begin a match, or to accept a bot, in bytes: the size of a few hundred records."""
 OPEN_BYTES = 4 * 1024 * 1024
-"""The free space that a server needs to start: SQLite reads through a file of its own."""
+"""The free space that a server needs to start, in bytes: SQLite reads through a file of its own."""
 RESERVE_FILES = 1_000
-"""The number of free files needed, on file systems that limit it."""
+"""The number of further files that must be possible, on file systems that limit the number of files."""
 NO_ROOM_TEXT = "the ladder accepts no bots and plays no matches until its organiser has made room: its disk is full"
-"""The text for strangers."""
+"""The text about a full disk for callers from outside."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -30,14 +30,14 @@ def lack_of_room(folder: Path, needed: int = RESERVE_BYTES) -> str:
     """Describe the lack of room on the disk of a folder; return an empty text if there is room.
 
     Args:
-        folder: the ladder's folder; for a missing one, the text is empty.
+        folder: the ladder's folder; for a missing folder, the text is empty.
         needed: the number of bytes that must be free.
     """
     try:
         found = os.statvfs(folder)
     except FileNotFoundError:  # the search for the ladder reports that
         return ""
-    # Without the blocks that only root may use.
+    # Blocks that only root may use are not included.
     free = found.f_bavail * found.f_frsize
     if free < needed:
         return (
@@ -67,7 +67,7 @@ class Room:
     """The room on the disk of a ladder, for repeated checks."""
 
     def __init__(self, folder: Path, *, waits: bool) -> None:
-        """Take the folder; `waits` is True if the caller can wait until there is room."""
+        """Prepare to check a folder; `waits` is True if the caller can wait until there is room."""
         self._folder = folder
         self._waits = waits
         self._lacks = False
@@ -76,7 +76,7 @@ class Room:
         """Return True if there is room; note changes in the journal.
 
         Raises:
-            NoRoom: if there is none, and the caller cannot wait.
+            NoRoom: if there is no room, and the caller cannot wait.
         """
         lack = lack_of_room(self._folder)
         if lack and not self._waits:
@@ -96,7 +96,7 @@ def note_room(lack: str) -> None:
 
 
 def is_for_want_of_room(error: BaseException | None) -> bool:
-    """Return True for the error of a full disk, or one caused by it."""
+    """Return True for the error of a full disk, or an error that it caused."""
     while error is not None:
         if isinstance(error, NoRoom) or (isinstance(error, OSError) and error.errno in _FULL):
             return True

@@ -1,7 +1,7 @@
 """SQLite files: opening, transactions, and SQLite's errors in one line.
 
 Any number of processes may have the file open. Every transaction that writes begins with `begin immediate`: it waits for the others
-before it reads, so that what it read still holds when it writes. (A transaction that begins deferred fails with "database is
+before it reads, so that what it has read is still true when it writes. (A transaction that begins deferred fails with "database is
 locked" as soon as somebody else has written since it first read, however long its time-out.)
 """
 
@@ -27,7 +27,7 @@ from ladder.operation.errors import BadHome, Busy, NoRoom
 from ladder.operation.room import lack_of_room
 
 # sqlite-utils imports numpy where that is installed, to store its numbers. The import takes most of the start of a command, and no
-# number here is one of numpy's; None in `sys.modules` means that there is no such module.
+# number here is a numpy type; None in `sys.modules` means that there is no such module.
 _hidden = sys.modules.setdefault("numpy", None)  # type: ignore[arg-type]
 from sqlite_utils import Database  # noqa: E402
 
@@ -37,9 +37,9 @@ if _hidden is None:
 _log = logging.getLogger(__name__)
 
 _PATIENCE = 30.0
-"""The time, in seconds, that a transaction waits for those of other processes; each takes milliseconds."""
+"""The time, in seconds, that a transaction waits for the transactions of other processes, which take milliseconds."""
 _TRY_SECONDS = 1.0
-"""The seconds between two attempts of a transaction that waits without a limit."""
+"""The time, in seconds, between two attempts of a transaction that waits without a limit."""
 _TRIES_BETWEEN_WARNINGS = 60
 
 
@@ -58,7 +58,7 @@ class Layout:
     version: int
     """The number of the layout; each change of the tables adds one."""
     tables: str
-    """SQL statements."""
+    """The SQL statements that make the tables."""
     before: tuple[str, ...] = ()
     """The SQL statements to execute before the first table is made."""
 
@@ -99,7 +99,7 @@ class SqliteFile:
             if path.exists():
                 self._look_at(create=create)
             else:
-                path.touch(mode=0o600)  # SQLite gives the files beside it the same mode
+                path.touch(mode=0o600)  # SQLite gives its auxiliary files the same mode
             self._db = Database(self._connect())
             try:
                 self._db.execute("pragma foreign_keys = on").close()
@@ -117,7 +117,7 @@ class SqliteFile:
         return self._connect_reading()
 
     def _connect_reading(self) -> sqlite3.Connection:
-        """Open the file for reading, even where nothing can be written."""
+        """Open the file for reading, even on a file system that cannot be written."""
         # Beside a writer, SQLite reads through shared memory in a third file. Without these two files, nobody is writing.
         beside = self.path.with_name(f"{self.path.name}-wal").exists()
         mode = "mode=ro" if beside or self._may_write() else "immutable=1"
@@ -131,7 +131,7 @@ class SqliteFile:
         with contextlib.closing(self._connect_reading()) as file:
             tables = Database(
                 file
-            ).table_names()  # first: another process may be making the ladder, with all of these at once
+            ).table_names()  # read first: another process may be making the ladder, which sets all of these at once
             application, layout = _pragma(file, "application_id"), _pragma(file, "user_version")
         is_ours = application == self._layout.application_id
         if is_ours and layout > self._layout.version:
@@ -167,11 +167,11 @@ class SqliteFile:
 
     def _make_private(self) -> None:
         for path in (self.path.parent, *self.path.parent.glob(f"{self.path.name}*")):
-            with contextlib.suppress(OSError):  # it belongs to somebody else, who then decides
+            with contextlib.suppress(OSError):  # the file belongs to another user, who decides about its mode
                 path.chmod(path.stat().st_mode & 0o700)
 
     def _write_ahead(self) -> None:
-        """Set the journal mode that lets readers read beside a writer. SQLite does not wait if another process is setting it."""
+        """Set the journal mode that allows reading beside a writer; retry, since SQLite does not wait if another process sets it."""
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -197,7 +197,7 @@ class SqliteFile:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Run a writing transaction, which happens completely or not at all; within another one, it is a part of that.
+        """Run a writing transaction, which happens completely or not at all; within another transaction, it is a part of that one.
 
         Raises:
             BadHome: if the disk is full, or the file is damaged, locked for too long, or cannot be written.
@@ -212,7 +212,7 @@ class SqliteFile:
 
     def _begin_writing(self) -> None:
         if self._outwaits:
-            self._wait_for_others(_TRY_SECONDS)  # between attempts, the process can be ended
+            self._wait_for_others(_TRY_SECONDS)  # between attempts, signals can end the process
         try:
             for tries in count():
                 try:
@@ -248,7 +248,7 @@ class SqliteFile:
     def reading(self) -> Iterator[None]:
         """Read from a snapshot in this context, whatever other processes write meanwhile.
 
-        Within another transaction, it is a part of that.
+        Within another transaction, it is a part of that one.
 
         Raises:
             BadHome: if the file is damaged or cannot be read.
@@ -354,7 +354,7 @@ class SqliteFile:
 
 
 def among_ids(ids: Collection[int] | None, sql: str) -> tuple[str, list[str]]:
-    """Return an SQL condition with its parameter for a value that is one of these ids; for None, a condition that always holds.
+    """Return an SQL condition, with its parameter, that a value is one of these ids; for None, a condition that is always true.
 
     Args:
         ids: the ids.
@@ -376,7 +376,7 @@ _HINTS = {
     sqlite3.SQLITE_NOTADB: f"is not a ladder, or is damaged; if it was one, {_RESTORE}",
 }
 _PERHAPS_FULL = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
-"""SQLite's codes for a full disk when it needs one of the files beside the database."""
+"""SQLite's codes for a full disk if it needs to write one of its auxiliary files."""
 _NOT_NOW = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
 
 

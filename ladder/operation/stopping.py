@@ -22,12 +22,12 @@ from referee.live.seats.orphans import kill_below
 from referee.sandbox.system import children
 
 STOP_SECONDS = 4.0
-"""The time allowed for closing everything after a signal, before the process is ended."""
+"""The time allowed, in seconds, for closing everything after a signal before the process is ended."""
 
 
 @contextmanager
 def heeding_signals(seconds: float = STOP_SECONDS) -> Iterator[None]:
-    """Let the first SIGINT, SIGTERM or SIGHUP raise `KeyboardInterrupt` with its name, and end this process in time.
+    """Let the first SIGINT, SIGTERM or SIGHUP raise `KeyboardInterrupt` with the name of the signal, and end this process in time.
 
     Later signals change nothing, so that none interrupts the closing. Use it in the main thread, for the life of the process.
 

@@ -13,7 +13,7 @@ from ladder.operation.errors import TooMuch
 from ladder.operation.meter import Meter
 
 WAIT_SECONDS = 10.0
-"""The maximum time that a call waits for a thread."""
+"""The default for the maximum time, in seconds, that a call waits for a thread."""
 Answer = TypeVar("Answer")
 Arguments = TypeVarTuple("Arguments")
 
@@ -28,7 +28,7 @@ class Threads:
         self._executor = ThreadPoolExecutor(count)
 
     async def run(self, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments) -> Answer:
-        """Run a function in a thread, and wait for its end even if the call is cancelled: its files are closed afterwards.
+        """Run a function in a thread, and wait for its end even if the call is cancelled, so that its files are closed afterwards.
 
         Raises:
             TooMuch: if no thread is free in time.
@@ -39,7 +39,7 @@ class Threads:
         except TimeoutError:
             raise TooMuch("the ladder has too much to do; come back in a minute") from None
         running = asyncio.get_running_loop().run_in_executor(self._executor, work, *arguments)
-        # The place is free when the thread ends, which may be after the call.
+        # The place becomes free when the thread ends, which may be after the end of the call.
         running.add_done_callback(lambda _: self._free.release())
         try:
             return await asyncio.shield(running)
@@ -57,7 +57,7 @@ class Threads:
         work: Callable[[Unpack[Arguments]], Answer],
         *arguments: *Arguments,
     ) -> Answer:
-        """Run a function in a thread for a caller; charge much processor time as several requests.
+        """Run a function in a thread for a caller; charge for a long use of the processor as for several requests.
 
         Raises:
             TooMuch: if no thread is free in time.

@@ -20,7 +20,7 @@ from referee.sandbox.limits import ResourceLimits
 from referee.version import installed_version
 
 _PACKED_AT_A_TIME = 32
-"""The maximum number of cached archives of versions for machines that lack them; others are packed again."""
+"""The maximum number of cached archives of versions for machines that lack them; further archives are made again when needed."""
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def ladder_crew(
         home: the ladder.
         workers: the number of concurrent matches; None for one per processor of the cluster.
         limits: the limits of bots; None to run them with the rights of the cluster's owner.
-        join_seconds: the time that agents have to join.
+        join_seconds: the time allowed for agents to join.
         tell: called with remarks on machines, in words.
 
     Raises:
@@ -51,15 +51,15 @@ def ladder_crew(
 
 
 class ClusterPool:
-    """Slots on other machines that play the matches of a ladder; use it as a context manager."""
+    """A pool of slots on other machines that play the matches of a ladder; use it as a context manager."""
 
     def __init__(self, home: Home, crew: Crew[Match], join_seconds: float = JOIN_SECONDS) -> None:
         """Prepare.
 
         Args:
-            home: the ladder whose matches they play.
+            home: the ladder whose matches the slots play.
             crew: the slots.
-            join_seconds: the time that agents have to join.
+            join_seconds: the time allowed for agents to join.
         """
         self._home = home
         self._join_seconds = join_seconds
@@ -71,7 +71,7 @@ class ClusterPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the open matches: the next run has the same crew, and plays them again."""
+        """End the open matches; the next run has the same crew, and plays them again."""
         self._crew.forget()
 
     def play_alone(self, match: Match) -> End:
@@ -119,11 +119,11 @@ class ClusterPool:
         private_folder(path.parent)
         write_private(path, reply.record)
         self._crew.note_lag(done.machine, lagged=found.result.lagged)
-        # The result comes from the verified record: what the machine says is not believed.
+        # The result is taken from the verified record, not from the machine's reply.
         return Finished(found.result, found.last_hash, reply.end.telemetry, reply.end.logs)
 
     def _disbelieve(self, match: Match, machine: Machine, problem: str) -> Void:
-        """Stop using a machine whose reply does not verify."""
+        """Stop using a machine whose reply cannot be verified."""
         self._crew.refuse(machine, f"of match {match.match_id}, {problem}")
         return Void(problem)
 

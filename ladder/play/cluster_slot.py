@@ -1,7 +1,7 @@
 """A slot of a ladder on another machine: it receives a match with its files, and sends its outcome back.
 
 It has a ladder's folder of its own, without facts, and an ordinary pool of one worker. So it is protected from bots that hang,
-fork and kill, in the same way as a ladder. All slots of a machine share the folder; it stores versions by their content.
+fork and kill in the same way as a ladder. All slots of a machine share the folder; it stores versions by their content.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class LadderSlot:
             position.unlink(missing_ok=True)
 
     def _fetch(self, version: Version, reference: Any) -> Reply | Unfit | None:
-        """Fetch the files of a version; return the problem if they, or this machine, cannot be used."""
+        """Fetch the files of a version; return None, or the problem if the files or this machine cannot be used."""
         import ray
 
         with tempfile.NamedTemporaryFile(dir=self._home.folder, suffix=".tar") as packed:
@@ -129,7 +129,7 @@ class LadderSlot:
             except NoProgram as error:
                 return Unfit(f"it cannot start {version.label}: {str(error).removeprefix(packed.name).lstrip(': ')}")
             except BadBot as error:
-                # An error of the file system is the machine's fault; otherwise no machine could take the bot in.
+                # An error of the file system is the machine's fault; any other error would occur on every machine.
                 what = str(error).replace(packed.name, version.label)
                 return Unfit(what) if isinstance(error.__cause__, OSError) else Reply(Void(what))
             except OSError as error:
@@ -139,7 +139,7 @@ class LadderSlot:
         return None
 
     def rest(self) -> None:
-        """End the worker, and all leftovers of bots."""
+        """End the worker, and all processes that bots have left behind."""
         self._pool.clear()
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from ladder.model.match import Match, Version
 
 
 class HomePlaces:
-    """Tells which matches can begin, and which versions can be in a further block, as far as this depends on bots at home."""
+    """Decides which matches can begin, and which versions can be in a further block, as far as this depends on bots at home."""
 
     def __init__(self, roster: Roster, away_seconds: float) -> None:
         """`away_seconds` is the time for which a match waits for a disconnected bot."""
@@ -19,9 +19,9 @@ class HomePlaces:
         self._away_seconds = away_seconds
         self._connected: Mapping[int, ConnectedBot] = {}
         self._called = Counter[int]()
-        """The number of running matches by version."""
+        """The number of running matches, by version."""
         self._needed = Counter[int]()
-        """The number of unfinished blocks by version."""
+        """The number of unfinished blocks, by version."""
         self._away_since: dict[int, float] = {}
         """The time (`time.monotonic`) since which each bot with a waiting match has been away."""
 

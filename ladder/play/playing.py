@@ -1,4 +1,4 @@
-"""The running matches with their addresses for spectators: a small file for each, while it lasts."""
+"""The running matches with their addresses for spectators: a small file for each match while it lasts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Playing:
     Attributes:
         match_id: the id of the match.
         address: the address of its worker's referee.
-        started_at: the time when its agents were started, in ISO 8601, UTC.
+        started_at: the time at which its agents were started, in ISO 8601, UTC.
     """
 
     match_id: str
@@ -32,7 +32,7 @@ class Playing:
 
 @contextmanager
 def announced(home: Home, match: Match, address: str) -> Iterator[None]:
-    """List a match of a block in this context. Matches that qualify a version, or are part of a trial, are not for spectators."""
+    """List a match as running in this context, if it belongs to a block: qualifying matches and trials are not for spectators."""
     if match.block is None:
         yield
         return

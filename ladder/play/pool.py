@@ -54,7 +54,7 @@ from referee.sandbox.system import children, set_adopting
 MAX_DECISIONS = 1_000
 """The maximum number of a seat's decisions in a match: five times as many as in the longest matches measured."""
 EXTRA_SECONDS = 60.0
-"""The time allowed for the referee's own work and the end of agents, in addition to the start of agents and the clocks."""
+"""The time allowed for the referee's work and the end of agents, in addition to the times for joining and on the clocks."""
 _STOP_SECONDS = 2.0
 """The time allowed for all idle workers together to end; a server needs half a second."""
 
@@ -67,22 +67,22 @@ class WorkerTimeouts:
     """
 
     tick_seconds: float = 1.0
-    """The interval of the workers' signs of life, and of the pool's checks."""
+    """The interval between the workers' signs of life, and between the pool's checks."""
     silent_ticks: int = 60
     """The number of ticks without a sign of life after which a worker is killed."""
     start_ticks: int = 120
-    """The same for a worker that is still starting."""
+    """The number of ticks without a sign of life after which a starting worker is killed."""
     extra_seconds: float = EXTRA_SECONDS
-    """The time allowed for a match in addition to the start of agents and the clocks; see `max_seconds`."""
+    """The time allowed for a match in addition to the times for joining and on the clocks; see `max_seconds`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished match; its record verifies, and is in the folder of records."""
+    """A finished match; its record is valid, and is in the folder of records."""
 
     result: Result
     record_hash: str
-    """The hash of the last line of its record."""
+    """The hash of the last line of the record of the match."""
     telemetry: Mapping[int, Mapping[str, KeyValues]] = field(default_factory=dict)
     """The bots' telemetry by seat and key."""
     logs: Mapping[str, bytes] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class Void:
 
     reason: str
     worker_died: bool = False
-    """True if its worker died or was killed, which no match causes by the rules."""
+    """True if the worker died or was killed, which the rules of a game cannot cause."""
     no_room: bool = False
     """True if a full disk was the reason."""
 
@@ -108,9 +108,9 @@ class WorkerSettings:
     """The settings with which workers play."""
 
     home: Home
-    """The ladder whose matches they play."""
+    """The ladder whose matches the workers play."""
     join_seconds: float
-    """The time that agents have to join."""
+    """The time allowed for agents to join."""
     sandbox: Sandbox | None
     """The sandbox of submitted bots; None to run them with the rights of this process."""
 
@@ -126,7 +126,7 @@ class Invitation:
     address: str
     """The local address of the match's referee."""
     join_seconds: float
-    """The time that the bot has to join."""
+    """The time allowed for the bot to join."""
 
 
 class Pool:
@@ -147,10 +147,10 @@ class Pool:
         """Prepare; a worker starts with its first match.
 
         Args:
-            home: the ladder whose matches they play.
+            home: the ladder whose matches the workers play.
             workers: the maximum number of workers.
             patience: the time limits for a worker.
-            join_seconds: the time that agents have to join.
+            join_seconds: the time allowed for agents to join.
             sandbox: the sandbox of submitted bots; None to run them with the rights of this process.
             invite: called when a seat waits for a bot at home; None if such bots cannot be reached.
         """
@@ -168,7 +168,7 @@ class Pool:
         """Begin.
 
         Raises:
-            PathTooLong: if the path is too long for the sockets of workers.
+            PathTooLong: if the path of the temporary folder is too long for the sockets of workers.
         """
         check_room_for_sockets()
         set_adopting(adopting=True)
@@ -179,12 +179,12 @@ class Pool:
         set_adopting(adopting=False)
 
     def clear(self) -> None:
-        """End all workers, and all leftovers of agents below this process."""
+        """End all workers, and all processes that agents have left below this process."""
         workers, self.workers = self.workers, []
         for worker in workers:
             worker.close()
         deadline = time.monotonic() + _STOP_SECONDS
-        # First all are asked, then all are awaited, so that they end at the same time.
+        # All workers are asked before any is awaited, so that they end at the same time.
         for worker in workers:
             worker.end(deadline)
         self._kill_leftovers()
@@ -203,14 +203,14 @@ class Pool:
     def play_alone(self, match: Match) -> End:
         """Play a match on a new worker, after the end of all agents that the ladder has started.
 
-        So only its own seats can harm it. Call it only while no other match is running.
+        So only bots in its own seats can harm it. Call it only while no other match is running.
         """
         self.clear()
         [(_, end)] = self.play([match])
         return end
 
     def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, End]]:
-        """Play matches, and yield each with its end. The next one is taken when a worker is free.
+        """Play matches, and yield each with its end. The next match is taken when a worker is free.
 
         None among the matches means that no match can start now; the next item is taken after a tick, or at the end of a match.
 
@@ -237,7 +237,7 @@ class Pool:
             if time.monotonic() >= next_tick:
                 next_tick = time.monotonic() + self._patience.tick_seconds
                 for worker in busy:
-                    reason = worker.tick() if worker.match is not None else ""  # it may have ended just now
+                    reason = worker.tick() if worker.match is not None else ""  # the match may have just ended
                     if reason:
                         yield self._take(worker, Void(reason, worker_died=True))
 
@@ -245,7 +245,7 @@ class Pool:
         return [worker for worker in self.workers if worker.match is not None]
 
     def _take(self, worker: _Worker, end: End) -> tuple[Match, End]:
-        """Release a worker from its match; remove a dead one."""
+        """Release a worker from its match, or remove a dead worker; return the match with its end."""
         match = worker.match
         assert match is not None  # noqa: S101 it was busy
         worker.match = None
@@ -278,7 +278,7 @@ class _Worker:
     ) -> None:
         self._patience = patience
         self._join_seconds = settings.join_seconds
-        # It has no lock, which a killed worker would never release.
+        # A raw value has no lock, which a killed worker would never release.
         self._beats = context.RawValue(ctypes.c_ulong, 0)
         self.pipe, theirs = context.Pipe()
         self.process: SpawnProcess = context.Process(
@@ -288,7 +288,7 @@ class _Worker:
         )
         with undisturbed():
             self.process.start()
-        # Only the worker has that end of the pipe now, so the pipe closes when the worker ends.
+        # From now on only the worker holds that end of the pipe, so the pipe closes when the worker ends.
         theirs.close()
         self.match: Match | None = None
         self._seen = 0
@@ -322,9 +322,9 @@ class _Worker:
         return ""
 
     def message(self) -> End | Invitation:
-        """Return the end of its match, or the manner of its death before that; or a seat that waits for its bot."""
+        """Return the end of the match, void if the worker has died; or an invitation to a seat that waits for a bot at home."""
         with contextlib.suppress(EOFError, OSError):
-            # Its last message counts, even if it has died since.
+            # The last message of the worker counts, even if it has died since.
             if self.pipe.poll():
                 message: End | Invitation = self.pipe.recv()
                 return message
@@ -344,11 +344,11 @@ class _Worker:
         self.process.join()
 
     def close(self) -> None:
-        """Ask the process to end with its agents; see `end`."""
+        """Ask the process to end, together with its agents; see `end`."""
         self.pipe.close()
 
     def end(self, deadline: float) -> None:
-        """Wait for its end; kill it at the deadline (`time.monotonic`), or at once if it plays a match."""
+        """Wait for the end of the process; kill it at the deadline (`time.monotonic`), or at once if it is playing a match."""
         if self.match is None:
             self.process.join(max(0.0, deadline - time.monotonic()))
         if self.process.is_alive():
@@ -397,13 +397,13 @@ async def _play_matches(pipe: Connection, settings: WorkerSettings, beats: ctype
     async with RefereeServer() as server:
         while True:
             try:
-                # This blocks the event loop, which has nothing to do between matches; the pool expects beats only during one.
+                # This blocks the event loop, which has nothing to do between matches; the pool expects beats only during a match.
                 match: Match = pipe.recv()
             except (EOFError, OSError):
                 break
             try:
                 end = await _play(match, settings, server, pipe)
-            except Exception as error:  # whatever it is: the ladder must hear of it, and this worker goes on
+            except Exception as error:  # any error: it is reported to the ladder, and this worker goes on
                 end = Void(f"{type(error).__name__}: {error}", no_room=is_for_want_of_room(error))
             try:
                 pipe.send(end)
@@ -429,7 +429,7 @@ async def _play(match: Match, settings: WorkerSettings, server: RefereeServer, p
         seed=match.seed,
         bots=match.labels,
         control=TimeControl.parse(match.condition.clock),
-        reveals_seed=False,  # the seed would tell a bot of other draws, or that this match is not part of a block
+        reveals_seed=False,  # the seed would tell a bot the draws of other matches, or that this match is not part of a block
     )
     # No other match shares the draws of a match without a block, so its runtimes may stay in memory for the next match.
     sandbox = None if sandbox is None else replace(sandbox, forgets=match.block is not None)
@@ -447,8 +447,7 @@ async def _play(match: Match, settings: WorkerSettings, server: RefereeServer, p
                     Invitation(match, seat, token, server.local_address, settings.join_seconds)
                 ),
                 position_file=home.position(match.match_id),
-                starved_is_void=match.voids
-                < MAX_VOIDS - 1,  # at its last attempt, a start that fails counts in any case
+                starved_is_void=match.voids < MAX_VOIDS - 1,  # at the last attempt, a failed start counts in any case
             )
         record = verify(path, find, match.seed)
     except MatchVoid as error:

@@ -18,7 +18,7 @@ def check_is_author(caller: Caller) -> None:
     """Check that the caller is an author.
 
     Raises:
-        Forbidden: if not.
+        Forbidden: if the caller is not an author.
     """
     if not caller.author:
         raise Forbidden("whoever submits or offers a bot over the network must show the token of an author")
@@ -31,10 +31,10 @@ def owns(caller: Caller, versions: Sequence[Version]) -> bool:
 
 
 def check_owner(caller: Caller, versions: Sequence[Version]) -> None:
-    """Check that a bot is the caller's.
+    """Check that a bot belongs to the caller.
 
     Raises:
-        Forbidden: if it is not.
+        Forbidden: if the bot belongs to another author.
     """
     if not owns(caller, versions):
         raise Forbidden(f"{versions[0].bot} is another author's bot")
@@ -45,7 +45,7 @@ def own_versions(ladder: Ladder, bot: str) -> list[Version]:
 
     Raises:
         NotFound: if there is no such bot.
-        Forbidden: if it is another author's.
+        Forbidden: if it belongs to another author.
     """
     versions = ladder.facts.roster.find_versions(bot)
     check_owner(ladder.caller, versions)
@@ -71,7 +71,7 @@ def find_match(ladder: Ladder, beginning: str) -> str:
 
 
 def check_over(ladder: Ladder, match_id: str) -> None:
-    """Check that a match may be shown: its record reveals the luck of all matches of its block.
+    """Check that a match may be shown to the caller: its record reveals the random draws of all matches of its block.
 
     Raises:
         Forbidden: if it may not be shown yet.

@@ -24,11 +24,11 @@ class OverallRow(Row):
     """The standing of a version over all games."""
 
     place: Count
-    """Its place in the order of the table, from 1: by `low`."""
+    """Its place, from 1, in the order of the table, which is the order of `low`."""
     best: Count
-    """The first of the places that its matches leave open."""
+    """The best of the places that its matches leave open."""
     worst: Count
-    """The last of those places; equal to `best` if its place is certain."""
+    """The worst of the places that its matches leave open; equal to `best` if its place is certain."""
     bot: str
     """The bot."""
     version: Count
@@ -36,21 +36,21 @@ class OverallRow(Row):
     author: str
     """The author of the bot."""
     share: float
-    """The share of the others that it would be ahead of, averaged over the games: each game weighs the same."""
+    """The share of the others in this ranking that it would be ahead of, averaged over the games: each weighs the same."""
     low: float
-    """The lower end of the 95 % range of that share."""
+    """The lower end of the 95 % range of `share`."""
     high: float
-    """The upper end of that range."""
+    """The upper end of the 95 % range of `share`."""
     games: list[GameShare]
-    """Its share in each game, in the order of the conditions."""
+    """Its share in each game, in the order of `conditions`."""
 
 
 class AllGamesAnswer(Row):
     """One ranking over all games."""
 
     conditions: list[ConditionTerms]
-    """The condition that stands for each game: the one with the most blocks, the oldest of several if they are equal. Games
-    without matches are left out."""
+    """The condition that stands for each game: the condition with the most blocks, or the oldest of several. Games without
+    matches are left out."""
     versions: list[OverallRow]
     """The versions with a strength in each of these games, best first; none if there are fewer than two."""
 
@@ -89,7 +89,7 @@ def all_games(ladder: Ladder, request: AllGamesRequest) -> AllGamesAnswer:
 
 
 def _main(facts: Store) -> Mapping[str, Condition]:
-    """Return the condition with the most blocks for each game, the oldest of several if they are equal."""
+    """Return, for each game, the condition with the most blocks; of several, the oldest."""
     found: dict[str, tuple[int, Condition]] = {}
     for condition in facts.roster.conditions().values():
         blocks = sum(facts.schedule.blocks_by_seats(condition).values())

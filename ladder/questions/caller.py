@@ -12,13 +12,13 @@ class Caller:
     """The organiser, an author, or anybody."""
 
     author: str = ""
-    """The author whose bots' logs they may read; empty without a token."""
+    """The name of the author to whom the caller's token belongs; empty without a token."""
     is_organiser: bool = False
-    """True if they have the ladder's folder."""
+    """True if the caller has access to the ladder's folder."""
 
     @property
     def name(self) -> str:
-        """Their name in the list of changes."""
+        """The caller's name in the list of changes."""
         return ORGANISER_NAME if self.is_organiser else self.author
 
     def counted_as(self, address: str) -> str:

@@ -30,7 +30,7 @@ def retire(ladder: Ladder, request: RetireRequest) -> RetireAnswer:
 
     Raises:
         LadderError: if there is no such bot, or it is a house bot.
-        Forbidden: if it is another author's.
+        Forbidden: if the bot belongs to another author.
     """
     versions = own_versions(ladder, request.bot)
     with ladder.facts.writing():
@@ -45,16 +45,16 @@ class RequalifiedVersion(Row):
     version: str
     """The name of the version, as in tables."""
     condition: ConditionTerms
-    """The condition."""
+    """The condition under which it qualifies again."""
 
 
 class RequalifyAnswer(Row):
-    """The consequences of a new chance."""
+    """The consequences of another chance to qualify."""
 
     back: list[str]
     """The names of the versions that play again, as in tables."""
     again: list[RequalifiedVersion]
-    """The versions that qualify again, with the conditions."""
+    """The versions that qualify again, each with the condition."""
 
 
 class RequalifyRequest(Request[RequalifyAnswer]):
@@ -69,8 +69,8 @@ def requalify(ladder: Ladder, request: RequalifyRequest) -> RequalifyAnswer:
     """Let a bot qualify once more.
 
     Raises:
-        LadderError: if there is no such bot, or nothing to be done for it.
-        Forbidden: if it is another author's.
+        LadderError: if there is no such bot, or it needs no other chance.
+        Forbidden: if the bot belongs to another author.
     """
     versions = own_versions(ladder, request.bot)
     with ladder.facts.writing():
@@ -83,16 +83,16 @@ def requalify(ladder: Ladder, request: RequalifyRequest) -> RequalifyAnswer:
 
 
 class AtTablesAnswer(Row):
-    """The current setting."""
+    """The current setting for people who want to play against a bot."""
 
     bot: str
-    """The bot."""
+    """The name of the bot."""
     at_tables: bool
     """True if people may play against it."""
 
 
 class AtTablesRequest(Request[AtTablesAnswer]):
-    """Sets whether people may play against a bot at tables: against its newest scheduled version."""
+    """Sets whether people may play at tables against a bot, in its newest scheduled version."""
 
     bot: Name
     """A bot."""
@@ -106,7 +106,7 @@ def at_tables(ladder: Ladder, request: AtTablesRequest) -> AtTablesAnswer:
 
     Raises:
         LadderError: if there is no such bot, or it does not run here.
-        Forbidden: if it is another author's.
+        Forbidden: if the bot belongs to another author.
     """
     # Consent is given for the bot (decision 31), even if the request names a version.
     bot = check_hosted(own_versions(ladder, request.bot))
@@ -118,7 +118,7 @@ class SubmitAnswer(Row):
     """An accepted bot."""
 
     bot: str
-    """The bot."""
+    """The name of the bot."""
     version: Count
     """The number of the version, from 1."""
     content_hash: str
@@ -128,9 +128,9 @@ class SubmitAnswer(Row):
     is_new: bool
     """False if the version already existed with the same files."""
     newest: Count
-    """The number of the newest version."""
+    """The number of the bot's newest version."""
     stopped: list[StandingRow]
-    """The standings under which the version is not scheduled, if it is not new."""
+    """The standings in which the version is not scheduled; empty for a new version."""
     author: str
     """Its author."""
     at_tables: bool
@@ -145,7 +145,7 @@ class SubmitRequest(Request[SubmitAnswer]):
     file: Name
     """The name of the file: a program, a .py, .js or .jar file, or a .zip, .tar, .tar.gz or .tgz archive. Its extension matters."""
     sha256: Name
-    """SHA-256 of its bytes, in hexadecimal."""
+    """SHA-256 of the bytes of the file, in hexadecimal."""
     executable: bool = False
     """True if the file is an executable program."""
     at_tables: bool = False

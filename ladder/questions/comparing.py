@@ -34,26 +34,26 @@ LAST_COMMON = 100
 LISTED = 10
 """The maximum number of common matches in the list."""
 _Z = 1.96
-"""95 % of a normal distribution is within this many standard deviations."""
+"""The number of standard deviations within which 95 % of a normal distribution is."""
 
 
 class HeadToHead(Row):
     """The results of a version against another version."""
 
     matches: Count = 0
-    """The number of matches with both."""
+    """The number of matches with both versions."""
     ahead: Count = 0
-    """The number of them in which the first was placed before the other."""
+    """The number of common matches in which the first version was placed before the other."""
     tied: Count = 0
-    """The number of them in which both had the same place."""
+    """The number of common matches in which both versions had the same place."""
     behind: Count = 0
-    """The number of them in which the other was placed before the first."""
+    """The number of common matches in which the other version was placed before the first."""
     share: float | None = None
-    """The share of the matches, from 0 to 1, in which the first was ahead, with ties as halves; null without matches."""
+    """The share of common matches, from 0 to 1, in which the first version was ahead, with ties as halves; null without matches."""
     low: float | None = None
-    """The lower end of the 95 % confidence interval of the share."""
+    """The lower end of the 95 % confidence interval of `share`."""
     high: float | None = None
-    """The upper end of that interval."""
+    """The upper end of the 95 % confidence interval of `share`."""
 
 
 class SeatScore(Row):
@@ -62,18 +62,18 @@ class SeatScore(Row):
     seats: Count
     """The number of seats at the table."""
     seat: Count
-    """The seat of the first, counted from 0."""
+    """The seat of the first version, counted from 0."""
     met: HeadToHead
-    """The results."""
+    """The results of the first version from this seat."""
 
 
 class ComparedVersion(Row):
     """A compared version."""
 
     bot: str
-    """The bot."""
+    """The name of the bot."""
     version: Count
-    """Its version."""
+    """The number of the version, from 1."""
     author: str
     """Its author."""
 
@@ -82,16 +82,16 @@ class VersionComparison(Row):
     """The comparison of two versions under a condition."""
 
     one: StandingRow
-    """The standing of the first."""
+    """The standing of the first version."""
     other: StandingRow
-    """The standing of the other."""
+    """The standing of the other version."""
     better: float | None
-    """The probability that the first is the stronger one, from 0 to 1; beyond 97.5 % they are told apart. Null if one of them has no
-    strength yet."""
+    """The probability that the first version is the stronger one, from 0 to 1; beyond 97.5 % they are told apart. Null if a
+    version has no strength yet."""
     met: HeadToHead
     """Their results against each other in all common matches."""
     seats: list[SeatScore]
-    """The same for each seat of the first, in their last 100 common matches."""
+    """The results in the last 100 common matches, by the seat of the first version."""
     matches: list[MatchRow]
     """Their last 10 common matches, newest first."""
 
@@ -100,9 +100,9 @@ class CompareAnswer(Row):
     """Two versions side by side."""
 
     one: ComparedVersion
-    """The first."""
+    """The first version."""
     other: ComparedVersion
-    """The other."""
+    """The other version."""
     comparisons: list[VersionComparison]
     """The comparison under each condition under which both have matches."""
 
@@ -201,7 +201,7 @@ def _head_to_head(score: Score) -> HeadToHead:
 
 
 def likely_share(share: float, matches: int) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the long-run share, for independent matches.
+    """Return the 95 % confidence interval of the share in the long run, if matches are independent.
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
     """
@@ -209,7 +209,7 @@ def likely_share(share: float, matches: int) -> tuple[float, float]:
     spread = _Z**2 / matches
     middle = (share + spread / 2) / (1 + spread)
     half = _Z * sqrt(share * (1 - share) / matches + spread / (4 * matches)) / (1 + spread)
-    # Only rounding can lead beyond 0 and 1.
+    # Only rounding errors can exceed 0 and 1.
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
@@ -228,7 +228,7 @@ class Crosstable(Row):
     versions: list[StandingRow]
     """The first 20 versions of the standings, best first."""
     rows: list[CrosstableRow]
-    """The results of each version, in the same order."""
+    """The results of each version, in the order of `versions`."""
 
 
 class CrosstableAnswer(Row):
@@ -244,11 +244,11 @@ class CrosstableRequest(Request[CrosstableAnswer]):
     game: Name
     """The game."""
     clock: Text = ""
-    """As in TopRequest."""
+    """Only standings under this clock; any if empty."""
     options: dict[Text, Text] = field(default_factory=dict)
-    """As in TopRequest."""
+    """Only standings under these options: all that are not the game's defaults. They apply only if `by_options` is true."""
     by_options: bool = False
-    """As in TopRequest."""
+    """True if `options` applies."""
 
 
 @question("/crosstable")

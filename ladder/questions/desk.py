@@ -1,4 +1,4 @@
-"""The desk of a ladder: it answers the questions of one caller, and takes in the bots that they submit or offer.
+"""The desk of a ladder: it answers the questions of one caller, and accepts the bots that the caller submits or offers.
 
 Text from strangers is passed on unchanged; the code that prints it escapes control characters.
 """
@@ -25,7 +25,7 @@ from referee.registry import find
 
 
 class Desk:
-    """The desk of one ladder, for one caller. Most questions see the ladder at one moment."""
+    """The desk of one ladder, for one caller. Most questions read a snapshot of the ladder."""
 
     def __init__(self, home: Home, caller: Caller = ORGANISER, facts: Store | None = None, address: str = "") -> None:
         """Answer from `facts`, which stay open; without them, each question opens the file, which takes a few ms.
@@ -54,7 +54,7 @@ class Desk:
         """Answer a request.
 
         Raises:
-            DoganaError: if it is refused; see the function of the question.
+            DoganaError: if the request is refused; see the function of the question.
         """
         check_filled(request)
         question = question_of(type(request))
@@ -68,7 +68,7 @@ class Desk:
         """Submit the file or folder at a local path as a bot of an author, with or without consent to play against people.
 
         Raises:
-            BadBot: if it cannot be accepted.
+            BadBot: if the bot cannot be accepted.
             LadderError: if a name is not allowed or belongs to another author.
         """
         version, is_new = submit(self._home, path, bot, author, self._caller.name, at_tables=at_tables)
@@ -81,7 +81,7 @@ class Desk:
                 run=list(version.run),
                 is_new=is_new,
                 newest=max(one.number for one in facts.roster.versions().values() if one.bot == version.bot),
-                stopped=[] if is_new else stopped_standings(facts, version),  # a new one has yet to qualify
+                stopped=[] if is_new else stopped_standings(facts, version),  # a new version has yet to qualify
                 at_tables=version.bot in facts.roster.at_tables(),
             )
 
@@ -90,7 +90,7 @@ class Desk:
 
         Raises:
             Forbidden: if the caller is not an author.
-            BadBot: if it is too large, or its name is not a file name.
+            BadBot: if the file is too large, or its name is not a file name.
             LadderError: if the bot's name is not allowed or belongs to another author.
         """
         check_is_author(self._caller)
@@ -113,7 +113,7 @@ class Desk:
         """Register a bot of the caller that runs on their machine, and is connected now.
 
         Returns:
-            Its version, True if that is new, and the standings under which it is not scheduled.
+            Its version, True if the version is new, and the standings in which it is not scheduled.
 
         Raises:
             Forbidden: if the caller is not an author.

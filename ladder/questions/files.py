@@ -15,7 +15,7 @@ class FilesRequest(Request[File]):
     """Asks for the files of a bot."""
 
     bot: Name
-    """A bot, which stands for its newest version, or one version of it, such as `mybot v2`."""
+    """A bot, which stands for its newest version, or one version of a bot, such as `mybot v2`."""
 
 
 @question("/bots/{bot}/files", is_of_one_moment=False)
@@ -26,8 +26,8 @@ def files(ladder: Ladder, request: FilesRequest) -> File:
 
     Raises:
         NotFound: if there is no such bot.
-        Forbidden: if it is another author's.
-        LadderError: if the ladder has no files of it.
+        Forbidden: if the bot belongs to another author.
+        LadderError: if the ladder does not have the files of the version.
         OSError: if the archive cannot be written to a temporary file first.
     """
     version = own_versions(ladder, request.bot)[-1]

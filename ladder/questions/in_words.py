@@ -1,4 +1,4 @@
-"""Places and strengths in words, the same in commands and pages."""
+"""Places and strengths in words, for commands and pages alike."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALL_GAMES = (
 NOT_YET = "not yet"
 """The text for a version that has no strength yet, because its matches are newer than the last fit."""
 _WITHIN = 1.96
-"""95 % of a normal distribution is within this many standard deviations."""
+"""The number of standard deviations within which 95 % of a normal distribution is."""
 
 
 def open_places(one: StandingRow | OverallRow) -> str:

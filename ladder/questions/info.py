@@ -11,11 +11,11 @@ class InfoAnswer(Row):
     """A description of the ladder."""
 
     dogana: str
-    """The version of Dogana that runs it."""
+    """The version of Dogana that runs the ladder."""
     games: list[str]
     """The games that it plays, as in `dogana games`."""
     author: str
-    """The author of the caller's token; empty without one."""
+    """The author to whom the caller's token belongs; empty without a token."""
     matches: Count
     """The number of counted matches."""
     address: str = ""

@@ -1,4 +1,4 @@
-"""The matches that count, and those that are being played."""
+"""The counted matches, and the matches in progress."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class MatchesAnswer(Row):
     matches: list[MatchRow]
     """The matches, newest first."""
     before: str | None
-    """The value of `before` for older ones; null if there are none."""
+    """The value of `before` with which to ask for older matches; null if there are none."""
     after: str | None
-    """The value of `after` for newer ones; null if there are none."""
+    """The value of `after` with which to ask for newer matches; null if there are none."""
 
 
 class MatchesRequest(Request[MatchesAnswer]):
     """Asks for matches."""
 
     bot: Text = ""
-    """Only matches of this bot, or of one version of it; all of them if empty."""
+    """Only matches of this bot, or of this version of a bot; all matches if empty."""
     game: Text = ""
-    """Only matches of this game; all of them if empty."""
+    """Only matches of this game; all matches if empty."""
     lost: bool = False
     """Only matches in which the bot was not first."""
     out: bool = False
@@ -43,12 +43,12 @@ class MatchesRequest(Request[MatchesAnswer]):
     before: Text = ""
     """Only matches counted before this one; the beginning of its id is enough."""
     after: Text = ""
-    """Only the first matches counted after this one, also newest first. It cannot be combined with `before`."""
+    """Only the first matches counted after this one, also listed newest first. It cannot be combined with `before`."""
 
 
 @question("/matches")
 def matches(ladder: Ladder, request: MatchesRequest) -> MatchesAnswer:
-    """List the matches that count, newest first.
+    """List the counted matches, newest first.
 
     Raises:
         LadderError: if there is no such bot or match, or if both `before` and `after` are given.
@@ -88,9 +88,9 @@ class RunningMatch(Row):
     bots: list[str]
     """The name of the bot in each seat."""
     started_at: str
-    """The time when its agents were started, in ISO 8601, UTC."""
+    """The time at which its agents were started, in ISO 8601, UTC."""
     address: str
-    """The address for `dogana watch`; empty if the ladder names none."""
+    """The address for `dogana watch`; empty if the ladder has no such address."""
 
 
 class PlayingAnswer(Row):

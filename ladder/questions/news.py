@@ -22,7 +22,7 @@ class NewsItem(Row):
     """An item of news."""
 
     at: str
-    """Its time, in ISO 8601, UTC."""
+    """The time of the news, in ISO 8601, UTC."""
     key: str
     """A permanent key that is unique among all news items of the ladder."""
     kind: str
@@ -30,19 +30,19 @@ class NewsItem(Row):
     bot: str
     """The bot."""
     version: Count
-    """Its version."""
+    """The number of the version."""
     author: str
-    """Its author."""
+    """The author of the bot."""
     condition: ConditionTerms | None
-    """The condition; null for a version that was sent."""
+    """The condition of the qualification or of the match; null for a submission."""
     reason: str = ""
     """The reason for a failed qualification; otherwise empty."""
     match: MatchRow | None = None
-    """The match that was played; null for all other news."""
+    """The match that was played; null for other kinds of news."""
 
 
 class NewsAnswer(Row):
-    """News."""
+    """The latest news of the ladder or of a bot."""
 
     news: list[NewsItem]
     """The items, newest first, at most 40."""
@@ -52,7 +52,7 @@ class NewsRequest(Request[NewsAnswer]):
     """Asks for news."""
 
     bot: Text = ""
-    """Only news of this bot, including its matches; if empty, news of all bots, but no matches."""
+    """Only news of this bot, including its matches; if empty, news of all bots without their matches."""
 
 
 @question("/news")
@@ -97,7 +97,7 @@ def _sent(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:
 
 def _tried(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:
     by_id, conditions = {one.id: one for one in versions if not one.is_house}, store.roster.conditions()
-    # NULL is the permission to try again, which is not news.
+    # NULL stands for the permission to try again, which is not news.
     rows = store.file.rows(
         "select * from qualifications where passed is not null and version in (select value from json_each(?))"
         " order by id desc limit ?",

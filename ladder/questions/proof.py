@@ -18,7 +18,7 @@ class KeyAnswer(Row):
     key: str
     """The public key, as text."""
     fingerprint: str
-    """Its fingerprint, for people to compare."""
+    """The fingerprint of the key, for people to compare."""
 
 
 class KeyRequest(Request[KeyAnswer]):
@@ -30,7 +30,7 @@ def key(ladder: Ladder, request: KeyRequest) -> KeyAnswer:
     """Show the key with which the ladder signs.
 
     Raises:
-        NotFound: if it has none yet and the caller is not the organiser, for whom a key is made.
+        NotFound: if the ladder has no key yet and the caller is not the organiser, for whom a key is made.
     """
     if not ladder.facts.log.key():
         if not ladder.caller.is_organiser:
@@ -49,9 +49,9 @@ def audit_log(ladder: Ladder, request: AuditLogRequest) -> File:
     """Send the audit log as of this moment; `dogana verify-log` checks it.
 
     Raises:
-        OSError: if it cannot be written to a temporary file first.
+        OSError: if the temporary file with the log cannot be written.
     """
-    # Into a file first: a slow reader would keep the snapshot and the lock of the log.
+    # The log is written to a file first, because a slow reader would hold the snapshot and the lock of the log.
     with tempfile.TemporaryDirectory(prefix="dogana-log-") as scratch:
         file = Path(scratch) / "audit-log.jsonl"
         write(ladder.home, ladder.facts, file)

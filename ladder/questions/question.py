@@ -28,14 +28,14 @@ PIECE_BYTES = 256 * 1024
 
 Answer = TypeVar("Answer")
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
-"""A count, or a position in a list."""
+"""A count, or an index."""
 Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 """A text in a request."""
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 """A text in a request that must not be empty."""
 
 
-# A misspelt parameter is refused; if it were ignored, the answer would be to another question.
+# A misspelt parameter is refused; if it were ignored, the answer would belong to another question.
 class Request(msgspec.Struct, Generic[Answer], forbid_unknown_fields=True, omit_defaults=True):
     """A request; `Answer` is the type of its answer. Fields at their defaults are left out on the wire."""
 
@@ -74,7 +74,7 @@ class Question:
     is_of_one_moment: bool
     """True if everything is read from one snapshot of the ladder. Nothing can be written then."""
     is_change: bool
-    """True if it changes the ladder; its HTTP method is then POST."""
+    """True if the question changes the ladder; its HTTP method is then POST."""
 
     @property
     def name(self) -> str:
@@ -94,7 +94,7 @@ class Question:
 
     @property
     def summary(self) -> str:
-        """Its description, in a sentence or more."""
+        """The description of the question, in a sentence or more."""
         said, *_ = (getdoc(self.function) or "").partition("\n\nRaises:")
         return " ".join(said.split())
 
@@ -123,7 +123,7 @@ def question_of(request: type[Request[Any]]) -> Question:
 
 
 def all_questions() -> dict[str, Question]:
-    """Return every question by its path: those of all modules in this folder."""
+    """Return the questions of all modules in this folder, by path."""
     # A module registers its questions when it is imported.
     for module in iter_modules(ladder.questions.__path__):
         import_module(f"{ladder.questions.__name__}.{module.name}")

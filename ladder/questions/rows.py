@@ -40,11 +40,11 @@ class BlockRating(Row):
     """A live rating after a block."""
 
     block: Count
-    """The block."""
+    """The id of the block."""
     mu: float
-    """As in StandingRow."""
+    """TrueSkill's estimate of the skill of the version."""
     sigma: float
-    """As in StandingRow."""
+    """The uncertainty of `mu`."""
     version: Count
     """The version with this rating."""
 
@@ -74,12 +74,12 @@ class StandingRow(Row):
     terms: str
     """Clock and options, as tables print them."""
     place: Count | None
-    """Its place in the order of the table, from 1: by `low`, or after all those with a strength. Null while it is not rated,
-    and in answers without places."""
+    """Its place, from 1, in the order of the table: by `low`, or, without a strength, after all versions with one. Null while it is
+    not rated, and in answers without places."""
     best: Count | None
-    """The first of the places that its matches leave open; null without a strength."""
+    """The best of the places that its matches leave open; null without a strength."""
     worst: Count | None
-    """The last of those places; equal to `best` if its place is certain."""
+    """The worst of the places that its matches leave open; equal to `best` if its place is certain."""
     bot: str
     """The bot."""
     version: Count
@@ -89,20 +89,20 @@ class StandingRow(Row):
     strength: float | None
     """Its strength, from all matches at once; null while it is not rated, or its first matches are newer than the last fit."""
     low: float | None
-    """The lower end of the 95 % range of its strength: standings are ordered by it."""
+    """The lower end of the 95 % range of its strength, which decides the order of standings."""
     high: float | None
-    """The upper end of that range."""
+    """The upper end of the 95 % range of its strength."""
     mu: float | None
     """TrueSkill's estimate of its skill, the live rating, which each match moves a little; null while it is not rated."""
     sigma: float | None
-    """The uncertainty of that estimate."""
+    """The uncertainty of `mu`."""
     lift: float | None
-    """The median difference between live rating and strength, the live rating less the strength, over all versions under the
-    condition that have both: the two have no common average. Null without a strength."""
+    """The median of the live rating less the strength, over all versions under the condition that have both: their averages
+    differ. Null without a strength."""
     matches: Count
-    """Its counted matches."""
+    """The number of its counted matches."""
     different: Count
-    """The number of them whose play differs from every earlier match between the same versions in the same seats."""
+    """The number of its counted matches whose play differs from every earlier match of the same versions in the same seats."""
     wins: Count
     """The number of matches in which it was first, including shared first places."""
     out: Count
@@ -142,7 +142,7 @@ class SeatRow(Row):
     bot: str
     """The bot."""
     version: Count
-    """Its version."""
+    """The number of the version, from 1."""
     rank: Count
     """Its place, from 1."""
     score: int
@@ -152,7 +152,7 @@ class SeatRow(Row):
     detail: str
     """The reason why it was out, in words; empty for a seat that played to the end."""
     block_change: float | None
-    """The change of its mu in the block of the match, as far as the block is played; null if it had no rating before."""
+    """The change of its mu in the block of the match, as far as the block has been played; null if it had no rating before."""
 
 
 class MatchRow(Row):
@@ -161,7 +161,7 @@ class MatchRow(Row):
     match: str
     """Its id."""
     number: Count
-    """Its number in the order of counting, from 1."""
+    """Its number in the order in which matches were counted, from 1."""
     game: str
     """The game."""
     options: dict[str, OptionValue]
@@ -171,7 +171,7 @@ class MatchRow(Row):
     terms: str
     """Clock and options, as tables print them."""
     block: Count
-    """Its block: the matches of a block have one seed, with the seats rotated."""
+    """The id of its block: the matches of a block have one seed, with the seats rotated."""
     rotation: Count
     """The number of the match within the block, from 0."""
     finished_at: str
@@ -245,7 +245,7 @@ def standing_row(
 
 
 def stopped_standings(facts: Store, version: Version) -> list[StandingRow]:
-    """Return the standings under which a version is not scheduled, and will not be."""
+    """Return the standings in which a version is stopped: it failed to qualify, or is suspended or retired."""
     return [
         standing_row(condition, one)
         for condition in facts.roster.conditions().values()
@@ -255,7 +255,7 @@ def stopped_standings(facts: Store, version: Version) -> list[StandingRow]:
 
 
 def block_ratings(histories: Mapping[Version, Mapping[int, Rating]]) -> Iterator[BlockRating]:
-    """Yield the ratings of versions after blocks."""
+    """Yield the ratings of versions after each block, for an answer."""
     for version, blocks in histories.items():
         for block, rating in blocks.items():
             yield BlockRating(block=block, mu=rating.mu, sigma=rating.sigma, version=version.number)

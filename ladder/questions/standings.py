@@ -21,7 +21,7 @@ class StandingsTable(Row):
 
 
 class TopAnswer(Row):
-    """The standings, one table after the other."""
+    """The standings, in a table for each condition."""
 
     tables: list[StandingsTable]
     """A table for each requested condition."""
@@ -31,11 +31,11 @@ class TopRequest(Request[TopAnswer]):
     """Asks for standings."""
 
     game: Text = ""
-    """Only standings of this game; those of all games if empty."""
+    """Only standings of this game; the standings of all games if empty."""
     clock: Text = ""
     """Only standings under this clock; any if empty."""
     options: dict[Text, Text] = field(default_factory=dict)
-    """Only standings under these options: all of those that are not the game's defaults, as they are written on the command
+    """Only standings under these options: all options that are not the game's defaults, as they are written on the command
     line. They apply only if `by_options` is true."""
     by_options: bool = False
     """True if `options` applies."""

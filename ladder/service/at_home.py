@@ -1,8 +1,7 @@
 """The connection between the matches of a ladder and the bots that run on their authors' machines.
 
 An author's client offers a bot (`serve`), and receives an invitation to each seat that waits for it (`invite`). The bot's stream arrives
-at `play`, which forwards it to the referee in whose process the match is played. Whoever has the token of a seat may reconnect with
-it.
+at `play`, which forwards it to the referee in whose process the match is played. Whoever has the token of a seat may reconnect.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from referee.live.messages import wire
 MAX_CONNECTED = 256
 """The maximum number of connected bots at home."""
 MAX_CONNECTED_OF_AUTHOR = 8
-"""The maximum number of them from one author."""
+"""The maximum number of connected bots at home of one author."""
 MAX_UNSENT = 64
 """The number of unread messages at which a client is cut off."""
 
@@ -44,7 +43,7 @@ class Client:
 
     Attributes:
         version: the bot.
-        is_leaving: True if it only finishes its current blocks.
+        is_leaving: True if the bot is only finishing its current blocks.
     """
 
     def __init__(self, version: Version, limits: CallLimits) -> None:
@@ -66,7 +65,7 @@ class Client:
     def leave(self) -> None:
         """Let the bot leave when it has finished its current blocks."""
         self.is_leaving = True
-        self.tell(pb.OfferAnswer(beat=pb.Beat()))  # `_write` then checks at once whether it is in any
+        self.tell(pb.OfferAnswer(beat=pb.Beat()))  # `_write` then checks at once whether the bot is in any
 
     def end(self, error: Exception) -> None:
         """End the stream with an error."""
@@ -85,11 +84,11 @@ class Client:
         Args:
             context: the call.
             requests: the client's messages after its offer.
-            heard: called with each of these except the answers to beats.
+            heard: called with each of these messages except the answers to beats.
             stays: called before each beat; returns True while the bot should stay.
 
         Raises:
-            Exception: the reason for its end, or any error of `heard` or `stays`.
+            Exception: the reason for the end of the stream, or any error of `heard` or `stays`.
         """
         tasks = [asyncio.ensure_future(self._read(requests, heard)), asyncio.ensure_future(self._write(context, stays))]
         try:
@@ -115,7 +114,7 @@ class Client:
                 raise Silent(f"nothing was heard of the client for {seconds:g} s") from None
             if request is None:
                 return
-            # A beat that nobody asked for is not an answer: `heard` counts and refuses it.
+            # An unexpected beat is not an answer: `heard` counts and refuses it.
             if request.HasField("beat") and self._beats:
                 self._beats -= 1
             else:
@@ -143,12 +142,12 @@ class _Seat:
 
     invitation: Invitation
     join_by: float
-    """The time until which it waits, by the clock of the event loop."""
+    """The time until which the seat waits for the bot, by the clock of the event loop."""
     has_come: bool = False
 
 
 class AtHome:
-    """The bots at home of one ladder. Used by the event loop of its server; only `invite` may be called from any thread."""
+    """The bots at home of one ladder. Only the event loop of its server uses them; `invite` may be called from any thread."""
 
     def __init__(
         self,
@@ -160,9 +159,9 @@ class AtHome:
         """Prepare for a ladder's bots at home.
 
         Args:
-            is_open: whether bots at home may take part.
+            is_open: True if bots at home may take part.
             guests: True if matches with them do not rate submitted bots.
-            plays: returns True for the conditions that are played now; matches under others keep no bot from leaving.
+            plays: returns True for the conditions that are played now; matches under other conditions keep no bot from leaving.
         """
         self.plays = plays
         self._is_open = is_open
@@ -188,7 +187,7 @@ class AtHome:
 
     @contextlib.contextmanager
     def place(self, author: str) -> Iterator[None]:
-        """Count a connection, in this context.
+        """Count a connection of an author in this context.
 
         Raises:
             Forbidden: if bots at home do not take part.
@@ -228,7 +227,7 @@ class AtHome:
     def invite(self, invitation: Invitation) -> None:
         """Invite a bot to a waiting seat, now or when its client connects. Returns at once."""
         if self._loop is not None:
-            # The run calls this in the main thread, and all else here belongs to the thread of the event loop.
+            # The run calls this in the main thread; everything else here belongs to the thread of the event loop.
             self._loop.call_soon_threadsafe(self._tell, invitation)
 
     def _tell(self, invitation: Invitation) -> None:
@@ -258,7 +257,7 @@ class AtHome:
             TooMuch: if there were too many streams.
         """
         address = host_of(context.peer())
-        context.set_trailing_metadata(((RETRY_AFTER, "1"),))  # for a stream that has to make room for others
+        context.set_trailing_metadata(((RETRY_AFTER, "1"),))  # for a stream that is ended to make room for others
         data = await self._lobby.first_message(context)
         context.set_trailing_metadata(())
         try:

@@ -1,4 +1,4 @@
-"""A server beside a run: gRPC in a thread of its own, while the process's first thread plays matches."""
+"""A server beside a run: gRPC in a thread of its own, while the main thread plays matches."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def serving(
         listen: the address.
         metrics: counts calls.
         at_home: invites bots at home to their matches.
-        limits: the allowances left to callers; None for fresh ones.
+        limits: the remaining allowances of callers; None for full allowances.
 
     Raises:
-        PortInUse: if the address is taken.
+        PortInUse: if the address is already in use.
     """
     server = LadderServer(home, listen, metrics or Metrics(home), at_home or AtHome(), limits or Limits())
     ready: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Future()

@@ -29,7 +29,7 @@ class Bot:
     """Its folder."""
     games: tuple[str, ...]
     content: str
-    """The label that distinguishes this version from others."""
+    """The text that distinguishes this version from other versions of the bot."""
 
 
 def look_at(path: Path, content: str) -> Bot:
@@ -40,7 +40,7 @@ def look_at(path: Path, content: str) -> Bot:
         content: the text that identifies this version; empty for the SHA-256 of its files.
 
     Raises:
-        BadBot: if there is no bot.
+        BadBot: if there is no bot at the path.
     """
     manifest, folder = where_it_is(path)
     if not content:
@@ -56,7 +56,7 @@ async def play_match(
 
     Args:
         bot: the bot.
-        invitation: the match.
+        invitation: the invitation to the match.
         play: opens a stream of bytes to the ladder.
         logs: the folder for its output; None to print only the last lines if it fails.
         say: prints a line for the user.
@@ -99,7 +99,7 @@ def _environment(address: str, token: str) -> Mapping[str, str]:
 
 
 async def _until_end(process: AgentProcess, relay: Relay, join_seconds: float) -> str:
-    """Wait for the end of the match or the bot; return the way the bot ended, or the reason to end it."""
+    """Wait for the end of the match or of the bot; return a description of the bot's end, or the reason to end it."""
     ended = asyncio.ensure_future(process.ended())
     loop = asyncio.get_running_loop()
     join_by = loop.time() + join_seconds

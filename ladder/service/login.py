@@ -1,4 +1,4 @@
-"""The tokens by which this user is known to ladders elsewhere, in one file that only this user can read."""
+"""The tokens that identify this user to remote ladders, in one file that only this user can read."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Login:
     """The credentials of this user at a server.
 
     Attributes:
-        author: the name that belongs to the token; empty for nobody.
+        author: the author to whom the token belongs; empty without a token.
         token: the token; empty for none.
-        authority: the file with the server's certificate authority; None for those of this system.
+        authority: the file with the certificate of the server's authority; None for the authorities of this system.
         insecure: True if the token may be sent to another machine over an unencrypted connection.
     """
 
@@ -36,7 +36,7 @@ class Login:
         """Check that the token is safe: the connection is encrypted, or stays on this machine.
 
         Raises:
-            LadderError: if it is neither, and the user has not allowed that.
+            LadderError: if neither is the case, and the user has not allowed an insecure connection.
         """
         if self.token and not server.startswith("https:") and not self.insecure and not is_here(server):
             raise LadderError(
@@ -45,7 +45,7 @@ class Login:
             )
 
     def certificate(self) -> bytes:
-        """Return the certificate authority of a login.
+        """Return the certificate of the login's authority.
 
         Raises:
             LadderError: if it cannot be read.
@@ -99,7 +99,7 @@ def remember(server: str, login: Login | None) -> None:
     if login is not None:
         known[_plain(server)] = login
     file = logins_file()
-    # The folder of all programs' settings need not be private.
+    # The parent folder, for the settings of all programs, need not be private.
     file.parent.parent.mkdir(parents=True, exist_ok=True)
     private_folder(file.parent)
     write_private(file, json.dumps({name: asdict(one) for name, one in known.items()}, indent=1).encode())

@@ -24,9 +24,9 @@ from referee.live.matches.server import Listen, PortInUse
 LASTING = ("connect", "play", "watch")
 """The calls that last as long as somebody plays or watches: their duration says nothing about the server."""
 MAX_SCRAPES = 8
-"""The maximum number of connections at a time."""
+"""The maximum number of connections to the metrics at a time."""
 SCRAPE_SECONDS = 10.0
-"""The time for which such a connection may be idle, in seconds."""
+"""The time, in seconds, for which a connection to the metrics may be idle."""
 
 
 class Metrics:
@@ -128,7 +128,7 @@ class _Prompt(WSGIRequestHandler):
     """Closes connections that send no request or read no answer, and logs no requests."""
 
     def __init__(self, idle_seconds: float, *arguments: Any) -> None:
-        self.timeout = idle_seconds  # type: ignore[misc]  # of this connection
+        self.timeout = idle_seconds  # type: ignore[misc]  # the time limit of this connection
         super().__init__(*arguments)  # this serves the connection
 
     @override

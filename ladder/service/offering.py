@@ -29,11 +29,11 @@ _MATCH = re.compile(r"[A-Za-z0-9-]{1,80}", re.ASCII)
 """The id of a match."""
 _MAX_JOIN_SECONDS = 3600.0
 SILENT_SECONDS = 45.0
-"""The time after which a silent ladder is given up, in seconds; a ladder sends something every 15 s."""
+"""The time, in seconds, after which a silent connection is given up as lost; a ladder sends something every 15 s."""
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """The maximum size of a message from a ladder; a larger one ends the call, as it could fill the memory of the author's machine."""
 NO_PROXY = ("grpc.enable_http_proxy", 0)
-"""The option for unencrypted connections: without it, gRPC would send all of them, even local ones, to the environment's proxy."""
+"""The option for unencrypted connections: without it, gRPC would use the proxy of the environment even for local connections."""
 _OPTIONS = [
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
@@ -50,15 +50,15 @@ class Offer:
     server: str
     login: Login
     matches: int
-    """The maximum number of matches that it plays at a time."""
+    """The maximum number of matches that the bot plays at a time."""
     logs: Path | None
-    """The folder for its output."""
+    """The folder for the output of the bot; None to store no output."""
     is_encrypted: bool = False
     """True if the connection to the ladder uses TLS."""
 
 
 class _Lost(Exception):
-    """The connection is lost; it can be made again, after `seconds` if the ladder has named a time."""
+    """The connection is lost; it can be restored, after `seconds` if the ladder has named a time."""
 
     def __init__(self, why: str, seconds: float = 0.0) -> None:
         super().__init__(why)
@@ -83,10 +83,10 @@ class Offering:
         self._over = asyncio.Event()
 
     async def run(self) -> bool:
-        """Offer the bot until it has left; return False if its author has ended it at once.
+        """Offer the bot until it has left; return False if its author made it leave at once.
 
         Raises:
-            LadderError: if the ladder refuses it, or does not answer at the start.
+            LadderError: if the ladder refuses the bot, or does not answer at the start.
         """
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, self._leave)
@@ -105,7 +105,7 @@ class Offering:
         return not self._over.is_set()
 
     def _leave(self) -> None:
-        """Leave after the current matches; at the second call, at once."""
+        """Leave after the current matches; at a second call, leave at once."""
         if self._leaving.is_set():
             self._over.set()
             return
@@ -138,7 +138,7 @@ class Offering:
                     continue
             if not self._leaving.is_set():
                 self._say("a newer version of this bot is offered: this one leaves")
-            if self._matches:  # they have ended for the ladder, and will end here at any moment
+            if self._matches:  # the matches have ended on the ladder, and will end here at any moment
                 await asyncio.wait(self._matches)
             return
 
@@ -155,7 +155,7 @@ class Offering:
 
         Raises:
             _Lost: if the connection is lost.
-            LadderError: if the ladder refuses it.
+            LadderError: if the ladder refuses the bot.
         """
         offer = self._offer
         call = LadderStub(channel).Offer(metadata=(("authorization", f"Bearer {offer.login.token}"),))
@@ -205,7 +205,7 @@ class Offering:
             self._say("an invitation was passed over: it cannot be read")
         elif invitation.match in self._playing:
             return
-        elif len(self._matches) >= 2 * self._offer.matches + 2:  # some may be ending
+        elif len(self._matches) >= 2 * self._offer.matches + 2:  # some of them may be ending
             self._say(f"match {invitation.match} was passed over: {len(self._matches)} matches are being played here")
         else:
             play: grpc.aio.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(f"/{REFEREE}/Play")
@@ -245,7 +245,7 @@ class Offering:
         self, code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[str, str | bytes]] | None
     ) -> Exception:
         """Return the reason for the end of a stream: a lost connection, or an error for the user."""
-        said = visible((details or code.name).partition(";")[0], 1000)  # gRPC goes on about each address
+        said = visible((details or code.name).partition(";")[0], 1000)  # gRPC adds details about each address
         # At the first attempt, the user is shown a limit; later, this program waits by itself.
         if code in LOST or (code is grpc.StatusCode.RESOURCE_EXHAUSTED and self._was_connected):
             return _Lost(said, retry_after(code, metadata) or 0.0)

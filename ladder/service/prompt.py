@@ -13,7 +13,7 @@ from typing_extensions import override
 class PromptRequests(grpc.aio.ServerInterceptor):
     """Reads the one request of a call itself.
 
-    On the wire, a call with one message is like a call with many; only a handler for many begins before the first has arrived.
+    On the wire, a call with one message looks like a call with many; only a handler for many begins before the first arrives.
     """
 
     def __init__(self, seconds: float) -> None:

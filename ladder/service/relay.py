@@ -1,7 +1,7 @@
 """The stream of one bot at home: from a socket on this machine to the ladder, and back.
 
-The bot sees a referee on its own machine. This module restores a lost connection, and corrects for messages that came
-twice or not at all. Each answer contains the bot's thinking time, so that the ladder can tell it from the time of the network.
+The bot sees a referee on its own machine. This module restores a lost connection, and corrects for messages that arrived
+twice or not at all. Each answer contains the bot's thinking time, so that the ladder can distinguish it from the time of the network.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from referee.live.doors.door import Door
 
 _SECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
 Stream = Any
-"""A call of Play at the ladder."""
+"""A call of the ladder's method Play."""
 
 
 def retry_after(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes]] | None) -> float | None:
@@ -40,13 +40,13 @@ def retry_after(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes
 
 
 class Relay:
-    """A socket on this machine for one bot, and the connection from there to its seat. Use it as an asynchronous context manager.
+    """A socket on this machine for one bot, and its connection to the bot's seat. Use it as an asynchronous context manager.
 
     Attributes:
         address: the address at which the bot joins, as in DOGANA_ADDRESS.
         has_joined: True if the bot has connected to this socket; the ladder welcomes it when all others have joined, too.
         over: the end of the match; None until it is known.
-        refusal: the reason why the stream to the ladder has ended before the match; empty if it has not.
+        refusal: the reason why the stream to the ladder ended before the match; empty if it did not.
     """
 
     def __init__(self, play: Callable[[], Stream], wait: Callable[[], Iterator[float]] = pauses) -> None:
@@ -56,10 +56,10 @@ class Relay:
         self._door = Door()
         self._up: Stream | None = None
         self._open = 0
-        """The number of the decision that was put to the bot last."""
+        """The number of the last decision that was put to the bot."""
         self._sent_at = 0.0
         self._answer: bytes | None = None
-        """The bot's answer to that decision."""
+        """The bot's answer to the last decision; None if there is none yet."""
         self._pauses = wait()
         self.address = f"unix:{self._door.socket}"
         self.has_joined = False
@@ -133,7 +133,7 @@ class Relay:
                 if self._is_welcome:
                     return
                 self._is_welcome = True
-            case "decide" if message.decide.decision == self._open:  # once more, after the connection was lost
+            case "decide" if message.decide.decision == self._open:  # sent once more, after the connection was lost
                 if self._answer is not None:
                     await up.write(self._answer)
                 return
@@ -159,7 +159,7 @@ class Relay:
                     await self._up.write(data)
 
     def _with_thought(self, data: bytes) -> bytes:
-        """Add the thinking time to an answer, and remember it; return any other message unchanged, for the ladder to judge."""
+        """Add the thinking time to an answer, and store the answer; return any other message unchanged, for the ladder to judge."""
         try:
             message = pb.AgentMessage.FromString(data)
         except DecodeError:

@@ -50,7 +50,7 @@ MAX_MESSAGE_BYTES = 1024 * 1024
 MAX_CALLS = 64
 """The maximum number of open calls of a connection; further calls wait on the client's side."""
 MAX_CHANGES = 8
-"""The maximum number of changes at a time: they wait for others who are changing the ladder."""
+"""The maximum number of changes at a time: each waits for others to finish changing the ladder."""
 OFFER_SECONDS = 30.0
 """The time allowed for the first message of a stream, in seconds."""
 MAX_MATCHES_NAMED = 5
@@ -59,7 +59,7 @@ MAX_WATCHERS_OF_ONE = 16
 """The maximum number of spectators of one author, or at one address without a token, at a time."""
 STOP_SECONDS = 1.0
 FULL_SECONDS = 1.0
-"""The interval between attempts, on a full disk, to note that a bot at home has gone, in seconds."""
+"""The interval, in seconds, between attempts on a full disk to store that a bot at home has disconnected."""
 SERVICE = "dogana.v1.Ladder"
 
 Context = Any
@@ -128,7 +128,7 @@ class LadderServer(LadderServicer):
     # callers
 
     async def _caller(self, context: Context) -> Caller:
-        """Return the caller, and count the request, and the call until it has ended.
+        """Return the caller; count the request, and count the call as open until it ends.
 
         Raises:
             Unauthenticated: if the token is not valid.
@@ -146,7 +146,7 @@ class LadderServer(LadderServicer):
         return caller
 
     def _count_open(self, who: str) -> None:
-        """Count a call until its task ends: even a refusal waits for a caller who does not read, as long as the connection lasts.
+        """Count a call until its task ends: even a refusal waits for a caller who does not read, while the connection lasts.
 
         Raises:
             TooMuch: if the caller has too many open calls.
@@ -159,7 +159,7 @@ class LadderServer(LadderServicer):
 
     @contextlib.asynccontextmanager
     async def _explained(self, context: Context, method: str) -> AsyncIterator[None]:
-        """Measure a call, and end it with a status and a reason if something goes wrong."""
+        """Measure a call in this context; end the call with a status and a reason if something goes wrong."""
         address, began, status = host_of(context.peer()), time.monotonic(), "OK"
         of_this_call(address=address)
         try:
@@ -184,12 +184,12 @@ class LadderServer(LadderServicer):
     # bots at home
 
     @override
-    async def Offer(  # type: ignore[override]  # it writes the answers itself, to see whether they are read
+    async def Offer(  # type: ignore[override]  # it writes the answers itself, to detect clients that do not read them
         self, requests: AsyncIterator[pb.OfferRequest], context: Context
     ) -> None:
         async with self._explained(context, "connect"):
             coming = aiter(requests)
-            # Read before any refusal: gRPC reports "internal" to whoever writes into an ended call, not the reason for its end.
+            # Read before any refusal: if a client writes to an ended call, gRPC reports "internal", not the reason for the end.
             first = await _first_message(coming)
             caller = await self._caller(context)
             check_is_author(caller)
@@ -202,7 +202,7 @@ class LadderServer(LadderServicer):
                 await self._serve_client(client, first.offer.matches, coming, context)
 
     async def _take_offer(self, caller: Caller, offer: pb.Offer) -> tuple[Version, pb.Connected]:
-        """Register the offered version of a bot; return it, and the answer."""
+        """Register the offered version of a bot; return the version, and the answer for the client."""
         self._limits.connections.take(caller.author)
         desk = Desk(self._home, caller)
         bot = OfferedBot(offer.bot, offer.content, tuple(offer.games), offer.matches)
@@ -238,15 +238,17 @@ class LadderServer(LadderServicer):
             await leave(client)
 
         async def stays() -> bool:
-            with contextlib.suppress(TooMuch):  # if the ladder is too busy now, the next beat checks it
+            # If the ladder is too busy now, this is checked again before the next beat.
+            with contextlib.suppress(TooMuch):
                 credentials = _token(context), host_of(context.peer())
-                await self._lookups.run(self._tokens.author_of, *credentials)  # it may have been revoked meanwhile
+                # The token may have been revoked meanwhile.
+                await self._lookups.run(self._tokens.author_of, *credentials)
                 return not client.is_leaving or await self._lookups.run(
                     is_in_match, self._home, client.version, self._at_home.plays
                 )
             return True
 
-        # The time tells this connection from a newer one of the same version.
+        # The time distinguishes this connection from a newer one of the same version.
         older, since = self._at_home.enter(client), now()
         try:
             await self._changes.run(connect, self._home, client.version, matches, since)
@@ -307,7 +309,7 @@ class LadderServer(LadderServicer):
 
 def _options(limits: CallLimits) -> list[tuple[str, Any]]:
     options = {
-        **dict(OPTIONS),  # of an option that is given twice, gRPC takes the first
+        **dict(OPTIONS),  # if an option is given twice, gRPC uses the first value
         "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
         "grpc.max_concurrent_streams": MAX_CALLS,
         "grpc.keepalive_time_ms": 30_000,
@@ -327,7 +329,7 @@ async def _first_message(requests: AsyncIterator[pb.OfferRequest]) -> pb.OfferRe
     """Return the first message of a stream; None if it ends without one.
 
     Raises:
-        BadBot: if none comes in time.
+        BadBot: if no message comes in time.
     """
     try:
         async with asyncio.timeout(OFFER_SECONDS):

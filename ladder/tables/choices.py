@@ -12,7 +12,7 @@ from referee.kit.chance import LiveChance
 SAMPLES = 5
 """The number of states, indistinguishable to the seat, in which an action is tried."""
 MAX_OF_GROUP = 12
-"""The maximum number of actions in a group before it is divided by the first argument."""
+"""The maximum number of actions in a group; a larger group is divided by the first argument of the actions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +20,14 @@ class Choice:
     """One legal action."""
 
     index: int
-    """Its index in the legal list."""
+    """The index of the action in the legal list."""
     label: str
     words: str
     """The action in words that can follow a name: `bids 7 in the Horse Market`."""
     spots: Sequence[str]
-    """The spots of the picture that it refers to (`Game.spots`)."""
+    """The spots of the picture to which the action refers (`Game.spots`)."""
     closes: bool
-    """True if it gives up the other actions (`Game.closing_actions`), so that the person must confirm it."""
+    """True if the action gives up the others (`Game.closing_actions`), so that the person must confirm it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ def choices(
         seen: the seat's observation.
         seat: the seat that has to choose.
         bots: the name of the player in each seat.
-        legal: the legal list.
+        legal: the legal actions, in the order of the legal list.
     """
-    # Always the same seeds, so that a decision has the same words each time.
+    # The seeds are always the same, so that a decision has the same words each time.
     worlds = [game.sample(setup, seen, LiveChance(seed)) for seed in range(SAMPLES)]
     groups: dict[str, list[tuple[Choice, str]]] = {}
     closing = game.closing_actions if any(type(action) not in game.closing_actions for action in legal) else ()
@@ -85,7 +85,7 @@ def in_common(texts: Sequence[str]) -> str:
 
 
 def _divided(kind: str, members: Sequence[tuple[Choice, str]]) -> list[Group]:
-    """Return one group; divide a large one by the first argument if that makes fewer groups than actions."""
+    """Return the actions as one group; divide a large group by the first argument if that makes fewer groups than actions."""
     firsts = dict.fromkeys(first for _, first in members)
     if len(members) <= MAX_OF_GROUP or not 1 < len(firsts) <= len(members) / 2:
         return [Group(kind, [choice for choice, _ in members])]

@@ -19,7 +19,7 @@ class SeenAction:
     """An action or event that the seat has seen."""
 
     step: int
-    """The number of the action in the match, from 1."""
+    """The number of the step in the match, from 1."""
     seat: Seat
     words: str
 
@@ -29,13 +29,13 @@ class Following:
 
     Attributes:
         replay: the match as far as it has been read.
-        viewpoint: the seat's view of it.
+        viewpoint: the seat's view of the match.
         played: the seat that played each step.
         log: the events that the seat may know.
     """
 
     def __init__(self, record: Path, plan: MatchPlan, find_game: Callable[[str], Game], seat: Seat) -> None:
-        """Begin.
+        """Begin to follow a match.
 
         Args:
             record: the record; it may be incomplete (`<name>.<random>.part`).
@@ -49,7 +49,7 @@ class Following:
         self._record = record
         self.replay = Replay(self._file(), find_game, plan.seed)
         self.viewpoint = Viewpoint(self.replay, seat)
-        self.viewpoint.scene = replace(self.viewpoint.scene, steps=None)  # nobody knows their number yet
+        self.viewpoint.scene = replace(self.viewpoint.scene, steps=None)  # the number of steps is not known yet
         self.played: list[Seat] = []
         self.log: list[SeenAction] = []
         self.read_on()
@@ -75,7 +75,7 @@ class Following:
                     self.log.append(SeenAction(step.n, step.seat, "; ".join(self.viewpoint.tell())))
         except RecordError as error:
             if error.line <= len(self.replay.lines):
-                raise  # otherwise the next line is not written yet
+                raise  # otherwise the next line has not been written completely
 
     @property
     def result(self) -> Result | None:

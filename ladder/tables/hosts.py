@@ -1,4 +1,4 @@
-"""The bots of consenting authors, and their start at a table. They run as on the ladder, but their output is not stored."""
+"""The bots of consenting authors, and their start at a table. The bots run as on the ladder, but their output is not stored."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Isolation:
     """The isolation of authors' bots at tables."""
 
     sandbox: Sandbox | None
-    """Their sandbox; None to run them with the rights of this process."""
+    """The sandbox of the bots; None to run them with the rights of this process."""
 
 
 class Hosts:
@@ -52,7 +52,7 @@ class Hosts:
         return {newest[bot].label: newest[bot] for bot in sorted(newest)}
 
     def orders(self, versions: Mapping[str, Version]) -> dict[str, Any]:
-        """Return the commands of versions for the process of a table, which parses them with `commands_of`.
+        """Return the commands that start versions, for the process of a table, which parses them with `commands_of`.
 
         Raises:
             LadderError: if the files of a version have changed.
@@ -62,7 +62,7 @@ class Hosts:
                 self._inspector.check(version)
             except CannotPlay as error:
                 note("table", logging.WARNING, text=f"somebody wanted to play against {version.label}: {error}")
-                # A stranger reads this, so it names no files.
+                # A stranger reads this error, so it names no files.
                 raise LadderError(
                     f"the files of {version.label} are damaged; its author must submit them again"
                 ) from None
@@ -79,7 +79,7 @@ class Hosts:
         }
 
     def sweep(self) -> None:
-        """Kill the bots that killed processes of tables have left behind."""
+        """Kill the bots left behind by processes of tables that were killed."""
         if self._isolation.sandbox is not None:
             self._isolation.sandbox.groups.sweep()
 
@@ -96,5 +96,5 @@ def commands_of(orders: Mapping[str, Any]) -> dict[str, Command]:
 
 
 def labels(bots: Sequence[str], willing: Mapping[str, Version]) -> dict[str, Version]:
-    """Return the authors' versions among the players of a table."""
+    """Return those players of a table that are versions of authors, by label."""
     return {bot: willing[bot] for bot in bots if bot in willing}

@@ -1,4 +1,4 @@
-"""All tables of this server: their processes, the views of the people at them, and their ends.
+"""All tables of this server: their processes, the views of the people who play, and the clearing of tables.
 
 A table has a random id, which may be passed on, and a random key, which only the person's browser gets when the table is made.
 Only the key gives access to the seat. A new table never takes a key from the browser, because somebody else could have put it
@@ -36,11 +36,11 @@ from referee.files import in_words, private_folder, read_file
 from referee.live.seats.orphans import kill_below
 
 TABLES = 32
-"""The default number of concurrent tables: enough for a class. Each takes 40 MB."""
+"""The default maximum number of concurrent tables: enough for a class. Each table takes 40 MB."""
 MAX_OF_ONE = 2
 """The maximum number of a person's tables. By default, one address may have all tables, because a class shares one."""
 MAX_FINISHED = 200
-"""The maximum number of stored matches."""
+"""The maximum number of finished matches that are stored."""
 STOP_SECONDS = 2.0
 """The time allowed for the process of a table to end."""
 MAX_VIEW_BYTES = 4 * 1024 * 1024
@@ -66,13 +66,13 @@ class Table:
     """A match that a person plays.
 
     Attributes:
-        id: its id.
-        request: the request for it.
-        hosted: the number of authors' bots at it.
+        id: the id of the table.
+        request: the request for the table.
+        hosted: the number of authors' bots at the table.
         view: the person's current view.
-        key_hash: the hash of its key.
+        key_hash: the hash of the table's key.
         address: the address from which the request came.
-        process: the process that plays the match, and ends after it.
+        process: the process that plays the match, and ends after the match.
         awaited: the time (`time.monotonic`) until which the person's page may be silent.
     """
 
@@ -105,12 +105,12 @@ class Table:
         return str(self._revision)
 
     def is_of(self, key: str) -> bool:
-        """Return True for the key of the table."""
+        """Return True if a key is the key of the table."""
         return secrets.compare_digest(_hash_of(key), self.key_hash)
 
     @property
     def has_ended(self) -> bool:
-        """True if its process has ended."""
+        """True if the process of the table has ended."""
         return self.process.returncode is not None
 
     def look(self) -> View:
@@ -170,7 +170,7 @@ class Table:
         self._last = answer
         await self.show(replace(self.view, stage=Stage.WAITS, asking=None, remark=""))
         pipe.write(json.dumps({"decision": answer.decision, "index": answer.index}).encode() + b"\n")
-        with contextlib.suppress(ConnectionError):  # whoever reads from it reports its end
+        with contextlib.suppress(ConnectionError):  # the task that reads from the process reports its end
             await pipe.drain()
 
 
@@ -193,7 +193,7 @@ class OpenTables:
             hosts: seats authors' bots; None if there are only house bots.
             limits: the other limits on people.
             tables: the maximum number of tables.
-            of_address: the maximum number of tables for an address; None for all.
+            of_address: the maximum number of tables for one address; None for no such limit.
         """
         self._most = tables
         self._of_address = tables if of_address is None else of_address
@@ -210,7 +210,7 @@ class OpenTables:
 
         Raises:
             LadderError: if another program has locked it.
-            OSError: if it cannot be made.
+            OSError: if the folder cannot be made.
         """
         self._lock = _take(self._folder)
         self._sweep()
@@ -244,7 +244,7 @@ class OpenTables:
         """Make a table; return it with its key.
 
         Args:
-            request: the request.
+            request: the valid request of the person.
             keys: the keys of the person's other tables, by their ids.
             address: the address of the person.
             versions: the requested bots of authors, by label.
@@ -255,7 +255,7 @@ class OpenTables:
         """
         if not self._is_ours():
             raise LadderError("the folder of the tables was replaced; nobody can play until the pages are restarted")
-        # The limits still hold when the table is added: no other table is made while files are checked and the process starts.
+        # The limits are still met when the table is added: no other table is made while files are checked and the process starts.
         async with self._laying:
             hosted = 0 if not versions else sum(bot in versions for bot in request.bots)
             taken = [table for table in self._tables.values() if not table.has_ended]
@@ -272,11 +272,11 @@ class OpenTables:
             orders = {}
             if self._hosts is not None and versions:
                 orders = await asyncio.to_thread(self._hosts.orders, versions)
-            # After all refusals, which use up no allowance.
+            # Taken after all refusals, which use up no allowance.
             self._limits.laid.take(address)
             name = secrets.token_hex(10)
             try:
-                # From this thread: Linux kills the process with the thread that has started it.
+                # Started from this thread: Linux kills the process together with the thread that started it.
                 # `-P`: Python takes no module from the working folder.
                 process = await asyncio.create_subprocess_exec(
                     *(sys.executable, "-P", "-m", "ladder.tables.process"),
@@ -296,7 +296,7 @@ class OpenTables:
         return table, key
 
     def table(self, table: str) -> Table | None:
-        """Return a table with a running match, or one that has just ended."""
+        """Return a table whose match is running or has just ended; None if there is no such table."""
         return self._tables.get(table)
 
     def tables_of(self, keys: Mapping[str, str]) -> list[Table]:
@@ -307,7 +307,7 @@ class OpenTables:
         """Return the last view of a finished match.
 
         Raises:
-            NotFound: if there is no such table, or it has been removed.
+            NotFound: if there is no such match, or it has been removed.
         """
         try:
             return View.from_json(self.file(table, VIEW))
@@ -318,7 +318,7 @@ class OpenTables:
         """Return a file of a finished match: `RECORD` or `REPLAY`.
 
         Raises:
-            NotFound: if there is no such table, or it has been removed.
+            NotFound: if there is no such match, or it has been removed.
         """
         folder = self._folder / table
         if not _ID.fullmatch(table) or not (folder / VIEW).exists():
@@ -330,7 +330,7 @@ class OpenTables:
             raise NotFound("that file is not there any more") from None
 
     async def leave(self, table: Table) -> None:
-        """End a match without a result at its person's request."""
+        """End a match without a result, because its person leaves."""
         await self._clear(table)
 
     # the processes
@@ -357,7 +357,7 @@ class OpenTables:
         self._tables.pop(table.id, None)
         process = table.process
         if process.stdin is not None:
-            # The end of its input asks it to end.
+            # The end of its input tells the process to end.
             process.stdin.close()
         try:
             await asyncio.wait_for(process.wait(), STOP_SECONDS)
@@ -380,7 +380,7 @@ class OpenTables:
                 note("tables", logging.WARNING, text=f"old matches of people cannot be removed: {in_words(error)}")
 
     def _is_ours(self) -> bool:
-        """Return True if the folder is the locked one: another program may have replaced it."""
+        """Return True if the folder is still the locked one: another program may have replaced it."""
         return self._lock is not None and os.path.samestat(os.fstat(self._lock), self._folder.stat())
 
     def _sweep(self) -> None:
@@ -394,7 +394,7 @@ class OpenTables:
             try:
                 finished.append(((folder / VIEW).stat().st_mtime, folder))
             except OSError:
-                # The last view is written when all else is there; without it the match is unfinished.
+                # The last view is written after all other files; without it, the match is unfinished.
                 shutil.rmtree(folder, ignore_errors=True)
         finished.sort(reverse=True)
         for place, (ended, folder) in enumerate(finished):
@@ -412,7 +412,7 @@ def check_free(folder: Path) -> None:
 
     Raises:
         LadderError: if another program has locked it.
-        OSError: if it cannot be made.
+        OSError: if the folder cannot be made.
     """
     os.close(_take(folder.absolute()))
 

@@ -16,7 +16,7 @@ REMARKS = {
     Withdrawal.WINDOW: "The shared time was up: what the rules do without you was played.",
     Withdrawal.OVERTAKEN: "What others did has changed what you can do.",
 }
-"""The remarks for the person on a withdrawn decision."""
+"""The remarks for the person on a withdrawn decision, by the reason for the withdrawal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class OpenDecision:
     number: int
     actions: Sequence[Action]
     deadline: float
-    """Its deadline by `time.monotonic`, which is the same in all processes of the machine."""
+    """The deadline of the decision, by `time.monotonic`, which is the same in all processes of the machine."""
     bank_seconds: float
-    """The bank at the time when the decision was put."""
+    """The bank, in seconds, when the decision was put to the person."""
     is_shared: bool
-    """True if its time is a sand timer that several seats share."""
+    """True if the time for the decision is a sand timer that several seats share."""
 
 
 class Person:
@@ -64,7 +64,7 @@ class Person:
         if self._driver is None or question is None:
             return
         if question.number == number and 0 <= index < len(question.actions):
-            # Before the answer: the driver may reject it from within, or put the next decision.
+            # Set before the answer: within `answer`, the driver may reject it, or put the next decision.
             self.question, self.remark = None, ""
             self._driver.answer(self._seat, number, index)
 
@@ -98,7 +98,7 @@ class Person:
         self._changed()
 
     def reject(self, reject: Reject) -> None:
-        """Refuse an answer: it arrived after the deadline, though before its timer."""
+        """Refuse an answer that arrived after the deadline, although the timer had not fired yet."""
         self.remark = self.remark or NOT_COUNTED
         self._changed()
 

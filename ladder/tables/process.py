@@ -37,15 +37,15 @@ from referee.registry import find, shipped_board
 RECORD = "record.jsonl"
 REPLAY = "replay.html"
 VIEW = "view.json"
-"""The names of the files of a table whose match is over: `RECORD`, `REPLAY` and `VIEW`."""
+"""The name of the file with the last view of a finished match; `RECORD` and `REPLAY` name the other files."""
 NICENESS = 10
 """The niceness of tables: when there is too little processor time for both, rated matches come first."""
 MAX_ORDER_BYTES = 1024 * 1024
-"""The maximum length of an input line; the first one contains the filter of system calls."""
+"""The maximum length of an input line, in bytes; the first line contains the filter of system calls."""
 MAX_LOG = 60
-"""The minimum number of log lines in a view, if the match has that many."""
+"""The number of latest log lines in a view; more are included if they are newer than the person's last choice."""
 MAX_NEW = 300
-"""The maximum number of log lines in a view, if that many are newer than the person's last choice."""
+"""The maximum number of log lines in a view, however many are newer than the person's last choice."""
 
 
 class _Table:
@@ -78,7 +78,7 @@ class _Table:
         """Play the match, make its page, and send the views."""
         record = self._folder / RECORD
         try:
-            async with asyncio.TaskGroup() as tasks:  # if one fails, both end
+            async with asyncio.TaskGroup() as tasks:  # if one of the tasks fails, both end
                 showing = tasks.create_task(self._show_changes())
                 await play_match(
                     self._plan,
@@ -88,7 +88,7 @@ class _Table:
                     all_must_start=True,
                 )
                 showing.cancel()
-        except ExceptionGroup as errors:  # whatever it is: the person must hear of it
+        except ExceptionGroup as errors:  # any error: it is reported to the person
             self._tell(self._void(errors.exceptions))
             return
         self._tell(self._view(has_replay=False))
@@ -96,7 +96,7 @@ class _Table:
         page = await asyncio.to_thread(make_page, record, find, lambda done, of: None)
         write_private(self._folder / REPLAY, page.html.encode())
         view = self._view(has_replay=True)
-        # The last file: it marks the match as finished.
+        # This is the last file: it marks the match as finished.
         write_private(self._folder / VIEW, view.to_json())
         self._tell(view)
 
@@ -127,7 +127,7 @@ class _Table:
     async def _show_changes(self) -> None:
         while True:
             await self._changed.wait()
-            # Before the view is made, so that a change meanwhile leads to another view.
+            # Cleared before the view is made, so that a change meanwhile leads to another view.
             self._changed.clear()
             self._tell(self._view(has_replay=False))
 
@@ -172,7 +172,7 @@ class _Table:
         )
 
     def _log(self, following: Following) -> list[SeenAction]:
-        """Return the last lines, including those since the person's last choice."""
+        """Return the last lines of the log, including the lines since the person's last choice."""
         new = sum(line.step >= self._new_from for line in following.log[-MAX_NEW:])
         return following.log[-max(MAX_LOG, new) :]
 
@@ -180,7 +180,7 @@ class _Table:
         question, asking = self.person.question, self._asking
         if question is None:
             return None
-        # Its words are expensive: each action is played in several states.
+        # The words are expensive: each action is played in several states.
         if asking is not None and (asking.number, asking.deadline) == (question.number, question.deadline):
             return asking
         plan = self._plan
@@ -231,7 +231,7 @@ async def _run(pipe: BinaryIO) -> None:
 
 
 async def _hear(reader: asyncio.StreamReader, table: _Table) -> None:
-    """Pass answers on, until the parent process has ended or asks for the end."""
+    """Pass answers on until the parent process ends, or closes the input."""
     while line := await reader.readline():
         said = json.loads(line)
         table.answer(said["decision"], said["index"])

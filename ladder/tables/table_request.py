@@ -36,7 +36,7 @@ CLOCKS = (
     PersonClock("medium", "10 minutes, and 10 seconds more for each decision", "600+10/600"),
     PersonClock("fast", "2 minutes, and 5 seconds more for each decision", "120+5/60"),
 )
-"""The clocks that people can choose. Each runs out, and none lets a table wait for more than half an hour at a time."""
+"""The clocks that people can choose. Each of them runs out, and none lets a table wait for more than half an hour at a time."""
 
 
 class BadTableRequest(LadderError):
@@ -71,7 +71,7 @@ def opponents(game: Game) -> list[str]:
 
 
 def values_of(option: Option) -> list[str]:
-    """Return the values of an option for a list, as text; an empty list if there are too many."""
+    """Return the values of an option as texts, for a list in the form; an empty list if there are too many."""
     found: list[str] = []
     for choice in option.values:
         if isinstance(choice, range):
@@ -89,12 +89,12 @@ def offered_options(game: Game) -> list[Option]:
 
 
 def _without_opening(game: Game) -> dict[str, OptionValue]:
-    """Return the option that leaves all decisions to the players: a person does not repeat their matches."""
+    """Return the option without random decisions at the start: a person's matches need no such variety."""
     return {option.name: 0 for option in game.options if option.name == OPENINGS}
 
 
 def read_table_request(game: Game, fields: Mapping[str, str], willing: Collection[str] = ()) -> TableRequest:
-    """Read a form with `seats`, `seat`, `bot1` and so on for the others in their order, `clock`, and `option.NAME`.
+    """Read a form with `seats`, `seat`, `bot1` and so on for the other seats in order, `clock`, and `option.NAME`.
 
     Args:
         game: the game.

@@ -1,4 +1,4 @@
-"""A person's view of a table: the whole content of its page. It is JSON between the processes of table and pages."""
+"""A person's view of a table: the whole content of its page. The process of the table sends it to the pages as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Stage(StrEnum):
     """The stage of a table."""
 
     LAID = "laid"
-    """There has not been a decision yet."""
+    """There has been no decision yet."""
     DECIDES = "decides"
     """The person has a decision."""
     WAITS = "waits"
@@ -37,10 +37,10 @@ class TableSeat:
     score: int
     rank: int
     acts: bool
-    """True if it has an open decision."""
+    """True if the seat has an open decision."""
     is_out: bool
     outcome: str = ""
-    """Its outcome; empty before the end of the match."""
+    """The outcome for the seat; empty before the end of the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ class Asking:
     """A hash of the legal list, which the answer repeats."""
     groups: list[Group]
     deadline: float
-    """Its deadline, by `time.monotonic`."""
+    """The deadline of the decision, by `time.monotonic`."""
     bank_seconds: float
     is_shared: bool
-    """True if its time is a sand timer that several seats share."""
+    """True if the time for the decision is a sand timer that several seats share."""
 
     @property
     def count(self) -> int:
-        """The number of actions."""
+        """The number of legal actions."""
         return sum(len(group.choices) for group in self.groups)
 
 
@@ -79,7 +79,7 @@ class View:
     new_from: int = 1
     """The number of the step with the person's last choice; 1 before the first choice."""
     new_steps: int = 0
-    """The number of later steps by others that the seat has learnt of."""
+    """The number of steps by others, since the person's last choice, that the seat has learnt of."""
     asking: Asking | None = None
     remark: str = ""
     """The fate of the last decision, if it was not answered in time."""
@@ -88,7 +88,7 @@ class View:
     strikes: int = 0
     """The number of decisions for which the person has run out of time."""
     why_void: str = ""
-    """The reason for the lack of a result. It may name files, so it is for the organiser."""
+    """The reason why there is no result. It may name files, so only the organiser may see it."""
     absent: list[str] = field(default_factory=list)
     """The bots that did not start, which is why there is no result."""
     has_replay: bool = False
@@ -104,7 +104,7 @@ class View:
         """Parse the output of `to_json`.
 
         Raises:
-            ValueError: if the text is something else.
+            ValueError: if the text is not a view.
         """
         return msgspec.json.decode(text, type=View)
 

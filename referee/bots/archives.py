@@ -1,7 +1,7 @@
 """Bound the size of archive headers before parsing, because `tarfile` and `zipfile` trust the declared sizes.
 
-A tar archive may declare a header of any size, and a zip archive a table of contents of any size; both are read in one
-piece. Compressed, a gigabyte of zeros takes a megabyte.
+A tar archive may declare a header of any size, and a zip archive a table of contents of any size; both are read at
+once. A gigabyte of zeros compresses to a megabyte.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def entries_of_tar(path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | No
         allowed, headers = MAX_TAR_HEADER, MAX_TAR_HEADERS
         for entry in archive:
             headers -= allowed - file.left
-            # From here the content is read; the header has been paid for from `headers`.
+            # From here the content is read; the size of the header has been subtracted from `headers`.
             file.left = entry.size
             yield entry, archive.extractfile(entry) if entry.isfile() else None
             # tarfile would keep the extensions of headers, and copy the global ones each time.
@@ -118,8 +118,8 @@ def gunzip(path: Path, target: Path, most: int) -> None:
 
     Raises:
         BadBot: if there are more bytes, or data after the end of the stream.
-        zlib.error: if it is damaged.
-        EOFError: if it ends too early.
+        zlib.error: if the data is damaged.
+        EOFError: if the data ends too early.
     """
     inflate = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)  # 16: gzip
     left = most
@@ -128,7 +128,7 @@ def gunzip(path: Path, target: Path, most: int) -> None:
             data = inflate.unconsumed_tail or source.read(PIECE)
             if not data:
                 raise EOFError("it ends too early")
-            # At most a piece at a time, however much a few bytes unpack to.
+            # At most `PIECE` bytes at a time, however much a few compressed bytes unpack to.
             content = inflate.decompress(data, PIECE)
             left -= len(content)
             if left < 0:

@@ -34,7 +34,7 @@ from referee.files import private_folder, sync_folder
 from referee.sandbox.runtimes import USUAL_FOLDERS, search_path
 
 MAX_FILES = 20_000
-"""The maximum number of files and links in a bot: enough for a `node_modules` or a small virtual environment."""
+"""The maximum number of files and links in a bot: enough for a `node_modules` folder or a small virtual environment."""
 MAX_BYTES = 200 * 1024 * 1024
 """The maximum size of a bot, unpacked."""
 MAX_ENTRIES = 2 * MAX_FILES
@@ -83,7 +83,7 @@ class Artefact:
     content_hash: str
     """The SHA-256 of its files, in hexadecimal; also the name of its folder."""
     run: tuple[str, ...]
-    """The command that starts it in its folder."""
+    """The command that starts the bot in its folder."""
     games: tuple[str, ...]
     """The games it plays."""
     language: str
@@ -96,7 +96,7 @@ def check_path(path: Path) -> None:
     """Check that a submitted path names a file or a folder, and not a link.
 
     Raises:
-        BadBot: if it does not.
+        BadBot: if the path names a link, nothing, or anything else.
     """
     if path.is_symlink():
         raise BadBot(f"{path} is a link; name the file or folder that it leads to")
@@ -119,7 +119,7 @@ def take_in(
         limits: the limits on its files.
 
     Raises:
-        BadBot: if it is something else, breaks a limit, or its manifest is wrong; no file of it remains.
+        BadBot: if the submission is something else, breaks a limit, or has a wrong manifest; no file of it remains.
         DiskFull: if there is no room for it; no file of it remains.
     """
     check_path(path)
@@ -184,7 +184,7 @@ def hash_of(folder: Path) -> str:
             mark = "x" if mode & stat.S_IXUSR else "-"
             with path.open("rb") as file:
                 content = hashlib.file_digest(file, "sha256").hexdigest()
-            # No name can have a NUL, and no name of a submission has a line break: no two folders give the same text.
+            # No name can contain a NUL, and no name in a submission a line break: no two folders give the same text.
             whole.update(f"{name}\0{mark}\0{content}\n".encode(errors="surrogateescape"))
         elif stat.S_ISLNK(mode):
             whole.update(f"{name}\0l\0{path.readlink()}\n".encode(errors="surrogateescape"))
@@ -371,7 +371,7 @@ def _parts(name: str) -> tuple[str, ...]:
     """Split a name into its parts.
 
     Raises:
-        BadBot: if it could lead out of the folder, or cannot be printed.
+        BadBot: if the name could lead out of the folder, or cannot be printed.
     """
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts or "\\" in name or "\0" in name:
@@ -430,7 +430,7 @@ def _too_large(folder: Path, sizes: Mapping[Path, int]) -> str:
 
 
 def _open_regular(path: Path) -> IO[bytes]:
-    """Open a regular file, but no link and nothing that could block, even if the file has just been replaced."""
+    """Open a regular file; refuse a link and anything that could block, even if the file has just been replaced."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -439,7 +439,7 @@ def _open_regular(path: Path) -> IO[bytes]:
 
 
 def make_read_only(folder: Path) -> None:
-    """Make these files readable and executable by everybody, and writable by nobody.
+    """Make the files of a folder readable by everybody and writable by nobody, and programs executable by everybody.
 
     Other users cannot reach them, because the folder of all versions is private. The bot itself may run as another
     user; its box gives it access to its files in another way.

@@ -1,4 +1,4 @@
-"""Check that Python can parse the first file of a Python bot. Nothing of it is run."""
+"""Check that Python can parse the first file of a Python bot. The bot is not run."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The commands of the referee, a module each: `dogana NAME` is `referee/commands/NAME.py`."""
+"""The commands of the referee, each in a module of its own: `dogana NAME` is in `referee/commands/NAME.py`."""

@@ -28,7 +28,7 @@ _CLOSED = {
 
 
 class AskError(DoganaError):
-    """The options ask for a seat or decision that the record does not have, or need a terminal where there is none."""
+    """The options name a seat or decision that the record does not contain, or need a terminal where there is none."""
 
 
 def read_decisions(file: Path, seat: Seat, first: int) -> tuple[Replay, Sequence[PastDecision]]:
@@ -167,7 +167,7 @@ def _then(decision: PastDecision) -> str:
 
 
 def _now(answer: Reaction) -> str:
-    """Describe the agent's answer now."""
+    """Describe the agent's answer in this run."""
     refused = "".join(f"refused ({reason}), then " for reason in answer.refused)
     if answer.actions:
         return refused + _labels(answer.actions) + (", which would have lost on time" if answer.is_late else "")

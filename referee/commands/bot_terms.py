@@ -18,7 +18,7 @@ from referee.sandbox.limits import ResourceLimits
 
 @dataclass(frozen=True, slots=True)
 class BotTerms:
-    """The options by which bots are started, as JSON values; None for the default. A part of the plans of series and comparisons."""
+    """The options for starting bots, as JSON values; None for the default. The plans of series and comparisons contain them."""
 
     wait: float | None
     isolate: bool
@@ -63,6 +63,6 @@ def play_matches(
     """
     if ray is None:
         return play_series(series, min(series.count, workers or os.cpu_count() or 1))
-    # Records in the folder with the bots stay here.
+    # Records inside a bot's folder are not sent to the cluster.
     without = [] if series.records is None else [series.records]
     return play_on_cluster(series, ray, workers, tell, party(series, terms.limits, terms.runtimes, without))

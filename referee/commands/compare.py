@@ -155,8 +155,9 @@ def compare(
     all rotations of the seats, and with NEW and OLD exchanged. `dogana ladder compare` shows what a ladder knows of two bots;
     this command plays.
 
-    The exit status is 0 if NEW is better, 1 if it is not better or plays identically, 2 if that is undecided (and for a wrong
-    option, with nothing on standard output), and 4 if the versions could not be compared.
+    The exit status is 0 if NEW is better, 1 if it is not better or plays identically, 2 if that is undecided (and if the command line
+    cannot be read, with nothing on standard output), and 4 if the versions could not be compared, for example because there is no
+    such game.
 
     Examples:
 
@@ -269,7 +270,7 @@ def _read_games(names: Sequence[str]) -> list[str]:
     """Check the names of games.
 
     Raises:
-        ComparisonError: if one is given twice.
+        ComparisonError: if a game is given twice.
         UnknownGame: if there is no such game.
     """
     for name in names:
@@ -279,7 +280,7 @@ def _read_games(names: Sequence[str]) -> list[str]:
 
 
 def _read_margin(text: str) -> Margin:
-    """Read a margin; refuse one that no difference can have.
+    """Read a margin; refuse a margin that no difference can reach.
 
     Raises:
         BadParameter: if it is not between 0 and 1.

@@ -90,7 +90,7 @@ class ComparisonPlan(BotTerms):
         return seatings_in_a_field(self.seats) if self.is_field else seatings_at_one_table(self.seats)
 
     def series(self, players: Sequence[Player], records: Path | None, *, resumes: bool) -> Series:
-        """Return its matches, up to the maximum number of blocks.
+        """Return the matches of the comparison, up to the maximum number of blocks.
 
         Raises:
             DoganaError: if the rules do not allow them.
@@ -150,7 +150,7 @@ def check_different(new: str, old: str) -> None:
 
 
 def read_comparison(folder: Path) -> ComparisonPlan:
-    """Return the plan in a folder.
+    """Return the plan of the comparison in a folder.
 
     Raises:
         ResumeError: if the folder has no plan, or a plan that cannot be resumed here.

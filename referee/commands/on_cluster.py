@@ -31,7 +31,7 @@ def party(
         series: the series.
         limits: the limits of each command.
         runtimes: folders with runtimes.
-        without: files and folders that stay here.
+        without: files and folders that are not sent.
 
     Raises:
         BadBundle: if the current folder, in which the commands run, cannot be sent.

@@ -176,7 +176,7 @@ def read_options(entries: Sequence[str]) -> dict[str, str]:
     """Read options of a game, each in the form NAME=VALUE; the game checks them.
 
     Raises:
-        BadOption: if one has another form, or is given twice.
+        BadOption: if an option has another form, or is given twice.
     """
     chosen: dict[str, str] = {}
     for entry in entries:

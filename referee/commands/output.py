@@ -44,9 +44,9 @@ SEAT_OUT = 3
 
 # Into a pipe or a file, Rich would print 80 columns.
 out = _VisibleConsole(width=None if sys.stdout.isatty() else 120)
-"""For results."""
+"""The console for results."""
 err = _VisibleConsole(file=Remarks(styled=True))
-"""For progress and remarks; printing never waits for the reader."""
+"""The console for progress and remarks; printing never waits for the reader."""
 
 
 def styled(*parts: str | tuple[str, str]) -> Text:
@@ -65,8 +65,10 @@ def frame(*parts: str | Text | Table) -> RenderableType:
 
 def print_json(value: Any) -> None:
     """Print one JSON value on a line of its own, in ASCII."""
-    sys.stdout.write(json.dumps(value).replace("\x7f", "\\u007f") + "\n")  # the one control that JSON leaves as it is
-    sys.stdout.flush()  # a program may read along, and a pipe is buffered
+    sys.stdout.write(
+        json.dumps(value).replace("\x7f", "\\u007f") + "\n"
+    )  # the only control character that JSON does not escape
+    sys.stdout.flush()  # a program may read each line as it comes, but a pipe is buffered
 
 
 def target(text: str) -> Path:

@@ -92,7 +92,7 @@ def chosen(game: str, lines: Sequence[str], number: str) -> list[str]:
 
 
 def places_of(lines: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return the first line of each numbered section and rule, and the line after it, as indices."""
+    """Return, for each numbered section and rule, the index of its first line and of the line after its last."""
     places: dict[str, tuple[int, int]] = {}
     in_code = False
     for at, line in enumerate(lines):
@@ -127,7 +127,7 @@ def _end_of_rule(lines: Sequence[str], first: int) -> int:
         line = lines[at]
         if not line.strip():
             rest = next((other for other in lines[at:] if other.strip()), "")
-            # An item goes on after a blank line if the next one is indented further.
+            # An item continues after a blank line if the next line with text is indented further.
             if not is_item or _indent(rest) <= indent:
                 return at
         elif _RULE.match(line) or _HEADING.match(line) or (is_item and _indent(line) <= indent):

@@ -26,7 +26,7 @@ _PAUSE_SECONDS = 0.1
 
 
 class Screen:
-    """Shows one match; use it as a context manager.
+    """The display of one match; use it as a context manager.
 
     Attributes:
         ticks: True if the caller must call `tick` from time to time.

@@ -19,7 +19,7 @@ from referee.registry import did_you_mean, house_bots, is_house_bot
 from referee.sandbox.box import Sandbox
 
 COMMAND = "cmd:"
-"""The beginning of a word that is a command."""
+"""The prefix of a word that is a command."""
 REMOTE = "remote"
 JOIN_SECONDS = 10.0
 """The time allowed for a local bot to join, in seconds."""
@@ -29,7 +29,7 @@ SEAT_HELP = "a house bot's name, the path of a bot, cmd:'COMMAND' or remote"
 """The words for a seat, for help pages."""
 
 Hold = Callable[[AbstractContextManager[Any]], Any]
-"""Enters a context that ends with the command, such as `typer.Context.with_resource`."""
+"""A function that enters a context until the command ends, such as `typer.Context.with_resource`."""
 
 
 class SeatError(DoganaError):
@@ -47,11 +47,11 @@ def read_seat(
         wait: the time allowed for the agent to join, in seconds; None for the default.
         sandbox: the sandbox for local agents; None to let them run with the rights of this process.
         runtimes: folders with runtimes, for confined agents.
-        hold: enters contexts, such as temporary folders, that last until the command ends.
+        hold: a function that enters contexts, such as temporary folders, that last until the command ends.
 
     Raises:
         SeatError: if the word does not name a seat.
-        BadBot: if it is a path, and there is no bot that can be started.
+        BadBot: if the word is a path, and there is no bot that can be started.
     """
     bots = house_bots()
     if word == REMOTE:
@@ -87,7 +87,7 @@ def read_bot(
     """Read a word for a local bot: a path as `dogana ladder submit` takes it, or `cmd:'COMMAND'`.
 
     In a sandbox, a bot runs in a copy of the files that would be submitted; otherwise it runs in its own folder. A command runs
-    in the current folder, which is /bot in a sandbox. The arguments are those of `read_seat`.
+    in the current folder, which is /bot in a sandbox. The arguments are the same as in `read_seat`.
 
     Raises:
         SeatError: if a command cannot be read, or the bot does not play the game.
@@ -113,8 +113,8 @@ def read_travelling(word: str, game: Game, wait: float | None) -> Command:
     The folder of the result is relative to the current folder.
 
     Raises:
-        SeatError: if the bot is not in the current folder, or for a reason of `read_bot`.
-        BadBot: for a reason of `read_bot`.
+        SeatError: if the bot is not in the current folder, or as in `read_bot`.
+        BadBot: as in `read_bot`.
     """
     seconds = wait or JOIN_SECONDS
     if word.startswith(COMMAND):
@@ -128,7 +128,7 @@ def read_travelling(word: str, game: Game, wait: float | None) -> Command:
         )
     if game.name not in found.games:
         raise SeatError(f"{word} does not play {game.name}; its bot.toml names: {', '.join(found.games)}")
-    # No environment, and a relative folder: those of this machine mean nothing on another one.
+    # The environment and the absolute paths of this machine mean nothing on another one.
     return Command(found.run, {}, folder.resolve().relative_to(here.resolve()), seconds)
 
 
@@ -136,7 +136,7 @@ def _argv(word: str) -> list[str]:
     """Return the words of `cmd:'COMMAND'`.
 
     Raises:
-        SeatError: if they cannot be read.
+        SeatError: if the command cannot be read.
     """
     try:
         argv = shlex.split(word.removeprefix(COMMAND))
@@ -165,7 +165,7 @@ def _check_is_there(word: str) -> None:
     """Check that a word for a seat that is not a house bot exists as a file, or is a command or `remote`.
 
     Raises:
-        SeatError: if it does not; the text suggests similar words.
+        SeatError: if it is none of these; the text suggests similar words.
     """
     if word == REMOTE or word.startswith(COMMAND) or not word.isprintable() or os.path.lexists(word):
         return

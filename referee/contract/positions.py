@@ -1,8 +1,8 @@
 """Hostile positions: reading one never raises, and a position without problems can be played on.
 
 The positions of a random match are changed at random: numbers nudged and moved, words exchanged, entries dropped,
-doubled or replaced by ones of another type, and parts taken from other positions of the match. The rules reject most of
-these positions. If they accept a position, it must be possible to observe it, draw it, and play it to its end.
+duplicated or replaced by entries of another type, and parts taken from other positions of the match. The rules reject
+most of these positions. If they accept a position, it must be possible to observe it, draw it, and play it to its end.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def examine_positions(game: Game, setup: Setup, seed: int, count: int) -> int:
         The number of positions that were accepted and played to their end.
 
     Raises:
-        BrokenContract: at the first position that raises an exception, with the position.
+        BrokenContract: at the first position that makes the game raise an exception; the error contains the position.
     """
     chooser = random.Random(seed)  # noqa: S311 reproducible play, no secrets
     documents = _documents_of_a_match(game, setup, chooser)
@@ -66,7 +66,7 @@ def _documents_of_a_match(game: Game, setup: Setup, chooser: random.Random) -> l
         seat = chooser.choice(state.seats_to_act())
         state.apply(seat, chooser.choice(state.legal_actions(seat)), chance)
         documents.append(state.to_json())
-    # Through text, as from a file: lists that can be changed, none shared between two documents.
+    # The conversion to text and back makes every list changeable, and lets no two documents share one, as in a file.
     return [json.loads(json.dumps(document)) for document in documents]
 
 
@@ -93,7 +93,7 @@ def _is_played(game: Game, setup: Setup, data: JsonObject, chooser: random.Rando
 
 
 def _look(game: Game, setup: Setup, state: State) -> None:
-    """Call everything that a referee calls on a state before playing it."""
+    """Make every call on a state that a referee makes before playing on from it."""
     for viewer in (*range(setup.seats), None):
         seen = state.observation(viewer)
         codec(game).observation_bytes(seen)
@@ -130,7 +130,7 @@ def _numbers(spots: list[Spot]) -> list[Spot]:
 
 
 def _nudge(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
-    """Replace a number with a neighbour or with any small number."""
+    """Replace a number with the next lower or higher one, or with any small number."""
     for container, key, _ in chooser.sample(_numbers(spots), min(1, len(_numbers(spots)))):
         container[key] = chooser.choice((container[key] - 1, container[key] + 1, chooser.randrange(13)))
 
@@ -149,7 +149,7 @@ def _exchange(chooser: random.Random, spots: list[Spot], other: JsonObject) -> N
     container, key, path = chooser.choice(spots)
     kin = [spot for spot in spots if type(spot[0][spot[1]]) is type(container[key])]
     target, target_key, target_path = chooser.choice(kin)
-    # The path of an entry inside the other one begins with the path of the other.
+    # If one entry is inside the other, its path begins with the other's path.
     shared = min(len(path), len(target_path))
     if path[:shared] != target_path[:shared]:
         container[key], target[target_key] = target[target_key], container[key]
@@ -161,7 +161,7 @@ def _drop(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
 
 
 def _double(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
-    """Insert a copy of an entry into a list, or put it into an object under its own key."""
+    """Insert a copy of an entry into a list, or put it into an object under the entry's own key."""
     container, key, _ = chooser.choice(spots)
     entry = copy.deepcopy(container[key])
     kin = [spot[0] for spot in spots if type(spot[0]) is type(container)]
@@ -173,7 +173,7 @@ def _double(chooser: random.Random, spots: list[Spot], other: JsonObject) -> Non
 
 
 def _graft(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
-    """Take an entry from another position of the match."""
+    """Replace an entry with the one at the same path in another position of the match."""
     container, key, path = chooser.choice(spots)
     value: Any = other
     for step in path:

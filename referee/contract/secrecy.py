@@ -25,7 +25,7 @@ def overhear(
         setup: the terms of the match.
         state: a state in which several seats are to act; it is not changed.
         planner: the seat that plans.
-        plan: its actions in order, without forced ones.
+        plan: the actions of the planner in order, without forced ones.
         seed: the seed of chance and of the others' play.
 
     Returns:
@@ -37,9 +37,9 @@ def overhear(
 
 class _Tap:
     def __init__(self, game: Game, setup: Setup, state: State, planner: Seat, seed: int) -> None:
-        # Time stands still below, so no two messages differ by a clock alone.
+        # Time stands still in this match, so no two messages differ only in the time on a clock.
         control = TimeControl(60, 0, 10)
-        position = state.to_json()  # the match begins from it, so without random decisions
+        position = state.to_json()  # the match begins from this position, so it has no opening of random decisions
         self._plan = MatchPlan(game, setup, "overheard", seed, ["bot"] * setup.seats, control, position)
         self._codec = codec(game)
         self._match = MatchMachine(self._plan, state.clone(), LiveChance(seed))

@@ -136,7 +136,7 @@ class _Examination:
             raise BrokenContract(3, f"{self.game.name} lists {label(action)}, but rejects it: {error}") from error
 
     def play_on(self, state: State, actions: int) -> list[Action]:
-        """Play up to `actions` actions at random; return all actions that were legal on the way."""
+        """Play up to `actions` actions at random; return all actions that were legal along the way."""
         chance = FastChance(self.random.getrandbits(30))
         listed: list[Action] = []
         for _ in range(actions):
@@ -186,7 +186,7 @@ class _Examination:
             self.check(3, _text(state) == before, f"rejecting one of {rejected} of seat {seat} leaves a trace")
 
     def _candidates(self, state: State, lists: dict[Seat, list[Action]]) -> list[Action]:
-        """Return actions similar to the legal ones: other seats' actions, later ones, and some with other numbers."""
+        """Return actions similar to legal ones: those of all seats or of later states, and some with other numbers."""
         near = [action for actions in lists.values() for action in actions]
         near += self.play_on(state.clone(), 4)
         changed = []
@@ -215,7 +215,7 @@ class _Examination:
         self.check(5, _text(state) == before, "playing on with a clone changes the original")
 
     def check_position(self, state: State) -> None:
-        # Through text, as in a file: tuples become lists.
+        # The conversion to text and back turns tuples into lists, as in a file.
         data = json.loads(json.dumps(state.to_json()))
         document = Document(data, "state")
         again = self.game.read_state(self.setup, document)
@@ -227,7 +227,7 @@ class _Examination:
             self.check(6, same, f"{_name(viewer)} observes something else after to_json and read_state")
 
     def check_places(self, state: State) -> None:
-        """Check that scores and ranks are well formed, and that every observation has these same ranks."""
+        """Check that scores and ranks are well formed, and that every observation contains the same ranks."""
         ranks, scores = state.ranks(), state.scores()
         expected = [1 + sum(other < rank for other in ranks) for rank in ranks]
         self.check(14, ranks == expected, f"ranks {ranks} are not of the form 1, 1, 3")
@@ -281,19 +281,19 @@ class _Examination:
                 self._check_same_step(state, other, viewer, action)
 
     def _check_same_step(self, state: State, other: State, viewer: Seat, action: Action) -> None:
-        """Check that a step without chance looks the same to its seat in both worlds while the seat stays to act."""
+        """Check that an action without chance looks the same to its seat in both worlds, if the seat remains to act."""
         ours, theirs = state.clone(), other.clone()
         chance, their_chance = LiveChance(1), LiveChance(1)
         self.apply(ours, viewer, action, chance)
         self.apply(theirs, viewer, action, their_chance)
-        # Here the rules may reveal something: by a draw, or because the seat has finished, or was the last to decide.
+        # Here the rules may reveal something, because of a draw, or because the seat has finished or decided last.
         if chance.draws or their_chance.draws or viewer not in ours.seats_to_act() or len(state.seats_to_act()) == 1:
             return
         same = ours.observation(viewer) == theirs.observation(viewer)
         self.check(12, same, f"after {label(action)}, {_name(viewer)} observes hidden things")
 
     def check_simultaneous(self, state: State, seats: tuple[Seat, ...]) -> None:
-        """Check hidden decisions: nobody else sees one seat's plans, and the order of two seats does not matter."""
+        """Check hidden decisions: nobody else sees a seat's plan, and the order of two seats does not matter."""
         if len(seats) < 2:
             return
         planner, *rest = self.random.sample(seats, len(seats))
@@ -313,7 +313,7 @@ class _Examination:
             self.apply(two, other, answer, LiveChance(2))
             # If one action ends the turn of the other seat, the two cannot be played in both orders.
             if other in one.seats_to_act() and planner in two.seats_to_act():
-                # Fresh chance for each action: its draws are the same whichever comes first.
+                # Each action gets fresh chance, so its draws are the same whichever action comes first.
                 self.apply(one, other, answer, LiveChance(2))
                 self.apply(two, planner, action, LiveChance(2))
                 self.check(
@@ -323,7 +323,7 @@ class _Examination:
                 )
 
     def _hidden_plan(self, state: State, planner: Seat) -> list[Action] | None:
-        """Play at random for the planner until it has to wait for the others; None if one of its actions is public."""
+        """Return a random plan, up to where the planner waits; None if a step is public or ends another seat's turn."""
         copy = state.clone()
         others = [seat for seat in state.seats_to_act() if seat != planner]
         plan = []
@@ -375,7 +375,7 @@ def points_problems(game: Game, setup: Setup, state: State, seen: Observation) -
 
 
 def _fields(state: State) -> list[str]:
-    """Return the names of all fields of a state, annotated ones and ones that only have a slot."""
+    """Return the names of all fields of a state, including fields that have a slot but no annotation."""
     declared = [vars(base) for base in type(state).__mro__]
     return [
         name

@@ -68,7 +68,7 @@ class LiveStream:
             if not self._words:
                 block = hashlib.sha256(self._key + self._block.to_bytes(8, "big")).digest()
                 self._block += 1
-                # Backwards, for `pop`.
+                # In reverse order, because `pop` takes the last word.
                 self._words = [int.from_bytes(block[at : at + 8], "big") for at in (24, 16, 8, 0)]
             word = self._words.pop()
             # Larger words would make small results more probable.

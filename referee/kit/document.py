@@ -19,7 +19,7 @@ T = TypeVar("T")
 M = TypeVar("M", bound=Enum)
 
 MAX_UNKNOWN = 20
-"""The maximum number of unknown entries of one table that are named; any others are only counted."""
+"""The maximum number of unknown entries of one table that are reported by name; any others are only counted."""
 MAX_KEY_PARTS = 8
 """The maximum number of parts of a dotted key, such as `ports.rio.spaces`."""
 _TOML_TEXTS = re.compile(
@@ -37,7 +37,7 @@ _TOML_TEXTS = re.compile(
     re.DOTALL,
 )
 """The strings and comments of TOML; a string that is not closed goes on to the end."""
-# With possessive quantifiers, so that the time for the search is proportional to the length of the text.
+# Possessive quantifiers keep the time for the search proportional to the length of the text.
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}")
 
 
@@ -75,7 +75,7 @@ def parse_toml(text: str) -> dict[str, Any]:
         ValueError: if the text is anything else, is nested too deeply, or has a key of more than `MAX_KEY_PARTS` parts.
             The time that `tomllib` needs grows with the square of the number of parts, up to hours for a few megabytes.
     """
-    # A string may be a part of a key, so it becomes a bare one.
+    # A string may be a part of a key, so a bare part takes its place.
     if found := _LONG_KEY.search(_TOML_TEXTS.sub(lambda found: "" if found[0].startswith("#") else "_", text)):
         raise ValueError(f"the key {found[0][:40]}... has more than {MAX_KEY_PARTS} parts")
     try:
@@ -97,7 +97,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 class _Required:
-    """Marks an entry without a default."""
+    """The type of the mark of an entry without a default."""
 
 
 REQUIRED = _Required()
@@ -127,7 +127,7 @@ class Document:
         self.problems.append(f"{self._place(key)} {problem}")
 
     def has(self, key: str) -> bool:
-        """Return whether the table has this entry; from now on, the entry counts as known."""
+        """Return whether the table has this entry; from then on, `finish` does not report the entry as unknown."""
         self._seen.add(key)
         return key in self._data
 
@@ -181,7 +181,7 @@ class Document:
         length: int | None = None,
         default: Sequence[int] | _Required = REQUIRED,
     ) -> list[int]:
-        """Read a list of integers from `low` to `high`, of exactly `length` entries unless that is None."""
+        """Read a list of integers from `low` to `high`, of exactly `length` entries unless `length` is None."""
         if not isinstance(default, _Required) and not self.has(key):
             return list(default)
         values = []
@@ -237,7 +237,7 @@ class Document:
         """Read a table inside this one; return an empty one if the entry is missing or something else."""
         value = self._get(key, REQUIRED)
         if isinstance(value, _Required):
-            # Its own list of problems is never read: one line already says that the table is missing.
+            # The stand-in's own list of problems is never read: one line already says that the table is missing.
             return Document({}, self._place(key), [])
         inner = Document(value, self._place(key), self.problems)
         self._tables.append(inner)
@@ -254,7 +254,7 @@ class Document:
         found = self.tables(key)
         if len(found) != owners:
             self.note(key, f"must have {owners} entries, one for each {owner}, not {len(found)}")
-        # The stand-ins need no problems of their own: the wrong number is noted once.
+        # The problems of the stand-ins are dropped: the wrong number of tables is noted once.
         return (found + [Document({}, key, []) for _ in range(owners)])[:owners]
 
     def board_table(self, key: str) -> Document:

@@ -49,7 +49,7 @@ class Gain(NamedTuple):
 
 
 def gains(before: Breakdown, after: Breakdown) -> list[Gain]:
-    """Return the changes from one breakdown to the next, seat by seat. A source, such as a round, may come or go."""
+    """Return the changes from one breakdown to the next, seat by seat. A source may be in only one of the two."""
     found = []
     for seat, (olds, news) in enumerate(zip(map(dict, before), map(dict, after), strict=True)):
         found += [Gain(seat, source, new - olds.get(source, 0)) for source, new in news.items()]
@@ -216,10 +216,10 @@ def end_table(
 
     Args:
         width: the width of the box.
-        height: its height; the text is as large as fits.
+        height: the height of the box; the text is as large as fits.
         seats: the mark and name of each seat; names are untrusted text.
-        ranks: their places.
-        breakdown: their points.
+        ranks: the place of each seat.
+        breakdown: the points of each seat, by source.
         criteria: the criteria that decide the places.
     """
     order = sorted(range(len(ranks)), key=lambda seat: (ranks[seat], seat))
@@ -281,7 +281,7 @@ def what_decided(ranks: Sequence[int], criteria: Criteria) -> str:
 
 
 def nearest_berths(wanted: Sequence[Point], berths: Sequence[Point]) -> list[Point]:
-    """Return a berth of its own for each wanted place: the nearest pairs first, if their berth is still free.
+    """Return a different berth for each wanted place. The nearest pairs of a place and a free berth are matched first.
 
     The wanted places themselves are unsuitable: on a corrected board, all of them may coincide.
     """

@@ -200,9 +200,9 @@ def document(width: float, top: float, height: float, title: str, described: str
     """Return a whole picture.
 
     Args:
-        width: its width.
-        top: the y of its upper edge.
-        height: its height.
+        width: the width of the picture.
+        top: the y of the upper edge of the picture.
+        height: the height of the picture.
         title: the title of the picture, in plain text.
         described: a description of the picture, in plain text, for screen readers.
         parts: the elements, as markup; the first is at the bottom.

@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 
 TRANSIT_SECONDS = 0.1
-"""The grace period in which an answer from outside the referee's process still counts after its deadline, in seconds.
+"""The grace period after a deadline in which an answer from outside the referee's process still counts, in seconds.
 
 A question and its answer wait in places of the machine that the referee cannot see. This time is charged like any
 other, so it is missing from the bank afterwards.
 """
-# Bounded, so that a float keeps the number to the microsecond, and `__str__` writes back the number that was read.
+# The length is bounded, so that a float keeps the number to the microsecond, and `__str__` writes back the same number.
 _NUMBER = r"(\d{1,7}(?:\.\d{1,6})?)"
 
 
@@ -34,7 +34,7 @@ class TimeControl:
         Raises:
             ValueError: if the text has another form, or leaves no time to answer.
         """
-        # ASCII: otherwise the digits of all scripts would count, and one clock would have several spellings.
+        # ASCII only: otherwise the digits of all scripts would be valid, and one clock would have several spellings.
         match = re.fullmatch(rf"{_NUMBER}\+{_NUMBER}/{_NUMBER}", text, re.ASCII)
         if match is None:
             raise ValueError(f"{text!r} is not a clock; write bank+increment/cap in seconds, such as 60+0.5/10")
@@ -66,7 +66,7 @@ class SeatClock:
     def ask(self) -> float:
         """Add the increment for a decision; return the time that the decision may take, in seconds."""
         self.bank += self._control.increment
-        # The bank is negative after an answer in the grace period.
+        # The bank may be negative after an answer in the grace period.
         return max(0.0, min(self.bank, self._control.cap))
 
     def charge(self, seconds: float) -> None:

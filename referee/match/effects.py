@@ -13,7 +13,7 @@ from referee.match.result import Fault, Result
 
 
 class Decider(Enum):
-    """The origin of an action; the values are the words of records."""
+    """The origin of an action; the values are the words used in records."""
 
     AGENT = "agent"
     FORCED = "forced"
@@ -23,7 +23,7 @@ class Decider(Enum):
     DEFAULT = "default"
     """The seat is out: the default was played."""
     OPENING = "opening"
-    """It was drawn: the match begins with random decisions."""
+    """The action was drawn: the match begins with random decisions."""
 
 
 class Refusal(Enum):
@@ -53,12 +53,12 @@ class SeatNow(NamedTuple):
     """The public standing of a seat."""
 
     rank: int
-    """Its rank if the match ended now."""
+    """The rank of the seat if the match ended now."""
     score: int
     deciding: bool
-    """True if it has a decision to make."""
+    """True if the seat has a decision to make."""
     thought: float
-    """The seconds charged for its decisions up to its last public action. Later charges would betray a secret plan."""
+    """The time charged up to the seat's last public action, in seconds. Later charges would betray a secret plan."""
     out: bool
 
 
@@ -151,7 +151,7 @@ class Decision:
         self.put_at = now
         self.sent_at = now
         self.is_sent = False
-        # `ask` adds the increment, so it comes before the bank is read, which the seat sees.
+        # `ask` adds the increment, so it must be called before the bank, which the seat sees, is read.
         self.budget = clock.ask()
         self.bank = clock.bank
         self.previous = previous
@@ -240,9 +240,9 @@ class Show:
     """Show spectators an action, or a change that they may see."""
 
     played: tuple[Played, ...]
-    """The actions that they may know: one or none."""
+    """The actions that spectators may know: one or none."""
     seen: Observation | None
-    """Their observation after it; None if the match has no spectators."""
+    """The observation of spectators after the action or change; None if the match has no spectators."""
 
 
 @dataclass(slots=True)

@@ -59,7 +59,7 @@ def judge(state: State, seat: Seat, legal: Sequence[Action], choice: Answer) -> 
 def why_illegal(state: State, seat: Seat, action: Action) -> tuple[str, str]:
     """Return the reason why an action is not legal, and the number of the rule."""
     try:
-        # Only `apply` knows the reason. On a clone, in case the rules accept the action after all.
+        # Only `apply` knows the reason. It is called on a clone, in case the rules accept the action after all.
         state.clone().apply(seat, action, LiveChance(0))
     except IllegalAction as error:
         return error.reason, error.rule

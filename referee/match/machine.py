@@ -31,7 +31,7 @@ A decision is charged the time from handing the question to the transport until 
 says how long the answer waited to be read. The delay before handing over counts as the referee's for at most
 `MAX_SENDING_SECONDS`, so that an agent that does not read gains no time. Nothing else is given back. An answer counts
 until a moment after its deadline (`TRANSIT_SECONDS`), to allow for transmission; that time is charged, and missing from
-the bank afterwards. Beside the charge, the record has the referee's delay while the decision was open (`Timing`).
+the bank afterwards. The record also contains the referee's delay while the decision was open (`Timing`).
 
 The first line that applies decides the treatment of an answer:
 
@@ -45,8 +45,7 @@ The first line that applies decides the treatment of an answer:
 At a deadline, the machine plays the rules' default (`clock`) for the expired decision. If that decision was a step of a
 larger one (`State.part_of`), defaults complete that larger decision and nothing else. The seat gets a strike, unless a
 shared window closed. A seat that is away (its connection is lost) at its deadline is out. At the last strike a seat is
-out. A seat that is out stays out: its decisions are played by `default_action`, and it ranks behind all others, first
-out last.
+out. A seat that is out stays out: `default_action` plays its decisions. It ranks behind all others; the first is last.
 """
 
 from __future__ import annotations
@@ -106,16 +105,18 @@ class _SeatState:
 
     clock: SeatClock
     decision_count: int = 0
-    """The number of its decisions so far. Each seat has its own count: a shared one would betray other seats."""
+    """The number of the seat's decisions so far. A count shared by all seats would betray the decisions of others."""
     open: Decision | None = None
     previous: Timing | None = None
-    """The time that its last closed decision took."""
+    """The time that the seat's last closed decision took."""
     charged: float = 0.0
+    """The sum of `Timing.charged` over the seat's closed decisions, in seconds."""
     charged_in_public: float = 0.0
-    """The time charged up to its last public action."""
+    """The value of `charged` at the seat's last public action."""
     wall: float = 0.0
+    """The sum of `Timing.wall` over the seat's closed decisions, in seconds."""
     lag: float = 0.0
-    """Sums over its closed decisions, in seconds."""
+    """The sum of `Timing.lag` over the seat's closed decisions, in seconds."""
     strikes: int = 0
     fault: Fault | None = None
     out_order: int = 0
@@ -140,7 +141,7 @@ class MatchMachine:
 
         Args:
             plan: the terms of the match.
-            state: the first state; made with `chance`, whose draws so far are recorded with the start.
+            state: the first state, made with `chance`; the draws so far are recorded with the start.
             chance: the chance of the match.
             transit: the time after its deadline in which an answer still counts, in seconds
                 (`referee.match.clock.TRANSIT_SECONDS`).
@@ -235,7 +236,7 @@ class MatchMachine:
             late = [player.open for player in self._seats if player.open and self._end(player.open) < read_until]
             if not late:
                 break
-            # One at a time, the earliest first: its default may withdraw the others, or change their meaning.
+            # One decision at a time, the earliest first: its default may withdraw others or change their meaning.
             decision = min(late, key=lambda decision: (decision.deadline, decision.seat))
             if decision.ends_with_window:
                 for player in self._seats:  # together: the default of one seat must not depend on that of the next
@@ -333,7 +334,7 @@ class MatchMachine:
         player.open = None
         # `waited` is an upper bound, so `arrived` may be before the question.
         charged, wall = max(0.0, arrived - decision.sent_at), now - decision.put_at
-        # At least the time given back, so that `wall - lag <= charged` holds (`Timing`).
+        # The lag is at least the time given back, so that `wall - lag <= charged` holds (`Timing`).
         lag = max(min(decision.lag, wall), wall - charged)
         # The charge is rounded as in the record, to the microsecond, so that the bank can be recomputed from the
         # record.
@@ -368,7 +369,7 @@ class MatchMachine:
         """Close a decision whose deadline has passed, and play the default of the rules."""
         seat = decision.seat
         deadline = decision.deadline
-        # As of the deadline, however late the referee notices it: nobody is charged for that.
+        # The decision ends at the deadline, however late the referee notices it: nobody is charged for that delay.
         timing = self._close(decision, deadline, deadline)
         if decision.ends_with_window:
             self._effects.append(Withdraw(seat, decision.number, Withdrawal.WINDOW))
@@ -391,7 +392,7 @@ class MatchMachine:
         if player.strikes >= STRIKES_ALLOWED:
             self._put_out(seat, Fault(Outcome.TIMEOUT, detail), timing)
             return
-        # Before the default, after which the seat may be asked for its next plan: the next plan has its full time.
+        # Read before the default is played: afterwards the seat may be in its next plan, which has its full time.
         whole = self.state.part_of(seat)
         self._apply(seat, self.state.default_action(seat), Decider.CLOCK, timing)
         while whole and seat in self.state.seats_to_act() and self.state.part_of(seat) == whole:
@@ -463,7 +464,7 @@ class MatchMachine:
         self._effects.append(Withdraw(decision.seat, decision.number, Withdrawal.OVERTAKEN))
 
     def _settle(self, answering: Seat | None = None, rest: list[Action] | None = None) -> None:
-        """Play forced actions and the defaults of out seats until there are none left.
+        """Play forced actions, and the defaults of seats that are out, until there are none left.
 
         Forced actions that an answer names are removed from `rest`, the remaining actions of the seat `answering`.
         """

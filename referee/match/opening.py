@@ -21,7 +21,7 @@ def draw_opening(state: State, chance: Chance) -> tuple[Seat, Action]:
         chance: the chance of the match.
     """
     seats = state.seats_to_act()
-    # A stream of its own, so that the rules draw as in a match without an opening.
+    # The opening has its own stream, so that the rules draw as in a match without an opening.
     stream = chance.stream(STREAM)
     seat = seats[stream.below(len(seats))]
     legal = state.legal_actions(seat)

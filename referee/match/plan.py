@@ -47,7 +47,7 @@ class MatchPlan:
 def match_id_for(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None = None) -> str:
     """Derive a match's id from its terms and seed, not from its players.
 
-    So bots that draw from the id repeat their choices.
+    So bots that derive their chance from the id repeat their choices.
     """
     # Sorted: the order in which options were given is not part of the terms.
     text = repr((game.name, setup.seats, sorted(setup.options.items()), setup.board_data, seed, position))
@@ -72,7 +72,7 @@ def state_digest(state: State) -> str:
 
 
 class MatchDigest:
-    """A hash of a match: equal for equal game, board, options, start, actions, draws and result.
+    """A hash of a match. It is equal for two matches with equal game, board, options, start, actions, draws and result.
 
     Names, times and the seed are left out: two matches with identical play are one piece of evidence, whatever their
     seeds. Actions are hashed seat by seat and draws stream by stream, because seats that decide simultaneously may
@@ -93,12 +93,12 @@ class MatchDigest:
         self._streams: dict[str, list[Draw]] = {}
 
     def note_action(self, seat: Seat, action: Action) -> None:
-        """Add an action."""
+        """Add an action to the hash."""
         # The line break keeps two labels from reading as one.
         self._seats[seat].update(label(action).encode() + b"\n")
 
     def note_draws(self, draws: Sequence[tuple[str, Draw]]) -> None:
-        """Add draws, as pairs (stream, draw)."""
+        """Add draws, as pairs (stream, draw), to the hash."""
         for name, draw in draws:
             self._streams.setdefault(name, []).append(draw)
 

@@ -12,11 +12,12 @@ from referee.game import Seat
 MAX_LAG_SHARE = 0.1
 """A match is flagged (`Result.lagged`) only if the referee was late for a larger share of the time than this."""
 MAX_MEAN_LAG = 0.005
-"""The mean delay in a flagged match also exceeds this, in seconds: a share proves little where answers are fast."""
+"""A match is flagged only if the mean delay per decision also exceeds this, in seconds: where answers are fast, a share
+proves little."""
 
 
 class Outcome(Enum):
-    """The way in which a match ended for a seat; the values are the words of records and tables."""
+    """The way in which a match ended for a seat; the values are the words used in records and tables."""
 
     PLAYED = "played"
     ILLEGAL = "illegal"
@@ -48,11 +49,11 @@ class SeatResult:
     decisions: int
     """The number of actions played for the seat."""
     think_seconds: float
-    """The time charged for all its decisions."""
+    """The time charged for all decisions of the seat, in seconds."""
     wall_seconds: float
-    """Their duration by the referee's clock."""
+    """The duration of these decisions by the referee's clock, in seconds."""
     lag_seconds: float
-    """The referee's own delay during them."""
+    """The referee's own delay during these decisions, in seconds."""
     detail: str
     """The detail of the fault; empty for a seat that played to the end."""
 
@@ -97,7 +98,7 @@ def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[i
 
 
 def milliseconds(seconds: float) -> float:
-    """Convert a time to the unit of records: milliseconds with three decimals."""
+    """Convert a time to the unit of records: milliseconds to three decimal places."""
     return round(seconds * 1000, 3)
 
 

@@ -24,7 +24,7 @@ class _PlacedTable:
         return 2 * _PADDING + sum(map(_row_height, self.table.seats))
 
     def middles(self) -> dict[str, float]:
-        """Return the height at which lines meet each entrant, by its name."""
+        """Return, by entrant's name, the height at which lines meet the entrant."""
         found, top = {}, self.top + _PADDING
         for seat in self.table.seats:
             found[seat.name] = top + _ROW / 2
@@ -67,7 +67,7 @@ def _put_beside(column: list[_PlacedTable], after: Sequence[_PlacedTable]) -> No
 
 
 def _stack(columns: Sequence[Sequence[_PlacedTable]]) -> float:
-    """Put each table in the middle of those from which its entrants come, but below the one before it; return the lowest edge."""
+    """Put each table level with the tables of its entrants, on average, but below the previous one; return the lowest edge."""
     sources: dict[str, float] = {}
     lowest = 0.0
     for column in columns:

@@ -25,7 +25,7 @@ _MIN_PICTURES = 500
 
 FindGame = Callable[[str], Game]
 Progress = Callable[[int, int], None]
-"""Called now and then with the number of pictures drawn, and the number of all pictures."""
+"""A function called now and then with the number of pictures drawn, and the number of all pictures."""
 
 
 class FilmError(DoganaError):
@@ -39,11 +39,11 @@ def film(
 
     Args:
         path: the record.
-        find_game: looks up a game by name; a function of a module, since other processes call it too.
+        find_game: a function that looks up a game by name; it must be in a module, because other processes call it, too.
         record_hash: the hash of the record's last line; a different record is refused.
         steps: the number of actions to draw; there is one more picture.
         seats: the number of seats whose views to draw, from seat 0.
-        progress: called as the work advances.
+        progress: a function called as the work advances.
         workers: the number of processes; 0 for one per processor if there is enough to draw, and otherwise one.
 
     Raises:
@@ -151,7 +151,7 @@ def _work(
     seats: int,
     wanted: range,
 ) -> None:
-    """Draw in a worker process. It ends with its reader, because sending fails then."""
+    """Draw in a worker process. It ends when its reader has ended, because sending then fails."""
     with contextlib.suppress(OSError):
         try:
             for part in _reels(path, find_game, record_hash, steps, seats, wanted):

@@ -41,11 +41,11 @@ class ReplayPage:
     seats: int
     """The number of seats whose views it contains."""
     broken: str
-    """The place and the reason if the record does not hold; otherwise empty."""
+    """The place and the reason if the record is not valid; otherwise empty."""
     is_sealed: bool
     """True if the record reveals its seed."""
     moment: str
-    """The most interesting moment, as the fragment of its address."""
+    """The most interesting moment, as the fragment of the page's address that leads to it."""
     picture: str
     """The last picture that spectators see, as SVG."""
 
@@ -63,14 +63,14 @@ def make_page(
 
     Args:
         path: the record.
-        find_game: looks up a game by name; a function of a module, since other processes call it too.
-        progress: called now and then with the number of pictures drawn, and the number of all pictures.
+        find_game: a function that looks up a game by name; it must be in a module, because other processes call it, too.
+        progress: a function called now and then with the number of pictures drawn, and the number of all pictures.
         seats_too: True to include the view of each seat; None to do so if all matches with this seed are over.
         max_bytes: the maximum size; a larger page is made without the views of seats.
         workers: the number of processes that draw; 0 for one per processor if there is enough to draw, and otherwise one.
 
     Raises:
-        RecordError: if not even the start of the match holds.
+        RecordError: if not even the start of the match is valid.
         FilmError: if a process that draws pictures ends too early.
     """
     story = read_story(path, find_game, seats_too)

@@ -4,7 +4,7 @@ A picture is cut into *tokens*: a tag with its text, or a sentence. All pictures
 so a picture is a list of indices into that table. The difference between two pictures is a *splice*, a list of numbers: keep n
 tokens, drop n, insert the n that follow, and so on; the remaining tokens stay. A spectator's picture is stored as a splice of the
 previous one, and a seat's picture as a splice of the spectator's at the same step.
-docs/decisions/0019-replay-page.md has the measurements.
+docs/decisions/0019-replay-page.md contains the measurements.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 # Before each opening tag, between a tag and a closing one, and after each sentence.
 _TOKEN = re.compile(r"(?=<(?!/))|(?<=>)(?=</)|(?<=\. )")
 _NEAR = 128
-"""The number of tokens of either picture in which to search for the place where both continue alike."""
+"""The number of tokens of each picture to search for a position from which both pictures continue alike."""
 _ALIKE = 3
-"""The number of tokens that must be alike there."""
+"""The number of tokens that must be alike at that position."""
 
 Splice = list[int]
 """`[keep, drop, count, ...tokens, keep, drop, count, ...]`."""
@@ -34,9 +34,9 @@ class Reel:
 
     tokens: list[str]
     public: list[Splice]
-    """The spectators' pictures: for each step a splice of the previous one, which is empty at the start of the match."""
+    """The spectators' pictures: for each step, a splice of the previous picture, which is empty at the start of the match."""
     seats: list[list[Splice]]
-    """The pictures of each seat: for each step a splice of the spectators' picture."""
+    """The pictures of each seat: for each step, a splice of the spectators' picture."""
 
 
 def tokens_of(picture: str) -> list[str]:
@@ -59,8 +59,8 @@ def splice(before: Sequence[int], after: Sequence[int]) -> Splice:
 
 
 def _difference(before: Sequence[int], after: Sequence[int], at: int, to: int) -> tuple[int, int]:
-    """Return the numbers of tokens to drop and to insert until both continue alike; all the rest if that is too far away."""
-    # By the tokens dropped and inserted together: the shortest splice first.
+    """Return the numbers of tokens to drop and to insert until both continue alike; if that is too far away, all the rest."""
+    # In the order of the total number of tokens dropped and inserted: the shortest splice first.
     for both in range(1, 2 * _NEAR):
         for drop in range(max(0, both - _NEAR), min(both, _NEAR) + 1):
             old, new = at + drop, to + both - drop
@@ -86,7 +86,7 @@ def reel(pictures: Iterable[Sequence[str]], before: str) -> Reel:
     """Encode the pictures of consecutive steps.
 
     Args:
-        pictures: for each step the spectators' picture, then that of each seat.
+        pictures: for each step, the spectators' picture, then the picture of each seat.
         before: the spectators' picture at the previous step; empty at the start of the match.
     """
     table: dict[str, int] = {}
@@ -151,12 +151,12 @@ def written(data: dict[str, Any]) -> str:
     """Encode a payload as base64 of compressed JSON. Equal data gives equal text."""
     # The characters themselves: gzip packs them better than their escapes.
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
-    # Without the time, which gzip would put into its header.
+    # `mtime` is 0, because gzip would put the current time into its header.
     return base64.b64encode(gzip.compress(plain, 9, mtime=0)).decode()
 
 
 def frames(reel: Reel) -> dict[str, Any]:
-    """Return a reel for the payload, with `null` for each splice of a seat that repeats its previous one."""
+    """Return a reel for the payload, with `null` for each splice of a seat that equals the seat's previous splice."""
     seats = [
         [None if change == before else change for before, change in zip([None, *splices], splices, strict=False)]
         for splices in reel.seats

@@ -1,4 +1,4 @@
-"""The text of a page: actions in words, places, scores, clocks and troubles, as columns of numbers.
+"""The data of a page, as columns: actions in words, places, scores, clocks and troubles.
 
 A seat's secrets are only in the log of that seat.
 """
@@ -28,7 +28,7 @@ Entry = list[str]
 """A line of a log: the action, empty if the viewer does not know it; the event in words, empty if the viewer learns nothing;
 then the changes."""
 Clock = tuple[int, Seat, float, float]
-"""(step, seat, milliseconds charged since the previous step, seconds left after it)."""
+"""(step, seat, milliseconds charged since the previous step, seconds left after this step)."""
 
 
 @dataclass(slots=True)
@@ -52,11 +52,11 @@ class Story:
     """(step, the score of each seat) for each change of scores."""
     clocks: list[Clock] = field(default_factory=list)
     broken: str = ""
-    """The place and the reason if the record does not hold; otherwise empty."""
+    """The place and the reason if the record is not valid; otherwise empty."""
 
     @property
     def result(self) -> Result | None:
-        """The result of the match; None if the record does not hold."""
+        """The result of the match; None if the record is not valid."""
         return self.replay.result
 
 
@@ -65,15 +65,15 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
 
     Args:
         path: the record.
-        find_game: looks up a game by name; raises `UnknownGame`.
-        seats_too: True to include the log of each seat; None to do so if the record reveals its seed: then all matches with
-            this seed are over.
+        find_game: a function that looks up a game by name, or raises `UnknownGame`.
+        seats_too: True to include the log of each seat; None to do so if the record reveals its seed, because all matches
+            with this seed are then over.
 
     Returns:
-        The story, which ends before the first line that does not hold.
+        The story, which ends before the first line that is not valid.
 
     Raises:
-        RecordError: if not even the start of the match holds.
+        RecordError: if not even the start of the match is valid.
     """
     replay = Replay(path, find_game)
     viewers = range(replay.plan.setup.seats if seats_too or (seats_too is None and replay.is_sealed) else 0)
@@ -132,7 +132,7 @@ def moment(story: Story) -> str:
 def columns(story: Story) -> dict[str, Any]:
     """Return the story for the payload of a page."""
     plan, result = story.replay.plan, story.result
-    # Sorted, since gzip packs similar neighbours better.
+    # Sorted, because gzip compresses similar neighbours better.
     texts = sorted({text for log in (story.log, *story.logs) for entry in log for text in entry if text})
     place = {text: number for number, text in enumerate(texts)} | {"": -1}
     log, *logs = ([[place[text] for text in entry] for entry in log] for log in (story.log, *story.logs))
@@ -176,7 +176,7 @@ def _clock_columns(clocks: Sequence[Clock]) -> list[list[float]]:
 
 
 def standing(story: Story) -> list[dict[str, Any]]:
-    """Return a row for each seat, best first: of the result, or of the record's last valid step."""
+    """Return a row for each seat, best first, from the result or else from the record's last valid step."""
     replay, result = story.replay, story.result
     rows = []
     for seat, bot in enumerate(replay.plan.bots):

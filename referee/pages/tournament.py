@@ -31,7 +31,7 @@ def tournament_page(
         plan: the tournament.
         course: its rounds.
         results: the results so far.
-        table: the table after them.
+        table: the table after these results.
         linked: the names of the matches that have a page, `matches/NAME.html`.
     """
     style = _part("tournament.css")
@@ -171,7 +171,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], named: int) -> s
 
 
 def _heads(heads: Sequence[str], words: Collection[int]) -> str:
-    """Return the headings of columns; the columns in `words` contain words, and all others numbers."""
+    """Return the headings of columns. The columns in `words` contain words, and all other columns numbers."""
     kinds = [' class="words"' if column in words else "" for column in range(len(heads))]
     cells = [
         f'<th scope="col"{kind}>{escape(head[:1].upper() + head[1:])}</th>'

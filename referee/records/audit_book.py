@@ -1,6 +1,6 @@
-"""The entries of an audit log, and the order in which they are possible; `docs/audit_log.md` lists them.
+"""The entries of an audit log, and the order in which they are allowed; `docs/audit_log.md` lists the entries.
 
-A book takes one entry after another. In memory it keeps only open blocks, versions, conditions, events and keys.
+A book takes one entry after another. In memory, it keeps only open blocks, versions, conditions, events and keys.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from referee.terminal import visible
 FORMAT = 4
 """The version of the audit log format that this version of Dogana writes and reads."""
 MAX_ATTEMPTS = 3
-"""The exact number of void attempts after which a match is given up: a ladder free to choose could undo a loss."""
+"""The exact number of void attempts after which a match is given up: a ladder that chose it could undo a loss."""
 _MAX_TIME_CHARACTERS = 40
 _MAX_SEED = 1 << 63
 _MAX_TERM = 10_000
@@ -145,13 +145,13 @@ class MatchEntries:
     """The entries of a match in a log."""
 
     scheduled: int
-    """The number of the entry that scheduled it, before it was played."""
+    """The number of the entry that scheduled the match, before it was played."""
     plan: Mapping[str, Any]
-    """The fields of the match and of its block in that entry."""
+    """The fields of the match and of its block in the entry that scheduled it."""
     counted: int = 0
-    """The number of the entry with its result; 0 if there is none."""
+    """The number of the entry with the result of the match; 0 if there is none."""
     result: Mapping[str, Any] = field(default_factory=dict)
-    """The content of that entry."""
+    """The content of the entry with the result; empty if there is none."""
 
 
 @dataclass(slots=True)
@@ -165,11 +165,11 @@ class ValidLog:
     """The ladder's keys from the trusted one to the one that signed the log; each has signed the next."""
     results: int = 0
     voids: int = 0
-    """The number of attempts at matches without a result."""
+    """The number of attempts to play a match that ended without a result."""
     given_up: int = 0
     """The number of matches that were given up after too many void attempts."""
     seeds: int = 0
-    """The number of blocks whose seed is revealed, and fits its commitments."""
+    """The number of blocks whose seed is revealed and matches its commitments."""
     unfinished: list[str] = field(default_factory=list)
     """A line for each unfinished block: it has matches without an end, or its seed is not revealed."""
     earlier: list[str] = field(default_factory=list)
@@ -198,19 +198,19 @@ class _Tournament:
     entry: int
     announcement: Mapping[str, Any]
     entrants: frozenset[str] | None = None
-    """The versions that are entered; None before the close."""
+    """The versions that are entered; None until the entry that closes the event to further versions."""
     blocks: set[int] = field(default_factory=set)
-    """Its blocks, whether they are over or not."""
+    """The numbers of the event's blocks, whether they are over or not."""
 
 
 def unfit(seed: int, commitments: Mapping[str, str]) -> str:
-    """Return the first match of a block whose commitment fits neither the seed nor one derived from it; empty if all fit.
+    """Return the first match whose commitment matches neither the block's seed nor a derived one; empty if all match.
 
     Args:
         seed: the seed of the block.
         commitments: the commitment of each match, by match id.
     """
-    # With a bot at home, which remembers, each match of a block has a seed of its own.
+    # A bot at home can remember earlier matches, so each match of a block with such a bot has a seed of its own.
     own = {match_id: rotation_seed(seed, number) for number, match_id in enumerate(commitments)}
     if commitments == {match_id: commitment(match_id, seed) for match_id, seed in own.items()}:
         return ""
@@ -276,30 +276,30 @@ class Book:
         self._wanted = wanted
         self._versions: set[str] = set()
         self._conditions: set[str] = set()
-        """Game, options and clock of each, as JSON."""
+        """The game, options and clock of each condition, as JSON."""
         self._bots: dict[str, tuple[str, int]] = {}
         """The author of each bot, and the number of its newest version."""
         self._blocks: dict[int, _Block] = {}
         self._block_of: dict[str, int] = {}
-        """The block of each match of `_blocks`."""
+        """The number of the block of each match in `_blocks`."""
         self._last_block = 0
         self._tournaments: dict[str, _Tournament | None] = {}
         """Every event by its name; None for one that is over."""
         self._latest = datetime.min.replace(tzinfo=UTC)
         """The latest time so far."""
         self._keys: list[tuple[PublicKey, bool]] = []
-        """Each key, with True if the previous one has signed it."""
+        """Each key, with True if the previous key has signed it."""
 
     @property
     def commitments(self) -> dict[int, Mapping[str, str]]:
-        """The commitment of each match of each block whose seed is not revealed, by block and match id."""
+        """The commitments of the matches in each block whose seed is not revealed, by block and match id."""
         return {number: block.commitments for number, block in self._blocks.items()}
 
     def take(self, number: int, entry: dict[str, Any]) -> None:
         """Apply an entry.
 
         Raises:
-            Wrong: if it is not possible at this place.
+            Wrong: if the entry is not allowed at this point in the log.
         """
         if (entry["type"] == "begin") != (number == 1):
             raise Wrong("a log has one entry of type begin, and it is the first")
@@ -363,7 +363,7 @@ class Book:
         if handed_over:
             old = self._keys[-1][0] if self._keys else key
             text = handover_text(old, key)
-            # The first key has none before it that could have signed it: `old` is then the key itself.
+            # No earlier key could have signed the first key: `old` is then the key itself.
             if old == key or not is_signature(entry["signature"]) or not old.has_signed(text, entry["signature"]):
                 raise Wrong("the key before it has not signed it")
         self._keys.append((key, handed_over))
@@ -422,7 +422,7 @@ class Book:
         self._schedule(number, entry)
 
     def _schedule(self, number: int, entry: dict[str, Any]) -> None:
-        """Apply the common part of blocks of the ladder and of events."""
+        """Apply the part of an entry that blocks of the ladder and blocks of events have in common."""
         if entry["block"] <= self._last_block:
             raise Wrong(f"block {entry['block']} is scheduled, but the last one was {self._last_block}")
         self._last_block = entry["block"]
@@ -494,7 +494,7 @@ class Book:
 
     def _tournament_over(self, entry: dict[str, Any]) -> None:
         event = self._open_tournament(entry)
-        # `_blocks` has those whose seed is not revealed.
+        # `_blocks` contains the blocks whose seed is not revealed.
         if open_blocks := event.blocks & self._blocks.keys():
             raise Wrong(f"event {entry['tournament']} ends while block {min(open_blocks)} is not over")
         if commitment(entry["tournament"], entry["seed"]) != event.announcement["seed_commitment"]:

@@ -18,7 +18,7 @@ from referee.records.signature import PublicKey
 from referee.terminal import visible
 
 MAX_LINE_BYTES = 256 * 1024
-"""The maximum length of a line; a block with many seats has about 10 kB, any other entry less than 1 kB."""
+"""The maximum length of a line; a block with many seats takes about 10 kB, any other entry less than 1 kB."""
 _CHECKPOINT = b'{"type":"checkpoint",'
 _MAX_REASON_CHARACTERS = 300
 
@@ -79,7 +79,7 @@ class Reader:
         """Check the next line; return its entry.
 
         Raises:
-            AuditError: if it does not continue the chain, or is not possible after the lines before it.
+            AuditError: if the line does not continue the chain, or is not allowed after the lines before it.
         """
         self.number += 1
         try:
@@ -92,14 +92,14 @@ class Reader:
 
     @property
     def commitments(self) -> dict[int, Mapping[str, str]]:
-        """The commitment of each match of each block whose seed is not revealed, by block and match id."""
+        """The commitments of the matches in each block whose seed is not revealed, by block and match id."""
         return self._book.commitments
 
     def close(self, line: bytes, trusted: PublicKey | None) -> ValidLog:
         """Check the line with the checkpoint; return the content of the log.
 
         Raises:
-            AuditError: if it does not sign the lines before it.
+            AuditError: if the checkpoint does not sign exactly the lines before it, or its signature is not valid.
         """
         try:
             data = parsed(line, ("checkpoint",))
@@ -141,7 +141,7 @@ def must_begin_with(old: Path, lines: Iterator[bytes], name: str) -> int:
 
 
 def entries(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the line of each entry of a log, without checking them; nothing after the checkpoint.
+    """Yield the number and the line of each entry of a log before the checkpoint, without checking them.
 
     Raises:
         AuditError: if the file is cut off, or something follows the checkpoint.
@@ -160,7 +160,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         with path.open("rb") as file:
             number = 0
-            # A bound: a file without line breaks must not fill the memory.
+            # The length is bounded: a file without line breaks must not fill the memory.
             while line := file.readline(MAX_LINE_BYTES + 1):
                 number += 1
                 if len(line) > MAX_LINE_BYTES:

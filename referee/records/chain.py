@@ -1,7 +1,7 @@
 """Lines chained by hash, in records and in audit logs: JSON objects whose last entry is `hash`.
 
 The hash is the SHA-256 of the hash of the previous line (64 zeros for the first line) and of the line's own bytes
-without that entry. So a line cannot be changed, left out, added or moved without breaking the chain.
+without its `hash` entry. So a line cannot be changed, left out, added or moved without breaking the chain.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def link(previous: str, data: Mapping[str, Any]) -> tuple[bytes, str]:
 
 
 def link_body(previous: str, data: bytes) -> tuple[bytes, str]:
-    """Return the same as `link` for an object that is already JSON; `body` extracts such JSON from a line."""
+    """Return the line and the hash, as `link` does, for an object in JSON; `body` extracts such JSON from a line."""
     own_hash = _hash(previous, data)
     return b'%s,"hash":"%s"}' % (data[:-1], own_hash.encode()), own_hash  # without the closing brace
 
@@ -37,7 +37,7 @@ def check_link(previous: str, line: bytes) -> str:
     """Return the hash of a line, after checking that the line follows `previous`.
 
     Raises:
-        ChainBroken: if it does not.
+        ChainBroken: if the line does not follow `previous`.
     """
     # Only the end is searched, however long the line is.
     tail = _TAIL.search(line, max(0, len(line) - _TAIL_BYTES))

@@ -1,4 +1,4 @@
-"""Observations in words, and the differences between two of them; the same for every game."""
+"""Observations in words, and the differences between two observations, for every game."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _changes(path: str, before: Any, after: Any) -> Iterator[str]:
         if _is_part(old) and _is_part(new):
             yield from _changes(f"{place}.", old, new)
         elif (
-            # Entry by entry only where the index means something, and stays the same.
+            # Entries are compared one by one only where the index means something, and stays the same.
             _is_list(old) and _is_list(new) and len(new) == len(old) and (_mark(type(after), name) or _is_part(new[0]))
         ):
             for (key, entry), old_entry in zip(_named(after, name, new), old, strict=True):
@@ -57,12 +57,12 @@ def _is_list(value: Any) -> bool:
 
 
 def _entries(value: Any) -> Iterator[tuple[str, Any]]:
-    """Return the fields of an observation or of a part of it, except the viewer."""
+    """Return the name and value of each field of an observation, or of a part of one, except the viewer."""
     return ((name, getattr(value, name)) for name in value._fields if name != "viewer")
 
 
 def _named(owner: Any, name: str, value: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-    """Return the entries of a tuple with the names of their indices."""
+    """Yield each entry of a tuple with the name of its index."""
     mark = _mark(type(owner), name)
     for index, entry in enumerate(value):
         first = entry[0] if _is_part(entry) else None

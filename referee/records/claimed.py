@@ -1,4 +1,4 @@
-"""The result of a match as its record claims it: for a quick look at many records; `verify` proves it."""
+"""The result of a match as its record claims it, for a quick look at many records. `verify` proves a result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from referee.records.record import RecordError, read_bytes, unpacked
 
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 _LAST_LINES = 4
-"""The number of last lines among which the result is: a seed and a signature may follow it."""
+"""The number of lines at the end of a record that are searched for the result; a seed and a signature may follow it."""
 
 
 def claimed_result(path: Path) -> Result:
@@ -22,7 +22,7 @@ def claimed_result(path: Path) -> Result:
     """
     lines = unpacked(path, read_bytes(path)).rstrip(b"\n").split(b"\n")
     try:
-        # Found by their first bytes, as the writer writes them, so that few lines are parsed.
+        # The lines are found by the first bytes that the writer gives them, so that few lines are parsed.
         outs = [parse_json(line) for line in lines if line.startswith(b'{"type":"out",')]
         header = Document(parse_json(lines[0]), "header")
         last = [parse_json(line) for line in lines[-_LAST_LINES:]]

@@ -19,11 +19,11 @@ def read_plan(data: Mapping[str, Any], seed: int | None, find_game: Callable[[st
 
     Args:
         data: the line of type header.
-        seed: the seed, if it is known; the plan has -1 otherwise.
+        seed: the seed; None if it is not known, and the seed of the plan is then -1.
         find_game: looks up a game by name; raises `UnknownGame`.
 
     Raises:
-        Unsound: if something is missing or cannot be played, or the seed does not fit its commitment.
+        Unsound: if something is missing or cannot be played, or the seed does not match its commitment.
     """
     document = Document(data, "header")
     match_id, name, clock = document.text("match"), document.text("game"), document.text("clock")
@@ -38,7 +38,7 @@ def read_plan(data: Mapping[str, Any], seed: int | None, find_game: Callable[[st
         document.note("", "has options, a board or a position that is not a JSON object")
     if len(bots) != seats:
         document.note("bots", f"has {len(bots)} names for {seats} seats")
-    # Before anything is looked up: the game would check values of the wrong type.
+    # This comes before the game checks the values, because the game relies on their types.
     if document.problems:
         raise Unsound("; ".join(document.problems))
     assert isinstance(options, dict)  # noqa: S101 noted above if not

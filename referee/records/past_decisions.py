@@ -47,14 +47,14 @@ _PAST = -1e6
 
 
 class DecisionEnd(Enum):
-    """The end of a decision; the values are the words of `dogana replay --bot --json`."""
+    """The end of a decision; the values are the words that `dogana replay --bot --json` prints."""
 
     ANSWERED = "answered"
     TIMEOUT = "timeout"
     WINDOW = "window"
-    """The window that it shared with other seats closed."""
+    """The window that the decision shared with other seats closed."""
     OVERTAKEN = "overtaken"
-    """Actions of other seats made it void."""
+    """Actions of other seats made the decision void."""
     OUT = "out"
 
 
@@ -74,26 +74,26 @@ class PastDecision:
     state: State
     """The state of the match at that time."""
     at: int
-    """The number of actions before it."""
+    """The number of actions before the decision."""
     strikes: int
     """The number of the seat's strikes at that time."""
     limit: float
-    """The time allowed for it, in seconds: its budget, or less if a window closed earlier."""
+    """The time allowed for the decision, in seconds: its budget, or less if a window closed earlier."""
     ending: DecisionEnd | None = None
     refused: list[str] = field(default_factory=list)
-    """The reasons for refusing answers to it."""
+    """The reasons for refusing answers to the decision."""
     played: list[ReplayStep] = field(default_factory=list)
     """The seat's resulting actions: an answer with the forced actions in and after it, or the rules' default."""
     seconds: float | None = None
-    """The time charged for it, in seconds; None if the record does not have it."""
+    """The time charged for the decision, in seconds; None if the record does not contain it."""
     fault: Fault | None = None
-    """The fault that put the seat out at this decision, if any."""
+    """The fault that put the seat out at this decision; None if there is none."""
     after: State | None = None
     """The state after the answer and the forced actions that followed."""
 
     @property
     def step(self) -> int:
-        """The number of the first resulting action; without one, of the next action after the question."""
+        """The number of the first resulting action or, if there is none, of the next action after the question."""
         return self.played[0].n if self.played else self.at + 1
 
 
@@ -138,7 +138,7 @@ class _Again:
         self._played = 0
         self._match = MatchMachine(record.plan, start, _RecordedChance(steps), transit=TRANSIT_SECONDS)
         self._open: dict[Seat, Decision] = {}
-        self._put_at: dict[Seat, float] = {}  # the original times; those of the decisions change
+        self._put_at: dict[Seat, float] = {}  # the original times, because `put_at` of a decision changes
         self._now = 0.0
         self._closings: list[deque[dict[str, Any]]] = [deque() for _ in range(record.plan.setup.seats)]
         for line in self._lines:
@@ -149,7 +149,7 @@ class _Again:
 
     def play(self) -> list[PastDecision]:
         """Play the whole match; return the seat's decisions."""
-        # The machine takes absent seats with the start, not as events: they went out before the first question.
+        # `start` takes the absent seats, which have no events of their own: they went out before the first question.
         absent: dict[Seat, Fault] = {}
         for line in self._lines:
             if line.data["type"] != "out" or line.data["reason"] != Outcome.START.value:
@@ -172,21 +172,21 @@ class _Again:
     # events, from the record to the machine
 
     def _event(self, line: RecordLine) -> list[Effect]:
-        """Pass the event behind a line to the machine; return its effects."""
+        """Pass the event that a line reports to the machine; return the effects of the event."""
         data = line.data
         kind, seat = data["type"], data["seat"]
         decision = self._open.get(seat)
-        # It ended no decision: a crash, or the last strike for an illegal action.
+        # The line ended no decision: the seat went out by a crash, or by its last strike for an illegal action.
         if kind == "out" and "ms" not in data:
             self._set_times()
             fault = Fault(Outcome(data["reason"]), str(data.get("detail", "")))
             return self._match.fault(seat, fault, self._now)
         if decision is None or (kind != "strike" and "ms" not in data):
             raise self._fail(line)
-        # The line with the times of the open decision, this one or a later one: a strike comes before it.
+        # The line with the times of the open decision is this line or a later one: strikes come before it.
         closing = self._closings[seat][0] if self._closings[seat] else None
         if closing is not None:
-            # Never backwards: the times of lines are rounded, and those of two seats overlap.
+            # Time never goes backwards here, although the times in lines are rounded, and those of two seats overlap.
             self._now = max(self._now, self._put_at[seat] + closing["wall_ms"] / 1000)
         self._set_times()
         if kind == "action" and data["by"] == Decider.AGENT.value:
@@ -245,7 +245,7 @@ class _Again:
         current = self._current
         if current is not None and self._seat in self._open:
             decision = self._open[self._seat]
-            # From the time when it was put: `_set_end` has changed the decision's own times.
+            # Counted from the original `put_at`, because `_set_end` has changed the decision's own times.
             left = decision.window_deadline - self._put_at[self._seat]
             current.limit = decision.budget if decision.window is None else min(decision.budget, max(0.0, left))
         for decision in self._open.values():

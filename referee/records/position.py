@@ -22,7 +22,7 @@ MAX_BYTES = 1024 * 1024
 
 
 class PositionError(DoganaError):
-    """A file is not a playable position; `problems` has a line for each fault."""
+    """A file is not a playable position; `problems` contains a line for each fault."""
 
     def __init__(self, path: Path, problems: list[str]) -> None:
         more = f" (and {len(problems) - 1} more; `dogana position {path}` lists them)" if len(problems) > 1 else ""

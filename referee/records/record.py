@@ -32,7 +32,7 @@ else:
 FORMAT = 3
 """The version of the record format that this version of Dogana writes."""
 READABLE = (2, 3)
-"""The first and the last version of the format that it reads; in version 3, a signature may come last."""
+"""The first and the last version of the format that can be read; from version 3 on, a signature may come last."""
 BEGINNING = b'{"type":"header",'
 _ZSTD_BEGINNING = b"\x28\xb5\x2f\xfd"
 """The first bytes of a Zstandard frame (RFC 8878, 3.1.1)."""
@@ -41,7 +41,7 @@ MAX_BYTES = 16 * 1024 * 1024
 MAX_LINES = 20_000
 """The maximum number of lines in a record; the longest matches have about 2,000 decisions."""
 MAX_LINE_BYTES = 1024 * 1024
-"""The maximum length of a line; a header, with its board and position, has about 10 kB, any other line less than 1 kB."""
+"""The maximum length of a line; a header with its board and position takes about 10 kB, other lines less than 1 kB."""
 MAX_REASON_CHARACTERS = 500
 """The maximum length of a reason, which may quote the record."""
 
@@ -93,7 +93,7 @@ class RecordWriter:
     """
 
     def __init__(self, path: Path, create: Callable[[Path], BinaryIO] = open_private) -> None:
-        """Open a uniquely named temporary file, so that two writers never mix their lines. A link is followed.
+        """Open a uniquely named temporary file, so that two writers never mix their lines; a link is followed.
 
         Args:
             path: the record.
@@ -152,11 +152,11 @@ class RecordLine:
     """A line of a record, after the check of its place in the chain."""
 
     number: int
-    """Counted from 1."""
+    """The number of the line, from 1."""
     data: dict[str, Any]
-    """Its entries, without the hash."""
+    """The entries of the line, without the hash."""
     hash: str
-    """Its hash, which identifies the record up to here."""
+    """The hash of the line, which identifies the record up to this line."""
 
 
 class RecordLines(Sequence[RecordLine]):
@@ -201,7 +201,7 @@ def read_lines(path: Path, data: bytes | None = None) -> RecordLines:
 
     Args:
         path: the record.
-        data: its bytes, if they have already been read; `path` is then only its name in errors.
+        data: the bytes of the record, if they have already been read; `path` is then only its name in errors.
 
     Raises:
         RecordError: if the file cannot be read or is cut off, or its chain is broken.
@@ -245,8 +245,8 @@ def unzipped(path: Path, data: bytes, max_bytes: int, like: Dictionary | None = 
     Args:
         path: the name of the record in errors.
         data: the frame.
-        max_bytes: the maximum size, unpacked.
-        like: the dictionary with which it was compressed; None if there was none.
+        max_bytes: the maximum size of the unpacked data.
+        like: the dictionary with which the frame was compressed; None if there was none.
 
     Raises:
         RecordError: if it is damaged, or too long.
@@ -267,7 +267,7 @@ def unzipped(path: Path, data: bytes, max_bytes: int, like: Dictionary | None = 
 def _lines_of(path: Path, data: bytes) -> RecordLines:
     if not data:
         raise RecordError(path, 0, "is empty")
-    # Before `split`, which would make an object of each line.
+    # This comes before `split`, which would make an object of each line.
     if data.count(b"\n") > MAX_LINES:
         raise RecordError(path, MAX_LINES + 1, f"comes after {MAX_LINES} lines; no record has more")
     *whole, rest = data.split(b"\n")  # a complete record ends with a line break, so nothing is left
@@ -294,7 +294,7 @@ def sealed(
 
     Args:
         path: the name of the record in errors.
-        data: its lines.
+        data: the lines of the record.
         seed: the seed of the match.
         record_hash: the hash of the last line of the record, as its `RecordWriter` returned it.
         sign: makes the line with the signature from the hash of the line before it; None to add none.

@@ -20,7 +20,7 @@ TIMES = ("ms", "wall_ms", "lag_ms")
 _FAULTS = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.PLAYED}
 _MOST = 1 << 62
 _ROUNDING = 0.00001
-"""The tolerance between times, in seconds: records have milliseconds with three decimals."""
+"""The tolerance for comparing times, in seconds: records give milliseconds to three decimal places."""
 
 
 class Unsound(Exception):
@@ -36,17 +36,19 @@ class SeatRecord:
     last_strike: str = ""
     outcome: Outcome = Outcome.PLAYED
     out_order: int | None = None
-    """Its position in the order in which seats went out, counted from 0; None if it is not out."""
+    """The position of the seat in the order in which seats went out, counted from 0; None if the seat is not out."""
     detail: str = ""
     decisions: int = 0
     timed_out: bool = False
-    """True if its time ran out, and the default has not been played yet."""
+    """True if the seat's time ran out, and the default has not been played yet."""
     completing: str = ""
-    """The larger decision that defaults complete after its time ran out (`State.part_of`)."""
+    """The larger decision (`State.part_of`) that defaults complete after the seat's time ran out; empty if none."""
     charged: float = 0.0
+    """The time charged for the seat's decisions, in seconds."""
     wall: float = 0.0
+    """The duration of the seat's decisions by the referee's clock, in seconds."""
     lag: float = 0.0
-    """Sums over its decisions, in seconds."""
+    """The referee's own delay during the seat's decisions, in seconds."""
 
 
 class Seats:
@@ -61,7 +63,7 @@ class Seats:
         """Check that an action names the right decider.
 
         Raises:
-            Unsound: if it does not.
+            Unsound: if the decider is wrong.
         """
         if seat not in state.seats_to_act():
             raise Unsound(f"seat {seat} is not to act")
@@ -92,7 +94,7 @@ class Seats:
         Only the action that ends a decision has times. Further actions of the same answer, or of the same default, have none.
 
         Raises:
-            Unsound: if they do not fit.
+            Unsound: if the times are not valid.
         """
         record = self.records[seat]
         if by in (Decider.FORCED, Decider.DEFAULT, Decider.OPENING) or record.completing:
@@ -106,12 +108,12 @@ class Seats:
         return _charge(record, data, expired=record.timed_out)
 
     def larger_decision(self, state: State, seat: Seat) -> str:
-        """Return the larger decision that a default of the seat would now help to complete; empty if none."""
+        """Return the larger decision that a default of the seat would now help to complete; empty if there is none."""
         record = self.records[seat]
         return record.completing or (state.part_of(seat) if record.timed_out else "")
 
     def note_action(self, state: State, seat: Seat, larger: str) -> None:
-        """Note an action that was played as part of a larger decision, if any."""
+        """Note an action of a seat; `larger` is the larger decision that it helped to complete, or empty."""
         record = self.records[seat]
         record.decisions += 1
         record.timed_out = False
@@ -122,7 +124,7 @@ class Seats:
         """Withdraw a decision of a seat.
 
         Raises:
-            Unsound: if the seat is out, or the times do not fit.
+            Unsound: if the seat is out, or the times are not valid.
         """
         record = self.records[seat]
         if record.out_order is not None:
@@ -134,7 +136,7 @@ class Seats:
         """Give a seat a strike.
 
         Raises:
-            Unsound: if a strike, or this reason for it, is not possible here.
+            Unsound: if a strike is not possible at this point, or not for this reason.
         """
         record = self.records[seat]
         reason = data.get("reason")
@@ -156,7 +158,7 @@ class Seats:
             has_begun: True if an action has been played.
 
         Raises:
-            Unsound: if this, or its reason, is not possible here.
+            Unsound: if the seat cannot go out at this point, or not for this reason.
         """
         record = self.records[seat]
         outcome = _FAULTS.get(str(data.get("reason")))
@@ -204,7 +206,7 @@ def _charge(record: SeatRecord, data: Mapping[str, Any], *, expired: bool) -> fl
         The time charged to the seat, in seconds.
 
     Raises:
-        Unsound: if they do not fit.
+        Unsound: if the times are not valid.
     """
     charged, wall, lag = (_seconds(data.get(key)) for key in TIMES)
     if charged is None or wall is None or lag is None:
@@ -226,7 +228,7 @@ def _charge(record: SeatRecord, data: Mapping[str, Any], *, expired: bool) -> fl
 
 
 def _seconds(milliseconds: Any) -> float | None:
-    # The upper bound excludes infinity, as which Python reads 1e999.
+    # The upper bound excludes infinity: Python reads 1e999 as infinity.
     if type(milliseconds) in (int, float) and 0 <= milliseconds < _MOST:
         return float(milliseconds / 1000)
     return None

@@ -30,7 +30,7 @@ _WEAK = {
 """All encodings of points of order 1, 2, 4 and 8, without the highest bit, which is the sign. Anybody can forge signatures for
 such a key, so its owner could deny all of them."""
 _MAX_KEY_BYTES = 1000
-"""The maximum size of a key file; it usually has about 100 bytes."""
+"""The maximum size of a key file, which is usually about 100 bytes long."""
 
 
 class BadKey(DoganaError):
@@ -68,7 +68,7 @@ def read_key(given: str) -> PublicKey:
     """Return a key from its text, or from a file like a ladder's `key.pub`.
 
     Raises:
-        BadKey: if it is neither.
+        BadKey: if `given` is neither.
         OSError: if the file cannot be read, with its name.
     """
     try:
@@ -79,7 +79,7 @@ def read_key(given: str) -> PublicKey:
         key = parse_key(words[0] if words else "")
     except BadKey as error:
         raise BadKey(f"{visible(given, _MAX_KEY_BYTES)} {error}") from error
-    # A file has the fingerprint after the key, for people to compare: a wrong one would mislead them.
+    # In a file, the fingerprint follows the key, for people to compare: a wrong one would mislead them.
     if words[1:] not in ([], [key.fingerprint]):
         raise BadKey(f"{visible(given)}: the fingerprint in it is not that of its key, which is {key.fingerprint}")
     return key
@@ -112,9 +112,9 @@ class Signature:
     """The signature at the end of a record."""
 
     key: PublicKey
-    """The key that it names."""
+    """The key that the signature names."""
     signed: str
-    """The hash of the line before it."""
+    """The hash of the line before the signature."""
     signature: str
     """The signature, in hexadecimal."""
 
@@ -137,7 +137,7 @@ def read_signature(data: Mapping[str, Any], signed: str) -> Signature:
     """Parse a line with a signature, without checking the signature.
 
     Raises:
-        ValueError: if it is not such a line.
+        ValueError: if `data` is not such a line.
     """
     if data.keys() != {"type", "key", "signature"} or not is_signature(data["signature"]):
         raise ValueError("a signature has a key and 128 hexadecimal digits, and nothing else")

@@ -1,4 +1,4 @@
-"""The facts that verifying a record proves, and the lines for which it has only the referee's word."""
+"""The facts that verifying a record proves, and the claims for which there is only the referee's word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.records.record import RecordLine
 from referee.registry import shipped_board
 
 MAX_WIDTH = 40
-"""The maximum number of characters shown of an entry of a board."""
+"""The maximum number of characters of a board entry that are shown."""
 _HEADER = ("match id", "options", "clock", "names", "seed commitment")
 """The header's claims about the setup of the match; a file does not prove when it was written."""
 

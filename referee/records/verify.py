@@ -62,7 +62,7 @@ class ReplayStep:
     seconds: float
     """The time charged to the seat; 0 unless the action ends a decision that the seat had to make."""
     draws: list[tuple[str, Draw]]
-    """The draws that came with it, as (stream, draw)."""
+    """The draws that came with the action, as (stream, draw)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Trouble:
     """A strike of a seat, or the reason why it is out. All texts come from the record."""
 
     after: int
-    """The number of actions before it."""
+    """The number of actions before the strike, or before the seat went out."""
     seat: Seat
     reason: str
     """The kind of fault: a value of `Outcome`."""
@@ -93,7 +93,7 @@ class Replay:
         result_hash: the hash of the line with the result; empty until then.
         last_hash: the hash of the last line before the signature, which identifies the whole record.
         signature: the signature at the end, unchecked; None if there is none, or the iteration has not reached it.
-        is_sealed: True if the record reveals its seed. If not, and the caller gave none, chance is not checked against it.
+        is_sealed: True if the record reveals its seed. If not, and the caller gave no seed, chance is not checked.
         dogana: the version of Dogana that wrote the record, as the record claims.
         actions_in_all: the number of actions, as the record claims.
         troubles: the strikes of the match so far, and the seats that went out.
@@ -129,7 +129,7 @@ class Replay:
         revealed = last.data.get("seed") if seed is None else seed
         self._seed = revealed if type(revealed) is int and 0 <= revealed < 1 << 63 else None
         self._chance = ReplayChance(None if self._seed is None else LiveChance(self._seed))
-        # Read after the seed at the end, which has to fit the commitment in the header.
+        # The header is read after the seed at the end, which has to match the commitment in the header.
         self.plan = self._read_header(find_game)
         self._digest = MatchDigest(self.plan)
         self._seats = Seats(self.plan.control, self.plan.setup.seats)
@@ -199,7 +199,7 @@ class Replay:
         if line.data.get("type") != "header":
             raise self._fail(line, "a record begins with a line of type header")
         self.dogana = str(line.data.get("dogana"))
-        # First, since lines of another format may have other entries.
+        # This comes first, because lines of another format may have other entries.
         if type(line.data.get("format")) is not int or line.data["format"] not in READABLE:
             raise OtherFormat(
                 self.path,
@@ -258,9 +258,9 @@ class Replay:
             seconds = self._seats.charge_action(data, seat, by)
         except Unsound as error:
             raise self._fail(line, str(error)) from error
-        # From the state before the action, which may complete the larger decision.
+        # This is read from the state before the action, because the action may complete the larger decision.
         larger = self._seats.larger_decision(self.state, seat)
-        # Before the opening is drawn: its draws are among those of the line.
+        # This comes before the opening is drawn, because its draws are among those of the line.
         draws = self._give_draws(line)
         try:
             if opens and draw_opening(self.state, self._chance) != (seat, action):
@@ -387,7 +387,7 @@ class Verified:
     last_hash: str
     """The hash of the last line before the signature: of the seed if the record is sealed, otherwise of the result."""
     is_sealed: bool
-    """True if the record reveals its seed. If not, and the caller gave none, chance was not checked against it."""
+    """True if the record reveals its seed. If not, and the caller gave no seed, chance was not checked."""
     dogana: str
     """The version of Dogana that wrote the record, as the record claims."""
 

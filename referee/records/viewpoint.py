@@ -11,8 +11,8 @@ class Viewpoint:
 
     Attributes:
         seen: the viewer's current observation.
-        scene: the context of the observation. It does not change while the viewer learns nothing, as when others plan
-            in secret.
+        scene: the context of the observation. It does not change while the viewer learns nothing, for example while
+            others plan in secret.
     """
 
     seen: Observation

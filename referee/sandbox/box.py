@@ -27,7 +27,7 @@ SUPERVISOR = (sys.executable, "-I", "-S", "-c", _RUN)
 FOLDER = "/bot"
 """The path at which an agent sees its own files, and its working directory."""
 NO_PROGRAM = "bwrap: execvp "
-"""The beginning of bubblewrap's last message if the box is ready but the agent's program cannot be run."""
+"""The prefix of bubblewrap's last message if the box is ready but the agent's program cannot be run."""
 SOCKET = "/run/dogana.sock"
 """The path at which an agent sees the socket of its seat."""
 _LEAST_USERS = 1024
@@ -154,7 +154,7 @@ class Box:
             arguments.extend(("=--ro-bind", f"$SOURCE{len(sources)}", f"={name}"))
             sources.append(source)
 
-        add("--unshare-all", "--unshare-user")  # the first one only tries to make a user namespace, the second insists
+        add("--unshare-all", "--unshare-user")  # the first flag only tries to make a user namespace, the second insists
         add("--disable-userns")  # no namespaces inside the box, where a bot would be root
         add("--uid", str(_NOBODY), "--gid", str(_NOBODY), "--hostname", "bot")
         add("--die-with-parent", "--new-session")  # no terminal, whose input could be forged
@@ -190,7 +190,7 @@ class Box:
         return len(order).to_bytes(8, "big") + order
 
     def _command(self) -> list[str]:
-        """Return bubblewrap's command, with a limit on tasks by prlimit unless a control group has one."""
+        """Return the command for bubblewrap, with a limit on tasks by prlimit unless a control group sets that limit."""
         if "pids" in self.sandbox.groups.found:
             return list(self.argv)
         tasks = self.sandbox.limits.tasks
@@ -232,11 +232,11 @@ class Box:
     def freeze(self, *, frozen: bool) -> None:
         """Stop or resume all processes of the agent. It has no effect after `release` or `end`."""
         if not self._released and self._used is None:
-            with contextlib.suppress(FileNotFoundError):  # a thread is ending it
+            with contextlib.suppress(FileNotFoundError):  # another thread is ending the group
                 self.group.freeze(frozen=frozen)
 
     def release(self) -> None:
-        """Resume the agent for good: stopped processes do not die."""
+        """Resume the agent for good, because stopped processes do not die."""
         if not self.sandbox.limits.ponders:
             self.freeze(frozen=False)
         self._released = True
@@ -258,7 +258,7 @@ def users_for_agents(uid_map: str) -> tuple[int, int]:
         uid_map: the available users, as in /proc/self/uid_map; a container has fewer than its host.
 
     Raises:
-        CannotIsolate: if there are too few.
+        CannotIsolate: if there are too few ids.
     """
     spans = [(int(first), int(count)) for first, _, count in (line.split() for line in uid_map.splitlines())]
     if any(first <= _FIRST_USER and first + count >= _FIRST_USER + _USERS for first, count in spans):

@@ -33,7 +33,7 @@ def enter(
 
     Args:
         supervisor: the parent process; this process ends with it.
-        bubblewrap: the program.
+        bubblewrap: the path of bubblewrap.
         arguments: its arguments. `=` marks a literal argument; `$` marks the name of a source (`SOURCE0`), of a file,
             or `STATUS`.
         command: the command that bubblewrap runs.
@@ -42,7 +42,7 @@ def enter(
         status: the descriptor for bubblewrap's reports.
         groups: the files that put a process into control groups.
         uids: the first user id for agents and the number of ids; None to keep the current user.
-        rlimits: limits of each process, by their names in `resource`.
+        rlimits: the limits of each process, by their names in the module `resource`.
 
     Raises:
         OSError: if a step fails; no part of the agent has run then.
@@ -74,7 +74,7 @@ def enter(
         if descriptor > 2 and descriptor not in descriptors.values() and descriptor != listed:
             try:
                 os.close(descriptor)
-            except OSError:  # the descriptor with which the folder was read
+            except OSError:  # the descriptor for reading the folder is closed already
                 continue
     os.execve(bubblewrap, ["bwrap", "--args", str(listed), "--", *command], {})  # noqa: S606 no shell: that is the point
 
@@ -93,7 +93,7 @@ def _bind_for_everybody(sources: "list[str]") -> "list[str]":
 
     call(libc.unshare(_CLONE_NEWNS), "unshare")
     call(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "/")
-    # Open them all before anything is covered: one may lie where the others are bound.
+    # All are opened before anything is covered: a source may lie below the folder in which the others are bound.
     opened = [os.open(source, os.O_PATH | os.O_CLOEXEC) for source in sources]
     call(libc.mount(b"tmpfs", _COVERED.encode(), b"tmpfs", _MS_NOSUID | _MS_NODEV, b"mode=0711,size=1m"), _COVERED)
     places = []

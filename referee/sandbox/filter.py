@@ -111,13 +111,13 @@ _PRCTL = Rule(0, Passes.ONLY, (15, 16, 3, 21, 23, 38, 39, 42), errno.EINVAL)
 # PR_SET_VMA: name memory; no limit counts the names, and kernels without this option also say EINVAL.
 _PRCTL_DENIED = Rule(0, Passes.EXCEPT, (1, 22, 35, 0x53564D41), errno.EINVAL)
 
-# Further calls that `DENY` refuses. Two seats could signal to each other through a file that both can read: whether it
-# is locked, was just read, or is in memory.
+# Further calls that `DENY` refuses. Two seats could signal to each other through a file that both can read, by whether
+# the file is locked, was just read, or is in memory.
 _BETWEEN_SEATS = """
     flock inotify_init inotify_init1 inotify_add_watch inotify_rm_watch fanotify_init fanotify_mark
     mincore cachestat readahead fadvise64
 """
-# Keyrings belong to the user, not to the box. The others belong to the box, but use memory that no process limit
+# Keyrings belong to the user, not to the box. The other objects belong to the box, but use memory that no process limit
 # counts.
 _OUTLIVES_PROCESSES = """
     add_key request_key keyctl
@@ -160,8 +160,8 @@ class Policy:
     """The treatment of each system call.
 
     Attributes:
-        verdicts: the verdict on a call, by its name.
-        otherwise: the verdict on all other calls in `calls.txt`; calls that are not in it are refused.
+        verdicts: the verdict on each call, by the call's name.
+        otherwise: the verdict on all other calls in `calls.txt`; calls that the file does not contain are refused.
     """
 
     verdicts: dict[str, int | Rule]

@@ -16,7 +16,7 @@ class ResourceLimits:
     tasks: int = 64
     """The maximum number of processes and threads."""
     cpus: float = 1.0
-    """The maximum processor time per second, in seconds."""
+    """The maximum number of processors used: the processor time per second, in seconds."""
     tmp_bytes: int = 32 * MIB
     """The size of /tmp."""
     files: int = 256

@@ -8,7 +8,7 @@ import os
 import sys
 
 _SWITCH = "/proc/sys/kernel/core_pattern"
-"""The file that names the program that the host runs as root after a crash; whoever can write to it can escape."""
+"""The file that names the program run by the host as root after a crash; whoever can write to this file can escape."""
 _PLACES = ("/", "/bot", "/usr", "/usr/bin", "/etc", "/run", "/dev", "/proc", "/home", "/var/tmp", "/sys")  # noqa: S108
 
 
@@ -79,7 +79,7 @@ def main() -> None:
         "writable": [place for place in _PLACES if _create_in(place)],
         "tmp_bytes": _size("/tmp"),  # noqa: S108
         "shm_bytes": _size("/dev/shm"),  # noqa: S108
-        "descriptors": sorted(map(int, os.listdir("/proc/self/fd")))[:-1],  # noqa: PTH208 the last one reads this
+        "descriptors": sorted(map(int, os.listdir("/proc/self/fd")))[:-1],  # noqa: PTH208 the last one lists the folder
     }
     json.dump(seen, sys.stdout)
 

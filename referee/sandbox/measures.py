@@ -41,15 +41,15 @@ class Measure:
     name: str
     stands: bool
     says: str
-    """A description of it, or of the loss without it."""
+    """A description of the measure, or of the loss without it."""
     mend: str = ""
-    """Advice if it does not work."""
+    """Advice if the measure does not work."""
     is_needed: bool = True
-    """True if a ladder for strangers needs it."""
+    """True if a ladder for strangers needs the measure."""
     means: str = ""
-    """The harm that a bot could do without it."""
+    """The harm that a bot could do without the measure."""
     commands: tuple[str, ...] = ()
-    """The commands that enable it."""
+    """The commands that enable the measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def inspect(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> tuple[Sand
     measures.append(Measure("bubblewrap", True, bubblewrap))
     sandbox = Sandbox(limits, found, groups, bpf(ALLOW), bubblewrap)
     try:
-        # -I -S: the probe depends on nothing that is installed, or set in the environment.
+        # -I -S: the probe does not depend on installed packages or environment variables.
         ran = run(sandbox, [sys.executable, "-I", "-S", str(_PROBE)], Path(__file__).parent)
     except CannotIsolate as error:
         what, _, mend = str(error).partition("; ")

@@ -21,7 +21,7 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 
 Instruction = tuple[int, int, int, int]
-"""Code, number of instructions to skip if true, number to skip if false, and a constant."""
+"""The code, the number of instructions to skip if true, the number to skip if false, and a constant."""
 
 
 def refused(error: int) -> int:
@@ -33,19 +33,19 @@ class Passes(Enum):
     """The condition on an argument under which a call passes."""
 
     ONLY = auto()
-    """It equals one of the values."""
+    """The argument equals one of the values."""
     EXCEPT = auto()
-    """It equals none of the values."""
+    """The argument equals none of the values."""
     WITHOUT = auto()
-    """It has none of the values' bits set."""
+    """The argument has none of the values' bits set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A condition under which a call passes.
 
-    Only the low 32 bits of the argument are compared. The kernel reads only those, and a value must not hide behind the
-    others.
+    Only the low 32 bits of the argument are compared. The kernel reads only those, so the other bits must not hide a
+    value.
 
     Attributes:
         argument: the index of the argument, from 0.
@@ -64,11 +64,11 @@ def assemble(verdicts: Mapping[int, int | Rule], otherwise: int, architecture: i
     """Return the program, for little-endian machines.
 
     Args:
-        verdicts: the verdict on a call, by its number.
+        verdicts: the verdict on each call, by the call's number.
         otherwise: the verdict on all other numbers, including those above 2^30, which are another entry into the kernel
             (x32).
-        architecture: the architecture of these numbers, AUDIT_ARCH_*. A call through the entry of another one (i386,
-            ARM) ends the process.
+        architecture: the architecture of these numbers, AUDIT_ARCH_*. A call through the entry of another architecture
+            (i386, ARM) ends the process.
     """
     spans: list[tuple[int, int | Rule]] = []
     for number in range(max(verdicts) + 2):
@@ -86,7 +86,7 @@ def assemble(verdicts: Mapping[int, int | Rule], otherwise: int, architecture: i
 
 
 def _search(spans: Sequence[tuple[int, int | Rule]]) -> list[Instruction]:
-    """Return instructions that find the span of the number by binary search."""
+    """Return instructions that find the span of a call's number by binary search, and apply its verdict."""
     if len(spans) == 1:
         verdict = spans[0][1]
         return [(_RETURN, 0, 0, verdict)] if isinstance(verdict, int) else _examine(verdict)

@@ -51,7 +51,7 @@ class Runtimes:
             extra: folders with runtimes in other places, such as /opt/jdk-25; their `bin` is searched first.
 
         Raises:
-            NoRuntime: if one of them is not a folder, or would expose more than a runtime.
+            NoRuntime: if one of them is not a folder of that kind, or would expose more than a runtime.
         """
         for folder in extra:
             _check(folder)

@@ -1,4 +1,4 @@
-"""The folder of a Unix domain socket: locked while its owner lives, and removed by a later referee afterwards."""
+"""The folder of a Unix domain socket. It is locked while its owner lives; if the owner leaves it, a later referee removes it."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class SocketFolder:
             folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
             try:
                 self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            except FileNotFoundError:  # another referee has swept it before it was locked
+            except FileNotFoundError:  # another referee has removed it before it was locked
                 continue
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             if folder.exists():
                 break
-            os.close(self._lock)  # it was swept between these two lines
+            os.close(self._lock)  # it was removed before it was locked
         self._folder = folder
         self.socket = folder / SOCKET
 

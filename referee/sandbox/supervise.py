@@ -27,8 +27,8 @@ import system  # type: ignore[import-not-found]  # beside this file
 def _kill_all(agent: int, thaw: "tuple[str, str] | None") -> None:
     """Kill all processes below this one; stop them first, in case they fork faster than they are found.
 
-    Processes that a control group has stopped do not die until they are resumed: `thaw` is the file and the word for
-    that.
+    Processes that a control group has stopped do not die until they are resumed: `thaw` is the file that resumes them,
+    and the text to write.
     """
     while True:
         if thaw is not None:
@@ -96,7 +96,7 @@ def main() -> None:
     signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
     agent = os.fork()
     if agent == 0:
-        system.end_with_parent()  # if the supervisor itself is killed, the agent is too
+        system.end_with_parent()  # if the supervisor itself is killed, so is the agent
         if os.getppid() != supervisor:
             os._exit(1)
         os.setsid()

@@ -21,7 +21,7 @@ FOLDERS_OF_PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin") + (() if IS_LINUX e
 MAX_SOCKET_PATH_BYTES = 107 if IS_LINUX else 103
 """The maximum length of the path of a Unix domain socket; see unix(7), and unix(4) on BSD."""
 _MAX_FILES = 10_240
-"""The maximum number of open files of a process on macOS if no lower limit is set (OPEN_MAX)."""
+"""The maximum number of open files of a process on macOS, unless a lower limit is set (OPEN_MAX)."""
 _SIGKILL = 9  # the enums of `signal` take longer to import than everything else here
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -68,7 +68,7 @@ def allow_files() -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process with this id runs, whoever owns it; one that only waits to be reaped does not count."""
+    """Return whether a process with this id runs, whoever owns it; a process that only waits to be reaped does not count."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -104,7 +104,7 @@ def descendants(top: int, agent: "int | None" = None) -> "list[int]":
 
     Args:
         top: the process.
-        agent: a child of it that may have ended. Where orphans are not adopted, those in its session are found, too.
+        agent: a child of `top`, which may have ended. Where orphans are not adopted, those in its session are found, too.
     """
     found: list[int] = []
     waiting = [top]

@@ -18,11 +18,11 @@ class BracketSeat:
 
     name: str
     points: float | None = None
-    """Its points per match at this table; None if it has none that count."""
+    """Its points per match at this table; None if no match of it counts."""
     tie_breaks: Mapping[str, float] = field(default_factory=dict)
-    """The numbers of the tie-breaks that were needed at this table, in their order."""
+    """The value of each tie-break that was needed at this table, in the order of the tie-breaks."""
     goes_on: bool = False
-    """True if it goes on, or has won the final."""
+    """True if the entrant goes on, or has won the final."""
 
 
 @dataclass(frozen=True, slots=True)

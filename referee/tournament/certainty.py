@@ -4,8 +4,8 @@ The matches of a block share their luck, so blocks are the unit that is drawn. T
 table of a round robin, each company of hosts in a gauntlet), so that every resample has the same pairings. Of n blocks,
 n - 1 are drawn with replacement, each with the weight n / (n - 1) (J. N. K. Rao and C. F. J. Wu, Resampling inference
 with complex survey data, JASA 83, 1988): if n were drawn, two blocks would look twice as certain. A few blocks of one
-luck are often alike by chance, and would look certain. So the blocks of all tables with fewer than `MIN_BLOCKS` are
-drawn together. The differences between these tables then count as luck, too, which never makes the result too certain.
+luck are often alike by chance, and would look certain. So the blocks of all lucks with fewer than `MIN_BLOCKS` blocks
+are drawn together. The differences between them then count as luck, too, which never makes the result too certain.
 
 An entrant that has won all blocks would win all resamples, and look certain after two. So each resample gets one
 further block of all entrants in a random order, with an exponential weight of one block on average: a result that has
@@ -30,7 +30,7 @@ MIN_BLOCKS = 5
 _TAIL = 0.025
 
 Shares = dict[int, tuple[float, int]]
-"""For each entrant, its points in the matches of a block and the number of these matches."""
+"""For each entrant, its points in the matches of a block, and the number of these matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Certainty:
     """The certainty of the points of entrants."""
 
     intervals: dict[int, tuple[float, float]]
-    """The 95 % interval of the points per match."""
+    """The 95 % interval of the points per match, by entrant."""
     best: dict[int, float]
-    """The chance of each to be the best of them; those that share the first place share it."""
+    """The chance of each entrant to be the best of them; entrants that share first place in a resample share it."""
 
 
 def certainty(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: Sequence[int]) -> Certainty | None:
@@ -81,7 +81,7 @@ def _strata(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: set
     strata = [list(of_luck.values()) for of_luck in blocks.values() if len(of_luck) >= MIN_BLOCKS]
     few = [shares for of_luck in blocks.values() if len(of_luck) < MIN_BLOCKS for shares in of_luck.values()]
     if len(few) == 1 and strata:
-        # A block cannot be drawn from by itself: `_resample` would divide by 0.
+        # A single block cannot be resampled: `_resample` would divide by 0.
         strata[0] = strata[0] + few
         return strata
     return [*strata, few] if len(few) > 1 else strata
@@ -103,7 +103,7 @@ def _resample(
     counts: dict[int, float] = {}
     for blocks in strata:
         size = len(blocks)
-        # Rao and Wu: one block fewer is drawn than there are, and those drawn stand for all.
+        # Rao and Wu: one block fewer is drawn than there are, and the drawn blocks stand for all.
         weight = size / (size - 1)
         for _ in range(size - 1):
             # Python promises the same `random()` in all versions, but not the same `randrange` or `choice`.

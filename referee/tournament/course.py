@@ -28,7 +28,7 @@ class TournamentRound:
     byes: Sequence[int] = ()
     """The entrants who do not play in this round, but go on."""
     is_preliminary: bool = False
-    """True if it is before a knockout, and decides its seeding."""
+    """True if the round is before a knockout, and decides its seeding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def course(plan: TournamentPlan, results: Results) -> TournamentCourse:
 
 
 def swiss_points(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: Results) -> dict[int, Fraction]:
-    """Return the points per round of all entrants of a Swiss tournament; a bye counts as the mean of a table."""
+    """Return the points per round of all entrants of a Swiss tournament; a bye gives the mean points of a table."""
     played = counted(plan, TournamentCourse(rounds).played(results))
     totals = dict.fromkeys(range(len(plan.entrants)), Fraction(0))
     counts = Counter[int]()
@@ -105,7 +105,7 @@ def _swiss(plan: TournamentPlan, results: Results) -> TournamentCourse:
         struck = struck_out(plan, TournamentCourse(rounds).played(results))
         points = swiss_points(plan, rounds, results)
         field = [(entrant, points.get(entrant, Fraction(0))) for entrant in plan.competitors if entrant not in struck]
-        # Too many were struck out: the tournament ends with fewer rounds.
+        # Too many entrants were struck out: the tournament ends with fewer rounds.
         if len(field) < plan.seats:
             break
         number = len(rounds) + 1
@@ -149,7 +149,7 @@ def _knockout(plan: TournamentPlan, results: Results) -> TournamentCourse:
                 for at in places
             ]
         )
-        # Still in the order of the seeding, by which the next tables are dealt.
+        # The order is still that of the seeding, in which the next tables are dealt.
         left = [entrant for entrant in left if entrant in going or entrant in byes]
 
 
@@ -179,7 +179,7 @@ def _seeding(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: R
 
 
 def table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Company) -> list[FallenGroup]:
-    """Order the entrants of a table by points and tie-breaks; those who were struck out come last."""
+    """Order the entrants of a table by points and tie-breaks; struck-out entrants come last."""
     here = [each for each in played if each.fixture.company == one]
     struck, valid = struck_out(plan, here), counted(plan, here)
     placed = [entrant for entrant in one.entrants if entrant not in struck]
@@ -197,7 +197,7 @@ def table_sizes(plan: TournamentPlan) -> set[int]:
 
 
 def evenness(plan: TournamentPlan) -> MeetingCount:
-    """Count the tables of each entrant, and those of each pair, in a round robin."""
+    """Count the tables of each entrant and of each pair of entrants in a round robin."""
     return balance_of(len(plan.entrants), [one.entrants for one in _round_robin(plan)])
 
 
@@ -213,7 +213,7 @@ def _round_robin(plan: TournamentPlan) -> list[Company]:
     An entrant that joined later meets all earlier entrants at additional tables, so that no earlier match changes.
     """
     beginners = plan.beginners
-    # By lot: in a near design, some meet more often; otherwise the order of the file would decide which.
+    # By lot: in a near design, some pairs meet more often, and the order of the file must not decide which.
     place = LiveChance(plan.seed).stream("places in the design").permutation(len(beginners))
     tables = [[place[point] for point in block] for block in _design(plan)]
     tables += [[other, one] for one in range(len(beginners), len(plan.entrants)) for other in range(one)]

@@ -1,4 +1,4 @@
-"""The crosstable: for each two entrants, the share of their matches in which the first came before the second."""
+"""The crosstable: for every pair of entrants, the share of their matches in which the first came before the second."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class MeetingTable:
     order: Sequence[int]
     """The entrants, in the order of rows and columns."""
     shares: dict[tuple[int, int], tuple[Fraction, int]]
-    """For (row, column), the number of matches in which the row came before the column, and that of all their matches.
+    """For (row, column), the number of matches in which the row came before the column, and the number of all their matches.
 
     A shared place counts as a half.
     """
 
     def text(self, row: int, column: int) -> str:
-        """Return a cell: the share in percent; a dash if they have not met."""
+        """Return a cell: the share in percent, a dash if the entrants have not met, or nothing on the diagonal."""
         if row == column or (row, column) not in self.shares:
             return "" if row == column else "-"
         before, count = self.shares[row, column]

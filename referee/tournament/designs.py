@@ -2,7 +2,7 @@
 
 With tables of two, everybody meets everybody. Larger tables need a balanced incomplete block design: n points in blocks
 of k, with every two points together in lambda blocks. Two counts must be whole numbers: lambda (n - 1) / (k - 1) tables
-for each entrant, and lambda n (n - 1) / (k (k - 1)) in all. For k up to 5 there is a design whenever they are, except
+for each entrant, and lambda n (n - 1) / (k (k - 1)) in all. For k up to 5, there is a design whenever both are whole, except
 for n = 15, k = 5, lambda = 2 (H. Hanani, Balanced incomplete block designs and related designs, Discrete Mathematics
 11, 1975).
 
@@ -33,7 +33,7 @@ MAX_POINTS = 40
 _STEPS = 4000
 """The number of steps of the search for each base block."""
 _MORE = 3
-"""The number of sizes to try, from the smallest possible on, until the numbers of meetings differ by one at most."""
+"""The maximum number of sizes to try, from the smallest upwards, until the numbers of meetings differ by at most one."""
 _COOLING = 4.0
 """The inverse temperature at the end of the search."""
 
@@ -65,7 +65,7 @@ def balance_of(points: int, blocks: Sequence[Sequence[int]]) -> MeetingCount:
 def exact_design(points: int, size: int) -> Blocks | None:
     """Return the smallest design in which every two of `points` meet equally often in blocks of `size`.
 
-    None if there is none that needs at most as many tables as there are pairs, or none is known.
+    Return None if no such design is known, or if it needs more tables than there are pairs.
     """
     if size in (2, points, points - 1):
         return list(combinations(range(points), size))

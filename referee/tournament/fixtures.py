@@ -11,7 +11,7 @@ from referee.match.result import Result
 from referee.tournament.plan import TournamentPlan
 
 Results = Mapping[str, Result]
-"""The results so far, by the names of their matches."""
+"""The results so far, by the name of the match."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 
 def knockout_tables(field: Sequence[int], seats: int) -> list[list[int]]:
-    """Deal entrants, in the order of their seeding, to the tables of a round; one table is the final."""
+    """Deal entrants, in the order of their seeding, to the tables of a round; if there is only one table, it is the final."""
     if len(field) <= seats:
         return [list(field)]
     count = -(-len(field) // seats)

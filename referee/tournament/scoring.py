@@ -24,7 +24,7 @@ def struck_out(plan: TournamentPlan, played: Sequence[PlayedFixture]) -> set[int
     if plan.faults is not FaultRule.STRIKE_OUT:
         return set()
     out = {one.fixture.seats[seat.seat] for one in played for seat in one.result.seats if is_out(seat)}
-    # Without the hosts: one that fails would take the matches of all challengers with it.
+    # Without the hosts: a host that fails would take the matches of all challengers with it.
     return out & set(plan.competitors)
 
 
@@ -35,10 +35,10 @@ def counted(plan: TournamentPlan, played: Sequence[PlayedFixture]) -> list[Playe
 
 
 def match_points(scoring: Scoring, result: Result) -> list[Fraction]:
-    """Return the points of each seat. A seat that was out has none, or with `SCORE` the lowest score at the table.
+    """Return the points of each seat. A seat that was out gets 0, or with `SCORE` the lowest score at the table.
 
-    `WINS`: one point, divided among those who share the first place. `PLACES`: 1 for the first and 0 for the last, in equal
-    steps; those who share places share their points. `SCORE`: the score by the rules of the game.
+    `WINS`: one point, divided among those who share the first place. `PLACES`: from 1 for the first to 0 for the last in
+    equal steps; those who share places share their points. `SCORE`: the score by the rules of the game.
     """
     seats = result.seats
     if scoring is Scoring.SCORE:
@@ -54,7 +54,7 @@ def match_points(scoring: Scoring, result: Result) -> list[Fraction]:
 
 
 def _beaten(seat: SeatResult, other: SeatResult) -> Fraction:
-    """Return 1 for a better rank than another seat's, 1/2 for the same rank, and 0 for a worse one."""
+    """Return 1 if a seat's rank is better than the other seat's, 1/2 if it is the same, and 0 if it is worse."""
     return Fraction(1 + (seat.rank < other.rank) - (seat.rank > other.rank), 2)
 
 
@@ -80,14 +80,14 @@ def means(scoring: Scoring, played: Sequence[PlayedFixture]) -> dict[int, Fracti
 def break_tie(
     kind: TieBreak, plan: TournamentPlan, played: Sequence[PlayedFixture], points: Numbers, tied: Sequence[int]
 ) -> dict[int, Fraction]:
-    """Return the number by which a tie-break orders the tied entrants: the higher, the better.
+    """Return each tied entrant's value for a tie-break: the higher, the better.
 
     Args:
         kind: the tie-break.
         plan: the tournament.
         played: the matches that count.
         points: the points of all entrants.
-        tied: the entrants with the same points and the same numbers of earlier tie-breaks.
+        tied: the entrants with the same points and the same values for all earlier tie-breaks.
     """
     if kind is TieBreak.LOTS:
         # One drawing for the whole tournament: two entrants who tie at several tables have the same order each time.
@@ -118,7 +118,7 @@ def _opponents(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequ
 
 
 def _score_difference(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequence[int]) -> Iterator[Fraction]:
-    """Yield the score above the mean of the others at the table."""
+    """Yield the seat's score, less the mean score of the other seats at the table."""
     others = [other.score for other in one.result.seats if other.seat != seat.seat]
     yield seat.score - Fraction(sum(others), len(others))
 
@@ -135,4 +135,4 @@ _VALUES: dict[TieBreak, Callable[[PlayedFixture, SeatResult, Numbers, Sequence[i
     TieBreak.SCORE_DIFFERENCE: _score_difference,
     TieBreak.LAST_SEAT_WINS: _last_seat_wins,
 }
-"""The values of a match for each tie-break; its number is their mean."""
+"""For each tie-break, the function that yields its values for a seat in a match; an entrant's value is their mean."""

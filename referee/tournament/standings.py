@@ -21,7 +21,7 @@ class TableRow:
 
     entrant: int
     place: int
-    """1 for the first; entrants that no tie-break separates share a place."""
+    """The place, from 1; entrants that no tie-break separates share a place."""
     matches: int
     """The number of its matches that count."""
     points: Fraction
@@ -34,17 +34,17 @@ class TableRow:
     It is unknown before the final, and with fewer than two blocks.
     """
     outs: int
-    """The number of matches in which it was out."""
+    """The number of matches in which the entrant was out."""
     byes: int
     is_struck: bool
     """True if its matches count for nobody."""
     numbers: dict[TieBreak, Fraction] = field(default_factory=dict)
-    """The tie-breaks that were needed, in their order, and the number of each."""
+    """The tie-breaks that were needed, in their order, and the entrant's value for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinalTable:
-    """The table after some matches."""
+    """The table after the matches played so far."""
 
     rows: Sequence[TableRow]
     """The rows, best first."""
@@ -102,7 +102,7 @@ def _knockout_order(
 def _certainty_of_final(
     plan: TournamentPlan, course: TournamentCourse, valid: Sequence[PlayedFixture]
 ) -> Certainty | None:
-    """Return the certainty of the final of a knockout; None before it."""
+    """Return the certainty of the final of a knockout; None before the final."""
     last = course.rounds[-1]
     # After a round of one table and a bye, there is another round.
     if last.is_preliminary or len(last.companies) > 1 or last.byes:
@@ -118,7 +118,7 @@ def _outs(played: Sequence[PlayedFixture], entrant: int) -> int:
 
 
 def chance_text(chance: float | None) -> str:
-    """Return a chance with two decimals, such as `0.93`; at the ends `over 0.99` and `under 0.01`: none is certain."""
+    """Return a chance to two decimals, such as `0.93`, or `over 0.99` or `under 0.01`, because no chance is certain."""
     if chance is None:
         return "-"
     return "over 0.99" if chance >= 0.995 else "under 0.01" if chance < 0.005 else f"{chance:.2f}"

@@ -4,7 +4,7 @@ The entrants are put in order: by points, then by a lot drawn for the round. If 
 those with the fewest byes have a bye. At tables of two, the pairs are a matching with the smallest cost (J. Edmonds,
 Paths, trees, and flowers, Canadian Journal of Mathematics 17, 1965): first the number of repeated meetings, then the
 sum of squared distances in the order. So nobody meets anybody again while that is avoidable. At larger tables, the best
-partition is out of reach (to find it is NP-hard from three seats on). There, the order is cut into tables, and any two
+partition is out of reach (finding it is NP-hard for three or more seats). There, the order is cut into tables, and any two
 entrants change places as long as that lowers the same cost. If some still meet again, the search starts again from
 other orders.
 """
@@ -57,7 +57,7 @@ def tables_and_byes(
     return (_pairs(field, known) if seats == 2 else _tables(field, seats, known)), out
 
 
-@cache  # a pairing is asked for again with every result
+@cache  # the same pairing is needed again after every result
 def _pairs(field: tuple[int, ...], known: tuple[tuple[tuple[int, int], int], ...]) -> list[tuple[int, ...]]:
     """Pair entrants, given in order, at the smallest cost."""
     import networkx  # here, as it would take a third of the time for the imports of every command of a ladder
@@ -67,7 +67,7 @@ def _pairs(field: tuple[int, ...], known: tuple[tuple[tuple[int, int], int], ...
     graph = networkx.Graph()
     for one, other in combinations(range(len(field)), 2):
         cost = again * met.get(_pair(field[one], field[other]), 0) + (other - one) ** 2
-        # networkx finds a matching of the largest weight; among those with most pairs, it has the smallest cost.
+        # networkx finds the matching with the largest weight, so the smallest cost, among those with the most pairs.
         graph.add_edge(one, other, weight=-cost)
     matching = networkx.max_weight_matching(graph, maxcardinality=True)
     return [(field[one], field[other]) for one, other in sorted(map(sorted, matching))]

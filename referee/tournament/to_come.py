@@ -1,4 +1,4 @@
-"""The matches of a tournament that are still to come: those of rounds that the results do not determine yet."""
+"""The matches of a tournament that are still to come, in rounds that the results do not determine yet."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def points_text(plan: TournamentPlan, row: TableRow) -> str:
 
 
 def tie_break_text(row: TableRow, kind: TieBreak) -> str:
-    """Return the number of a tie-break; empty if it was not needed."""
+    """Return the value of a tie-break; empty if the tie-break was not needed."""
     number = row.numbers.get(kind)
     if number is None:
         return ""

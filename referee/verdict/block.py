@@ -1,6 +1,6 @@
 """The matches of a block, and its score.
 
-A block is one seed. It is played in each of its seatings: those of its first half, then the same ones with the two versions
+A block plays one seed in each of its seatings: those of its first half, then the same seatings with the two versions
 exchanged. So the worth of the seats, and the order of the players, are the same for both versions, and two versions that
 play identically have the same digests in both halves.
 """
@@ -42,7 +42,7 @@ class BlockScore:
     new: float
     old: float
     key: tuple[str, ...]
-    """The digests of its matches: equal for blocks with the same play."""
+    """The digests of the block's matches: equal for blocks with the same play."""
     is_alike: bool
     """True if both versions have played identically."""
 

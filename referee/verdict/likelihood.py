@@ -1,11 +1,11 @@
 """The likelihood of differences between two versions, without any assumption about their distribution.
 
-An effect is the mean of a block's difference. Its likelihood is that of the best-fitting distribution with this mean over
-the observed values, -1 and 1. This is the generalised
-sequential probability ratio test for a multinomial distribution, which fishtest applies to pairs of games
+An effect is the mean of a block's difference. Its likelihood is that of the best-fitting distribution with this mean,
+over -1, 1 and all observed values. This is the generalised sequential probability ratio test for a multinomial
+distribution, which fishtest applies to pairs of games
 (https://github.com/official-stockfish/fishtest, `stats/LLRcalc.py`; M. Van den Bergh, "A practical introduction to the GSPRT").
 A normal distribution would be shorter to write, but it is wrong where the versions differ in only a few blocks, and it
-takes ten equal blocks for certainty.
+treats ten equal blocks as certainty.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_STEPS = 100
 _PRECISION = 1e-8
 _HALVINGS = 20  # 2 / 2^20: each end of an interval is right to within two millionths
 Counts = Mapping[float, float]
-"""The number of blocks by their difference."""
+"""The number of blocks with each difference."""
 
 
 class Margin(NamedTuple):
@@ -65,7 +65,8 @@ def interval(counts: Counts) -> tuple[float, float]:
     """Return the 95 % interval of the mean difference: all means that are likely enough.
 
     Twice the shortfall of a mean's log-likelihood is compared with the square of Student's t (A. B. Owen, "Empirical
-    Likelihood", 2001, section 3.3). So the interval is as asymmetric as the blocks, and not a point after ten equal blocks.
+    Likelihood", 2001, section 3.3). So the interval is as asymmetric as the blocks, and does not shrink to a point
+    after ten equal blocks.
     """
     number = round(sum(counts.values()))
     if number < 2:

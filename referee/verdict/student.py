@@ -11,15 +11,15 @@ _Z = 1.960
 
 
 def limit(degrees: int) -> float:
-    """Return Student's t for a 95 % interval to two decimals, from the table or by the Cornish-Fisher expansion."""
+    """Return Student's t for a 95 % interval, to at least two decimals, from the table or by an expansion."""
     if degrees <= len(_T):
         return _T[degrees - 1]
-    # Abramowitz and Stegun, 26.7.5.
+    # The Cornish-Fisher expansion: Abramowitz and Stegun, 26.7.5.
     return _Z + (_Z**3 + _Z) / (4 * degrees) + (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / (96 * degrees**2)
 
 
 def half_width(count: int, variance: float) -> float:
-    """Return half of the 95 % interval of the mean of `count` values.
+    """Return half the width of the 95 % interval of the mean of `count` values.
 
     Args:
         count: the number of values; the interval of a single one is infinite.

@@ -17,10 +17,10 @@ MAX_TEMPERATURE = 1000
 
 
 class GreedyBot(HouseBot):
-    """Plays every game with a module here.
+    """A bot for every game that has a module in this package.
 
-    The module's `choose(setup, observation, actions)` returns the best row. Beside the module, `<game>_rated.py` has
-    `rated_rows` with the same arguments: it returns that row and others to compare it with, each after its estimate in points.
+    The module's `choose(setup, observation, actions)` returns the best row of actions. `rated_rows` in `<game>_rated.py`
+    takes the same arguments. It returns that row and the rows compared with it, each after its estimate in points.
     """
 
     def __init__(
@@ -38,11 +38,11 @@ class GreedyBot(HouseBot):
         Args:
             game: the rules.
             setup: the terms of the match.
-            match_id: with the seat, it determines all chance, unless there is a seed.
+            match_id: the ID of the match. Together with the seat, it determines all chance, unless a seed is given.
             seat: the seat.
-            temperature: in points; a row that looks worse than another by one temperature is drawn e times less often. With 0,
-                the best row is played, without chance.
-            seed: determines all chance.
+            temperature: a number of points. A row whose estimate is lower than another's by this number is drawn e times
+                less often. With 0, the best row is always played.
+            seed: a number used for chance instead of the ID of the match.
         """
         self._setup = setup
         self._choose = importlib.import_module(f"{__name__}.{game.name}").choose
@@ -53,7 +53,7 @@ class GreedyBot(HouseBot):
 
     @staticmethod
     def plays(game: Game) -> bool:
-        """Return whether a game has a module here."""
+        """Return whether this package has a module for a game."""
         return importlib.util.find_spec(f"{__name__}.{game.name}") is not None
 
     @staticmethod

@@ -1,7 +1,7 @@
 """A policy for Cargo Noir that values goods, coins and ships in victory points and takes the best sum.
 
-It plans in every position, even in the middle of a set or a stake. Nothing is secret but the order of the bag, which no
-table contains, so it reads the table itself.
+It plans in every position, even in the middle of a set or a stake. Nothing is secret except the order of the bag, which no
+table contains. So the policy reads the table itself.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _trade(worths: Worths, table: Table) -> list[Action]:
 
 
 def swaps_in_turn(worths: Worths, table: Table) -> tuple[float, list[Action]]:
-    """Return the best swaps, one after the other until a draw promises more, and the largest lead of a draw on the way."""
+    """Return the best swaps in sequence, until a draw promises more, and the largest lead of a draw over any of them."""
     goods, market = table.goods[table.seat], table.market
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
     lead = -math.inf
@@ -121,7 +121,7 @@ def swaps_in_turn(worths: Worths, table: Table) -> tuple[float, list[Action]]:
 
 
 def ranked_swaps(worth: Worth, goods: list[int], market: list[int]) -> list[tuple[float, int, int]]:
-    """Return the swaps at the Black Market: the worth of the goods afterwards, the kind given, the kind taken; the best first."""
+    """Return the swaps at the Black Market, best first: the worth of the goods afterwards, the kind given, the kind taken."""
     found: list[tuple[float, int, int]] = []
     for give in range(10):
         for take in range(10):
@@ -168,7 +168,7 @@ def _answer_bids(worths: Worths, table: Table) -> list[Action]:
 
 
 class Deal(NamedTuple):
-    """The sets to hand in, the cards to buy, the remaining goods, and the points of all this."""
+    """A plan for phase 2: the sets to hand in, the cards to buy, the goods that remain, and the expected points."""
 
     points: float
     lots: list[Lot]
@@ -199,7 +199,7 @@ def plan_deal(worths: Worths, table: Table, goods: Goods, credit: int) -> Deal:
         worths: the values of goods, coins and cards.
         table: the position.
         goods: the goods of the seat on turn.
-        credit: the value that it has handed in and not spent.
+        credit: the value that this seat has handed in and not spent.
     """
     turns = table.last_turn - table.turn
     # Goods are worth nothing after the final turn (C8.1), so all are sold.
@@ -212,14 +212,14 @@ def plan_deal(worths: Worths, table: Table, goods: Goods, credit: int) -> Deal:
 
 
 def best_deals(worths: Worths, table: Table, most: int) -> list[Deal]:
-    """Return the best deals of the seat on turn before the final turn, the best first, but no more than `most`."""
+    """Return at most `most` of the best deals for the seat on turn, the best first; none in the final turn."""
     if table.last_turn == table.turn:
         return []
     return _sell(worths, table, tuple(table.goods[table.seat]), table.credit, most)
 
 
 def _sell(worths: Worths, table: Table, goods: Goods, credit: int, most: int) -> list[Deal]:
-    """Return the best sales, each with the best purchase, but no more than `most`."""
+    """Return at most `most` deals: the best sales, each with the best purchase."""
     sales = worths.sets.sales(hand_of(goods))
     value = 0
     for sale in sales:
@@ -249,13 +249,13 @@ def _sell(worths: Worths, table: Table, goods: Goods, credit: int, most: int) ->
 
 
 def _of_kinds(lot: Lot, kinds: list[int]) -> Lot:
-    """Translate a set whose kinds are numbered from the smallest pile on into a set of these kinds."""
+    """Return a set with its real kinds, where its kinds are indices in `kinds`, a list that begins with the smallest pile."""
     named = [kinds[place] if place < len(kinds) else place for place in lot.kinds]
     return Lot(tuple(sorted(named)), lot.each, lot.wilds, lot.value)
 
 
 def _finish_set(worths: Worths, table: Table) -> list[Action]:
-    """Find the best way to finish a set of different kinds: a large one, with the smallest piles that can follow."""
+    """Find the best way to finish a set of different kinds: a large set, from the smallest piles that can still be added."""
     goods, chosen = tuple(table.goods[table.seat]), table.diff_kinds
     higher = [kind for kind in ascending(goods) if kind > chosen[-1]]
     most = len(worths.board.different) - 1
@@ -274,7 +274,7 @@ def _finish_set(worths: Worths, table: Table) -> list[Action]:
 
 
 def _last_cards(worths: Worths, table: Table, credit: int) -> list[int]:
-    """Choose the cards of the final turn. Keep coins back if denying goods to a rival is worth more."""
+    """Choose the cards of the final turn. Hold back coins if denying goods to a rival is worth more."""
     safe, ships = table.safe[table.seat], table.ships_home
     shopping = worths.shopping(table, min(MAX_CREDIT, credit + safe))
     reserved, denied = 0, 0
@@ -290,7 +290,7 @@ def _last_cards(worths: Worths, table: Table, credit: int) -> list[int]:
 
 
 def _discard(table: Table) -> list[Action]:
-    """Discard goods so that the best store remains (C4.9)."""
+    """Discard goods so that the best stock remains (C4.9)."""
     goods = tuple(table.goods[table.seat])
     remaining = _after_discards(table, goods)
     row: list[Action] = []

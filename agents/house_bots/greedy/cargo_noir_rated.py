@@ -34,11 +34,11 @@ DEALS: Final = 5
 
 
 def rated_rows(setup: Setup, seen: CargoNoirObservation, actions: Sequence[Action]) -> list[tuple[float, list[Action]]]:
-    """Return the row of `choose`, and others that it is compared with, each with its estimate in points.
+    """Return the row that `choose` returns, and the rows compared with it, each with its estimate in points.
 
-    A fleet is compared with those whose first ship goes to another port, a deal with the next best ones, a draw with all
-    swaps. Nothing else is weighed: neither answers to bids, nor fleets and deals of the final turn. The arguments are those
-    of `choose`.
+    A fleet is compared with fleets whose first ship goes to another port, a deal with the next best deals, and a draw with
+    all swaps. In other decisions, such as answers to bids and the final turn, only one row is returned. The arguments are
+    the same as in `choose`.
     """
     table = CargoNoirState.empty(setup)
     restore(table, seen)
@@ -58,7 +58,7 @@ def rated_trades(worths: Worths, table: Table) -> list[tuple[float, list[Action]
     goods, market = table.goods[table.seat], table.market
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
     best, give, take = best_swap(worth, goods, market)
-    if best == -math.inf:  # there is none
+    if best == -math.inf:  # there is no swap
         return [(0.0, [act.BM_DRAW])]
     now = worth.of(hand_of(goods))
     found: dict[float, list[Action]] = {best: [act.BM_SWAPS[give][take]]}
@@ -70,7 +70,7 @@ def rated_trades(worths: Worths, table: Table) -> list[tuple[float, list[Action]
 
 
 def rated_fleets(worths: Worths, table: Table) -> list[tuple[float, list[Action]]]:
-    """Return the best fleet, and the best one with each other port, with the points that the first ship promises."""
+    """Return the best fleet, and the best for each other port of the first ship, each after the points this ship promises."""
     best = best_fleet(worths, table)
     rated = [(best.promise, row_of_fleet(best.stakes, best.macao))]
     for port in table.open_ports:
@@ -80,7 +80,7 @@ def rated_fleets(worths: Worths, table: Table) -> list[tuple[float, list[Action]
 
 
 def _fleet_with(worths: Worths, table: Table, port: int) -> list[tuple[float, list[Action]]]:
-    """Return the best fleet whose first ship goes to a port, and its promise; nothing if there are too few coins."""
+    """Return the best fleet whose first ship goes to a port, after the points this ship promises; [] if coins are lacking."""
     seat, coins = table.seat, table.safe[table.seat]
     points, stake = stake_in(worths, table, port, coins)
     if not stake:

@@ -10,13 +10,13 @@ from referee.games.cargo_noir.names import Kind
 MAX_DIFFERENT_SETS = 2
 """The maximum number of sets of different kinds in one sale."""
 MAX_SALES = 100
-"""The approximate maximum number of sales to compare. A bound that keeps decisions fast on any board."""
+"""The approximate maximum number of sales to compare, which keeps decisions fast on any board."""
 
 Goods = tuple[int, ...]
 """The number of tokens of each kind, as in observations."""
 # There are nine kinds, and a wild for each of at most five seats, so no digit overflows.
 Hand = int
-"""A holding, whatever the kinds of its piles: decimal digit n counts the piles of n tokens, digit 0 the wilds."""
+"""The sizes of a holding's piles, without their kinds: decimal digit n counts the piles of n tokens, digit 0 the wilds."""
 
 _WILD = 9
 _TENS = [0, 10]
@@ -76,7 +76,7 @@ class Lot(NamedTuple):
 
     kinds: tuple[int, ...]
     each: int
-    """The number of tokens of each of these kinds."""
+    """The number of tokens of each kind in the set."""
     wilds: int
     value: int
 
@@ -122,7 +122,7 @@ class Sets:
         return lots
 
     def sales(self, hand: Hand) -> list[Sale]:
-        """List possible sales of a hand whose kinds are numbered from the smallest pile on.
+        """List possible sales of a hand, with its kinds numbered from the smallest pile upwards.
 
         A set is a whole pile, or one token from each of the smallest piles; it has no wilds, or as many as possible.
         """
@@ -150,7 +150,7 @@ class Sets:
     def _best_sets(self, hand: Hand, depth: int) -> int:
         """Find the best sets for handing in all goods, with at most `depth` sets of different kinds.
 
-        Tokens are worth more in larger sets of one kind. So a set of different kinds takes from the smallest piles, and
+        Tokens are worth more in larger sets of one kind. So a set of different kinds is taken from the smallest piles, and
         all wilds go into one set.
 
         Returns:
@@ -189,7 +189,7 @@ class Sets:
         """Map the goods that remain after a sale to the value and the sets of the goods sold."""
         found: dict[Goods, tuple[int, tuple[Lot, ...]]] = {goods: (0, ())}
         queue = [goods]
-        for before in queue:  # it grows meanwhile
+        for before in queue:  # it grows during the loop
             value, sold = found[before]
             for lot in self._lots(before):
                 rest = without(before, lot)

@@ -22,19 +22,19 @@ RIVAL_COIN: Final = 2.0
 ATTACK: Final = 0.9
 """The share of an outbid rival's loss that counts as a gain, before division by the number of rivals."""
 STAKE_STEPS: Final = (0, 1, 2, 3, 4, 6, 8, 11, 15, 20)
-"""The possible stakes, in coins above the lowest legal one."""
+"""The stakes to compare, in coins above the lowest legal stake."""
 BID_ODDS: Final = -1.4
 """The logarithm of the odds that a rival outbids a stake, before the next four terms."""
 BID_GAIN: Final = 0.17
-"""The addition for each point that the rival would gain from the port's goods."""
+"""The amount added for each point that the rival would gain from the port's goods."""
 BID_SLACK: Final = 0.3
-"""The addition for each coin that the rival has beyond the stake, for at most MAX_SLACK coins."""
+"""The amount added for each coin that the rival has beyond the stake, for at most MAX_SLACK coins."""
 MAX_SLACK: Final = 6
-"""The maximum number of coins beyond a stake that count."""
+"""The maximum number of coins beyond a stake for which `BID_SLACK` is added."""
 BID_STAKE: Final = 0.23
-"""The subtraction for each coin of the stake."""
+"""The amount subtracted for each coin of the stake."""
 BID_RIVALS: Final = 0.55
-"""The subtraction for each rival: the more rivals, the less likely each of them is to bid."""
+"""The amount subtracted for each rival: the more rivals, the less likely each of them is to bid."""
 
 _CASINO: Final = 0
 _BLACK_MARKET: Final = 1
@@ -95,7 +95,7 @@ class Fleet(NamedTuple):
     stakes: dict[int, int]
     """The stakes by port."""
     macao: list[int]
-    """The places in Macao for the other ships."""
+    """The destinations of the other ships in Macao."""
     promise: float
     """The points that the first ship promises; 0 without ships."""
 

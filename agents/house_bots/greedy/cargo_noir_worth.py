@@ -41,13 +41,13 @@ SPARE_COIN: Final = 1.1
 LAST_COIN: Final = 0.65
 """Points for a coin that can only cover a shortage in the final turn (C4.8)."""
 MAX_CREDIT: Final = 500
-"""The maximum credit for which the best purchases are found: like the next one, a bound that keeps decisions fast."""
+"""The maximum credit for which purchases are compared. Like `MAX_COPIES`, it keeps decisions fast."""
 MAX_COPIES: Final = 6
 """The maximum number of copies of one card bought in one turn."""
 
 
 class Worth:
-    """Values goods with a number of turns left to hand them in, with a cache."""
+    """The valuation of goods for a given number of turns left to hand them in, with a cache."""
 
     def __init__(self, board: CargoNoirBoard, sets: Sets, turns: int, storage: int, may_buy_ship: bool) -> None:
         """Begin with an empty cache.
@@ -131,7 +131,7 @@ _MAX_REMEMBERED: Final = 1 << 16
 
 
 def _between(size: float, row: tuple[int, ...]) -> float:
-    """Interpolate the worth of a set of this size; each token beyond half of the largest set adds an average share of its worth."""
+    """Interpolate the worth of a set; each token beyond half of the largest set adds an average share of that set's worth."""
     half = (len(row) - 1) / 2
     inner = min(size, half)
     low = int(inner)
@@ -140,7 +140,7 @@ def _between(size: float, row: tuple[int, ...]) -> float:
 
 
 def stored(hand: Hand, storage: int) -> tuple[list[int], int]:
-    """Return the piles, largest first, and the wilds that remain when phase 2 ends (C4.9): wilds first, then large piles."""
+    """Return the piles, largest first, and the wilds that remain after phase 2 (C4.9): wilds are kept first, then large piles."""
     wilds = min(hand % 10, storage)
     room = storage - wilds
     piles: list[int] = []
@@ -214,7 +214,7 @@ class Worths:
         return known
 
     def shopping(self, table: Table, most: int) -> Shopping:
-        """Return the best purchases of the seat on turn for each credit up to `most`, or more (C4.6)."""
+        """Return the best purchases of the seat on turn, for each credit up to at least `most` (C4.6)."""
         turns, cards = table.last_turn - table.turn, table.cards[table.seat]
         key, copies = turns, [0][:0]
         for card in range(len(cards)):

@@ -1,6 +1,6 @@
-"""A policy for Valparaíso: searches sequences of cards for its own turns, and uses the one with the best result.
+"""A policy for Valparaíso that searches sequences of cards for the seat's own turns, and uses the best sequence.
 
-A search continues with the best states after one card, after two, and so on, and tries each further card in them
+A search keeps the best states after one card, after two, and so on, and tries each remaining card in them
 (`valparaiso_outlook.py`). It makes the plan of a round. It runs again before each card is used, when all plans are
 known and others have acted.
 """
@@ -23,8 +23,8 @@ from referee.games.valparaiso.observing import restore
 from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.table import Table
 
-WIDTH, WIDTH_IN_USE, WIDTH_IN_SETUP = 9, 7, 2  # states that a search continues with, by purpose
-LEAD, RETAINED = 4, 1  # the lead at which cards are scrapped, and the number of cards kept
+WIDTH, WIDTH_IN_USE, WIDTH_IN_SETUP = 9, 7, 2  # numbers of states that a search keeps, by purpose
+LEAD, RETAINED = 4, 1  # the lead at which cards are scrapped, and the minimum number of cards kept
 
 
 class Trail:
@@ -32,7 +32,7 @@ class Trail:
 
     def __init__(self, before: Trail | None, place: int, mode: Mode, row: Row) -> None:
         self.before = before
-        self.place = place  # in the list of cards
+        self.place = place  # index in the list of cards
         self.mode = mode
         self.row = row
 
@@ -43,8 +43,8 @@ class Node:
     def __init__(self, points: float, table: Table, used: int, least: int, risk: float, trail: Trail | None) -> None:
         self.points = points
         self.table = table
-        self.used = used  # the set of used cards, by place
-        self.least = least  # the least money on the way
+        self.used = used  # the used cards, as bits by index
+        self.least = least  # the lowest amount of money on the way
         self.risk = risk  # possible loss because others come first
         self.trail = trail
 
@@ -68,9 +68,9 @@ def search(
     mayor: bool = False,
     slotted: int = 0,
 ) -> list[Node]:
-    """Return the ends of good sequences of `length` cards, and of one card more if the seat can pay for the mayor's slot.
+    """Return the end states of good sequences of `length` cards, or of one more if the seat can pay for the mayor's slot.
 
-    The best is first. The first `slotted` cards of the list lie in slots: using them out of order has its price.
+    The best state is first. The first `slotted` cards of the list lie in slots: using them out of order costs extra.
     """
     board, seat = view.board, view.seat
     effects = []
@@ -101,8 +101,8 @@ def search(
                 check()
                 used, paid = node.used | 1 << place, start
                 if place < slotted:
-                    # The surcharge is for the place that the card has by then: used cards leave a gap, and others move up
-                    # (R13).
+                    # The surcharge depends on the slot of the card at that time: used cards leave gaps, and the others
+                    # move up (R13).
                     behind += 1
                     if board.surcharges[behind - 1]:
                         if start.money[seat] < board.surcharges[behind - 1]:
@@ -212,7 +212,7 @@ def plans(view: View, width: int, check: Check = unchecked) -> list[list[Action]
 
 
 def rated_plans(view: View, width: int, check: Check = unchecked) -> list[tuple[float, list[Action]]]:
-    """Return rows that complete the plan with their points, the best first."""
+    """Return rows that complete the plan, each after its points, the best first."""
     plan, table = view.plan, view.table
     cards = [card for card in table.cards_of(view.seat) if card not in plan.cards and card is not plan.mayor]
     length = planning.slots(table, view.seat) - len(plan.cards)
@@ -228,7 +228,7 @@ def planned(order: list[Card], length: int) -> list[Action]:
 
 
 def bonus(view: View) -> list[Action]:
-    """Return the good with the smallest stock, because another one of it is worth most."""
+    """Choose the good with the smallest stock, because one more of it is worth most."""
     return [act.BONUSES[min(Good, key=view.stock.__getitem__)]]
 
 
@@ -239,12 +239,12 @@ def use_card(view: View) -> list[Action]:
 
 
 def uses(view: View, width: int, check: Check = unchecked) -> list[list[Action]]:
-    """Return rows that use a card, from the best sequences of the remaining ones, the best first."""
+    """Return rows that use a card, from the best sequences of the remaining cards, the best first."""
     return [row for _, row in rated_uses(view, width, check)]
 
 
 def rated_uses(view: View, width: int, check: Check = unchecked) -> list[tuple[float, list[Action]]]:
-    """Return rows that use a card with the points of their sequences, the best first."""
+    """Return rows that use a card, each after the points of its sequence, the best first."""
     slotted = len(view.plan.cards)
     cards = [*view.plan.cards, *([] if view.plan.mayor is None else [view.plan.mayor])]
     ends = search(view, view.table, cards, len(cards), width, check, slotted=slotted)

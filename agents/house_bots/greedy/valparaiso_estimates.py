@@ -1,4 +1,4 @@
-"""Estimates of what things are worth in Valparaíso, in victory points."""
+"""Estimates of the worth of things in Valparaíso, in victory points."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ class Estimates:
         """
         by = factors or [1.0] * len(NAMES)
         self.pace = 2.6 * by[0]  # points on the track that a seat is assumed to gain in a round
-        self.full = 3.0 * by[1]  # number of remaining rounds that gives convertible things their full worth
+        self.full = 3.0 * by[1]  # number of remaining rounds from which convertible things have their full worth
         self.peso = 0.035 * by[2]  # worth of a peso in addition to its worth at the end ...
         self.pesos = round(30 * by[3])  # ... for at most this number of pesos
         self.goods = [points * by[4] for points in GOODS]
-        self.held = 0.2 * by[5]  # the same for a good in the hold
+        self.held = 0.2 * by[5]  # worth of a good in the hold, in addition to its worth at the end
         self.one_good = 0.4 * by[6]  # worth of a good gained or paid later
-        self.one_peso = 0.08 * by[7]  # the same for a peso
+        self.one_peso = 0.08 * by[7]  # worth of a peso gained or paid later
         self.card = 0.4 * by[8]  # general worth of using a card
         self.soon = 0.9 * by[9]  # share of a gain later in this round
         self.next = 0.6 * by[10]  # share of a gain in the next round
         self.last = 0.3 * by[11]  # minimum share of the worth of money and goods while cards can be used
         self.merchant = 0.3 * by[12]  # worth of a merchant in a round
-        self.station = 0.3 * by[13]  # the same for houses, in addition to revenue
-        self.customs = 0.1 * by[14]
-        self.residence = 0.15 * by[15]
+        self.station = 0.3 * by[13]  # worth of a house in a market in a round
+        self.customs = 0.1 * by[14]  # worth of a house elsewhere in a village in a round
+        self.residence = 0.15 * by[15]  # worth of a residence in a round, in addition to its revenue
         self.slot = 0.4 * by[16]  # worth of a further slot in a round
         self.home = 0.25 * by[17]  # worth of having the ship in the harbour
         self.site = 0.7 * by[18]  # worth of a building space, per point

@@ -24,7 +24,7 @@ from referee.games.valparaiso.board import (
 from referee.games.valparaiso.names import Card, Effect, Good, Location, Phase, Sector, Store
 from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
 
-LOADS, SPREADS = 3, 6  # numbers of ways to load the ship, and to move, that are tried
+LOADS, SPREADS = 3, 6  # maximum numbers of ways to load the ship, and to move merchants, that are tried
 _LEVEL_A = frozenset(card for card in Card if level_of(card) == "A")
 _USE: Final = Phase.USE
 _M1: Final = int(Location.M1)
@@ -115,7 +115,7 @@ class View:
             table.phase = _USE
 
     def houses(self, table: Table) -> list[int]:
-        """Return the number of own houses in each village."""
+        """Return the number of the seat's houses in each village."""
         key = tuple(table.houses)
         if key not in self.counted:
             self.counted[key] = [table.houses_of(self.seat, at) for at in Location]
@@ -167,7 +167,7 @@ def sold_before(view: View, table: Table, effect: Effect) -> list[Variant]:
 
 
 def sold(view: View, table: Table, store: Store, good: Good) -> Variant:
-    """Return the state after the sale of a good."""
+    """Return the state after the sale of a good, and the action that sells it."""
     after = table.clone()
     holdings.sell(after, view.seat, store, good)
     return after, (act.SALES[store][good],)
@@ -181,7 +181,7 @@ def outcomes(view: View, table: Table) -> list[Variant]:
 
 
 def played(view: View, table: Table, *row: Action) -> Variant:
-    """Return the state after some choices."""
+    """Return the state after a row of choices, and the row."""
     after = table.clone()
     for action in row:
         rules.apply(after, view.seat, action, _NO_CHANCE)
@@ -219,7 +219,7 @@ def _stock(view: View, goods: int) -> float:
 
 
 def purchases(view: View, table: Table) -> list[Variant]:
-    """Return purchases of as many goods as possible, of one kind or with one of another (V4.11)."""
+    """Return purchases of as many goods as possible: all of one kind, or one of another kind (V4.11)."""
     price = view.board.effects[Effect.BUY3].pay.money
     number = min(table.left, table.money[view.seat] // price) if price else table.left
     end = (act.DONE,) if number < table.left else ()
@@ -399,7 +399,7 @@ _OUTCOMES: dict[Phase, Callable[[View, Table], list[Variant]]] = {
 
 
 def use_worth(view: View, card: int) -> float:
-    """Return points for the use of an achievement card in a round, in addition to those of another card."""
+    """Return the points for using an achievement card in a round, beyond those for using any card."""
     printed = view.board.cards[Card(card)]
     alternative = printed.alternatives[view.colour]
     most = max(EFFECTS.get(effect, 0.0) for effect in (printed.main, alternative) if effect is not None)
@@ -407,7 +407,7 @@ def use_worth(view: View, card: int) -> float:
 
 
 def cargo(view: View, table: Table, hold: list[int]) -> float:
-    """Return points for the cards that the hold can acquire, less the points of the uses that this takes."""
+    """Return points for the cards that the hold can acquire, less the worth of the card uses needed to acquire them."""
     key = (*hold, table.ship[view.seat], *table.slots)
     if key not in view.cargoes:
         board, by, total = view.board, view.estimates, 0.0
@@ -432,7 +432,7 @@ def cargo(view: View, table: Table, hold: list[int]) -> float:
 
 
 def stay(view: View, table: Table) -> list[int]:
-    """Return the merchants at each location after the round: all may stay in villages with a shelter, and one in another (V6.5)."""
+    """Return the merchants at each location after the round: all may stay in a village with a shelter, one in any other (V6.5)."""
     merchants, houses = table.merchants[view.seat], view.houses(table)
     key = (*merchants, *houses, *[column[0] for column in table.markets], *table.warehouse[view.seat])
     if key not in view.stays:

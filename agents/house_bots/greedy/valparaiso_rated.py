@@ -13,10 +13,10 @@ from referee.games.valparaiso.observation import ValparaisoObservation
 def rated_rows(
     setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action]
 ) -> list[tuple[float, list[Action]]]:
-    """Return the row of `choose`, and others that it is compared with, each with its estimate in points.
+    """Return the row that `choose` returns, and the rows compared with it, each with its estimate in points.
 
-    These are the choices of the set-up, and the other ends of the search for a plan, or for the use of a card. In other
-    phases, nothing else is weighed. The arguments are those of `choose`.
+    In the set-up, all choices are compared; for a plan or the use of a card, the other results of the search. In other
+    phases, only one row is returned. The arguments are the same as in `choose`.
     """
     view = view_of(setup, seen, actions)
     rated: list[tuple[float, list[Action]]] = []

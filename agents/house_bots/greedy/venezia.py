@@ -1,4 +1,4 @@
-"""A policy for Venezia: weighs the majorities that pigeons, cards and births may win against the likely play of rivals.
+"""A policy for Venezia that weighs the majorities that pigeons, cards and births may win against the likely play of rivals.
 
 Every place has an outlook: for each rival, the likely numbers of arriving pigeons. The worth of the seat's own pigeons
 there follows from it; plans, cards and reinforcements take the best sum.
@@ -29,9 +29,7 @@ from referee.games.venezia.observing import restore
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.table import Plan, Table
 
-CROWDED = (
-    0.93  # births to each further pigeon on the Piazza, as a share of those to the one before: they share the tourists
-)
+CROWDED = 0.93  # births to each further pigeon on the Piazza, as a share of those to the previous one: pigeons share the tourists
 LATE_BIRTH = 0.2  # worth of a pigeon born in the last round, which can only reinforce the home
 OWN_NEST = 0.5  # share of the expected newborn that a plan assumes to reinforce the seat's home
 OWN_WAY = 0.15  # worth of a step along an order of places that differs by seat, so that equal bots do not meet
@@ -59,7 +57,7 @@ def choose(setup: Setup, seen: VeneziaObservation, actions: Sequence[Action]) ->
 
 
 class GreedyPolicy(RolloutPolicy):
-    """Plays as `greedy`, for every seat in a rollout."""
+    """The policy of `greedy`, for every seat in a rollout."""
 
     @override
     def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
@@ -67,7 +65,7 @@ class GreedyPolicy(RolloutPolicy):
 
 
 def row(table: Table, seat: Seat) -> list[Action]:
-    """Return the actions of a seat to act, in order, as far as they can be foreseen, without using others' plans."""
+    """Return a seat's next actions in order, as far as they can be foreseen, without using others' plans."""
     view, phase = View(table, seat), table.phase
     if phase is Phase.PLAN:
         return make_plan(view)
@@ -122,7 +120,7 @@ def has_card(view: View, plan: Plan) -> bool:
 
 
 def spare_pigeons(view: View, pigeons: Sequence[int], placed: int) -> int:
-    """Return the pigeons that a plan leaves in the reserve."""
+    """Return the number of pigeons that a plan leaves in the reserve."""
     return view.table.reserve[view.seat] - sum(pigeons) - placed
 
 
@@ -175,7 +173,7 @@ def _counts(plan: Plan, places: Sequence[Place], pigeons: Sequence[int], feint: 
 
 
 def best_piles(view: View, plan: Plan, likings: Sequence[float]) -> tuple[float, list[int], int]:
-    """Return the best gain, and the pigeons for each place and for the Piazza; piles that the plan has laid already stay."""
+    """Return the best gain, and the pigeons for each place and for the Piazza; piles that have already been laid stay."""
     table, seat, cards = view.table, view.seat, view.board.district_cards
     laid = [0] * _PLACES
     for index in range(1, len(plan.counts)):
@@ -198,7 +196,7 @@ def best_piles(view: View, plan: Plan, likings: Sequence[float]) -> tuple[float,
 
 
 def _pigeons_left(table: Table, seat: Seat) -> int:
-    """Return the pigeons that can still be laid, those on the Feint included."""
+    """Return the number of pigeons that can still be laid, including those on the Feint."""
     plan, left = table.plans[seat], table.left_to_lay(seat)
     return left + plan.counts[0] if plan.counts and plan.first is FirstCard.FEINT else left
 
@@ -247,7 +245,7 @@ def lay_feint(view: View) -> list[Action]:
 
 
 def reinforce(view: View) -> list[Action]:
-    """Reinforce with the number of pigeons that gain more at home than in the reserve; with all in the last round."""
+    """Reinforce the home with the newborn pigeons that gain more there than in the reserve; in the last round, with all."""
     nest = view.table.nest[view.seat]
     if not view.left:
         return [act.REINFORCES[nest]]

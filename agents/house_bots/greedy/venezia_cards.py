@@ -1,4 +1,4 @@
-"""The action cards of Venezia (RULES.md, Z7, Z8), for the policy `greedy`: the choice of one to plan, and the use of each."""
+"""The action cards of Venezia (RULES.md, Z7, Z8), for the policy `greedy`: choosing a card to plan, and using each card."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Uses(Use):
 
 
 def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
-    """Return the card that promises most with such a plan, or NONE if it is better to keep them all."""
+    """Return the card that promises most with these piles, or NONE if it is better to keep all cards."""
     most, best = -math.inf, ActionCard.NONE
     for promise, card in rated_cards(view, laid, spare):
         if promise > most:
@@ -56,7 +56,7 @@ def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
 
 
 def rated_cards(view: View, laid: Sequence[int], spare: int) -> list[tuple[float, ActionCard]]:
-    """Return the promise of each card in hand with such a plan, after that of NONE: the gain that a card must have.
+    """Return the promised gain of NONE, which a card must exceed, and then of each card in hand with these piles.
 
     A rival with fewer points may take the card, and a rival with equal points may cancel it (Z7.1).
     """
@@ -169,7 +169,7 @@ def feud_places(view: View) -> Sequence[Place]:
 
 
 def feud_gain(look: Outlook) -> tuple[float, Seat]:
-    """Return the gain of removing the best rival pigeon in a place, and its seat; this seat if there is no gain."""
+    """Return the largest gain of removing a rival's pigeon from a place, and the rival's seat; the own seat without a gain."""
     most, best, now = 0.0, look.seat, look.worth()
     for seat in range(len(look.counts)):
         if seat != look.seat and look.counts[seat]:
@@ -180,7 +180,7 @@ def feud_gain(look: Outlook) -> tuple[float, Seat]:
 
 
 def remove_pigeons(view: View) -> list[Action]:
-    """Remove the most harmful rival pigeon, in this district and the next ones."""
+    """Remove the most harmful rival pigeon from this district and from each later one."""
     table, seat, looks = view.table, view.seat, view.outlooks()
     plan: list[Action] = []
     for place in feud_places(view):
@@ -220,7 +220,7 @@ def grey_rows(view: View, looks: Sequence[Outlook]) -> list[Row]:
 
 
 def send_greys(view: View) -> list[Action]:
-    """Add greys from the side where they win most majorities in this round; then move those that gain more elsewhere."""
+    """Add greys where they win most majorities in this round, while any lie at the side; then move one where it gains most."""
     table, looks = view.table, view.outlooks()
     _, counts = share_out(grey_rows(view, looks), view.board.grey_operations - table.card_count, 0.0)
     targets: list[Action] = [act.GREY_ADDS[place] for place, count in enumerate(counts) for _ in range(count)]

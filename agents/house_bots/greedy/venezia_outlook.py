@@ -13,16 +13,16 @@ from referee.games.venezia.table import NONE, Table
 # newborn pigeons.
 
 HOLD = 0.45  # worth of a majority in a later round, as a share of its worth now: pigeons stay, but rivals react
-HELD_ROUNDS = 2  # the number of later rounds in which it may hold
+HELD_ROUNDS = 2  # the maximum number of later rounds in which a majority counts
 UNLAID_PIGEON = 0.45  # worth of a pigeon that can be laid in the next round
-UNLAID_ROUND = 0.15  # the addition for each further round
+UNLAID_ROUND = 0.15  # worth added for each further round
 BORN = 1.7  # births to one pigeon on an empty Piazza in a round
 RECOVERY = 0.7  # worth of San Giorgio Maggiore if it can bring a card back
 LAID = 0.7  # share of its reserve that a rival lays on districts
-LAID_LAST = 0.85  # the same in the last round
+LAID_LAST = 0.85  # that share in the last round
 SPREAD = (0.4, 1.0, 1.8)  # sizes of a rival's pile, relative to the mean, that are assumed to be equally likely
 LURE = 2.0  # factor of the chance that a rival lays pigeons where it can score most: in another seat's home
-LURE_OF_THREE = 2.8  # the same with three seats
+LURE_OF_THREE = 2.8  # that factor with three seats
 SGM_LURE = 0.3  # the chance of San Giorgio Maggiore, relative to a district
 REINFORCED = 0.6  # the chance that a rival sends its newborn home
 POINTS_A_ROUND = 11  # gain of the leading seat in a round; determines the length of an open match
@@ -81,14 +81,14 @@ class Outlook:
         return chance
 
     def worth_with(self, seat: Seat, change: int) -> float:
-        """Return the worth with more or fewer pigeons of a seat."""
+        """Return the worth after a change in the number of one seat's pigeons."""
         self.counts[seat] += change
         found = self.worth()
         self.counts[seat] -= change
         return found
 
     def worth_after(self, changes: Sequence[int]) -> float:
-        """Return the worth with these changes of the pigeons, by seat."""
+        """Return the worth after a change in the number of each seat's pigeons."""
         before = self.counts
         self.counts = [before[seat] + changes[seat] for seat in range(len(before))]
         found = self.worth()
@@ -96,7 +96,7 @@ class Outlook:
         return found
 
     def gains(self, most: int, liking: float = 0.0) -> Row:
-        """Return the gains of further pigeons of the seat: each useful number up to `most`, which reaches or passes a rival.
+        """Return the gains of the useful numbers of further pigeons up to `most`: those that reach or pass a rival.
 
         Args:
             most: the largest number.
@@ -143,7 +143,7 @@ class View:
         self._points: list[list[float]] = []
 
     def reserve_value(self, passed: int = 0) -> float:
-        """Return the points for a pigeon in the reserve after this round, or after `passed` more."""
+        """Return the points for a pigeon in the reserve after this round and `passed` more rounds."""
         left = self.left - passed
         return UNLAID_PIGEON + UNLAID_ROUND * (left - 1) if left > 0 else 0.0
 
@@ -193,7 +193,7 @@ class View:
 
 
 class Additions:
-    """A seat's possible additions to each place in this round, and their probabilities; nothing for the seat that decides."""
+    """A seat's possible additions to each place in this round, and their probabilities; none for the seat that decides."""
 
     def __init__(self, view: View, seat: Seat) -> None:
         self.sizes: list[list[int]] = []
@@ -225,7 +225,7 @@ class Additions:
         self.parts.append([part] * len(piles) + [1.0 - none])
 
     def _reinforce(self, nest: int) -> None:
-        """Let the newborn come to the last place, or not."""
+        """Double the sizes of the last place: each without and with the newborn."""
         sizes, parts = self.sizes.pop(), self.parts.pop()
         both_sizes: list[int] = []
         both_parts: list[float] = []
@@ -272,7 +272,7 @@ class Shares:
     def add(self, row: Row, price: float, cost: int) -> None:
         """Add one more card, which counts as `cost` cards if pigeons are laid on it."""
         counts, nets = _useful(row, price)
-        # Of all ways to the same cards and pigeons, only the best stays.
+        # Of all ways with the same numbers of cards and pigeons, only the best is kept.
         place_of = [-1] * ((self.cards + 1) * (self.pigeons + 1))
         used, laid, totals = self.used, self.laid, self.totals
         self.used, self.laid, self.totals = [], [], []
@@ -298,7 +298,7 @@ class Shares:
         self._before.append(before)
 
     def best(self) -> tuple[float, list[int]]:
-        """Return the best gain, and the pigeons on each card; among equal ways, the one with most pigeons on the first cards."""
+        """Return the best gain, and the pigeons on each card; of equal ways, the one with the most pigeons on the first cards."""
         most, found = -math.inf, [0]
         for index in range(len(self.totals)):
             if self.totals[index] > most:
@@ -317,7 +317,7 @@ class Shares:
 
 
 def _useful(row: Row, price: float) -> tuple[list[int], list[float]]:
-    """Return the numbers of a row that bring more than all smaller ones, and their gains less the price of the pigeons."""
+    """Return the numbers in a row that gain more than all smaller ones, and their gains less the price of the pigeons."""
     counts, nets = [row.counts[0]], [row.gains_of[0] - price * row.counts[0]]
     for index in range(1, len(row.counts)):
         net = row.gains_of[index] - price * row.counts[index]

@@ -12,19 +12,19 @@ from referee.games.venezia.grid import ALL_AXES, STRAIGHT_AXES, Grid
 from referee.games.venezia.names import Square
 from referee.games.venezia.table import NONE
 
-CAPTURE = 2.0  # worth of a capture in a match of two
+CAPTURE = 2.0  # worth of a capture in a match with two seats
 RISK = 0.6  # cost of standing where a rival may capture
 CENTRE = 0.03  # worth of each square near a pigeon, for later rounds
 
 _SQUARES: Final = len(Square)
-_LEAST: Final = 1e-6  # a smaller gain counts as none
+_LEAST: Final = 1e-6  # the smallest gain that counts
 
 
 class Ground:
     """The squares of a Piazza.
 
     Attributes:
-        near: for each square, itself and its neighbours.
+        near: for each square, the square itself and its neighbours.
         within_two: for each square, the number of squares at most two steps away.
         axes: for each square, the pairs of opposite neighbours between which a pigeon is captured.
     """
@@ -45,7 +45,7 @@ def ground_of(grid: Grid, diagonal: bool) -> Ground:
 
 
 def square_values(view: View) -> list[float]:
-    """Return the worth of every square for a pigeon: the expected births, and its later prospects."""
+    """Return the worth of every square for a pigeon: the expected births there, and later prospects."""
     table, board, ground = view.table, view.board, _ground(view)
     each = table.setup.options["births_rule"] == "per_tourist"
     found = [CENTRE * squares if view.left else 0.0 for squares in ground.within_two]
@@ -68,7 +68,7 @@ def _ground(view: View) -> Ground:
 
 
 def is_threatened(ground: Ground, owner: list[int], seat: Seat, square: int) -> bool:
-    """Return whether a rival next to a square may capture there: the opposite square is free, or has another rival's pigeon."""
+    """Return whether a rival next to a square may capture there: the opposite square is free, or holds a rival's pigeon."""
     for one, two in ground.axes[square]:
         first, second = owner[one], owner[two]
         if first != seat and second != seat and (first != NONE or second != NONE):
@@ -104,7 +104,7 @@ def place_pigeons(view: View) -> list[Action]:
 
 
 def _cover(ground: Ground, square: int, covered: list[bool], fresh: list[int]) -> None:
-    """Cover the squares near a pigeon; `fresh` counts the uncovered squares near each."""
+    """Cover the squares near a pigeon, and update `fresh`, the number of uncovered squares near each square."""
     for beside in ground.near[square]:
         if not covered[beside]:
             covered[beside] = True
@@ -149,7 +149,7 @@ class Mover:
             unmoved.discard(self._start)
 
     def plan_on(self) -> list[Action]:
-        """Continue a chain of jumps as far as it gains."""
+        """Continue a chain of jumps if that gains; otherwise stop."""
         self._try(self._chain[-1])
         return [act.STOP] if self._end == NONE else self._way()
 
@@ -158,7 +158,7 @@ class Mover:
         now, here = self._captured(), self._standing(start)
         parents = [NONE] * _SQUARES
         for end in self._ends(start, parents):
-            # Even if all rivals were captured, it would not be better.
+            # Even the capture of all rivals would not make this end better.
             if self._values[end] - here + self._hunted * len(self._rivals) <= self._best:
                 continue
             # Captures and threats can change only beside a rival.
@@ -172,7 +172,7 @@ class Mover:
                 self._best, self._start, self._end, self._parents = gain, start, end, parents
 
     def _ends(self, start: int, parents: list[int]) -> list[int]:
-        """Return the squares that a pigeon can move to: by walking, then by jumping; store the start of each jump in `parents`."""
+        """Return the squares that a pigeon can walk to, then those it can jump to; store the start of each jump in `parents`."""
         owner, danger = self._owner, self._danger
         found: list[int] = []
         if self._walks:
@@ -186,7 +186,7 @@ class Mover:
         return found + [end for end in been[1:] if not (self._walks and end in self._grid.neighbours[start])]
 
     def _can_jump(self, start: int, over: int, end: int) -> bool:
-        """Return whether a pigeon that began its move at `start` can jump."""
+        """Return whether a pigeon that began its move at `start` can jump over one square to another."""
         if self._owner[end] != NONE or self._danger[end] or end in self._chain:
             return False
         if self._danger[over] and not self._over_danger:
@@ -217,7 +217,7 @@ class Mover:
         return self._values[square] - (RISK if risky else 0.0)
 
     def _captured(self) -> int:
-        """Return the number of rivals' pigeons between two of the seat's own."""
+        """Return the number of rivals' pigeons between two pigeons of the seat."""
         count, owner, seat = 0, self._owner, self._seat
         for rival in self._rivals:
             for one, two in self._ground.axes[rival]:

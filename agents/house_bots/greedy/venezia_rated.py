@@ -22,11 +22,11 @@ SHUNNED = -1000.0
 def rated_rows(
     setup: Setup, seen: VeneziaObservation, actions: Sequence[Action]
 ) -> list[tuple[float, Sequence[Action]]]:
-    """Return the row of `choose`, and others that it is compared with, each with its estimate in points.
+    """Return the row that `choose` returns, and the rows compared with it, each with its estimate in points.
 
-    A plan is compared with the best plan without each of its places, and with every other action card; then come the
-    uses of a card that needs one choice, and reinforcements. In other phases, nothing else is weighed. The arguments are
-    those of `choose`.
+    A plan is compared with the best plan without each of its places, and with every other action card. The uses of a card
+    that needs one choice are compared, and so are reinforcements. In other phases, only one row is returned. The arguments
+    are the same as in `choose`.
     """
     state, seat = VeneziaState.empty(setup), cast("Seat", seen.viewer)
     restore(state, seen)
@@ -42,7 +42,7 @@ def rated_rows(
 
 
 def rated_plans(view: View) -> list[tuple[float, list[Action]]]:
-    """Return the best plan, the best one without each of its places, and the best one with each other card, with their points."""
+    """Return the best plan, the best without each of its places, and the best with each other card, each after its points."""
     plan = view.table.plans[view.seat]
     gain, pigeons, placed = best_piles(view, plan, ())
     rated = [(gain, row_of_plan(view, pigeons, placed, None))]
@@ -62,7 +62,7 @@ def rated_plans(view: View) -> list[tuple[float, list[Action]]]:
 
 
 def rated_reinforcements(view: View) -> list[tuple[float, list[Action]]]:
-    """Return the useful reinforcements, with the points that they gain beyond those of the pigeons in the reserve."""
+    """Return the useful reinforcements, each after the points that it gains over leaving the pigeons in the reserve."""
     gains = gains_at_home(view)
     return [
         (gain - view.in_reserve * count, [act.REINFORCES[count]])

@@ -1,7 +1,7 @@
-"""A policy for Yunnan: values Merchants, progress and money in victory points, and takes the largest gain.
+"""A policy for Yunnan that values Merchants, progress and money in victory points, and takes the largest gain.
 
 It plans a travel turn as a whole: of all ways to distribute the Merchants with the border passes, it takes the best.
-The worth of a progress is its addition to the best plan, and its gains in later turns.
+The worth of a progress is the points that it adds to the best plan, and its gains in later turns.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from referee.games.yunnan.table import NOBODY, Table
 PRICE: Final = 8
 """The assumed cost of a progress in the next auction."""
 MAX_BIDS: Final = 2
-"""The maximum number of bids in the next auction to keep money for: keeping more loses the race to the final points."""
+"""The maximum number of bids in the next auction to keep money for: keeping more loses the race to the end of the match."""
 BANK_SHARE: Final = 0.5
 """The assumed further bids of rivals who have not passed, as a share of their money."""
 MAX_RIVAL_BIDS: Final = 15
-"""The assumed maximum of those bids for each rival, in Yuan."""
+"""The assumed maximum of each rival's further bids, in Yuan."""
 SISTER: Final = 5.0
-"""Points for a bid that the other colour of the same seat outbids."""
+"""The cost of outbidding the other colour of the same seat, in points."""
 
 
 _STEPS: Final = 1 << 16
-"""The number of possible errors of a gain."""
+"""The number of possible errors in an estimate."""
 
 
 class GreedyPolicy(RolloutPolicy):
-    """Plays for every seat, from any position; nothing in this game is hidden."""
+    """The policy of `greedy`, for every seat and any position; nothing in this game is hidden."""
 
     def __init__(self, setup: Setup, doubt: float = 0.0) -> None:
         """Prepare for matches with a setup.
@@ -73,7 +73,7 @@ class GreedyPolicy(RolloutPolicy):
     def _errors(self, table: Table) -> list[float]:
         number = self._drawn + (table.turn * table.colours + table.acting_colour) * len(table.bids)
         found: list[float] = []
-        # A hash instead of draws: an error depends on the turn, the colour and the building only, whatever was played before.
+        # A hash instead of draws: an error depends only on the turn, the colour and the building, not on earlier actions.
         for building in range(len(table.bids)):
             mixed = (number + building) * 0x9E3779B1 & 0xFFFFFFFF
             mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
@@ -114,7 +114,7 @@ def row_in(table: Table, ways: Ways) -> list[Action]:
 
 
 class Gain:
-    """A bid, and the points that it gains."""
+    """A bid, as a building and a space, and the points that it gains."""
 
     def __init__(self, building: int, space: int, points: float) -> None:
         self.building = building
@@ -163,7 +163,7 @@ class Auction:
         """The free space of the bank."""
         self.bank = NONE
         """The points that the bank gains beyond all bids that it excludes; NONE if it is closed."""
-        # A colour with bids of its own stays away: the bank takes all its Merchants out of the buildings (Y2.6).
+        # A colour with bids does not use the bank, which would take all its Merchants out of the buildings (Y2.6).
         if not view.committed[view.colour] and NOBODY in table.bank:
             self.space = table.bank.index(NOBODY)
             payment = view.board.bank_payment(expected_total(view))[self.space]
@@ -179,7 +179,7 @@ class Auction:
 
 
 def cheapest(prospect: Prospect, sources: list[int]) -> int:
-    """Return the source whose Merchant is worth least there."""
+    """Return the source at which a Merchant is worth least."""
     chosen, most = sources[0], NONE
     for source in sources if len(sources) > 1 else []:
         points = prospect.best(prospect.own.with_merchant(source, -1))
@@ -218,7 +218,7 @@ def bids(view: View, left: Prospect, lost: float) -> list[Gain]:
 
 
 def price(view: View, building: int, value: int) -> float:
-    """Return the cost of a bid in points: its Yuan, and in the expert game its debt (Y13.3)."""
+    """Return the cost of a bid in points: for its Yuan, its debt (Y13.3), and outbidding the seat's other colour."""
     board, table, colour = view.board, view.table, view.colour
     missing = max(0, min(value, view.committed[colour] + value - table.money[colour]))
     points = (value - missing) * yuan(view.turns)
@@ -246,7 +246,7 @@ def promised(view: View, gains: list[Gain]) -> float:
 
 
 def expected_total(view: View) -> int:
-    """Return the total of all bids at the end of the auction (Y3.1)."""
+    """Estimate the total of all bids at the end of the auction (Y3.1)."""
     table, committed = view.table, view.committed
     total = sum(committed)
     for colour in range(table.colours):

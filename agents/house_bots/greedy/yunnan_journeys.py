@@ -1,7 +1,7 @@
-"""The worth of a colour's journeys (Y5): of all ways to distribute its Merchants with its border passes, the best.
+"""The worth of a colour's journeys (Y5): the best of all ways to distribute its Merchants with its border passes.
 
-Counts by province are packed into an integer, four bits each, from Pu'er on. So a plan is made by
-additions, and known results can be looked up: the search makes many thousands of plans a second.
+Counts by province are packed into an integer, four bits each, beginning with Pu'er. So plans are made by additions, and
+known results can be looked up: the search makes many thousands of plans a second.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def packed(counts: list[int]) -> int:
 
 
 def one(province: int) -> int:
-    """Return a count of one in a province, packed."""
+    """Return the packed counts of one Merchant or Post in a province."""
     return 1 << BITS * province
 
 
 def present(counts: int) -> int:
-    """Return the provinces with a count, as bits."""
+    """Return the provinces whose count is not 0, as bits."""
     found = 0
     for province in range(MANY):
         if counts >> BITS * province & MOST:
@@ -49,7 +49,7 @@ def present(counts: int) -> int:
 
 
 class Own:
-    """The data that determine a colour's best journeys."""
+    """The data of a colour that determine its best journeys."""
 
     def __init__(self, unmoved: int, fixed: int, posts: int, bridges: int, horse: int, passes: int) -> None:
         self.unmoved = unmoved
@@ -64,35 +64,35 @@ class Own:
         self.passes = passes
 
     def copy(self) -> Own:
-        """Return a copy of the colour."""
+        """Return a copy of the data."""
         return Own(self.unmoved, self.fixed, self.posts, self.bridges, self.horse, self.passes)
 
     def with_merchant(self, province: int, by: int) -> Own:
-        """Return the colour with `by` more Merchants in a province."""
+        """Return the data with `by` more Merchants in a province."""
         other = self.copy()
         other.unmoved += by * one(province)
         return other
 
     def with_pass(self) -> Own:
-        """Return the colour with one more border pass."""
+        """Return the data with one more border pass."""
         other = self.copy()
         other.passes += 1
         return other
 
     def with_horse(self) -> Own:
-        """Return the colour with its Horse one province farther."""
+        """Return the data with the Horse one province farther."""
         other = self.copy()
         other.horse += 1
         return other
 
     def with_post(self, province: int) -> Own:
-        """Return the colour with one more Post."""
+        """Return the data with one more Post."""
         other = self.copy()
         other.posts += one(province)
         return other
 
     def with_bridge(self, site: int) -> Own:
-        """Return the colour with one more Bridge."""
+        """Return the data with one more Bridge."""
         other = self.copy()
         other.bridges |= 1 << site
         return other
@@ -103,7 +103,7 @@ class Scale:
 
     def __init__(self, merchants: list[float], posts: list[float], home: float) -> None:
         self.merchants = merchants
-        """Points for Merchants with a route, by province and number: `merchants[province << BITS | number]`."""
+        """Points for a number of Merchants with a route in a province: `merchants[province << BITS | number]`."""
         self.posts = posts
         """Points for a Post with a route, by province."""
         self.home = home
@@ -111,7 +111,7 @@ class Scale:
 
 
 class Ways:
-    """The ways over a map with these bridge sites. Use `ways_of`: it makes the ways of each map once."""
+    """The ways over a map with the given bridge sites. Call `ways_of`, which makes the ways of each map only once."""
 
     def __init__(self, sites: Sites) -> None:
         routes = routes_of(sites)
@@ -151,8 +151,8 @@ class Ways:
         return points, chosen
 
     def spreads(self, own: Own) -> list[int]:
-        """Return all ways to distribute Merchants with the border passes, those with the fewest passes first."""
-        # Packed with room for each: passes have 8 bits, the Horse 3, bridges 4, and the Merchants all that are left.
+        """Return all distributions of Merchants that the border passes allow, those with the fewest passes first."""
+        # Passes have 8 bits of the key, the Horse 3, bridges 4, and the Merchants all bits above them.
         key = ((own.unmoved << 4 | own.bridges) << 3 | own.horse) << 8 | own.passes
         found = self._spreads.get(key)
         if found is None:
@@ -218,7 +218,7 @@ _MADE: dict[Sites, Ways] = {}
 
 
 def ways_of(sites: Sites) -> Ways:
-    """Return the ways over a map with these bridge sites."""
+    """Return the ways over a map with the given bridge sites, from the cache if they are known."""
     found = _MADE.get(sites)
     if found is None:
         found = _MADE[sites] = Ways(sites)

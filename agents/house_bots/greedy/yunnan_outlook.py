@@ -1,4 +1,4 @@
-"""The worth of Merchants, progress and money in Yunnan, in victory points, by a colour's journeys in this turn and later."""
+"""The worth in victory points of Merchants, progress and money in Yunnan, from a colour's journeys now and later."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from referee.games.yunnan.table import NOBODY, Table
 # "turns" are the expected turns after this one.
 
 STAYING: Final = 0.5
-"""The present worth of a Merchant's place outside Pu'er in a later turn; the Merchant may be displaced or recalled."""
+"""The worth of a Merchant outside Pu'er in each later turn, as a share of its worth now: it may be displaced or recalled."""
 STAYING_TURNS: Final = 2.8
-"""The maximum number of turns for which that counts."""
+"""The maximum number of later turns in which `STAYING` counts."""
 POST_STAYING: Final = 0.7
-"""The present worth of a Post in a later turn; its route may be cut."""
+"""The worth of a Post in each later turn, as a share of its worth now: its route may be cut."""
 GIFT: Final = 2.7
-"""Points for a gift within reach; rivals who travel later may take it first."""
+"""Points for a gift within reach."""
 LATER: Final = (4.4, 1.1, 4.1, 2.8, 0.9)
-"""Points from a progress in each later turn, in addition to its present gain, by building."""
+"""Points from a progress in each later turn, in addition to its gain in this turn, by building."""
 LAST_YUAN: Final = 1 / 3
 """Points for a Yuan that no later auction can spend (section 6)."""
 EARNED: Final = 0.4
 """The assumed share of an income that a seat converts into points; a low share favours investment for longer."""
 GROWTH: Final = 3.7
-"""The growth of a colour's income per turn."""
+"""The assumed growth of a colour's income per turn."""
 GIFTS_IN_TURN: Final = 3.0
-"""The number of gifts taken per turn."""
+"""The assumed number of gifts taken per turn."""
 
 
 class View:
@@ -43,7 +43,7 @@ class View:
         self.colour = table.acting_colour
         self.seat = table.owner[self.colour]
         self.turns = turns_left(table)
-        """The expected turns after this one."""
+        """The expected number of turns after this one."""
         self.committed = table.committed()
         """The sum of each colour's bids."""
 
@@ -68,7 +68,7 @@ def turns_left(table: Table) -> float:
 
 
 def _turns_to(end: int, vp: int, income: float, growth: float, most: float) -> float:
-    """Return the turns until a seat with this income has the points that end the match, or `most`."""
+    """Return the number of turns until a seat with this income reaches `end` points; about `most` if it takes longer."""
     points, turns = vp + EARNED * income, 0.0
     while points < end and turns < most:
         income += growth
@@ -79,7 +79,7 @@ def _turns_to(end: int, vp: int, income: float, growth: float, most: float) -> f
 
 
 def _rough_income(table: Table, colour: int) -> int:
-    """Return a colour's income with its Merchants where they are, and those in the reserve in Pu'er."""
+    """Return a colour's income if its Merchants stay where they are and its reserve is in Pu'er, ignoring routes."""
     merchants, posts, board = table.merchants[colour], table.posts[colour], table.board
     earned = table.reserve[colour] * board.merchant_value[Province.PUE]
     for province, count in enumerate(merchants):
@@ -94,7 +94,7 @@ def _rough_income(table: Table, colour: int) -> int:
 
 
 def scale_of(view: View, influence: int, turns: float) -> Scale:
-    """Return the worth of Merchants and Posts for a colour with this influence and this number of turns to come."""
+    """Return the worth of Merchants and Posts for a colour with a given influence, if `turns` turns follow this one."""
     board = view.board
     stays, home = STAYING * min(turns, STAYING_TURNS), board.merchant_value[Province.PUE]
     merchants: list[float] = []
@@ -109,7 +109,7 @@ def scale_of(view: View, influence: int, turns: float) -> Scale:
 
 
 def add_gifts(view: View, influence: int, province: int, merchants: list[float]) -> None:
-    """Add the points for a colour's gifts in a province if the others stay where they are (Y7)."""
+    """Add the points for a colour's gifts in a province if the other colours' Merchants stay where they are (Y7)."""
     table = view.table
     left = table.gifts[province]
     before: list[int] = []
@@ -140,7 +140,7 @@ def add_gifts(view: View, influence: int, province: int, merchants: list[float])
 
 
 def standing(view: View) -> tuple[Own, int]:
-    """Return a colour and its influence as its travel turn would begin if it won all its bids and had its whole reserve in Pu'er."""
+    """Return a colour and its influence before its travel turn, if it wins all its bids and has its whole reserve in Pu'er."""
     table, colour = view.table, view.colour
     won = [int(colour in row) for row in table.bids]
     own = Own(
@@ -162,7 +162,7 @@ class Prospect:
         self.own = own
         self.influence = influence
         self.turns = turns
-        """The expected turns after this one."""
+        """The expected number of turns after this one."""
         self.scale = scale_of(view, influence, turns)
         self.now = view.ways.best(own, self.scale)
         """The points of the best journeys."""
@@ -172,11 +172,11 @@ class Prospect:
         return self.view.ways.best(own, self.scale)
 
     def without_merchant(self, place: int) -> Prospect:
-        """Return the prospect of the colour after it has placed a Merchant from a place in a building."""
+        """Return the prospect of the colour without a Merchant, which it takes from a province to place in a building."""
         return Prospect(self.view, self.own.with_merchant(place, -1), self.influence, self.turns)
 
     def worth(self, building: int) -> float:
-        """Return the points for one more progress in a building that has one to offer."""
+        """Return the points for one more progress in a building where the colour can still progress."""
         return self._present_worth(building) + LATER[building] * self.turns
 
     def _present_worth(self, building: int) -> float:

@@ -17,10 +17,10 @@ from referee.games.yunnan.state import YunnanState
 
 
 def rated_rows(setup: Setup, seen: Observation, actions: Sequence[Action]) -> list[tuple[float, list[Action]]]:
-    """Return the row of `choose`, and others that it is compared with, each with its estimate in points.
+    """Return the row that `choose` returns, and the rows compared with it, each with its estimate in points.
 
-    These are all bids, the bank, and the market or a pass in the auction, and the structures in the Yard; in other phases,
-    nothing else is weighed. The arguments are those of `choose`.
+    In the auction, these are all bids, the bank, and the market or a pass; in the Yard, the structures. In other phases,
+    only one row is returned. The arguments are the same as in `choose`.
     """
     table = YunnanState.empty(setup)
     restore(table, cast("YunnanObservation", seen))
@@ -33,7 +33,7 @@ def rated_rows(setup: Setup, seen: Observation, actions: Sequence[Action]) -> li
 
 
 def rated_bids(view: View) -> list[tuple[float, list[Action]]]:
-    """Return each bid, the bank, and the market or a pass, with their points."""
+    """Return each bid, the bank, and the market or a pass, each after its points."""
     rated: list[tuple[float, list[Action]]] = [(0.0, [without_bid(view)])]
     sources = rules.sources(view.table, view.colour)
     if not sources or view.table.banked >> view.colour & 1:

@@ -13,7 +13,7 @@ from referee.games.yunnan.names import Province, Structure
 from referee.games.yunnan.table import Table
 
 LEADING: Final = 0.1
-"""The harm, in points, for each point that the victim's seat has."""
+"""The part of a displacement's harm for each point that the victim's seat has."""
 
 
 class Journeys:
@@ -53,7 +53,7 @@ class Journeys:
         self.plan.append(act.DISPLACES[victim])
 
     def harm(self, victim: int, province: int) -> float:
-        """Return the harm of a displacement: the victim's lost income, and a part of its seat's score."""
+        """Return the harm of a displacement: the victim's lost income, plus a share of its seat's score."""
         table, now = self.view.table, self.merchants[victim]
         after = now[:]
         after[province] -= 1
@@ -80,7 +80,7 @@ def travel(view: View) -> list[Action]:
     own = Own(unmoved, fixed, posts, table.bridges[colour], table.horse[colour], table.passes_left)
     scale = scale_of(view, table.influence[colour], view.turns)
     journeys = Journeys(view)
-    # The journeys are planned with these structures: a Bridge shortens them, and a Post connects.
+    # The journeys are planned with the new structures: a Bridge shortens journeys, and a Post connects provinces.
     own = build(view, own, scale, journeys.plan)
     distances = view.ways.distances[own.bridges]
     chosen = view.ways.best_spread(own, scale)
@@ -96,7 +96,7 @@ def travel(view: View) -> list[Action]:
 
 
 def build(view: View, own: Own, scale: Scale, plan: list[Action]) -> Own:
-    """Plan to build from the reserve, each structure in its best place; return the colour with these structures."""
+    """Plan to build each structure of the reserve in its best place; return the colour's data with these structures."""
     ways, reserve = view.ways, view.table.struct_reserve[view.colour]
     for _ in range(reserve[Structure.BRIDGE]):
         sites = bridge_sites(ways, own)
@@ -117,7 +117,7 @@ def build(view: View, own: Own, scale: Scale, plan: list[Action]) -> Own:
 
 
 def first_best(ways: Ways, scale: Scale, owns: list[Own]) -> int:
-    """Return the index of the colour with the best journeys, the first of equals."""
+    """Return the index of the data with the best journeys, the first of equals."""
     chosen, most = 0, NONE
     for index, own in enumerate(owns):
         points = ways.best(own, scale)
@@ -129,14 +129,14 @@ def first_best(ways: Ways, scale: Scale, owns: list[Own]) -> int:
 def matched(starts: int, ends: int, distances: list[list[int]], passes: int) -> list[tuple[int, int]]:
     """Return journeys and stays that turn one distribution into another.
 
-    If possible, the Merchants keep their order. Then as many journeys as possible end where a Merchant may be displaced.
+    If possible, the Merchants keep their order, because then the largest number of journeys can displace a Merchant.
     """
     before, after = farthest_first(starts), farthest_first(ends)
     needed = 0
     for at, start in enumerate(before):
         needed += distances[start][after[at]]
     if needed > passes:
-        after = _search(before, after, distances, passes) or before  # without a way to match them, everybody stays
+        after = _search(before, after, distances, passes) or before  # if they cannot be matched, everybody stays
     return [(start, after[at]) for at, start in enumerate(before)]
 
 
@@ -146,7 +146,7 @@ def farthest_first(counts: int) -> list[int]:
 
 
 def _search(before: list[int], after: list[int], distances: list[list[int]], passes: int) -> list[int] | None:
-    """Return an end for each start, with at most this number of passes; None if there is no such way."""
+    """Return an end for each start that takes at most `passes` in total; None if there is no such way."""
     if not before:
         return []
     row = distances[before[0]]

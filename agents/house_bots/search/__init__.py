@@ -22,18 +22,18 @@ MIN_SECONDS, MAX_SECONDS, MAX_ROLLOUTS = 0.001, 3600, 10**9
 BUDGET_SHARE = 0.5
 """The largest share of a decision's time that a search takes: a loaded machine can delay everything else."""
 BANK_SHARE = 1 / 12
-"""The largest share of the bank that a decision takes."""
+"""The largest share of the time bank that a search takes."""
 
 
 class BadBudget(DoganaError):
-    """A budget is out of range; the text says which, and its range."""
+    """A budget is out of range; the text names the budget and its range."""
 
 
 class SearchBot(HouseBot):
-    """Plays every game that has a recipe here.
+    """A bot for every game that has a recipe in this package.
 
     Attributes:
-        last: the last search, with its rows and their comparisons; None before the first.
+        last: the last search, with its rows and their comparisons; None before the first search.
     """
 
     thinks = True
@@ -56,13 +56,13 @@ class SearchBot(HouseBot):
         Args:
             game: the rules.
             setup: the terms of the match.
-            match_id: with the seat, it determines all chance in the searches, unless there is a seed.
+            match_id: the ID of the match. With the seat, it determines all chance in the searches, unless a seed is given.
             seat: the seat.
             seconds: the processor seconds for a decision.
-            rollouts: the number of rollouts for a decision instead of seconds; the bot then plays the same on any machine.
-            seed: determines all chance in the searches.
-            change: makes another recipe from the game's own.
-            clock: returns the time in seconds.
+            rollouts: the number of rollouts for a decision, instead of a time; the bot then plays the same on any machine.
+            seed: a number used for chance instead of the ID of the match.
+            change: a function that makes another recipe from the game's own.
+            clock: a function that returns the time in seconds.
 
         Raises:
             BadBudget: if `seconds` or `rollouts` is out of range.
@@ -84,7 +84,7 @@ class SearchBot(HouseBot):
 
     @staticmethod
     def plays(game: Game) -> bool:
-        """Return whether a game has a recipe here."""
+        """Return whether this package has a recipe for a game."""
         return importlib.util.find_spec(f"{__name__}.{game.name}") is not None
 
     @staticmethod
@@ -113,12 +113,12 @@ class SearchBot(HouseBot):
         self._decisions += 1
         if len(decision.actions) == 1:
             return 0
-        # Processor time is the budget; the other clock tells whether the answer would be late.
+        # The budget is in processor time; the wall clock tells whether the answer would be late.
         cpu, wall = time.process_time(), self._clock()
         limit = min(decision.budget * BUDGET_SHARE, decision.bank * BANK_SHARE)
 
         def share_spent(rollouts: int) -> float:
-            if self._rollouts is not None:  # the same on any machine, however slow
+            if self._rollouts is not None:  # so the result is the same on any machine
                 return rollouts / self._rollouts
             late = (self._clock() - wall) / limit if limit > 0 else 1.0
             return max((time.process_time() - cpu) / self._seconds, late)
@@ -126,7 +126,7 @@ class SearchBot(HouseBot):
         def is_late() -> bool:
             return self._clock() - wall >= limit
 
-        # The game's own recipe gets this clock, because a changed recipe asks it for the candidates.
+        # The game's own recipe gets `is_late`, because a changed recipe asks that recipe for the candidates.
         self._own.is_late = is_late if self._rollouts is None else never
         self.last = Search(self._game, self._recipe, decision.observation, self._seat, self._seed())
         return self.last.run(share_spent, is_late if self._rollouts is None else None)

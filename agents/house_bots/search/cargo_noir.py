@@ -1,7 +1,7 @@
 """The search in Cargo Noir: whole rows, greedy play to a horizon, and a value made of greedy's own estimates.
 
-A single action says little here: a ship counts with its stake, and a set with all its kinds. So each candidate is a row, one
-change away from greedy's own.
+A single action is hard to judge: a ship needs its stake, and a set all its kinds. So each candidate is a row that differs
+from greedy's own by one change.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from referee.games.cargo_noir.table import Table
 STAGES: Final = 3
 """The number of turns in a rollout, counting the current one."""
 LONG_SAMPLES: Final = 40
-"""The number of samples from which rollouts go on to the end (`Recipe.long_samples`): the value errs on small differences."""
+"""The number of samples from which rollouts go on to the end (`Recipe.long_samples`): the value misjudges small differences."""
 MARGIN: Final = 1.5
 """The number of standard errors by which a row must be better than greedy's."""
 DEALS: Final = 5
 """The maximum number of sales to compare."""
 RAISE_STEPS: Final = (0, 2, 4)
-"""The raises to compare, in coins above the lowest legal one."""
+"""The raises to compare, in coins above the lowest legal raise."""
 MACAO: Final = (int(Destination.CASINO), int(Destination.BLACK_MARKET))
 SWAPS: Final = 4
 """The maximum number of swaps at the Black Market to compare."""
@@ -60,7 +60,7 @@ class CargoNoirRecipe(Recipe):
         own = plan(self._worths, table)
         rows: list[list[Action]] = [own]
         if table.phase is _P1:
-            # These must be played at some time (C2.1), and their coins and goods help with the rest: there is nothing to compare.
+            # These actions must be played anyway (C2.1), and their coins and goods help with the rest: nothing to compare.
             if not isinstance(own[0], act.Casino | act.Collect | act.Wait):
                 rows += trades(self._worths, table) if table.todo_market else answers(table)
         elif table.phase is _P2:
@@ -80,7 +80,7 @@ class CargoNoirRecipe(Recipe):
 
 
 def answers(table: Table) -> list[list[Action]]:
-    """Return rows that answer one bid each, by a withdrawal or a raise. Greedy answers the other bids afterwards."""
+    """Return rows that each answer one bid, by a withdrawal or a raise. Greedy answers the other bids afterwards."""
     seat = table.seat
     rows: list[list[Action]] = []
     for port in table.open_ports:
@@ -107,7 +107,7 @@ def trades(worths: Worths, table: Table) -> list[list[Action]]:
 
 
 def fleets(worths: Worths, table: Table) -> list[list[Action]]:
-    """Return greedy's fleet with one change each: another stake, port or place in Macao; nothing in the final turn."""
+    """Return greedy's fleets with one change: another stake, port or destination in Macao; none in the final turn."""
     seat, turns = table.seat, table.last_turn - table.turn
     if not turns:
         return []
@@ -115,7 +115,7 @@ def fleets(worths: Worths, table: Table) -> list[list[Action]]:
     fleet = plan_ships(worths, table, table.goods[seat], table.safe[seat], table.ships_home, free)
     coins = table.safe[seat]
     for port in fleet.stakes:
-        coins -= fleet.stakes[port]  # what the fleet leaves in the safe
+        coins -= fleet.stakes[port]  # the coins that the fleet leaves in the safe
     rows: list[list[Action]] = []
     for port in fleet.stakes:
         rows += _with_another_stake(table, fleet, port, coins)
@@ -137,7 +137,7 @@ def _without(stakes: dict[int, int], port: int) -> dict[int, int]:
 
 
 def _with_another_stake(table: Table, fleet: Fleet, port: int, coins: int) -> list[list[Action]]:
-    """Return a fleet with other stakes in a port; the last two stakes also take coins that it leaves in the safe."""
+    """Return a fleet with other stakes in a port, some of which add coins that the fleet leaves in the safe."""
     stake, lowest = fleet.stakes[port], max(table.board.min_stake, max(table.stacks[port]) + 1)
     rows: list[list[Action]] = []
     for other in (lowest, stake - 1, stake + 1, stake + 3):

@@ -15,11 +15,11 @@ FEATURES = ("score", "goods", "stakes", "coins", "ships", "warehouses", "syndica
 """A seat's points, the worth of its goods, the goods that its stakes promise, the worth of its coins, and its cards."""
 
 ROWS = ("at_the_end", "for_ten_turns")
-"""The rows of weights: those at the end of the match, and the addition for every ten turns left."""
+"""The rows of weights: those at the end of the match, and the amounts added to them for every ten turns left."""
 
 
 def features(worths: Worths, table: Table, seat: Seat) -> list[float]:
-    """Return the features of a seat at the beginning of a turn: those of `FEATURES`, then their tenths for each turn left."""
+    """Return a seat's features at the beginning of a turn, then each feature times a tenth of the turns left."""
     turns = table.last_turn - table.turn
     worth = worths.goods(table, seat, turns)
     goods, cards = table.goods[seat], table.cards[seat]
@@ -61,7 +61,7 @@ class Value:
         self._weights: list[float] = at_the_end + for_ten_turns
 
     def of(self, table: Table) -> list[float]:
-        """Return each seat's points: final ones, or an estimate at the beginning of a turn."""
+        """Return each seat's final points, or estimates of them at the beginning of a turn."""
         found: list[float] = []
         for seat in range(table.setup.seats):
             if table.phase is Phase.OVER:

@@ -1,7 +1,7 @@
 """Choose a row of actions by rollouts: sequential halving over paired differences.
 
 Each candidate is played in copies of the same samples of the hidden state, with the same chance (common random numbers:
-Glasserman and Yao 1992), then the recipe's policy goes on for everybody until the horizon. The budget is spread by
+Glasserman and Yao 1992). Then the recipe's policy plays for everybody until the horizon. The budget is spread by
 sequential halving (Karnin, Koren and Somekh 2013): after each round, the worse half of the candidates is dropped. The first
 candidate always stays, and another replaces it only if it is better by a margin.
 """
@@ -19,7 +19,7 @@ from referee.kit.chance import FastChance
 from referee.playout import play_row, rollout
 
 FIRST_SAMPLES = 2
-"""The number of samples of each candidate after which the cost of a sample is known well enough to spread the budget."""
+"""The number of samples of each candidate from which the cost of a sample is known well enough to spread the budget."""
 
 
 class Timed(RolloutPolicy):
@@ -42,7 +42,7 @@ class Search:
     Attributes:
         rollouts: the number of rollouts so far.
         rows: the candidates; the first is the one to beat.
-        differences: for each candidate, its differences to the first in the same samples, in points.
+        differences: for each candidate, how far its points exceed those of the first candidate in each sample.
     """
 
     def __init__(self, game: Game, recipe: Recipe, observation: Observation, seat: Seat, seed: int) -> None:
@@ -53,7 +53,7 @@ class Search:
             recipe: the recipe of the game.
             observation: the observation of the seat to act.
             seat: the seat to act.
-            seed: makes the search reproducible.
+            seed: the number that determines all chance in the search.
         """
         self._game = game
         self._recipe = recipe
@@ -74,15 +74,15 @@ class Search:
         """Search until the budget is spent; return the best row.
 
         Args:
-            share_spent: returns the share of the budget that is spent, given the number of rollouts so far.
-            is_late: returns whether the time is over, also in the middle of a rollout; None to finish every rollout.
+            share_spent: a function that takes the number of rollouts so far and returns the share of the budget spent.
+            is_late: a function that returns whether the time is over; it can end a rollout. None to finish every rollout.
         """
         if is_late is not None:
             self._policy = Timed(self._recipe.policy, is_late)
         alive = list(range(len(self.rows)))
         rounds = max(1, math.ceil(math.log2(max(2, len(alive)))))
         for number in range(rounds):
-            # Every round has the same share of the budget, so candidates that stay longer get more samples.
+            # Every round has the same share of the budget, so candidates that survive longer get more samples.
             goal = (number + 1) / rounds
             done = 0
             while len(alive) > 1 and (done < FIRST_SAMPLES or share_spent(self.rollouts) < goal):
@@ -116,7 +116,7 @@ class Search:
         return self._go_deeper(results, ended)
 
     def _goes_long(self, share: float) -> bool:
-        """Begin again with long rollouts if the budget allows for them, judging by the share that the first samples took."""
+        """Begin again with long rollouts if the budget allows it, given the share that the first samples took."""
         if self._is_long or share * self._recipe.long_samples > FIRST_SAMPLES:
             return False
         self._is_long = True
@@ -124,7 +124,7 @@ class Search:
         return True
 
     def _go_deeper(self, results: list[float], ended: bool) -> bool:
-        """Lengthen the rollouts if they repeat, as they do without chance; return False if they already reach the end."""
+        """Lengthen rollouts that repeat, as they do without chance; return False if they already reach the end."""
         number = len(self.differences[0])
         if number == 1:
             self._first = results
@@ -134,9 +134,9 @@ class Search:
         return not (self._repeats and ended)
 
     def _played(self, state: State, row: Sequence[Action], chance: FastChance) -> tuple[bool, float]:
-        """Play a row and a rollout; return whether the match is over, and the seat's points beyond its rivals'."""
+        """Play a row and a rollout; return whether the match is over, and the seat's lead over its rivals in points."""
         stages = self._recipe.long_stages if self._is_long else self._recipe.stages(state)
-        # Read before the row is played, which may end the stage.
+        # Read the stage first: playing the row may end it.
         until = TO_THE_END if stages >= TO_THE_END else state.stage() + stages + self._deeper
         play_row(state, self._seat, row, chance)
         rollout(state, self._policy, chance, until)
@@ -152,7 +152,7 @@ class Search:
         return game.sample(recipe.setup, self._observation, chance, undone=recipe.has_secrets)
 
     def _better_half(self, alive: Sequence[int]) -> list[int]:
-        """Return the better half of the candidates, and the first."""
+        """Return the first candidate and the better half of the others."""
         others = sorted((index for index in alive if index), key=self._mean, reverse=True)
         return [0, *others[: max(1, len(alive) // 2)]]
 
@@ -164,7 +164,7 @@ class Search:
         """Return the best row; a candidate replaces the first if it is better by the margin."""
         best = max(alive, key=lambda index: (self._mean(index), -index))
         mean, found = self._mean(best), self.differences[best]
-        # At least two samples, whatever the recipe says: one has no variance.
+        # At least two samples, whatever the recipe says: one sample has no variance.
         if best == 0 or mean <= 0 or len(found) < max(2, self._recipe.min_samples):
             return self.rows[0]
         variance = math.fsum((one - mean) ** 2 for one in found) / (len(found) - 1)
@@ -172,7 +172,7 @@ class Search:
 
 
 def beyond_rivals(values: Sequence[float], seat: Seat) -> float:
-    """Return a seat's value, less the average of two others: that of its best rival, and the mean value of all rivals."""
+    """Return a seat's value, less the average of its best rival's value and the mean value of all rivals."""
     rivals = [*values[:seat], *values[seat + 1 :]]
     return values[seat] - (max(rivals) + math.fsum(rivals) / len(rivals)) / 2
 

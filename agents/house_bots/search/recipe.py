@@ -1,4 +1,4 @@
-"""The part of a search that differs by game: candidates, a policy for rollouts, their length, and a value at their end."""
+"""The part of a search that differs by game: the candidates, and the policy, length and final value of rollouts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TO_THE_END = END
 
 
 class TimeUp(Exception):
-    """The time of a decision is over, in the middle of a rollout or of finding the candidates."""
+    """The time of a decision ran out during a rollout or while candidates were sought."""
 
 
 def never() -> bool:
@@ -29,16 +29,16 @@ class Recipe(ABC):
 
     Attributes:
         setup: the terms of the match.
-        policy: plays for every seat in rollouts.
+        policy: the policy for every seat in rollouts.
         margin: the number of standard errors by which a candidate must be better than the first one to replace it.
         min_samples: the minimum number of samples in which a candidate must have been played to replace the first one.
-        long_samples: the number of samples from which rollouts are long: if the budget allows for this number of samples of
-            each candidate at the usual length. Long rollouts vary more, and depend less on the value.
+        long_samples: the number of samples of each candidate, at the usual length, that the budget must allow for rollouts
+            to be long. Long rollouts vary more, and depend less on the value.
         long_stages: the number of stages in a long rollout, counting the current one.
-        has_secrets: whether anything that matters to a rollout is hidden; if so, each rollout begins in another sample.
-        win: the points for beating all rivals, in addition to the value, if a rollout reaches the end of the match; each rival
+        has_secrets: whether anything that matters to a rollout is hidden; if so, each sample has another hidden state.
+        win: the points added to the value for beating all rivals, if a rollout reaches the end of the match; each rival
             beaten counts for an equal share.
-        is_late: returns whether the time of the decision is over. A slow search for candidates stops then.
+        is_late: a function that returns whether the time of the decision is over. A slow search for candidates stops then.
     """
 
     def __init__(self, setup: Setup, policy: RolloutPolicy) -> None:
@@ -66,7 +66,7 @@ class Recipe(ABC):
 
 
 class Variant(Recipe):
-    """A recipe like another one; a subclass changes a part of it.
+    """A recipe that behaves like another one; subclasses change a part of it.
 
     Attributes:
         own: the other recipe.

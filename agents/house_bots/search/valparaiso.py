@@ -19,14 +19,14 @@ from referee.games.valparaiso.table import Table
 PLANS, USES = 6, 4
 """The maximum numbers of plans, and of uses of a card, to compare."""
 WIDTH = 18
-"""The number of states that the search for them continues with."""
+"""The number of states that the search for plans and uses keeps."""
 DOUBT: Final = 0.2
-"""The largest part by which an estimate is wrong in rollouts. Without it, rollouts differ by the pile alone, and a margin in
-standard errors is too small."""
+"""The largest relative error of an estimate in rollouts. Without errors, rollouts would differ only by the pile, and a
+margin in standard errors would be too small."""
 MARGIN: Final = 1.0
 """The number of standard errors by which a candidate must be better than the first row."""
 MIN_SAMPLES: Final = 8
-"""The minimum number of samples for that: with fewer, standard errors are not known well enough."""
+"""The minimum number of samples to replace the first row: with fewer, standard errors are not known well enough."""
 
 
 class ValparaisoRecipe(Recipe):
@@ -75,7 +75,7 @@ class ValparaisoRecipe(Recipe):
 
 
 def add(rows: list[Sequence[Action]], found: Sequence[Sequence[Action]], most: int) -> None:
-    """Add rows that are not there yet, until there are `most`."""
+    """Add the rows of `found` that are new, until there are `most` rows."""
     for row in found:
         if len(rows) >= most:
             return
@@ -84,4 +84,4 @@ def add(rows: list[Sequence[Action]], found: Sequence[Sequence[Action]], most: i
 
 
 RECIPE = ValparaisoRecipe
-"""The recipe of this game, by the name that the search looks for."""
+"""The recipe of this game, under the name that the search looks for."""

@@ -1,4 +1,4 @@
-"""The policy of Valparaíso's rollouts: plans with a narrow search, then uses the cards in the planned order."""
+"""The policy of Valparaíso's rollouts. It plans with a narrow search, then uses the cards in the planned order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from referee.games.valparaiso.names import Effect, Mode, Phase
 from referee.games.valparaiso.table import Table
 
 WIDTH, LOADS, SPREADS = 1, 2, 3
-"""The number of states that the search for a plan continues with, and of the ways to load and to move that it tries."""
+"""The numbers of states that the search for a plan keeps, of ways to load, and of ways to move that it tries."""
 STEPS: Final = 1 << 10
 """The number of possible errors, from the smallest to the largest."""
 _PLAN: Final = Phase.PLAN
@@ -31,14 +31,14 @@ _SET_UP = (Phase.SETUP_GOODS, Phase.SETUP_PLACE)
 
 
 class ValparaisoPolicy(RolloutPolicy):
-    """Plays fast for all seats. With a doubt, each seat has its own estimates in each rollout."""
+    """A fast policy for all seats. With a doubt, each seat has its own estimates in each rollout."""
 
     def __init__(self, factors: Sequence[float] = (), doubt: float = 0.0) -> None:
         """Make a policy.
 
         Args:
             factors: a factor for each of the estimates, in the order of `NAMES`; empty for none.
-            doubt: the largest part by which an estimate is too large or too small; without it, no chance is drawn.
+            doubt: the largest relative error of an estimate; with 0, no chance is drawn.
         """
         self._factors = list(factors) or [1.0] * len(NAMES)
         self._doubt = doubt
@@ -78,7 +78,7 @@ class ValparaisoPolicy(RolloutPolicy):
 
 
 def drawn(factors: Sequence[float], doubt: float, stream: Stream) -> Estimates:
-    """Return estimates, each wrong by a part of at most `doubt`."""
+    """Return estimates, each with a relative error of at most `doubt`."""
     return Estimates([factor * (1 + doubt * (2 * stream.below(STEPS) / (STEPS - 1) - 1)) for factor in factors])
 
 
@@ -110,7 +110,7 @@ def use_next(view: View) -> list[Action]:
 
 
 def go_on(view: View) -> list[Action]:
-    """Return the best continuation of an action under way: choice by choice once it has had an effect, else as a whole."""
+    """Return the best continuation of an action under way: one choice once it has had an effect, otherwise all of them."""
     table = view.table
     found = [] if table.begun or table.phase is Phase.STEP else outcomes(view, table)
     if not found:

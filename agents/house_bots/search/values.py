@@ -26,7 +26,7 @@ def read_values(
     Args:
         game: the name of the game.
         seats: the number of seats.
-        features: the names of the features, in the order of the weights. A feature that changes its meaning changes its name.
+        features: the names of the features, in the order of the weights. A feature whose meaning changes gets another name.
         rows: the names of the rows of weights.
         folder: the folder of the file.
 
@@ -34,7 +34,7 @@ def read_values(
         For each row, the weight of each feature.
 
     Raises:
-        BadValues: if the file cannot be read, or has values of another game or for other features.
+        BadValues: if the file cannot be read, or contains values for another game or other features.
     """
     file = folder / f"{game}.toml"
     try:
@@ -53,7 +53,7 @@ def _weights(
     """Return the weights in a document.
 
     Raises:
-        ValueError: if it has none for this game and these features.
+        ValueError: if the document has no weights for this game and these features.
     """
     if document.get("game") != game:
         raise ValueError(f"it is for the game {document.get('game')!r}, not {game!r}")

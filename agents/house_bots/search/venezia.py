@@ -20,7 +20,7 @@ from referee.kit.chance import FastChance
 PLANS = 16
 """The number of plans with other likings of places to compare."""
 LIKING = (0.0, 0.0, 1.0, 2.5)
-"""The possible likings of a place, in points; these plans draw one for each place."""
+"""The possible likings of a place, in points; each of the `PLANS` plans draws one for each place."""
 
 LONG_SAMPLES = 100
 """The number of samples from which rollouts go on to the end of the next round (`Recipe.long_samples`)."""
@@ -59,7 +59,7 @@ class VeneziaRecipe(Recipe):
 def plans(
     table: VeneziaState, seat: Seat, row: Sequence[Action], is_late: Callable[[], bool]
 ) -> list[Sequence[Action]]:
-    """Return variants of a plan: with each other action card, and, until the time is over, with other likings of places."""
+    """Return variants of a plan: with each action card, and, until the time is over, with other likings of places."""
     found: list[Sequence[Action]] = []
     for at in range(len(row)):
         if isinstance(row[at], act.Card):

@@ -21,14 +21,15 @@ from referee.kit.chance import FastChance
 
 DOUBT = 1.0
 """The largest error of a colour's estimate of a building in rollouts, in points. With 0, all rollouts of a candidate are the
-same, so more time finds nothing more; with 3, it won fewer first places against greedy (11 of 15 at 3 seats, not 15)."""
+same, so more time finds nothing more; with 3, `search` won fewer first places against `greedy` (11 of 15 at three seats
+instead of all 15)."""
 MARGIN = 0.5
 """The number of standard errors by which a candidate must be better than greedy's row."""
 
 
 @mypyc_attr(native_class=False)
 class YunnanRecipe(Recipe):
-    """The search in one setup."""
+    """The recipe of Yunnan, for one setup."""
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup, GreedyPolicy(setup, DOUBT))
@@ -52,4 +53,4 @@ class YunnanRecipe(Recipe):
 
 
 RECIPE = YunnanRecipe
-"""The recipe of this game, by the name that the search looks for."""
+"""The recipe of this game, under the name that the search looks for."""

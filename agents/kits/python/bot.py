@@ -35,7 +35,7 @@ def cargo_noir(decision: Decision, action: cn.Action) -> float:
             return 90
         case "bm_draw":
             return 15
-        case "bm_swap":  # take what there is most of, give what there is least of
+        case "bm_swap":  # take the kind that you have most of, give the kind that you have least of
             return 10 * (int(me.goods[action.bm_swap.take - 1]) - int(me.goods[action.bm_swap.give - 1]))
         case "raise":
             return 50 if me.safe >= 4 and not is_last else 20

@@ -25,7 +25,7 @@ from ladder.operation.threads import Threads
 from ladder.questions.caller import ANYBODY, Caller
 
 RECEIVED = "dogana.received"
-"""The entry of a request's scope for the number of bytes of a bot that have arrived."""
+"""The key in a request's scope of the number of bytes of a bot that have arrived."""
 MAX_LOOKUPS = 4
 """The maximum number of tokens looked up at a time."""
 _PREFLIGHT = {
@@ -86,7 +86,7 @@ class Callers:
             self.figures.note(method, status, time.monotonic() - began, received_of(request))
 
     def options(self, request: Request) -> Response:
-        """Return the allowed methods of a question, with the CORS headers for a page of another site."""
+        """Answer an OPTIONS request: with the allowed methods of a question, and the CORS headers for a page of another site."""
         their = shared(self.site, request)
         return Response(
             status_code=204, headers={"allow": "GET, HEAD, OPTIONS", **their, **(_PREFLIGHT if their else {})}
@@ -97,7 +97,7 @@ class Callers:
         return {
             **shared(self.site, request),
             "cache-control": "no-store" if is_private else "no-cache",
-            # No cache on the way may give one caller the answer to another.
+            # No cache on the way may give one caller an answer for another.
             "vary": "Accept-Encoding, Authorization" + (", Origin" if self.site.cors_origins else ""),
         }
 

@@ -16,9 +16,9 @@ from ladder.questions.rows import MatchRow, SeatRow
 LAST = 15
 """The number of the bot's last matches that the page lists."""
 LAST_OUT = 10
-"""The number of the last matches with a fault of the bot that the page lists."""
+"""The number of the bot's last matches with a fault of its own that the page lists."""
 MOST_VERSIONS = 20
-"""The maximum number of its versions on the page."""
+"""The maximum number of versions of the bot on the page."""
 MOST_CONDITIONS = 6
 """The maximum number of conditions on the page."""
 MOST_MET = 30
@@ -28,7 +28,7 @@ MOST_BLOCKS = 20
 
 
 def bot(visit: Visit) -> Page:
-    """Return the page of a bot with the version in the query; without one, with the newest version that has played.
+    """Return the page of a bot, for the version in the query or, without one, for the newest version that has played.
 
     Raises:
         LadderError: if there is no such bot or version.
@@ -75,7 +75,7 @@ def _last_played(versions: Sequence[VersionRow]) -> int:
 
 
 def _fared(fared: Performance) -> dict[str, Any]:
-    """Return the template's values for a version under a condition."""
+    """Return the values for the template about a version under a condition."""
     history = fared.history
     return {
         "standing": fared.standing,
@@ -99,7 +99,7 @@ def _seats(match: MatchRow, bot: str, version: int) -> tuple[SeatRow, list[SeatR
 
 
 def _reproducing(visit: Visit, label: str, bot: str, version: int) -> Sequence[str]:
-    """Return the commands that ask a bot the questions of its last lost match again; none if it has lost no match."""
+    """Return the commands that put the questions of a bot's last lost match to it again; none if it has lost no match."""
     lost = visit.desk.ask(MatchesRequest(bot=label, lost=True, limit=1)).matches
     if not lost:
         return ()

@@ -34,7 +34,7 @@ def match(visit: Visit) -> Page:
         found = visit.desk.ask(MatchRequest(match=name))
     except Forbidden as error:
         playing = visit.desk.ask(PlayingRequest()).matches
-        # An address may contain only the beginning of an id.
+        # The address may contain only the beginning of the id.
         now = next((one for one in playing if one.match.startswith(name)), None)
         last = visit.desk.ask(MatchesRequest(limit=RECENT)).matches
         values = {
@@ -67,20 +67,20 @@ def match(visit: Visit) -> Page:
             if found.pruned_at
             else "",
             "max_legal": MAX_LEGAL,
-            # The extra `preview` draws it; whether it is installed is found out without importing it.
+            # The extra `preview` draws it; `find_spec` checks for it without importing it.
             "has_preview": found.is_recorded and not found.problem and find_spec("resvg_py") is not None,
         },
     )
 
 
 def named(label: str) -> tuple[str, str | None]:
-    """Return the name and the version of a bot from its name in a record; None if the name contains no version."""
+    """Return the name of a bot and its version from its label in a record; None for the version if the label contains none."""
     bot, _, version = label.rpartition(" v")
     return (bot, version) if bot and version.isdigit() else (label, None)
 
 
 def sources(seats: Sequence[SeatAccount]) -> list[tuple[str, list[int]]]:
-    """Return the sources of points with the points of each seat; leave out sources without points."""
+    """Return each source of points with the points of every seat; leave out sources without points."""
     rows: dict[str, list[int]] = {}
     for at, one in enumerate(seats):
         for points in one.breakdown:

@@ -96,7 +96,7 @@ def _sent(text: str) -> str:
 
 
 def my_log(visit: Visit) -> Page:
-    """Return the logs of the author's bots in a match (`what`, and perhaps `seat`), or of a bot in its last match.
+    """Return the page with the logs of the author's bots in a match (`what`, and perhaps `seat`), or of a bot in its last match.
 
     Raises:
         BadQuestion: if neither is named.

@@ -8,7 +8,7 @@ from referee.registry import find
 
 
 def rules(visit: Visit) -> Page:
-    """Return the rules of a game.
+    """Return the page with the rules of a game.
 
     Raises:
         UnknownGame: if there is no such game.

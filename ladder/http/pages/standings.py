@@ -38,7 +38,7 @@ _SORTS: dict[str, Callable[[StandingRow], tuple[float | str, ...]]] = {
 
 
 def standings(visit: Visit) -> Page:
-    """Return the standings of a game, under the condition in the path; without one, under the condition with the most blocks.
+    """Return the page of the standings of a game under the condition in the path or, without one, the condition with the most blocks.
 
     Raises:
         UnknownGame: if there is no such game.
@@ -57,7 +57,7 @@ def standings(visit: Visit) -> Page:
     ]
     rows.sort(key=_SORTS[sort])
     on_page, number, pages = visit.paged(rows, "these standings")
-    # Of all versions, so that the bars of different pages and filters can be compared.
+    # The axis of all versions, so that the bars of different pages and filters can be compared.
     axis = axis_of(table.versions)
     return Page(
         "standings.html",
@@ -92,7 +92,7 @@ def first_share(one: StandingRow) -> float:
 
 
 def main_table(tables: Sequence[StandingsTable]) -> StandingsTable:
-    """Return the table of a game with the most blocks; the oldest of several if they are equal."""
+    """Return the table of a game with the most blocks; of several, the oldest."""
     return max(tables, key=lambda one: one.blocks)
 
 
@@ -102,7 +102,7 @@ def under_path(game: str, tables: Sequence[StandingsTable], table: StandingsTabl
 
 
 def table_of(visit: Visit, tables: Sequence[StandingsTable]) -> StandingsTable:
-    """Return the table that the path names; without a name, the main one.
+    """Return the table that the path names or, without a name, the main table.
 
     Raises:
         NoPage: if there are no standings under such a condition.

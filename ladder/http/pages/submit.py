@@ -8,7 +8,7 @@ from referee.bots.manifest import RUNNERS
 
 
 def submit(visit: Visit, left: int, *, bot: str = "", reason: str = "", status: int = 200) -> Page:
-    """Return the form.
+    """Return the page with the form.
 
     Args:
         visit: the request.

@@ -1,4 +1,4 @@
-"""The pages at which a person plays. Each is for one person, and its forms change the match, so they are not among the ladder's pages."""
+"""The pages at which a person plays. Each is for one person, and its forms change the match, so they are not part of the ladder's pages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from referee.registry import find, games
 COOKIE = "dogana-table-"
 """The prefix of the cookie with the key of a table; the table's id follows. Browsers send it only to the pages of tables."""
 ENCRYPTED_COOKIE = "__Host-dogana-table-"
-"""The same for encrypted pages: browsers accept it only from this very host, and send it to all its pages, but only over TLS."""
+"""The prefix of the cookie with a table's key on encrypted pages: browsers send it to all pages of this host, only over TLS."""
 KEY_SECONDS = 7 * 86_400
 SETTLE_SECONDS = 0.8
 """The time for which an answer waits for the moves of others: less than a stopping server waits for open requests."""
@@ -149,7 +149,7 @@ class Play:
     def _keep(self, request: Request, answer: Response, table: str, key: str, seconds: int) -> None:
         """Set the cookie with the key of a table for a number of seconds."""
         secure = is_encrypted(self._site, request)
-        # Without a path, browsers take the folder of this address, whatever prefix a proxy has added to it.
+        # Without a path, browsers use the folder of this address, whatever prefix a proxy has added to it.
         path = "/" if secure else None
         name = (ENCRYPTED_COOKIE if secure else COOKIE) + table
         answer.set_cookie(name, key, seconds, path=path, secure=secure, httponly=True, samesite="lax")
@@ -199,10 +199,10 @@ class Play:
         return RedirectResponse("../../../play", 303)
 
     async def _has_news(self, request: Request, table: Table) -> bool:
-        """Wait a while for a question other than `question`; return True if the view of the table has changed since `seen`.
+        """Wait a while for a question other than `question`; return True if the view of the table is newer than `seen`.
 
         So a person sees a new question at once, and the moves of others together with it. If too many requests are
-        waiting, this one returns at once.
+        waiting, it returns at once.
         """
         table.heard()
         query, limits = request.query_params, self._limits.tables
@@ -214,14 +214,14 @@ class Play:
                     await table.until(table.revision, left)
             finally:
                 self._waiting -= 1
-        # If the browser has gone, `Table.look` must not be called: it would count the person as present.
+        # If the browser has disconnected, `Table.look` must not be called: it would record that the person is present.
         return table.revision != query["seen"] and not await request.is_disconnected()
 
     def _mine(self, request: Request) -> Table:
         """Return the table of an address.
 
         Raises:
-            NotFound: if there is no such table, or it has been cleared.
+            NotFound: if there is no such table, or the table has been cleared.
             Forbidden: if another person plays there.
         """
         table = self._open.table(request.path_params["table"])

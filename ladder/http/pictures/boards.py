@@ -1,6 +1,6 @@
 """The last position of a match as a single picture, for pages that show several matches.
 
-That takes half a second, because the record is played again; all pictures of the viewer take up to a minute.
+Drawing it takes half a second, because the record is played again; drawing all pictures of the viewer takes up to a minute.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from referee.registry import find
 MAX_PICTURES = 64
 """The maximum number of cached pictures."""
 RECENT = 8
-"""The number of a game's latest matches from which one is chosen."""
+"""The number of the latest matches of a game from which a page chooses one to show."""
 
 
 class Boards:
-    """Handles the requests for such pictures, one at a time."""
+    """Handles the requests for pictures of last positions, one at a time."""
 
     def __init__(self, ask: Callable[[Request], Visit], limits: Limits) -> None:
         """Prepare; `ask` parses a request."""
@@ -58,7 +58,7 @@ class Boards:
         return drawn.sent(request, headers, "image/svg+xml")
 
     def _drawn(self, visit: Visit) -> PreparedResponse:
-        match, record = whole_record(visit.desk, visit.names["match"])  # fails if the caller may not see it
+        match, record = whole_record(visit.desk, visit.names["match"])  # raises an error if the caller may not see it
         key = match, hashlib.sha256(record).digest()
         if key not in self._pictures:
             self._pictures[key] = PreparedResponse.of(last_picture(match, record).encode(), 200)
@@ -73,7 +73,7 @@ def last_picture(match: str, record: bytes) -> str:
         record: its record, compressed or not.
 
     Raises:
-        NoPage: if the record does not hold.
+        NoPage: if the record is not valid.
     """
     try:
         replay = Replay(Path(match), find, data=record)

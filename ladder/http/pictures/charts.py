@@ -14,11 +14,11 @@ from ladder.questions.rows import BlockRating, StandingRow
 BANDS = 2
 """The distance of a band's edges from mu, in sigmas: the band contains about 95 %."""
 _BAR = 160, 14
-"""Width and height of a bar."""
+"""The width and height of a bar, in pixels."""
 _SPARK = 60, 16
 _CURVE = 640, 200
 _MARGIN = 34
-"""The margin of a curve for its numbers, at the left and at the bottom."""
+"""The margin for the numbers of a curve, on the left and at the bottom, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def axis_of(standings: Iterable[StandingRow]) -> Axis:
 
 
 def bar(one: StandingRow, axis: Axis) -> Markup:
-    """Return the range of a strength as a bar with a mark at the strength; an empty text without a strength."""
+    """Return a bar for the range of a strength, with a mark at the strength; an empty text without a strength."""
     found = one.strength_range
     if found is None:
         return Markup("")
@@ -67,7 +67,7 @@ def bar(one: StandingRow, axis: Axis) -> Markup:
 
 
 def scale(axis: Axis) -> Markup:
-    """Return the numbers above the bars."""
+    """Return the scale above the bars: three numbers of the axis."""
     width, _ = _BAR
     return Markup(
         '<svg class="bar" viewBox="0 0 {w} 14" aria-hidden="true">'
@@ -82,7 +82,7 @@ def spark(trend: Sequence[BlockRating]) -> Markup:
         return Markup("")
     width, height = _SPARK
     low, high = min(one.mu for one in trend), max(one.mu for one in trend)
-    # 2 pixels at each side are for the width of the line; changes of less than 1 do not fill the height.
+    # 2 pixels on each side leave room for the width of the line; changes of less than 1 do not fill the height.
     points = " ".join(
         f"{2 + place * (width - 4) / (len(trend) - 1):.0f},{height - 2 - (one.mu - low) / max(high - low, 1.0) * (height - 4):.0f}"
         for place, one in enumerate(trend)
@@ -93,7 +93,7 @@ def spark(trend: Sequence[BlockRating]) -> Markup:
 
 
 def curve(history: Sequence[BlockRating]) -> Markup:
-    """Return the live ratings of a bot's versions after each block as curves with bands; an empty text for fewer than two points."""
+    """Return curves with bands for the live ratings of a bot's versions after each block; empty for fewer than two points."""
     if len(history) < 2:
         return Markup("")
     width, height = _CURVE

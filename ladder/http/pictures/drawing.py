@@ -1,8 +1,8 @@
 """Draw the page of a match in a separate process, with the record on standard input.
 
-The command is `python -m ladder.http.pictures.drawing FOLDER NAME [NICENESS]`. On standard output it prints its progress, in lines of
-two numbers: of drawn pictures, and of all pictures. If it fails, the last line is `!` with the reason. Of all such processes for one
-folder, one draws at a time.
+The command is `python -m ladder.http.pictures.drawing FOLDER NAME [NICENESS]`. On standard output it prints its progress: each
+line contains the number of drawn pictures and the number of all pictures. If it fails, the last line is `!` with the reason. Of all
+such processes for one folder, only one draws at a time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PREVIEW_WIDTH = 1200
 
 
 def main() -> None:
-    """Draw a page, unless it exists by the time of this process's turn."""
+    """Wait for this process's turn, then draw the page, unless it exists by then."""
     folder, name = Path(sys.argv[1]), sys.argv[2]
     os.nice(int(*sys.argv[3:]))  # int() is 0
     record = sys.stdin.buffer.read()
@@ -62,14 +62,14 @@ def _draw(folder: Path, record: bytes, page: Path) -> None:
     # Before the page is written, so that the folder never exceeds its maximum size.
     prune(folder, MAX_BYTES - len(data) - len(preview))
     source.unlink(missing_ok=True)
-    # The page comes last: once it exists, all is drawn, and nothing of it changes in the folder any more.
+    # The page is written last: once it exists, the preview exists, too, and neither file changes any more.
     if preview:
         write_private(page.with_suffix(".png"), preview)
     write_private(page, data)
 
 
 def preview_of(picture: str) -> bytes:
-    """Return a picture as PNG for previews of links on other sites; empty without the extra `preview`."""
+    """Return a picture as PNG, for previews of links on other sites; empty without the extra `preview`."""
     if find_spec("resvg_py") is None:
         return b""
     import resvg_py

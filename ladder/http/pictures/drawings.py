@@ -1,8 +1,8 @@
 """The drawn pages of matches, stored by the content of their records. No request waits for a drawing.
 
 Drawing a page takes a few seconds of processor time, so clients repeat their request until the page exists: see `Drawings.ask`.
-A person is waiting, so pages are drawn beside matches, not after them, which would take minutes on a machine that plays around
-the clock.
+A person is waiting, so pages are drawn while matches are played. Waiting for the matches could take minutes on a machine that
+plays around the clock.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class DrawingLimits:
 
     Attributes:
         waiting: the maximum number of waiting pages.
-        waiting_of_one: the maximum number of a caller's waiting pages.
-        left_seconds: the time after which a caller who has not repeated the request counts as gone, and comes last; browsers
-            repeat it every 3 s.
+        waiting_of_one: the maximum number of waiting pages of one caller.
+        left_seconds: the time after which a caller who has not repeated the request is treated as gone, and comes last;
+            browsers repeat the request every 3 s.
         draw_seconds: the time limit for drawing a page.
         retry_seconds: the time after a failure before a page is drawn again.
     """
@@ -55,7 +55,7 @@ class DrawingLimits:
 
 LIMITS = DrawingLimits()
 Start = Callable[[Path, str, int], subprocess.Popen[bytes]]
-"""Starts to draw a page: takes the folder, the name of the page, and the niceness."""
+"""A function that starts to draw a page, given the folder, the name of the page, and the niceness."""
 
 
 def start_drawing(folder: Path, name: str, niceness: int) -> subprocess.Popen[bytes]:
@@ -73,11 +73,11 @@ class Drawing:
     """The progress of a match's page.
 
     Attributes:
-        page: the file; None until it is drawn.
+        page: the file of the page; None until it is drawn.
         done: the number of drawn pictures.
         of: the number of all pictures; 0 if not known yet.
         ahead: the number of pages to draw before this one.
-        problem: the reason why it cannot be drawn; empty without a problem so far.
+        problem: the reason why the page cannot be drawn; empty if there has been no problem.
     """
 
     page: Path | None = None
@@ -97,7 +97,7 @@ class _Job:
 
 
 def pages_folder(home: Home) -> Path:
-    """Return the folder for a ladder's drawn pages: in the ladder's folder, or in this user's cache if that is not writable."""
+    """Return the folder for a ladder's drawn pages: in the ladder's folder or, if this user may not write there, in their cache."""
     folder = home.folder.absolute() / "pages"
     try:
         private_folder(folder)
@@ -115,7 +115,7 @@ def pages_folder(home: Home) -> Path:
 class Drawings:
     """Pages drawn one at a time, in the order of the requests; use it as a context manager.
 
-    Pages for which no caller is waiting any more come last. Any thread may call its methods.
+    Pages for which no caller is waiting any more come last. Methods may be called from any thread.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Drawings:
             niceness: the niceness of drawing processes, in addition to that of the thread that enters the context.
             limits: the limits.
             start: starts to draw a page.
-            clock: tells the time.
+            clock: returns the time in seconds.
         """
         self._folder = folder
         self._niceness = niceness
@@ -230,7 +230,7 @@ class Drawings:
         """Return the pages to draw in their order, beginning with the one in progress."""
         now = self._now()
         left = [(name, job) for name, job in self._jobs.items() if not job.failed_at]
-        # A stable order: requests keep theirs within each group.
+        # The sort is stable: requests keep their order within each group.
         return sorted(
             left, key=lambda one: (one[0] != self._drawn, now - one[1].requested_at > self._limits.left_seconds)
         )
@@ -249,7 +249,7 @@ class Drawings:
             with process:
                 assert process.stdin is not None  # noqa: S101 it is a pipe, and so is the other one
                 assert process.stdout is not None  # noqa: S101
-                with contextlib.suppress(OSError):  # it was killed, as its status shows
+                with contextlib.suppress(OSError):  # the process was killed, as its status shows
                     process.stdin.write(job.record)
                     process.stdin.close()
                 for line in process.stdout:

@@ -46,7 +46,7 @@ MAX_MATCHES = 64
 MAX_LINES = 200
 """The number of the latest actions that a new viewer gets."""
 MAX_LINE = 300
-"""The maximum length of a line."""
+"""The maximum length of an action in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class ActionLine:
     """An action in words.
 
     Attributes:
-        number: its number among all actions that spectators learn of, from 1.
-        seat: the seat that played it.
+        number: the number of the action among all actions that spectators learn of, from 1.
+        seat: the seat that played the action.
         text: the action with its consequences.
     """
 
@@ -74,7 +74,7 @@ class Look:
         picture: the drawing, as SVG.
         lines: the latest actions, oldest first.
         seats: the standing of each seat.
-        revision: the number of the change, from 1.
+        revision: the number of this state, from 1; each change adds one.
     """
 
     step: int
@@ -97,7 +97,7 @@ class Live:
         """Return the current state of a match.
 
         Raises:
-            NotFound: if it is not running.
+            NotFound: if the match is not running.
             TooMuch: if too many other matches are followed.
         """
         followed = await self._follow(match_id)
@@ -123,20 +123,20 @@ class Live:
         return followed.fragment
 
     async def events(self, match_id: str) -> AsyncGenerator[bytes]:
-        """Yield the later server-sent events of a match: `changed` with a revision, and at the end `over`.
+        """Yield the server-sent events of a match from now on: `changed` with a revision, and at the end `over`.
 
         A slow reader misses revisions, but not the last one. Empty events keep the connection alive. If the events end without
         `over`, the reader should reconnect.
 
         Raises:
-            NotFound: if it is not running.
+            NotFound: if the match is not running.
             TooMuch: if too many other matches are followed.
         """
         followed = await self._follow(match_id)
         with followed.looked_at():
             seen = 0
             while True:
-                # Before the state is compared: a later change sets this event.
+                # Read before the state is compared: a later change sets this event.
                 change = followed.change
                 if followed.look is not None and followed.look.revision != seen:
                     seen = followed.look.revision
@@ -181,9 +181,9 @@ class _Followed:
     """A followed match.
 
     Attributes:
-        task: the task that follows it.
-        begun: set with the first picture, or when there will be none.
-        look: its state; None before the first picture.
+        task: the task that follows the match.
+        begun: an event that is set with the first picture, or when there will be none.
+        look: the state of the match; None before the first picture.
         fragment: the state as HTML.
         change: the event that is set at the next change, and then replaced by a new one.
         over: the `result` in words, or the `reason` why there is none; None until the end.
@@ -262,7 +262,7 @@ class _Followed:
                     if message.HasField("game_over"):
                         return {"result": self._won(message.game_over)}
             except grpc.aio.AioRpcError:
-                pass  # its text names sockets of the ladder's machine
+                pass  # the text of the error names sockets of the ladder's machine
         return {"reason": "The match was broken off; it will be played again."}
 
     def _note(self, now: Happened) -> None:
@@ -280,7 +280,7 @@ class _Followed:
         """Draw each change, and notify the viewers, until the match is over."""
         for revision in count(1):
             await self._news.wait()
-            # Before the state is read, so that later news is drawn next.
+            # Cleared before the state is read, so that later news is drawn next.
             self._news.clear()
             is_last = self.over is not None
             now = self._now
@@ -289,7 +289,7 @@ class _Followed:
             lines, heading = tuple(self._lines), round_of(now.seen).capitalize()
             picture = await asyncio.to_thread(self._game.draw, self._setup, now.seen, self._scene)
             look = Look(now.step, heading, picture, lines, now.seats, revision)
-            # Before the revision is announced: browsers fetch it at once.
+            # Rendered before the revision is announced, because browsers fetch it at once.
             self.fragment = await asyncio.to_thread(self._as_html, look)
             self.look = look
             self._publish()

@@ -49,7 +49,7 @@ class Matches:
     """Handles the requests for records, viewers and live events."""
 
     def __init__(self, home: Home, ask: Ask, limits: Limits, niceness: int = 0) -> None:
-        """Prepare; `ask` parses a request, and viewers are drawn with this niceness."""
+        """Prepare; `ask` parses a request, and `niceness` is the niceness of drawing viewers."""
         self._ask = ask
         self._limits = limits
         self._drawings = Drawings(pages_folder(home), niceness)
@@ -88,7 +88,7 @@ class Matches:
         visit, _, record = await self._record(request, 1)
         try:
             drawing = await self._threads.run(self._drawings.ask, record, name_of(visit.caller, request))
-        except TooMuch:  # its turn comes, because the browser asks again
+        except TooMuch:  # the page gets its turn later, because the browser asks again
             drawing = Drawing(ahead=LIMITS.waiting)
         if drawing.page is None:
             page = Page("drawing.html", {"drawing": drawing, "seconds": WAIT_SECONDS})
@@ -124,7 +124,7 @@ class Matches:
         return self._response(Page("live_match.html", {"match": match, "bots": match.bots, "look": look}), visit, 200)
 
     async def look(self, request: Request) -> Response:
-        """Send the changing part of that page: the picture, the standing and the latest actions."""
+        """Send the changing part of a running match's page: the picture, the standing and the latest actions."""
         fragment = self._live.fragment(request.path_params["match"])
         return fragment.sent(
             request, {"cache-control": "no-cache", "vary": "Accept-Encoding", "etag": fragment.tag}, "text/html"
@@ -143,7 +143,7 @@ class Matches:
         return Response(rendered(page, visit), status, {"cache-control": "no-store"}, media_type="text/html")
 
     async def _record(self, request: Request, requests: int) -> tuple[Visit, str, bytes]:
-        """Return the parsed request, the id of its match, and the stored record; charge the caller a number of requests.
+        """Return the parsed request, the id of its match, and the stored record; charge the caller for a number of requests.
 
         Raises:
             TooMuch: if the caller has too few requests left.
@@ -156,7 +156,7 @@ class Matches:
 
 
 class EventStream(Response):
-    """A stream of events, for as long as the browser reads each of them within `slow_seconds`."""
+    """A stream of events, which ends if the browser does not read an event within `slow_seconds`."""
 
     def __init__(
         self, events: AsyncGenerator[bytes], streams: AtATime, who: str, slow_seconds: float = SLOW_SECONDS
@@ -214,7 +214,7 @@ class EventStream(Response):
 
 
 async def _unless(leaving: asyncio.Task[None], doing: Awaitable[None]) -> None:
-    """Await something until the browser disconnects."""
+    """Wait for an awaitable; cancel it if the browser disconnects first."""
     done = asyncio.ensure_future(doing)
     try:
         await asyncio.wait([done, leaving], return_when=asyncio.FIRST_COMPLETED)
@@ -247,7 +247,7 @@ def _sent(path: Path, request: Request) -> Response:
         return Response(status_code=304, headers=headers)
     try:
         data = path.read_bytes()
-    except FileNotFoundError:  # it was removed at this moment to make room
+    except FileNotFoundError:  # the file has just been removed to make room
         return Response(status_code=503, headers={"retry-after": "1"})
     # The viewer allows its own script and style by their hashes.
     headers["content-security-policy"] = f"{policy_of(data)}; frame-ancestors 'self'"

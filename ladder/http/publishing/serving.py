@@ -1,7 +1,7 @@
 """Serves the pages: in this process, or beside a ladder that is served, in a separate process.
 
-The process is separate because the pages must not delay the ladder's own threads: bots at home are charged for the time of their
-messages. It is restarted if it dies.
+The process is separate because the pages must not delay the ladder's own threads: such delays would be charged to bots at
+home. It is restarted if it dies.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 an organiser who gives one means 
 """The addresses that stand for all addresses of this machine."""
 KEEP_ALIVE_SECONDS = 15
 MAX_NEW = 128
-"""The number of connections accepted at once. Together with all open connections, these must leave files to open: otherwise
+"""The maximum number of connections accepted at once. These and all open connections must leave file descriptors free: otherwise
 asyncio logs each connection that it could not accept, at a few megabytes a second."""
 FILES = MAX_CONNECTIONS + MAX_NEW + 68
-"""The number of files that the pages need: connections, and 68 more for the database, records and drawings."""
+"""The number of file descriptors that the pages need: for connections, and 68 more for the database, records and drawings."""
 FILES_OF_TABLE = 3
-"""The number of files that each table needs: two pipes, and its process."""
+"""The number of file descriptors that each table needs: for two pipes, and its process."""
 UNREAD_SECONDS = 30.0
 """The default time for which a client may leave an answer unread; a slow reader still gets all of it."""
 STOP_SECONDS = 1.0
 """The time allowed for answers under way when the pages stop, in seconds."""
 END_SECONDS = 1.0
-"""The further time allowed for a process to end, in seconds."""
+"""The time allowed for the process of the pages to end after `STOP_SECONDS`, in seconds."""
 AGAIN_SECONDS = 1.0
 """The time until pages that have died are started again."""
 MOST_AGAIN_SECONDS = 60.0
-"""The maximum of that time: it doubles each time they die, until they have lived as long as this."""
+"""The maximum time until pages that have died are started again: it doubles each time, until they have lived this long."""
 NICENESS = 5
 """The niceness of the pages: where they compete with matches for the processor, the pages wait."""
 
@@ -75,7 +75,7 @@ def listening(address: str, tables: int = 0, unread_seconds: float = UNREAD_SECO
 
     Raises:
         PortInUse: if the port cannot be used.
-        LadderError: if this process may not open enough files.
+        LadderError: if this process may not have enough open files.
     """
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES + FILES_OF_TABLE * tables
@@ -137,7 +137,7 @@ def config_of(
     Args:
         application: the pages.
         certificate: the certificate for TLS; None for plain HTTP.
-        proxy: as in `Site`.
+        proxy: the address of a trusted proxy, as in `Site`; empty without one.
         connections: the limits on connections; None for the default ones.
     """
     encryption = None if certificate is None else certificate.encryption()
@@ -172,7 +172,7 @@ def serve_pages(
         site: the settings that all pages share.
         bound: the listening socket.
         certificate: the certificate for TLS; None for plain HTTP.
-        niceness: as for `application`.
+        niceness: the niceness of the pages; see `application`.
         calls: the socket for the figures of the API; see `ladder.operation.calls`.
     """
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
@@ -190,7 +190,7 @@ def pages_beside(
 ) -> Iterator[str]:
     """Serve the pages in a separate process in this context; yield their address.
 
-    Enter it before any code that treats all processes below this one as leftovers. `calls` is as for `serve_pages`.
+    Enter it before any code that treats all processes below this one as leftovers. `calls` is the same as in `serve_pages`.
 
     Raises:
         PortInUse: if the port cannot be used.
@@ -232,8 +232,8 @@ class _Restarted:
             self._thread.start()
 
     def end(self) -> None:
-        """End the process and all processes below it, without a replacement."""
-        # First: a start that is waiting for the lock then does nothing.
+        """End the process and all processes below it, and start no replacement."""
+        # This comes first: a start that is waiting for the lock then does nothing.
         self._is_over.set()
         with self._starting:
             process = self._process
@@ -262,7 +262,8 @@ class _Restarted:
 
     def _watch(self) -> None:
         """Start another process whenever one dies."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)  # as in a process that is started here, until it is a worker
+        # A process that is started here inherits this, until it becomes a worker.
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
         seconds = AGAIN_SECONDS
         while (process := self._process) is not None:
             began = time.monotonic()

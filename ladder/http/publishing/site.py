@@ -46,10 +46,10 @@ _NO_LIMIT = Allowance("requests", 1_000_000_000, 1.0)
 _ALERT = re.compile(r'role="alert">([^<]*)<')
 
 Progress = Callable[[int, int], None]
-"""Called with the number of written files, and of all files known so far."""
+"""A function that is called with the number of written files, and the number of all files known so far."""
 
 NICENESS = 19
-"""The niceness of drawing viewers: no person waits for those of a site, so bots and their referees come first."""
+"""The niceness of drawing the viewers of a site: no person waits for them, so bots and their referees come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Si
     Args:
         home: the ladder.
         folder: the folder of the site; new, empty, or an earlier site.
-        most: the number of the latest matches that get a page, for each game on the ladder and for each event.
+        most: the maximum number of the latest matches that get a page, for each game on the ladder and for each event.
         progress: called as the work advances.
         site: other settings of the pages.
 
@@ -107,7 +107,7 @@ async def _written(app: ASGIApp, first: set[str], folder: Path, earlier: list[st
 
 @asynccontextmanager
 async def _open(app: ASGIApp) -> AsyncIterator[None]:
-    """Start an application, and stop it at the end, as a server does (ASGI's lifespan)."""
+    """Start an application, and stop it at the end of the context, as a server does (ASGI's lifespan)."""
     received = asyncio.Queue[Message]()
     sent = asyncio.Queue[Message]()
     running = asyncio.ensure_future(app({"type": "lifespan"}, received.get, sent.put))
@@ -126,7 +126,7 @@ async def _walk(client: AsyncClient, first: set[str], folder: Path, earlier: lis
     written: set[str] = set()
     known = next_ones = first
     while next_ones:
-        _list(folder, {*earlier, *known})  # first, so that the list is complete if this process is killed
+        _list(folder, {*earlier, *known})  # written first, so that the list is complete even if this process is killed
         links: set[str] = set()
         for path in sorted(next_ones):
             progress(len(written), len(known))
@@ -145,7 +145,7 @@ async def _walk(client: AsyncClient, first: set[str], folder: Path, earlier: lis
 
 
 async def _fetched(client: AsyncClient, path: str) -> bytes | None:
-    """Return the content for a file; None if a match has no such file, because its record is lost or does not hold.
+    """Return the content for a file; None if a match has no such file, because its record is lost or not valid.
 
     Raises:
         LadderError: if the pages answer with an error.

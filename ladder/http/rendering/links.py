@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 
 _SAFE = "/+,=:@"
 _FILE = re.compile(r"static/.*|matches/[^/]+/.*|.*feed\.xml")
-"""The paths of files that are not pages. A suffix is not enough: the name of a bot may end in the same way."""
+"""The paths of files that are not pages. A suffix alone does not identify them: the name of a bot may end in the same way."""
 _LINK = re.compile(r' (?:href|src)="([^"]*)"')
 
 

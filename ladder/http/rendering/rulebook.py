@@ -26,7 +26,7 @@ _REACHABLE = {
     "</table>": "</table></div>",
     '<th scope="col"></th>': "<td></td>",
 }
-"""Scrollable elements get the keyboard focus; an empty cell is not a heading."""
+"""Replacements in the HTML: scrollable elements can have the keyboard focus, and an empty cell is not a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class Heading:
 
     Attributes:
         level: 2 or 3.
-        anchor: its target.
-        title: its text.
+        anchor: the anchor to which it links.
+        title: the text of the heading.
     """
 
     level: int
@@ -50,7 +50,7 @@ class Rules:
 
     Attributes:
         html: the text, without its title.
-        contents: its headings.
+        contents: the table of contents.
         numbers: the numbers of all rules with an anchor.
     """
 
@@ -66,7 +66,7 @@ def rules_of(game: Game) -> Rules:
 
 
 def rules_from(text: str) -> Rules:
-    """Return rules from Markdown."""
+    """Return the rules in a Markdown text."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = [*_without_title(parser.parse(text))]
     contents = tuple(_headed(tokens))

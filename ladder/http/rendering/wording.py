@@ -10,7 +10,7 @@ from ladder.questions.rows import StandingRow
 from referee.match.clock import TimeControl
 
 _MAX_NAMED = 3
-"""The maximum number of rivals of a leader that are named."""
+"""The maximum number of named rivals of a leader."""
 
 
 def percent(share: float) -> str:
@@ -30,13 +30,13 @@ def change(value: float, digits: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """The first version of a table, and the others that may still be the best, judging by the matches so far."""
+    """The first version of a table, and the other versions that may be the best, judging by the matches so far."""
 
     first: StandingRow | OverallRow
     others: Sequence[StandingRow | OverallRow]
-    """The other versions that can be first, up to the number that is named."""
+    """The other versions that can be first, at most `_MAX_NAMED`."""
     unnamed: int
-    """The number of further versions that can be first."""
+    """The number of versions that can be first beyond those in `others`."""
     rated: int
     """The number of rated versions."""
 
@@ -47,7 +47,7 @@ class Leader:
 
 
 def lead_of(standings: Sequence[StandingRow | OverallRow]) -> Leader | None:
-    """Return the lead in standings, which are in the order of their places; None if no version is rated."""
+    """Return the leader of standings, which are in the order of their places; None if no version is rated."""
     rated = [one for one in standings if one.place is not None]
     if not rated:
         return None
@@ -69,7 +69,7 @@ def clock_in_words(text: str) -> str:
 
 
 _CLEARLY = 0.6
-"""The share from which a cell of a crosstable is shaded; cells from its complement downwards have another shade."""
+"""The share from which a cell of a crosstable is shaded; cells up to 1 less this share have another shade."""
 
 
 def shade(share: float) -> str:

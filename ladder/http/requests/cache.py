@@ -10,16 +10,16 @@ from cachetools import TTLCache
 from ladder.http.requests.prepared import PreparedResponse
 
 MAX_BYTES = 32 * 1024**2
-"""The default size of a cache."""
+"""The default maximum size of a cache, in bytes."""
 FRESH_SECONDS = 1.0
-"""The default time for which an answer is sent again, even if something has changed."""
+"""The default time, in seconds, for which an answer is sent again even if something has changed."""
 
 Key = tuple[str, str]
 """The path and the query of a request."""
 
 
 class AnswerCache:
-    """The last answers of one server. Use it in one thread only."""
+    """A cache of the latest answers of one server. Use it in one thread only."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class AnswerCache:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Keep up to `max_bytes` of answers for `fresh_seconds` each."""
-        # The size is computed from the value alone, so the key is in it, too.
+        # The cache computes sizes from values alone, so each value includes its key.
         self._answers = TTLCache[Key, tuple[Key, PreparedResponse]](
             max_bytes, fresh_seconds, timer=clock, getsizeof=_size
         )
@@ -47,5 +47,5 @@ class AnswerCache:
 
 def _size(entry: tuple[Key, PreparedResponse]) -> int:
     key, answer = entry
-    # 1000 is for the objects around them.
+    # 1000 bytes are for the objects that hold the data.
     return sum(map(len, key)) + len(answer.body) + len(answer.compressed) + 1000

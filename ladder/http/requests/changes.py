@@ -20,8 +20,8 @@ from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES
 
 MAX_CHANGES = 2
-"""The maximum number of changes at a time: they wait for others who are changing the ladder. One of them may be the intake of a bot,
-which can take minutes."""
+"""The maximum number of changes at a time: each waits for others to finish changing the ladder. One of them may be the intake of a
+bot, which can take minutes."""
 Answer = TypeVar("Answer")
 Arguments = TypeVarTuple("Arguments")
 
@@ -43,11 +43,11 @@ class Changes:
         return await self._threads.run(work, *arguments)
 
     async def ask(self, desk: Desk, author: str, request: LadderRequest[Any]) -> object:
-        """Make the change that an author asks for; a second chance counts as a submission.
+        """Make the change that an author requests; a second chance counts as a submission.
 
         Raises:
             TooMuch: if the author has used up an allowance, or no thread is free in time.
-            DoganaError: if it is refused.
+            DoganaError: if the change is refused.
         """
         if isinstance(request, RequalifyRequest):
             self._limits.submissions.take(author)
@@ -55,7 +55,7 @@ class Changes:
 
     @asynccontextmanager
     async def uploading(self, author: str) -> AsyncIterator[None]:
-        """Count a bot that an author is sending, in this context.
+        """Count, in this context, a bot that an author is sending.
 
         Raises:
             TooMuch: if too many are being sent.
@@ -78,7 +78,7 @@ def length_of(request: Request, more: int = 0) -> int:
     """Return the length of a request with a file, in bytes; `more` is the allowance for the rest of the form.
 
     Raises:
-        BadQuestion: if it is not declared, or too long.
+        BadQuestion: if the length is not declared, or is too large.
     """
     length = request.headers.get("content-length", "")
     if not length.isdigit() or "transfer-encoding" in request.headers:  # with both, the length would mean nothing

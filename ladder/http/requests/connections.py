@@ -1,4 +1,4 @@
-"""Limits on the connections of browsers that uvicorn lacks (docs/decisions/0044-the-edge.md)."""
+"""Limits on the connections of browsers, which uvicorn lacks (docs/decisions/0044-the-edge.md)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Connections:
         if len(self._open) >= self._most:
             oldest = next((one for one in self._open if not one.requests), next(iter(self._open)))
             self.leave(oldest)
-            # `close` would first wait for a client that does not read.
+            # `close` would wait for the client to read, which it may never do.
             oldest.transport.abort()
         self._open[newcomer] = None
 
@@ -65,13 +65,13 @@ class Connection(asyncio.Protocol):
         self.requests = 0
 
     @override
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         self.transport = transport
         self._connections.enter(self)
         self._expect_request()
         if self._encryption is None:
             self._http.connection_made(transport)
-        else:  # in asyncio's own server a handshake could take a minute, and would count nowhere
+        else:  # asyncio's own server allows a minute for a handshake, which nothing would count
             transport.pause_reading()
             self._handshake = asyncio.get_running_loop().create_task(self._encrypt(transport, self._encryption))
 
@@ -125,7 +125,7 @@ class Connection(asyncio.Protocol):
             self._timer = asyncio.get_running_loop().call_later(seconds, self._end_late)
 
     def _end_late(self) -> None:
-        """End the connection unless a request is about to count: after a pause of the server, one may have been read just now."""
+        """End the connection unless its request is about to be counted: after a pause of the server, it may have just been read."""
         self._timer = asyncio.get_running_loop().call_later(0, self.transport.abort)
 
     def _stop_timer(self) -> None:
@@ -135,7 +135,7 @@ class Connection(asyncio.Protocol):
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Count a request, in this context."""
+        """Count a request as unanswered in this context."""
         self.requests += 1
         self._stop_timer()
         try:
@@ -145,7 +145,7 @@ class Connection(asyncio.Protocol):
 
 
 def counting_requests(app: ASGIApp) -> ASGIApp:
-    """Return an application whose requests count for their connections."""
+    """Return an application that counts the requests of each connection while it answers them."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -1,4 +1,4 @@
-"""Forms: a few fields, or a file in between, which is passed on chunk by chunk."""
+"""Forms: a few fields, perhaps with a file among them, which is passed on chunk by chunk."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def read_body(request: Request, seconds: float) -> bytes:
 
 @dataclass(slots=True)
 class Part:
-    """A field of a form with a file, as far as it has arrived.
+    """A field of a form that contains a file, as far as it has arrived.
 
     Attributes:
         name: the name of the field.

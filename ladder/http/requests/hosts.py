@@ -1,4 +1,4 @@
-"""The host names of pages. Otherwise another site whose name leads here (DNS rebinding) could read them in a visitor's browser."""
+"""The host names of the pages. They are checked because another site whose name leads here (DNS rebinding) could read the pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ladder.http.requests.visit import Site
 from ladder.operation.errors import LadderError
 
 ANY = "*"
-"""The entry among the names that stands for any name."""
+"""The entry in a set of names that stands for any name."""
 _NAME = re.compile(r"[^\s/:@?#*\[\]]+")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^\s/:@?#*\[\]A-Z]+|\[[0-9a-f:.]+\])(?::[0-9]+)?")
 _URL = re.compile(r"https?://(?:[^\s/:@?#\[\]]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?:/[^\s?#]*)?", re.IGNORECASE)
@@ -77,10 +77,10 @@ def public_url_of(url: str) -> str:
 
 
 def check_host(site: Site, request: Request) -> None:
-    """Check that a request is for this server: by an IP address, a name without a dot, which nobody can own, or a known name.
+    """Check that a request names this server by an IP address, by a name without a dot, which nobody can own, or by a known name.
 
     Raises:
-        WrongHost: if it may be for another site.
+        WrongHost: if the request may be for another site.
     """
     host = request.headers.get("host", "")
     name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]

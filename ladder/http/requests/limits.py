@@ -16,7 +16,7 @@ from referee.live.doors.lobby import host_of
 
 
 class CallerQueues:
-    """Limits the concurrent actions of each caller. Further ones wait, and delay only that caller."""
+    """Limits the concurrent actions of each caller. Further actions wait, and delay only that caller."""
 
     def __init__(self, of_one: int, wait_seconds: float = WAIT_SECONDS) -> None:
         """Allow each caller `of_one` concurrent actions, and a wait of `wait_seconds` for a place."""
@@ -45,7 +45,7 @@ class CallerQueues:
 
 
 def network_of(host: str) -> str:
-    """Return the address under which a host is counted: the network of an IPv6 address, since its owner has many of them."""
+    """Return the address under which a host is counted: for IPv6, the network, since its owner has many addresses."""
     return host_of(f"ipv6:[{host}]:0" if ":" in host else f"ipv4:{host}:0")
 
 

@@ -19,16 +19,16 @@ class PreparedResponse:
 
     body: bytes
     compressed: bytes
-    """The same, compressed by gzip."""
+    """The body, compressed by gzip."""
     tag: str
-    """Its ETag."""
+    """The ETag of the response."""
     status: int
     headers: tuple[tuple[str, str], ...]
 
     @staticmethod
     def of(body: bytes, status: int, headers: tuple[tuple[str, str], ...] = ()) -> PreparedResponse:
         """Compress and tag an answer."""
-        # A weak tag: the compressed answer has the same tag.
+        # The tag is weak, because the compressed answer has the same tag.
         tag = f'W/"{hashlib.sha256(body).hexdigest()[:20]}"'
         return PreparedResponse(body, gzip.compress(body, _COMPRESSION, mtime=0), tag, status, headers)
 

@@ -18,7 +18,7 @@ _STATUSES = {
     TooSlow: (grpc.StatusCode.DEADLINE_EXCEEDED, 408),
     WrongHost: (grpc.StatusCode.INVALID_ARGUMENT, 421),
 }
-"""The statuses of all errors, including those that only HTTP has."""
+"""The statuses of all errors, including those that occur only over HTTP."""
 
 
 def refusal(error: Exception) -> ErrorReply:
@@ -29,7 +29,7 @@ def refusal(error: Exception) -> ErrorReply:
 
 
 def refused(refusals: Refusals, request: Request, method: str, error: Exception) -> ErrorReply:
-    """Write a refusal into the journal; return it."""
+    """Note a refusal for the journal; return the answer to the request."""
     found = refusal(error)
     refusals.note(address_of(request), method, found)
     return found

@@ -42,7 +42,7 @@ class Site:
     tables: int = TABLES
     """The maximum number of matches that people may play at a time."""
     tables_per_address: int | None = None
-    """The maximum number of them from one address; None if one address may have all."""
+    """The maximum number of concurrent matches of people from one address; None if one address may have all."""
     isolation: Isolation | None = None
     """The sandbox of authors' bots at tables; None if people play against house bots alone."""
     is_static: bool = False
@@ -54,7 +54,7 @@ class Site:
     public_url: str = ""
     """The public URL of the pages, without a slash at the end; empty if it is not known."""
     proxy: str = ""
-    """The address of a proxy before the pages, which is trusted to name the client and its use of TLS; empty without one."""
+    """The address of a proxy in front of the pages, which is trusted to name the client and its use of TLS; empty without one."""
     host_names: frozenset[str] = frozenset()
     """The names with dots by which browsers may call the pages, in addition to that of `public_url`; `*` for any (`hosts.py`)."""
     cors_origins: frozenset[str] = frozenset()
@@ -84,7 +84,7 @@ class Visit:
     """The parameters after the question mark."""
 
     def number(self, name: str, default: int, most: int) -> int:
-        """Return a number in the query, from 1.
+        """Return a number from 1 to `most` in the query; `default` if it is missing.
 
         Raises:
             BadQuestion: if it is not a number, or too large.
@@ -98,7 +98,7 @@ class Visit:
         return int(text)
 
     def paged(self, rows: Sequence[Listed], what: str) -> tuple[Sequence[Listed], int, int]:
-        """Return the rows of the page in the query, its number, and the number of pages; a file contains all rows.
+        """Return the rows of the page in the query, the number of that page, and the number of pages; a file contains all rows.
 
         Raises:
             BadQuestion: if the page in the query is not a valid number.

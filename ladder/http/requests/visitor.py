@@ -15,7 +15,7 @@ from ladder.questions.caller import ANYBODY, Caller
 COOKIE = "dogana"
 """The name of the cookie that holds an author's token."""
 ENCRYPTED_COOKIE = "__Host-dogana"
-"""The same where the pages are encrypted: browsers accept it only from this very host, and send it only over TLS."""
+"""The name of the cookie for a token on encrypted pages: browsers accept it only from this very host, and send it only over TLS."""
 
 
 def is_encrypted(site: Site, request: Request) -> bool:
@@ -29,7 +29,7 @@ def cookie_of(site: Site, request: Request) -> str:
 
 
 def visitor(tokens: Tokens, site: Site, request: Request) -> Caller:
-    """Return the visitor: `ANYBODY` without a valid token, and after too many invalid tokens from the same address."""
+    """Return the visitor: `ANYBODY` without a valid token, or after too many invalid tokens from the same address."""
     token = request.cookies.get(cookie_of(site, request), "")
     if not token:
         return ANYBODY

@@ -1,1 +1,1 @@
-"""The commands `dogana tournament NAME`, a module each, and the code that they share."""
+"""The commands `dogana tournament NAME`, each in a module of its own, and the code that they share."""

@@ -109,7 +109,7 @@ class TournamentFolder:
         return sorted(path for path in self.records.glob("*.jsonl") if path.stat().st_size)
 
     def removed(self) -> list[str]:
-        """Return a line for each record of the final table that the folder lacks.
+        """Return a line for each record that the final table lists but the folder lacks.
 
         Raises:
             TournamentError: if the final table cannot be read.
@@ -199,7 +199,7 @@ class TournamentFolder:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other processes from running the tournament in this context; remove the leftovers of killed ones.
+        """Keep other processes from running the tournament in this context; remove the leftovers of killed processes.
 
         Raises:
             TournamentError: if another process runs it; the text says which.
@@ -219,7 +219,7 @@ class TournamentFolder:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
-        """Keep other processes from changing the entrants or writing the final table; wait for a process that does."""
+        """Keep other processes from changing the entrants or writing the final table; wait while one is doing so."""
         # Not the lock of `alone`, which a run holds to its end: entrants may join meanwhile.
         descriptor = os.open(self.folder, os.O_RDONLY)
         try:

@@ -31,12 +31,12 @@ _NOT_HASHED = {"__pycache__", ".git", ".venv", "node_modules"}
 def players(
     place: TournamentFolder, plan: TournamentPlan, directory: Path, ray: str | None = None
 ) -> Iterator[list[Player]]:
-    """Yield the player of each entrant, for this machine or for those of a cluster; copies of bots are removed at the end.
+    """Yield the player of each entrant, for this machine or for a cluster; copies of bots are removed at the end.
 
     Args:
         place: the folder of the tournament.
         plan: the plan.
-        directory: the folder of paths and commands, which is the current one while the context lasts.
+        directory: the folder of paths and commands, which is the current folder while the context lasts.
         ray: the address of the cluster; None to play here.
 
     Raises:
@@ -141,7 +141,7 @@ def bot_hashes(
         plan: the plan.
         directory: the folder to which paths are relative.
         without: files and folders to leave out: those that the tournament writes, which may lie in a bot's folder.
-        limits: bots beyond these are left out; None to hash all of them. The plan of a stranger can name any folder.
+        limits: the limits beyond which a bot is left out; None to hash all bots. A stranger's plan can name any folder.
 
     Raises:
         TournamentError: if a file cannot be read.
@@ -181,9 +181,9 @@ def _files(path: Path, limits: BotLimits | None) -> list[Path]:
 
 
 def _hash(path: Path, files: Sequence[Path], without: Sequence[Path]) -> str:
-    """Hash the names and contents of a bot's files; for a single file its content alone."""
+    """Hash the names and contents of a bot's files; for a single file, only its content."""
     whole = hashlib.sha256()
-    # A folder that contains the bot itself, such as that of the tournament, leaves nothing out.
+    # A folder that contains the bot itself, such as the tournament's, is not left out.
     left_out = [one for one in map(Path.resolve, without) if not path.resolve().is_relative_to(one)]
     for file in files:
         if not any(map(file.resolve().is_relative_to, left_out)):

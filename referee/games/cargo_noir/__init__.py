@@ -61,10 +61,11 @@ class CargoNoir(Game):
     rare_actions = frozenset({Wait})  # I12: never in regular play, only in positions made by hand
     observation_type = CargoNoirObservation
     # The longest list is the list of stakes with an unlimited bank: a safe grows by at most 5 ships * 2 coins + 2
-    # Syndicates * 2 coins in each of 20 turns, from 7. (All others are below 150: RULES.md, section 5.)
+    # Syndicates * 2 coins in each of 20 turns, from 7 coins. (All other lists are below 150: RULES.md, section 5.)
     max_actions = 7 + 20 * (5 * 2 + 2 * 2)
-    # Per seat and turn at most: 5 ships resolved, each with a stake; every token of at most 25 handed in or discarded by one
-    # action, and 9 more to build sets, and 54 cards in the match; 5 ships sent, each with a stake; the end of smuggling.
+    # The decisions of a seat in a turn are at most: 5 to resolve ships, each with a stake; one for each of at most 25
+    # tokens that are handed in or discarded, and 9 more to build sets; 5 to send ships, each with a stake; and one to
+    # end smuggling. In a match, 54 cards can be bought.
     max_decisions = 5 * 20 * (5 * 2 + 2 * 25 + 5 * 2 + 1) + 54
 
     @override

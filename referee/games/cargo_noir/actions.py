@@ -37,14 +37,14 @@ class Collect(Action):
 
 @dataclass(frozen=True, slots=True)
 class Raise(Action):
-    """Stay in the port for a higher stack (C3.4)."""
+    """Stay in the port with a higher stack (C3.4)."""
 
     port: Port
 
 
 @dataclass(frozen=True, slots=True)
 class Withdraw(Action):
-    """Take coins and ship back from the port (C3.5)."""
+    """Take the ship and the coins of its stack back from the port (C3.5)."""
 
     port: Port
 
@@ -111,7 +111,7 @@ class EndSmuggling(Action):
 
 @dataclass(frozen=True, slots=True)
 class Discard(Action):
-    """Discard a good that exceeds the storage (C4.9)."""
+    """Discard a good for which there is no storage (C4.9)."""
 
     kind: Kind
 

@@ -25,7 +25,7 @@ class CargoNoirBoard(Board):
     black_market_spaces: int
     """The number of tokens on display at the Black Market."""
     casino_income: int
-    """Coins for a ship at the Casino."""
+    """The number of coins that a ship at the Casino earns."""
     min_stake: int
     """The lowest stack, in coins."""
     families: tuple[str, ...]
@@ -33,7 +33,7 @@ class CargoNoirBoard(Board):
     storage: int
     """The number of goods that a seat without Warehouses may keep."""
     warehouse_storage: int
-    """The number of additional goods per Warehouse."""
+    """The number of additional goods that each Warehouse allows a seat to keep."""
     syndicate_income: int
     """The number of coins that each Syndicate pays for a withdrawal."""
     start_ships: int
@@ -41,11 +41,11 @@ class CargoNoirBoard(Board):
     max_ships: int
     """The maximum number of ships of a seat."""
     start_coins: int
-    """The coins of a seat at the start."""
+    """The number of coins of each seat at the start."""
     coins_total: int
     """The number of coins in the game."""
     last_turn: tuple[int, ...]
-    """The last turn, by the number of players from 0 (0 for an impossible number)."""
+    """The number of the last turn, by the number of players from 0 (0 for an impossible number of players)."""
     spaces: tuple[int, ...]
     """The number of cargo spaces on the open side of each port."""
     open_for: tuple[frozenset[int], ...]
@@ -59,7 +59,7 @@ class CargoNoirBoard(Board):
     vp: tuple[int, ...]
     """The victory points of each card."""
     cap: tuple[int, ...]
-    """The maximum number of copies of each card per seat (all of them if there is no cap)."""
+    """The maximum number of copies of each card that a seat may own (the number of all copies if there is no cap)."""
 
     @property
     def max_set(self) -> int:

@@ -17,7 +17,7 @@ def breakdown(board: CargoNoirBoard, seen: CargoNoirObservation) -> tuple[tuple[
 
 
 def criteria(board: CargoNoirBoard, seen: CargoNoirObservation) -> tuple[Criterion, ...]:
-    """Return the score and the best single card (C8.3)."""
+    """Return the criteria for the places: the score, then the best single card (C8.3)."""
     best = [max(vp if count else 0 for count, vp in zip(has.cards, board.vp, strict=True)) for has in seen.seats]
     return Criterion("points", tuple([has.score for has in seen.seats])), Criterion("best single card", tuple(best))
 

@@ -209,7 +209,7 @@ def _offer(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObse
 
 
 def _goods(seen: CargoNoirObservation, was: CargoNoirObservation) -> str:
-    """Draw the goods in the bag and on the discard pile by kind; this is also the legend of the goods."""
+    """Draw the goods in the bag and on the discard pile by kind; the drawing is also the legend of the goods."""
     parts = [
         box(0, 0, _WIDTH - 2 * _MARGIN, _GOODS_HEIGHT),
         text(14, 50, f"in the bag: {short(sum(seen.bag))}", SMALLEST, FADED, fit=120),

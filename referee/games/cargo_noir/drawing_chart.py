@@ -152,7 +152,7 @@ def _macao(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObse
 
 
 def _fleet(seen: CargoNoirObservation, ships: Sequence[int], old_ships: Sequence[int], waiting: bool, y: float) -> str:
-    """Draw the ships at one place in Macao: one for each seat that has any, and the number of its ships."""
+    """Draw the ships at one place in Macao: one for each seat that has any there, with the number of its ships."""
     parts = []
     for seat, count in enumerate(ships):
         if count:

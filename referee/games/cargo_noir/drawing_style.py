@@ -68,7 +68,7 @@ def pieces_of(seats: int) -> str:
 
 
 _PILE = 7
-"""The highest pile of coins that is drawn."""
+"""The maximum height of a drawn pile, in coins."""
 
 
 def ship(x: float, y: float, seat: int, scale: float = 1, *, waiting: bool = False, opacity: float = 1) -> str:
@@ -93,7 +93,7 @@ def token(x: float, y: float, kind: Kind, size: float = 24, opacity: float = 1) 
 def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, most: int, spot_kind: str = "") -> str:
     """Draw the goods on a row of spaces: token by token, or as counts if there are more than `most` spaces or goods.
 
-    `spot_kind` is the kind of the goods' spots; empty if they are not spots.
+    `spot_kind` is the first part of the names of the goods' spots; empty if the goods are not spots.
     """
     if max(spaces, sum(goods)) > most:
         return counted(goods, x, y - 7, 5, step * most / 5, 21.5, spot_kind)

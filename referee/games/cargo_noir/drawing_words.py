@@ -87,7 +87,7 @@ def tell(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene) -> lis
 
 
 def happened(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene) -> Strip:
-    """Return the contents of the strip."""
+    """Return the contents of the strip that shows the last action."""
     before = scene.before
     if scene.seat is None or not isinstance(before, CargoNoirObservation):
         return Strip(scene.step, scene.steps, scene.bots, None, "The match begins", ())

@@ -97,7 +97,7 @@ def read(table: Table, document: Document) -> None:
     table.goods = document.counts_of_each("goods", _KIND_NAMES, _MAX, seats, default=table.goods)
     table.cards = document.counts_of_each("cards", _CARD_NAMES, _MAX, seats, default=table.cards)
 
-    # In this order: by default, bag, supply and bank contain everything that is nowhere else.
+    # The order matters: by default, bag, supply and bank contain everything that is nowhere else.
     table.discard = document.counts("discard", _KIND_NAMES, _MAX, [0] * len(Kind))
     elsewhere = _tokens_outside_bag(table)
     in_play = [board.tokens_per_kind] * 9 + [seats]
@@ -202,7 +202,7 @@ def problems(table: Table) -> list[str]:
         count = sum(table.goods[owner])
         most = table.storage(owner)
         if owner == seat and (raising or phase in (Phase.P1, Phase.P2, Phase.P2_DIFF, Phase.P2_DISCARD)):
-            # Until phase 2 ends, the goods that its ships have brought need not fit into the storage (C2.3).
+            # Until phase 2 ends, the goods that a seat's ships have brought need not fit into the storage (C2.3).
             spaces = sorted((board.spaces[port] for port in table.open_ports), reverse=True)
             most += sum((spaces + [1] * board.max_ships)[: board.max_ships])  # a ship brings a port's goods, or one
         if count > most:
@@ -304,10 +304,10 @@ def _scratch_problems(table: Table) -> list[str]:
 
 
 def _resolved_ship_problems(table: Table, before_sending: bool) -> list[str]:
-    """Return the problems of the acting seat's ships on the board that are not, or no longer, to be resolved.
+    """Return the problems of the acting seat's ships on the board that are not waiting to be resolved.
 
-    Before phase 3 these are ships that a raise has kept: their stacks are the highest in the port, and not the only
-    ones. In phase 3 the stacks of ships that were just sent are also the highest.
+    Before phase 3 these are ships that a raise has kept in their ports: their stacks are the highest in the port, and
+    not the only ones. In phase 3 the stacks of ships that were just sent are also the highest.
     """
     found: list[str] = []
     seat = table.seat

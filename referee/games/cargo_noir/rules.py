@@ -1,7 +1,8 @@
 """The rules of play: set-up, legal actions, and the effect of each action (RULES.md, sections 3 to 5).
 
-One function lists the actions of each phase; another plays each kind of action. So the lists and the checks in the
-playing functions state the same rules twice: the lists offer a choice, the checks name the rule that was broken.
+Each phase has a function that lists its actions, and each kind of action has a function that plays it. So the lists and
+the checks in the playing functions state the same rules twice: the lists offer a choice, and the checks name the rule
+that was broken.
 """
 
 from __future__ import annotations
@@ -404,7 +405,7 @@ def _play_stake(table: Table, action: act.Stake, chance: Chance) -> None:
         rule = "C3.4" if pending.purpose is Purpose.RAISE else "C6.3"
         raise IllegalAction(f"the stack must have {pending.min} to {pending.max} coins", rule)
     seat, port = table.seat, pending.port
-    # Only the difference is paid: a raise keeps the coins that lie there.
+    # Only the difference is paid: a raise keeps the coins that are already there.
     table.safe[seat] -= action.coins - table.stacks[port][seat]
     table.stacks[port][seat] = action.coins
     table.pending_stake = None

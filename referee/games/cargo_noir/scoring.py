@@ -15,7 +15,7 @@ def score(table: Table, seat: Seat) -> int:
 
 
 def highest_card(table: Table, seat: Seat) -> int:
-    """Return the victory points of a seat's best single card, 0 without cards: the tie-break (C8.3)."""
+    """Return the victory points of a seat's best single card, or 0 without cards. This is the tie-break (C8.3)."""
     vp, most = table.board.vp, 0
     for card, count in enumerate(table.cards[seat]):
         if count and vp[card] > most:

@@ -39,49 +39,49 @@ class Table(State):
     phase: Phase
     """The activity of that seat."""
     bag: list[int]
-    """Goods in the bag, by kind; their order is not decided until they are drawn."""
+    """The goods in the bag, by kind; their order is decided only when they are drawn."""
     discard: list[int]
-    """Goods on the discard pile, by kind."""
+    """The goods on the discard pile, by kind."""
     market: list[int]
     """The goods on display at the Black Market, by kind."""
     port_goods: list[list[int]]
-    """Goods in each port, by kind."""
+    """The goods in each port, by kind."""
     stacks: list[list[int]]
     """For each port, the height of each seat's stack in coins; 0 for a seat without a ship there."""
     casino: list[int]
-    """Ships of each seat at the Casino."""
+    """The number of each seat's ships at the Casino."""
     black_market: list[int]
-    """Ships of each seat at the Black Market."""
+    """The number of each seat's ships at the Black Market."""
     safe: list[int]
-    """Coins of each seat, without its stacks."""
+    """The number of coins of each seat, without its stacks."""
     goods: list[list[int]]
-    """Goods of each seat, by kind."""
+    """The goods of each seat, by kind."""
     cards: list[list[int]]
-    """Victory cards of each seat, by card."""
+    """The number of each seat's victory cards, by card."""
     supply: list[int]
-    """Victory cards that can still be bought, by card."""
+    """The number of victory cards that can still be bought, by card."""
     bank: int
-    """Coins in the bank."""
+    """The number of coins in the bank."""
     coins_total: int
-    """Coins in the game; the number grows only if `bank_limited` is off (C7.2)."""
+    """The number of coins in the game; it grows only if `bank_limited` is off (C7.2)."""
     todo_casino: int
-    """Ships at the Casino that are still to be resolved in this phase 1."""
+    """The number of ships at the Casino that are still to be resolved in this phase 1."""
     todo_market: int
-    """Ships at the Black Market that are still to be resolved in this phase 1."""
+    """The number of ships at the Black Market that are still to be resolved in this phase 1."""
     todo_ports: frozenset[int]
-    """Ports with a ship that is still to be resolved in this phase 1."""
+    """The ports with a ship that is still to be resolved in this phase 1."""
     banned_ports: frozenset[int]
-    """Ports that the seat withdrew from in this turn (C3.5)."""
+    """The ports from which the current seat has withdrawn in this turn (C3.5)."""
     syndicate_used: int
     """The number of payments by Syndicate cards in this turn (C3.8)."""
     credit: int
-    """The value handed in and not yet spent in this phase 2 (C4.4)."""
+    """The value of goods that were handed in during this phase 2 and not yet spent (C4.4)."""
     diff_kinds: tuple[int, ...]
-    """Kinds chosen so far for a set of different kinds, ascending."""
+    """The kinds chosen so far for a set of different kinds, ascending."""
     pending_stake: PendingStake | None
     """The stack whose height is being chosen; only in phase STAKE."""
     ships_home: int
-    """The ships at home of the current seat."""
+    """The number of the current seat's ships at home."""
 
     __slots__ = tuple(__annotations__)
 

@@ -8,15 +8,15 @@ from functools import lru_cache
 from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.names import KINDS, Kind
 
-_MOST_TOKENS = 24  # with more tokens, which only hand-made positions have, only sets of equal goods count
+_MOST_TOKENS = 24  # with more tokens, as in some hand-made positions, only sets of equal goods are considered
 
 
 def worth(board: CargoNoirBoard, goods: Sequence[int]) -> int:
     """Return the highest value of goods handed in as sets.
 
-    A set of different goods takes the least from the piles of equal goods if it uses the smallest ones, and a wild adds
-    the most to the largest pile. That holds for the printed values, in which each token of a set of equal goods adds more
-    than the one before; with a corrected board, a higher value may be possible.
+    A set of different goods takes the least from the piles of equal goods if it uses the smallest piles, and a wild
+    adds the most to the largest pile. That holds for the printed values, in which each token of a set of equal goods
+    adds more than the one before; with a corrected board, a higher value may be possible.
     """
     counts = tuple(sorted(count for count in goods[: len(KINDS)] if count))
     largest = len(counts) if sum(goods) <= _MOST_TOKENS else 0
@@ -25,7 +25,7 @@ def worth(board: CargoNoirBoard, goods: Sequence[int]) -> int:
 
 @lru_cache(maxsize=4096)
 def _worth(same: tuple[int, ...], different: tuple[int, ...], counts: tuple[int, ...], wilds: int, largest: int) -> int:
-    """Return the value of goods, with sets of different goods of at most `largest` kinds."""
+    """Return the highest value of goods if no set of different goods has more than `largest` kinds."""
     best = _of_equal_goods(same, counts, wilds)
     for kinds in range(2, min(len(counts), largest) + 1):
         left = tuple(sorted(count - (place < kinds) for place, count in enumerate(counts) if count > (place < kinds)))
@@ -35,7 +35,7 @@ def _worth(same: tuple[int, ...], different: tuple[int, ...], counts: tuple[int,
 
 
 def _of_equal_goods(same: tuple[int, ...], counts: tuple[int, ...], wilds: int) -> int:
-    """Return the value of goods in sets of one kind, with the wilds in the largest of them."""
+    """Return the value of goods in sets of one kind, with the wilds added to the largest sets."""
     most, total = len(same) - 1, 0
     for count in reversed(counts):
         full, rest = divmod(count, most)

@@ -61,15 +61,16 @@ class Valparaiso(Game):
     )
     action_types = act.ACTION_TYPES
     closing_actions = frozenset({act.Commit, act.Close, act.Done})
-    # Only achievement cards have these, and random play hardly ever ships three equal goods to a sector that asks for
-    # them.
+    # Only achievement cards have these actions, and random play hardly ever ships three equal goods to a sector that
+    # asks for them.
     rare_actions = frozenset((act.River, act.BuildForGood, act.Hire, act.Give, act.GiveTwo, act.Pay, act.Buy))
     observation_type = ValparaisoObservation
-    # The longest list is the list of transfers: the ways to fill a hold of 6 with three goods, except its present
+    # The longest list is the list of transfers: the ways to fill a hold of 6 with three goods, except its current
     # contents.
     max_actions = 83
-    # For each seat two choices in the set-up; in each round at most 7 choices of a plan, 6 cards with a use and at most 60 choices
-    # (moving: 4 merchants over 11 locations), a scrap and 5 of the return, and a sale for each good gained: 19 per card, 10 in between.
+    # Each seat makes two choices in the set-up. In each round it makes at most: 7 choices for its plan; for each of 6
+    # cards, one to use it and 60 more (moving 4 merchants over 11 locations); one to scrap a card and 5 to return
+    # merchants; and one sale for each good that it gains, 19 per card and 10 in between.
     max_decisions = 2 * 5 + _MAX_ROUNDS * 5 * (7 + 6 * 61 + 6 + 6 * 19 + 10)
 
     @override

@@ -75,7 +75,7 @@ class Use(Action):
 
 @dataclass(frozen=True, slots=True)
 class Transfer(Action):
-    """Sets new contents of the hold (V4.1)."""
+    """Sets the new contents of the hold (V4.1)."""
 
     silver: int
     copper: int
@@ -272,7 +272,7 @@ ACTION_TYPES: tuple[type[Action], ...] = (
     Done,
     Sell,
 )
-"""All kinds, in the order of the table in section 5; `Sell` comes last in every list."""
+"""All kinds of action, in the order of the table in section 5; `Sell` comes last in every list."""
 
 # Every action is made once: legal lists are looked up, not built.
 _GOODS = tuple(Good)
@@ -318,5 +318,5 @@ SALES = tuple(tuple(Sell(store, good) for good in Good) for store in Store)
 
 @cache
 def transfer(silver: int, copper: int, wheat: int) -> Transfer:
-    """Return the action that sets new contents of the hold."""
+    """Return the action that sets the contents of the hold to these numbers of goods."""
     return Transfer(silver, copper, wheat)

@@ -61,7 +61,7 @@ class RowSpace(NamedTuple):
 
     revenue: Amount
     built: int
-    """Victory points for building there."""
+    """The victory points for building on this space."""
 
 
 class EffectType(NamedTuple):
@@ -78,11 +78,11 @@ class CardType(NamedTuple):
 
     main: Effect
     alternatives: tuple[Effect | None, ...]
-    """The alternative action by the colour of the owner."""
+    """For each colour, the alternative action of an owner with that colour."""
     vp: int
-    """Victory points; 0 for action cards."""
+    """The card's victory points; 0 for action cards."""
     seats: int
-    """The minimum number of seats for which it is in play."""
+    """The minimum number of seats for which the card is in play."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Side(Board):
     names: tuple[str, ...]
     """The name of each location; empty for locations that this side lacks."""
     places: tuple[tuple[int, int], ...]
-    """For each location, x and y in a drawing."""
+    """The position (x, y) of each location in a drawing."""
     spaces: tuple[tuple[int, ...], ...]
     """For each location, the victory points of its building spaces; empty for Valparaíso."""
     roads: tuple[tuple[Location, Location], ...]
@@ -107,7 +107,7 @@ class Side(Board):
     locations: tuple[Location, ...]
     """The locations of this side."""
     villages: tuple[Location, ...]
-    """All locations but Valparaíso."""
+    """All locations except Valparaíso."""
     markets: tuple[Location, ...]
     """The villages with a market."""
     neighbours: tuple[tuple[Location, ...], ...]
@@ -126,7 +126,7 @@ class ValparaisoBoard(Board):
     houses: int
     """The number of houses of a seat."""
     merchants: tuple[int, ...]
-    """The number of merchants of a seat, by the number of seats from two."""
+    """The number of merchants of each seat, by the number of seats from 2."""
     open_slots: int
     """The number of slots that are always open."""
     slot_houses: int
@@ -151,11 +151,11 @@ class ValparaisoBoard(Board):
     city_bonus: tuple[int, ...]
     sector_names: tuple[str, ...]
     sector_places: tuple[tuple[int, int], ...]
-    """For each sector, x and y in a drawing."""
+    """The position (x, y) of each sector in a drawing."""
     sector_goods: tuple[Good, ...]
     """The good that each outer sector asks for."""
     sector_money: tuple[int, ...]
-    """The pesos in each outer sector at the start."""
+    """The number of pesos in each outer sector at the start."""
     large: Side
     small: Side
     tiles: tuple[TileType, ...]
@@ -384,7 +384,7 @@ def _achievements(document: Document) -> dict[Card, CardType]:
             alternative = entry.choice("alt", _EFFECTS, None)
             found[card] = CardType(
                 entry.choice("main", _EFFECTS),
-                # The same for all colours; only those of action cards differ (section 1.5).
+                # An achievement card has one alternative for all colours; only action cards have several (section 1.5).
                 (alternative,) * len(Colour),
                 entry.integer("vp", 0, _MOST),
                 entry.integer("seats", 2, 5, 2),

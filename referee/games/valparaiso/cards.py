@@ -1,4 +1,4 @@
-"""The effects of the actions on cards (RULES.md, V4), with one entry for each. The board assigns them to cards.
+"""The actions on cards and their effects (RULES.md, V4), with one entry for each. The board assigns actions to cards.
 
 An action without a decision is carried out at once. Any other opens its phase, and `rules.py` plays the decisions.
 """
@@ -27,9 +27,9 @@ class CardAction(NamedTuple):
     phase: Phase | None = None
     """The phase of the decision; None if there is none."""
     can: Callable[[Table, int], bool] = lambda table, money: True
-    """Returns whether the current seat can carry it out with these pesos, apart from its price."""
+    """The condition: whether the current seat, with this number of pesos, can carry out the action, its price aside."""
     begin: Callable[[Table], None] = lambda table: None
-    """The effects before the first decision."""
+    """The function that carries out the effects before the first decision."""
     goods: int = 0
     """The number of warehouse goods to pay in addition; the seat chooses them."""
     choose: str = ""
@@ -86,7 +86,7 @@ def _can_pay_and_build(table: Table, money: int) -> bool:
 
 
 def build(table: Table, location: Location, space: int) -> None:
-    """Build a house of the current seat, already paid for (V4.5)."""
+    """Build a house for the current seat, which has already paid for it (V4.5)."""
     seat = table.seat
     if location is _V:
         holdings.score(table, seat, Source.CITY, table.side.row[len(table.row)].built)
@@ -116,7 +116,7 @@ def level_a_cards(table: Table, sector: Sector) -> int:
 
 
 def acquisitions(table: Table, money: int) -> list[tuple[Slot, PayTo]]:
-    """Return the cards that the current seat can acquire with these pesos, with targets of the compensation (V4.9)."""
+    """Return the slots from which the seat to act can acquire a card, each with a possible compensation (V4.9)."""
     seat = table.seat
     sector = table.ship[seat]
     if sector is _H:
@@ -152,7 +152,7 @@ def _compensations(table: Table, sector: Sector) -> tuple[PayTo, ...]:
 
 
 def acquire(table: Table, slot: Slot, pay_to: PayTo) -> None:
-    """Acquire a card for goods of the hold (V4.9)."""
+    """Acquire a card in exchange for goods from the hold (V4.9)."""
     seat, board = table.seat, table.board
     sector = OUTER.index(table.ship[seat])
     card = Card(table.slots[slot])
@@ -208,7 +208,7 @@ ACTIONS: dict[Effect, CardAction] = {
     Effect.TAKE_WHEAT: CardAction(),
     Effect.GAIN5: CardAction(),
 }
-"""Every possible action of a card."""
+"""The decisions of every action that a card can have."""
 
 _PAID_FIRST = frozenset((Effect.TRADE_PAY5,))
 """Actions with a decision that are paid for before the decision."""
@@ -221,7 +221,7 @@ def leads_to(effect: Effect, phase: Phase) -> bool:
 
 
 def effect_of(table: Table, seat: Seat, card: Card, mode: Mode) -> Effect | None:
-    """Return the action of a seat's card in a mode; None if it is used without effect, or lacks such an action."""
+    """Return the action of a seat's card in a mode; None if the card is used without effect, or has no such action."""
     printed = table.board.cards[card]
     if mode is _MAIN:
         return printed.main
@@ -249,7 +249,7 @@ def begin(table: Table, effect: Effect) -> None:
     if action.phase is None:
         holdings.exchange(table, table.seat, pay, gain)
     else:
-        # The others pay with their decision, which may offer a choice of goods.
+        # Any other action is paid for with its decision, which may offer a choice of goods.
         if effect in _PAID_FIRST:
             holdings.exchange(table, table.seat, pay, Amount())
         table.phase = action.phase

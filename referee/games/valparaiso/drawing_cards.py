@@ -72,7 +72,7 @@ def action_cards(
 ) -> str:
     """Draw the action cards that all seats have, each with the seat's alternative; those in its plan are struck out.
 
-    In a single line, there is no room for their actions. The observer's own cards are spots.
+    If all cards are on one line, there is no room for their actions. The observer's own cards are spots.
     """
     step, middle, parts = (width + 5) / columns, height / 2, []
     for at, card in enumerate(ACTION_CARDS):

@@ -62,7 +62,7 @@ Places = dict[Location, tuple[float, float]]
 
 
 def draw_map(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, was: ValparaisoObservation) -> str:
-    """Draw sea and land, and on the land roads, rivers, the path of the moving merchant, and the locations.
+    """Draw the sea, and the land with its roads and rivers, the path of the moving merchant, and the locations.
 
     Differences from `was`, the observation before the last action, are marked.
     """
@@ -108,7 +108,7 @@ def _sea(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObs
 
 
 def _rim_of(seen: ValparaisoObservation, lit: bool) -> tuple[str, float]:
-    """Return the outline of a place that the action in progress involves, or the usual one."""
+    """Return the colour and width of a place's outline; `lit` marks a place that the action in progress involves."""
     return (owner_of(seen, seen.seat).rim, 3) if lit and seen.seat is not None else (LINE, 1)
 
 
@@ -166,11 +166,11 @@ def _ships(seen: ValparaisoObservation, was: ValparaisoObservation, sector: Sect
 def _ways(side: Side, places: Places) -> str:
     """Draw the rivers, and above them the roads."""
     parts = []
-    # A pair may be on two rivers, and is drawn once.
+    # Two rivers may join the same two locations: the line between them is drawn once.
     for one, other in sorted({tuple(sorted(pair)) for river in side.rivers for pair in pairwise(river)}):
         (x, y), (to_x, to_y) = places[one], places[other]
         east, south = to_x - x, to_y - y
-        # Bent, because a road may join the same two places.
+        # The line is bent, because a road may join the same two places.
         bend = f"q{east / 2 + south * 0.32:.0f} {south / 2 - east * 0.32:.0f} {east:.0f} {south:.0f}"
         parts.append(path(f"M{x:.0f} {y:.0f}{bend}", stroke=RIVER, thick=9, stroke_linecap="round", opacity=0.8))
     for one, other in sorted({tuple(sorted(road)) for road in side.roads}):
@@ -215,7 +215,7 @@ def _village(
     x: float,
     y: float,
 ) -> str:
-    """Draw a village: building spaces with points, merchants, and for a market its tiles, the bottom one in use."""
+    """Draw a village: building spaces with points, merchants, and a market's tiles, the one in use at the bottom."""
     width, height = size_of(village)
     lit = seen.village is village or seen.path[-1:] == (village,)
     rim = (LAMP, 2.0) if village in seen.villages and not lit else _rim_of(seen, lit)
@@ -264,7 +264,7 @@ def _merchants(
     *,
     beside: bool = False,
 ) -> str:
-    """Draw the merchants at a location: one for each seat present, and its number of merchants."""
+    """Draw the merchants at a location: one piece for each seat present, with the seat's number of merchants."""
     parts = []
     there = [seat for seat, has in enumerate(seen.seats) if has.merchants[location]]
     for at, seat in enumerate(there):

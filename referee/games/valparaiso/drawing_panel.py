@@ -42,7 +42,7 @@ def panel(
     width: float,
     height: float,
 ) -> str:
-    """Draw the holdings of a seat; with few seats, there is more space, and there are more words about its cards."""
+    """Draw the holdings of a seat; with few seats, there is room for more words about its cards."""
     has, had, over, owner = seen.seats[seat], was.seats[seat], seen.phase is Phase.OVER, owner_of(seen, seat)
     own, active, winner = seat == seen.viewer, seat in to_act(seen), over and has.rank == 1
     lit = active or winner
@@ -122,7 +122,7 @@ def _plan(board: ValparaisoBoard, seen: ValparaisoObservation, seat: Seat, width
         sign = text(width / 2, height / 2 + 5, words, 15, INK if done else FADED, "middle")
         return frame + sign + (_tick(width - 30, height / 2) if done else "")
     cards, mayor = _known_plan(seen, seat)
-    # The same as `planning.slots`, but from an observation.
+    # As `planning.slots`, but computed from an observation.
     open_slots = board.open_slots + (board.houses - has.houses_left >= board.slot_houses)
     slots = []
     for at, price in enumerate(board.surcharges[: board.open_slots + 1]):

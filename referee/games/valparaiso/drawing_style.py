@@ -41,7 +41,7 @@ from referee.kit.svg import (
 GROUND, ROAD, RIVER = "#232a24", "#8c7142", "#3f83a6"
 
 _GOODS = {Good.SILVER: "#b3bec7", Good.COPPER: "#dd8745", Good.WHEAT: "#f6eecb"}
-# After Okabe and Ito, so that colour-blind people can tell them apart; each piece also has its seat's number.
+# Colours after Okabe and Ito, so that colour-blind people can tell them apart; each piece also has its seat's number.
 _FILLS = {
     Colour.RED: "#e8663f",
     Colour.BLUE: "#68bdf4",
@@ -79,7 +79,7 @@ class Owner(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """The name of its pieces in a picture."""
+        """The end of the names of its pieces in a picture: `0-red`."""
         return f"{self.seat}-{self.colour.name.lower()}"
 
     @property
@@ -138,13 +138,13 @@ def ship(x: float, y: float, owner: Owner, scale: float = 1) -> str:
 
 
 def merchant(x: float, y: float, owner: Owner, *, waiting: bool = False) -> str:
-    """Draw a merchant of a seat, 20 wide and 26 high, with the seat's number; a lit frame if it may still move."""
+    """Draw a merchant of a seat, 20 wide and 26 high, with the seat's number, and a lit frame if it may still move."""
     light = box(x - 12.5, y - 16, 25, 31, "none", LAMP, 1.8, 7, stroke_dasharray="4 2.5") if waiting else ""
     return light + piece(f"vp-merchant-{owner.mark}", x, y)
 
 
 def house(x: float, y: float, owner: Owner | None, *, bid: bool = False) -> str:
-    """Draw a seat's house, 24 wide and 20 high, with its number; without a seat, an empty space, lit if it is next."""
+    """Draw a house, 24 wide and 20 high, with its owner's number; without an owner, an empty space, lit for `bid`."""
     return piece(f"vp-house-{owner.mark}" if owner else "vp-next" if bid else "vp-space", x, y)
 
 
@@ -203,7 +203,7 @@ def _word(words: str, fill: str = INK) -> Symbol:
 
 
 def symbols_of(amount: Amount, ink: str = INK) -> list[Symbol]:
-    """Return symbols for pesos, goods and victory points, one after another."""
+    """Return the symbols of an amount: pesos, then goods, then victory points."""
     found = [Symbol(22, partial(coin, count=amount.money))] if amount.money else []
     for good, count in zip(Good, amount.goods, strict=True):
         found += [_word(str(count), ink)] * (count > 1) + [Symbol(18, partial(cube, good=good))] * (count > 0)
@@ -249,7 +249,7 @@ def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
 
 
 def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40, spot_kind: str = "") -> str:
-    """Draw each kind of good and its number; a missing kind is faint. `spot_kind` is the kind of their spots."""
+    """Draw each kind of good and its number; a missing kind is faint. `spot_kind` begins the names of their spots."""
     parts = []
     for good, count in zip(Good, goods, strict=True):
         left = x + step * good
@@ -260,7 +260,7 @@ def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40, sp
 
 
 def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: float, spot_kind: str) -> str:
-    """Draw a cargo hold with its spaces and goods. `spot_kind` is the kind of the goods' spots; empty for none."""
+    """Draw a cargo hold with its spaces and goods. `spot_kind` begins the names of the goods' spots; empty for none."""
     if max(spaces, sum(goods)) > 8:  # only on a corrected board
         return counted_goods(x, y, goods, width / 3, spot_kind)
     step = min(19, width / spaces)
@@ -272,9 +272,9 @@ def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: fl
 
 
 def holdings(has: SeatView, had: SeatView, owner: Owner, spaces: int, *, is_own: bool) -> str:
-    """Draw pesos, the pieces on the repository board, and the goods, around y 0 with words below.
+    """Draw pesos, the pieces on the repository board, and the goods, around y = 0, with words below.
 
-    `had` is the earlier view. The whole row is 384 wide. The observer's own goods are spots.
+    `had` is the view of the seat before the last action. The whole row is 384 wide. The observer's own goods are spots.
     """
     change = has.money - had.money
     parts = [

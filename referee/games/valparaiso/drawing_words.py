@@ -110,13 +110,13 @@ def _said(amount: Amount) -> str:
 
 
 def goods_in_words(goods: Sequence[int]) -> str:
-    """Name goods and their numbers, without missing kinds."""
+    """Return goods in words, by kind; kinds with no goods are left out."""
     said = [f"{short(count)} {good.name.lower()}" for good, count in zip(Good, goods, strict=True) if count]
     return ", ".join(said) or "none"
 
 
 def goods_in_letters(goods: Sequence[int]) -> str:
-    """Return goods by kind, in brief."""
+    """Return goods by kind, in brief: `S2 C0 W1`."""
     return " ".join(f"{good.name[0]}{short(count)}" for good, count in zip(Good, goods, strict=True))
 
 
@@ -202,7 +202,7 @@ def notes(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> li
 
 def _is_last(board: ValparaisoBoard, seen: ValparaisoObservation) -> bool:
     """Return whether the match would end with this round as things stand (V7.1)."""
-    # The same as `scoring.match_ends`, but from an observation.
+    # As `scoring.match_ends`, but computed from an observation.
     on_track = max(has.vp for has in seen.seats)
     return on_track >= board.end_vp or any(slot.card is None for slot in seen.slots) or seen.round >= seen.last_round
 
@@ -222,7 +222,7 @@ def tell(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene:
 
 
 def happened(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene: Scene) -> Strip:
-    """Return the contents of the strip."""
+    """Return the contents of the strip that shows the last action."""
     before = scene.before
     if scene.seat is None or not isinstance(before, ValparaisoObservation):
         return Strip(scene.step, scene.steps, scene.bots, None, "The match begins", ())

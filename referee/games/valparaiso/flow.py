@@ -57,7 +57,7 @@ def _end_use(table: Table) -> None:
     # Only built spaces have an owner; the zip leaves out the others.
     for seat, space in zip(table.row, table.side.row, strict=False):  # V6.1
         holdings.exchange(table, seat, Amount(), space.revenue, source=Source.REVENUE)
-    # Equal numbers: the later builder is first (R33).
+    # If two seats have equal numbers, the later builder is first (R33).
     residents = sorted(set(table.row), key=lambda seat: (table.row.count(seat), _last_built(table, seat)), reverse=True)
     # With one resident the second prize is not paid (R33).
     for seat, pesos in zip(residents, table.board.city_bonus, strict=False):  # V6.2
@@ -71,7 +71,7 @@ def _last_built(table: Table, seat: Seat) -> int:
 
 
 def _begin_scrap(table: Table, seats: list[Seat]) -> None:
-    """Ask the next seat with an achievement card (V6.3)."""
+    """Let the next seat with an achievement card decide about scrapping (V6.3)."""
     for seat in seats:
         if table.owned[seat]:
             table.seat, table.phase = seat, Phase.SCRAP
@@ -99,13 +99,13 @@ def shelters(table: Table, seat: Seat, village: Location) -> bool:
 
 
 def may_stay(table: Table, seat: Seat) -> bool:
-    """Return whether at most one merchant of a seat is in villages that do not shelter it (V6.5)."""
+    """Return whether at most one merchant of a seat is in villages that do not shelter the seat (V6.5)."""
     merchants = table.merchants[seat]
     return sum(merchants[village] for village in table.side.villages if not shelters(table, seat, village)) <= 1
 
 
 def _begin_return(table: Table, seats: list[Seat]) -> None:
-    """Ask the next seat with a merchant in a village (V6.5)."""
+    """Let the next seat with a merchant in a village call merchants back (V6.5)."""
     for seat in seats:
         if merchants_in_villages(table, seat):
             table.seat, table.phase = seat, Phase.RETURN

@@ -1,4 +1,4 @@
-"""Legal actions and defaults (RULES.md, section 5): one function lists the actions of each phase."""
+"""Legal actions and defaults (RULES.md, section 5). Each phase has a function that lists its actions."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def _legal_build_or_hire(table: Table) -> list[Action]:
 def _legal_trade(table: Table) -> list[Action]:
     found: list[Action] = []
     for village in table.villages:
-        # At a choice tile `trade` only pays the fee, 0 times; its goods are taken one pair after another (V4.7c).
+        # At a choice tile, `trade` only pays the fee and uses the tile 0 times; pairs of goods are taken later (V4.7c).
         times = [0] if trading.tile(table, village).choose else range(1, trading.most(table, village) + 1)
         found += [
             act.TRADES[village][number] for number in times if trading.trade_problem(table, village, number) is None
@@ -229,7 +229,7 @@ def _legal_acquire(table: Table) -> list[Action]:
 
 
 def choice_of(table: Table) -> str:
-    """Return the kind of choice of two goods in the action in progress."""
+    """Return the choice of two goods in the action in progress: `different` or `any`."""
     return cards.ACTIONS[cast("Effect", table.effect)].choose
 
 
@@ -308,7 +308,8 @@ def default_action(table: Table, seat: Seat) -> Action:
     if table.phase is _PLAN:
         return act.CLOSE if planning.is_timed(table) else act.COMMIT
     if table.phase is Phase.USE:
-        # Slot #1 and the mayor's cost no surcharge, and a card has a pure gain or `none` (V3.3), so one of these is legal.
+        # Slot #1 and the mayor's slot have no surcharge, and a card has a pure gain or `none` (V3.3), so one of these
+        # is legal.
         uses = act.USES[1] if table.plans[seat].cards else act.MAYOR_USES
         return next(uses[mode] for mode in (_NONE, _ALT, Mode.MAIN) if uses[mode] in legal)
     if table.phase is Phase.TRADE:

@@ -28,7 +28,7 @@ def _is_counted(table: Table, seat: Seat, end: Location) -> bool:
 
 def _can_step(table: Table, path: tuple[Location, ...], steps: int, end: Location, money: int) -> bool:
     """Return whether a merchant of the current seat can step onto a neighbouring location; see `step_problem`."""
-    # The checks of `step_problem`, without its sentences: every list of steps calls this.
+    # The checks of `step_problem`, without its messages, because every list of steps calls this function.
     if end in path:
         return False
     price = 0
@@ -40,7 +40,7 @@ def _can_step(table: Table, path: tuple[Location, ...], steps: int, end: Locatio
 
 
 def _price(table: Table, steps: int) -> int:
-    """Return the price of the next counted step after a number of steps."""
+    """Return the price of the next counted step after this number of counted steps."""
     board = table.board
     costs = board.move_plus_costs if table.effect is _MOVE_PLUS else board.move_costs
     # The board gives the totals for one, two and three steps; a merchant pays step by step (R17).
@@ -55,12 +55,12 @@ def step_problem(
     Args:
         table: the table.
         path: the locations that the merchant has visited.
-        steps: its counted steps.
+        steps: the number of its counted steps.
         end: its next location.
-        money: the pesos of the seat.
+        money: the number of the seat's pesos.
 
     Returns:
-        The reason and the number of the rule; None if it can.
+        The reason and the number of the rule; None if the merchant can take the step.
     """
     seat = table.seat
     if end not in table.side.neighbours[path[-1]]:
@@ -123,7 +123,7 @@ def step(table: Table, end: Location) -> None:
 
 
 def river_problem(table: Table, start: Location, end: Location, money: int) -> tuple[str, str] | None:
-    """Return the reason why no merchant can be relocated like this with these pesos, and the rule; None if one can."""
+    """Return the reason why a merchant cannot be relocated with these pesos, and the rule; None if it can."""
     at_river = table.side.river_locations
     if start not in at_river or end not in at_river or start is end:
         return f"{start.name} and {end.name} are not two locations at a river", "V4.10"
@@ -143,7 +143,7 @@ def river_ends(table: Table, start: Location, money: int) -> list[Location]:
 
 
 def at_rivers(table: Table, merchants: Iterable[int]) -> tuple[int, ...]:
-    """Return the merchants on rivers by location, given all merchants by location."""
+    """Return the number of merchants by location, with 0 for each location that is not on a river."""
     at_river = table.side.river_locations
     return tuple(count if location in at_river else 0 for location, count in zip(Location, merchants, strict=True))
 
@@ -172,7 +172,7 @@ def take_from_unmoved(table: Table, start: Location) -> None:
     """Mark a merchant as moved.
 
     Raises:
-        IllegalAction: if no unmoved merchant is left there; nothing has changed then.
+        IllegalAction: if no unmoved merchant is left at `start`; the table is then unchanged.
     """
     if not table.unmoved[start]:
         raise IllegalAction(f"this seat has no unmoved merchant in {start.name}", "V4.4")

@@ -172,9 +172,9 @@ class Mode(IntEnum):
     """The ways to use a card (V3.2)."""
 
     MAIN = 0
-    """Its main action."""
+    """With the card's main action."""
     ALT = 1
-    """Its alternative action."""
+    """With the card's alternative action."""
     NONE = 2
     """Without effect (V3.3)."""
 
@@ -289,11 +289,11 @@ class Phase(IntEnum):
     RIVER = 9
     """Relocating merchants (V4.10)."""
     BUILD = 10
-    """Choosing where to build (V4.5)."""
+    """Choosing a building space (V4.5)."""
     BUILD_GOOD = 11
-    """Choosing where to build, and the good for it (V4.5)."""
+    """Choosing a building space, and the good that pays for the house (V4.5)."""
     BUILD_OR_HIRE = 12
-    """Choosing where to build, or to hire (V4.5)."""
+    """Choosing a building space, or to hire a merchant instead (V4.5)."""
     TRADE = 13
     """Choosing a village to trade in (V4.7)."""
     EXCHANGE = 14

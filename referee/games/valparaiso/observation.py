@@ -13,7 +13,7 @@ LocationCounts = Annotated[tuple[int, ...], CountedBy(Location)]
 
 
 class SeatView(NamedTuple):
-    """The holdings of a seat. Before the reveal, pesos and goods are those at the start of the phase (V2.7)."""
+    """The holdings of a seat. Before the reveal, it contains the pesos and goods at the start of the phase (V2.7)."""
 
     colour: Colour
     money: int

@@ -1,4 +1,4 @@
-"""Make observations from tables, and tables from observations (RULES.md, section 2); `observation.py` has the types."""
+"""Make observations (`observation.py`) from tables, and tables from observations (RULES.md, section 2)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
 
 
 def _seat_view(table: Table, seat: Seat, rank: int) -> SeatView:
-    # The viewer's own plan has a field of its own (`plan`), so this holds for the viewer's seat, too.
+    # The viewer's own plan is in a separate field (`plan`), so plans are hidden here for the viewer's seat, too.
     plan = NO_PLAN if is_secret(table.phase) else table.plans[seat]
     points, rest = scoring.final(table, seat)
     return SeatView(

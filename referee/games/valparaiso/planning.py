@@ -24,7 +24,7 @@ def timer(table: Table) -> int:
 
 def slots(table: Table, seat: Seat) -> int:
     """Return the number of slots that the seat can fill (V2.2)."""
-    # Houses are not built during planning, so this is the number at its start (R9).
+    # Houses are not built during planning, so this is also the number at the start of planning (R9).
     board = table.board
     return board.open_slots + (board.houses - table.houses_left[seat] >= board.slot_houses)
 
@@ -91,7 +91,8 @@ def play(table: Table, seat: Seat, action: Action) -> None:
         table.plans[seat] = plan._replace(sold=(tuple(sold[0]), tuple(sold[1])))
     elif isinstance(action, act.Commit):
         table.committed[seat] = True
-        # Only `commit` declares; `close`, by the referee or by the seat itself, makes no first finisher (V2.8, R51).
+        # Only `commit` declares a finished plan; `close`, by the referee or the seat itself, makes no first finisher
+        # (V2.8, R51).
         if is_timed(table) and table.first_finisher == NONE:
             table.first_finisher = seat
     elif isinstance(action, act.Close) and is_timed(table):

@@ -1,7 +1,7 @@
-"""The effects of actions (RULES.md, sections 4 and 5): one function plays each kind; its checks name the rule.
+"""The effects of actions (RULES.md, sections 4 and 5). Each kind has a function, whose checks name the broken rule.
 
 `legal.py` lists the actions. `planning.py` handles the plans, `cards.py` the actions on cards, `moving.py` and
-`trading.py` the two long ones among these, and `flow.py` the consequences without a decision.
+`trading.py` the two longest of these, and `flow.py` the consequences without a decision.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
     """Play an action of a seat and its consequences.
 
     Raises:
-        IllegalAction: if the action is not legal; nothing has changed then.
+        IllegalAction: if the action is not legal; the table is then unchanged.
     """
     play = HANDLERS.get(type(action))
     if play is None:

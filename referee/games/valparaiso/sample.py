@@ -17,8 +17,8 @@ def draw_secrets(
 ) -> None:
     """Give the table a pile, and every other seat a plan, that are consistent with the observation.
 
-    The policy makes the plans; without one, they are random. With `undone`, in the phase PLAN, the others have no plans
-    and are still to act, except a first finisher, which has made its plan (V2.8).
+    The policy makes the plans; without a policy, they are random. With `undone`, in the phase PLAN, the others have no
+    plans and are still to act, except a first finisher, which has made its plan (V2.8).
     """
     draw = chance.stream("sample")
     table.deck = _pile(table, draw)[: seen.deck]
@@ -59,7 +59,7 @@ def _plan(table: Table, seat: Seat, draw: Stream) -> None:
 
 
 def _plan_with(policy: RolloutPolicy, table: Table, seat: Seat, chance: Chance) -> None:
-    """Give a seat the plan that a policy makes for it in a copy in which all seats still plan."""
+    """Give a seat the plan that a policy makes for it in a copy of the table in which all seats are still planning."""
     # In phase BONUS all have committed; the policy must see the table as it was during planning.
     planned = table.clone()
     planned.phase = Phase.PLAN

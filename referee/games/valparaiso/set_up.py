@@ -14,7 +14,7 @@ _TILES_OF_A_LETTER = 5
 FIRST_GOODS = 3
 """The number of goods that each seat takes (S6)."""
 MERCHANTS_ON_BOARD = 2
-"""The merchants of a seat that begin on the board: one in Valparaíso, one in a village (S2, S8)."""
+"""The number of each seat's merchants that begin on the board: one in Valparaíso, one in a village (S2, S8)."""
 
 
 def set_up(table: Table, chance: Chance) -> None:

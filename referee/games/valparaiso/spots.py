@@ -9,7 +9,7 @@ from referee.games.valparaiso import actions as act
 from referee.games.valparaiso.names import Location
 
 MAYOR = "slot:mayor"
-"""The mayor's slot of the seat's own plan."""
+"""The spot of the mayor's slot in the seat's own plan."""
 
 
 def spots(action: Action) -> tuple[str, ...]:
@@ -43,15 +43,15 @@ def spots(action: Action) -> tuple[str, ...]:
 
 
 def slot_spot(slot: int) -> str:
-    """Return the spot of a slot of the seat's own plan, counted from 1."""
+    """Return the spot of a slot in the seat's own plan; slots count from 1."""
     return f"slot:{slot}"
 
 
 def site_spot(location: Location, space: int) -> str:
-    """Return the spot of a building space; in Valparaíso's row it is the next free one, number 0."""
+    """Return the spot of a building space; in Valparaíso's row only the next free space has a spot, as number 0."""
     return f"{spot_of('site', location)}:{space}"
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of a name in the rules: `location:m1`."""
+    """Return the spot of a thing with a name in the rules: `location:m1`."""
     return f"{kind}:{name.name.lower()}"

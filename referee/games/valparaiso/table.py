@@ -23,7 +23,7 @@ from referee.games.valparaiso.names import (
 )
 
 NONE = -1
-"""Stands for no seat, no card or no location."""
+"""The number that stands for no seat, no card or no location."""
 # Constants, because taking the length of an enum is slow on the hot path.
 _LOCATIONS: Final = len(Location)
 _SLOTS: Final = len(Slot)
@@ -72,25 +72,25 @@ class Table(State):
     colours: tuple[Colour, ...]
     """The colour of each seat."""
     money: list[int]
-    """Pesos of each seat, without the changes by unrevealed plans (V2.7)."""
+    """The number of pesos of each seat, without the changes by unrevealed plans (V2.7)."""
     warehouse: list[list[int]]
-    """Goods in each warehouse, by kind; without the changes by unrevealed plans."""
+    """The goods in each warehouse, by kind; without the changes by unrevealed plans."""
     hold: list[list[int]]
-    """Goods in each cargo hold, by kind; without the changes by unrevealed plans."""
+    """The goods in each cargo hold, by kind; without the changes by unrevealed plans."""
     vp: list[int]
-    """Victory points of each seat on the track."""
+    """The victory points of each seat on the track."""
     earned: list[tuple[int, ...]]
     """Each seat's points on the track since the match or the position began, by source."""
     merchants: list[list[int]]
-    """Merchants of each seat on the board, by location."""
+    """The number of each seat's merchants on the board, by location."""
     merchants_reserve: list[int]
-    """Merchants of each seat on its repository board."""
+    """The number of merchants on each seat's repository board."""
     houses_left: list[int]
-    """Houses of each seat that are not yet built."""
+    """The number of each seat's houses that are not yet built."""
     ship: list[Sector]
     """The sector of each seat's ship."""
     owned: list[tuple[Card, ...]]
-    """Achievement cards of each seat, in the order of section 1.8."""
+    """The achievement cards of each seat, in the order of section 1.8."""
     plans: list[Plan]
     """The plan of each seat, or the rest of it that is still to be used."""
     committed: list[bool]
@@ -98,17 +98,17 @@ class Table(State):
     first_finisher: int
     """The first seat that has finished planning; `NONE` if there is none (V2.8)."""
     markets: list[tuple[Tile, ...]]
-    """Tiles of each market, from the bottom to the top."""
+    """The tiles of each market, from the bottom to the top."""
     reserve: tuple[Tile, ...]
-    """Tiles of the reserve, from the bottom to the top."""
+    """The tiles of the reserve, from the bottom to the top."""
     slots: list[int]
     """The achievement card in each slot, or `NONE`."""
     deck: tuple[Card, ...]
     """The pile of achievement cards, the next to be drawn first."""
     scrapped: tuple[Card, ...]
-    """Achievement cards out of the game."""
+    """The achievement cards that are out of the game."""
     sea_money: list[int]
-    """Pesos in the outer sectors."""
+    """The number of pesos in each outer sector."""
     row: tuple[Seat, ...]
     """The owners of the houses in Valparaíso, in the order of building."""
     houses: dict[tuple[Location, int], Seat]
@@ -116,17 +116,17 @@ class Table(State):
     effect: Effect | None
     """The action in progress."""
     unmoved: tuple[int, ...]
-    """Merchants that the action may still move, by location; empty if it moves none."""
+    """The number of merchants that the action in progress may still move, by location; empty if it moves none."""
     path: tuple[Location, ...]
     """The locations that the moving merchant has visited."""
     steps: int
-    """The counted steps of that merchant."""
+    """The number of the moving merchant's counted steps."""
     villages: tuple[Location, ...]
     """The villages still to be resolved."""
     village: int
     """The village whose tile is in use, or `NONE`."""
     left: int
-    """Remaining uses of that tile, or goods left to buy."""
+    """The number of uses left for the tile in use, or of goods left to buy."""
     begun: bool
     """True if the action, or the use of the tile, has already had an effect."""
     hold_was_full: bool

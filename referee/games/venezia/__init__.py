@@ -66,8 +66,9 @@ class Venezia(Game):
     observation_type = VeneziaObservation
     # The longest list is the list of moves: 8 walks and 8 jumps for each pigeon on the Piazza, and the end.
     max_actions = 16 * MAX_ON_PIAZZA + 1
-    # A home for each seat; then for each seat in each round a plan of at most 8 places, each with a count; the placing; for each
-    # pigeon a chain over all squares; the cards; two more in the scoring (section 9).
+    # Each seat chooses a home. In each round, each seat then makes at most: a plan of 8 places, each with a count; the
+    # placing; for each pigeon, a chain of jumps over all squares; the choices for its cards; two more in the scoring
+    # (section 9).
     max_decisions = 4 + 4 * _MAX_ROUNDS * (3 + 2 * 8 + MAX_ON_PIAZZA + 1 + 80 * MAX_ON_PIAZZA + 1 + 101 + 2)
 
     @override
@@ -98,7 +99,8 @@ class Venezia(Game):
     ) -> State:
         """Return a state in which the others' plans are consistent with the observation.
 
-        A policy decides the places of the rivals' piles, the largest where it would lay the most; the rest is random.
+        A policy decides the places of the rivals' piles: the largest pile gets the place where the policy would lay the
+        most pigeons, and so on. Everything else is random.
         """
         state = VeneziaState.empty(setup)
         seen = cast("VeneziaObservation", observation)

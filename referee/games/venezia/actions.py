@@ -202,7 +202,7 @@ ACTION_TYPES: tuple[type[Action], ...] = (
     Recover,
     Michele,
 )
-"""All kinds, in the order of the table in section 5."""
+"""All kinds of action, in the order of the table in section 5."""
 
 # Every action is made once: legal lists are looked up, not built.
 _NUMBERS = range(MAX_PIGEONS + 1)
@@ -232,7 +232,7 @@ MICHELES = tuple(Michele(pigeons) for pigeons in _NUMBERS)
 
 @cache
 def walk(start: int, end: int) -> Walk:
-    """Return the walk between two squares."""
+    """Return the walk from one square to another."""
     return Walk(Square(start), Square(end))
 
 

@@ -32,21 +32,21 @@ class VeneziaBoard(Board):
     district_cards: int
     """The maximum number of district cards in a plan."""
     born_adjacent: int
-    """Pigeons born to a pigeon next to a tourist."""
+    """The number of pigeons born to a pigeon next to a tourist."""
     born_same: int
-    """Pigeons born to a pigeon in the same square as a tourist."""
+    """The number of pigeons born to a pigeon in the same square as a tourist."""
     poisoned: int
     """The maximum number of pigeons that Gift im Futter removes."""
     grey_operations: int
     """The number of grey pigeons that Weisung aus dem Vatikan adds or moves."""
     majority_points: int
-    """Points of a majority in a district."""
+    """The points for a majority in a district."""
     enemy_home_points: int
-    """Points of a majority in another seat's home."""
+    """The points for a majority in another seat's home."""
     from_cemetery: int
     """The maximum number of pigeons that the majority in the cemetery takes back."""
     rounds: int
-    """The last round."""
+    """The number of the last round."""
     win_points: int
     """The points that win the match."""
     win_districts: int
@@ -54,11 +54,11 @@ class VeneziaBoard(Board):
     place_names: tuple[str, ...]
     """The name of each place."""
     place_places: tuple[tuple[int, int], ...]
-    """For each place, x and y in a drawing."""
+    """The position (x, y) of each place in a drawing."""
     cemetery_name: str
     """The name of the cemetery."""
     cemetery_place: tuple[int, int]
-    """The x and y of the cemetery in a drawing."""
+    """The position (x, y) of the cemetery in a drawing."""
 
 
 def read_board(document: Document) -> VeneziaBoard:

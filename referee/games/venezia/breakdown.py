@@ -20,7 +20,7 @@ def breakdown(board: VeneziaBoard, seen: VeneziaObservation) -> tuple[tuple[Poin
 
 
 def criteria(board: VeneziaBoard, seen: VeneziaObservation) -> tuple[Criterion, ...]:
-    """Return victory by majorities, whatever the points, once the match is over (Z12.2), and the points (section 6)."""
+    """Return the criteria for the places: victory by majorities once the match is over (Z12.2), then points."""
     held = [sum(majority.seat == seat for majority in seen.majorities) for seat in range(len(seen.seats))]
     wins = [seen.phase is Phase.OVER and count >= board.win_districts for count in held]
     first = [int(won and not any(wins[:seat])) for seat, won in enumerate(wins)]

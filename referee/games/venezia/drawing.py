@@ -83,7 +83,7 @@ def draw(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *, 
         drawn = panel(board, seen, was, seat, name, wide, high)
         parts.append(group(PIAZZA + (wide + 8) * (seat % 2), _PANELS + (high + 8) * (seat // 2), drawn))
     height = float(TOP + BODY + MARGIN)
-    # With two seats, the room of the other two panels is free.
+    # With two seats, the space of the other two panels is free.
     if len(seats) == 2:
         parts.append(group(PIAZZA, _PANELS + high + 8, _legend(seen, _RIGHT - PIAZZA, high)))
     else:

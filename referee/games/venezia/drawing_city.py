@@ -107,7 +107,7 @@ def _cemetery(board: VeneziaBoard, seen: VeneziaObservation, was: VeneziaObserva
 
 
 def _value(board: VeneziaBoard, seen: VeneziaObservation, place: Place, y: float) -> str:
-    """Draw the value of the majority in a district in the next scoring: for the home's own seat, and for the others."""
+    """Draw the value of a majority in a district in the next scoring; it differs for a seat with its home there."""
     values = sorted({worth(board, seen, place, seat) for seat in range(len(seen.seats))})
     words = "–" if values == [0] else "+" + "/".join(map(str, values))
     return text(10, y + 6, words, 15, GOLD, bold=True, fit=40)

@@ -36,7 +36,7 @@ from referee.kit.svg import (
 )
 
 _BRIEF = {ActionCard.RAU: "Bird", ActionCard.MIC: "Michele"}
-"""Names of action cards for small spaces."""
+"""Shorter names of action cards, for small spaces."""
 
 
 def panel(
@@ -48,7 +48,7 @@ def panel(
     width: float,
     height: float,
 ) -> str:
-    """Draw the holdings of a seat; with few seats, there is more space."""
+    """Draw the holdings of a seat in a box of this size."""
     has, had, over = seen.seats[seat], was.seats[seat], seen.phase is Phase.OVER
     active = seat == seen.seat or (seen.phase is Phase.PLAN and not has.committed)
     winner = over and has.rank == 1
@@ -152,7 +152,7 @@ def _action_card(seen: VeneziaObservation, seat: Seat, card: ActionCard, name: s
 
 
 def _plan(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, y: float, width: float, height: float) -> str:
-    """Draw the known part of a seat's plan: on the left the first and the action card, then the districts."""
+    """Draw the known part of a seat's plan: on the left the first card and the action card, then the district cards."""
     has, own = seen.seats[seat], seen.plan if seat == seen.viewer else None
     if seen.phase is Phase.HOME or (own is None and seen.phase is Phase.PLAN):
         words = "no plan yet" if seen.phase is Phase.HOME else "plan is made" if has.committed else "planning in secret"
@@ -165,7 +165,7 @@ def _plan(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, y: float, w
     columns = 1 + -(-max(3, board.district_cards, len(has.piles)) // 3)
     step, row, parts = (width + 5) / columns, min((height + 3) / 3, 30), []
     for at, card in enumerate(cards):
-        # The first and the action card stand alone in their column, so the districts begin in the next.
+        # The first card and the action card have a column to themselves, so the district cards begin in the next one.
         column, line = (0, at) if at < 2 else divmod(at + 1, 3)
         parts.append(group(14 + step * column, y + row * line, plan_card(seat, step - 5, row - 3, card)))
     return "".join(parts)

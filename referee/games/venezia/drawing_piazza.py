@@ -38,7 +38,7 @@ def _middle(square: int) -> tuple[float, float]:
 def piazza(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *, has_tower: bool) -> str:
     """Draw the squares, and on them the danger zone, the chain of jumps, the pigeons, and the latest changes."""
     rows, size = len(Square) // COLUMNS, SQUARE
-    # The whole square grid: the Campanile is drawn over its square later.
+    # All squares are drawn here, and the Campanile is drawn over its square later.
     danger = grid_of(None).danger(seen.hunters)
     birds = {bird.square: bird.seat for bird in seen.piazza}
     parts = [

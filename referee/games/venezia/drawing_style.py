@@ -33,7 +33,7 @@ GOLD, STONE, STONE_TOO, BRICK = "#d9b25f", "#d8cfba", "#cec4ac", "#8f4a35"
 TOURIST, HUNTER, GREY, RAPTOR, DANGER = "#f0821e", "#000000", "#9aa0a4", "#ef8468", "#8c2f22"
 
 SEAT_COLOURS = ("#68bdf4", "#f3e266", "#d87ab4", "#22a67a")
-"""After Okabe and Ito, so that colour-blind people can tell them apart; each pigeon also has its seat's number."""
+"""The colours of the seats, after Okabe and Ito, for colour-blind people; each pigeon also has its seat's number."""
 
 SQUARE = 43
 """The width of a square of the Piazza."""
@@ -169,13 +169,13 @@ class PlanCard(NamedTuple):
 
     label: str
     name: str
-    """Its name; empty if it is unknown to the observer."""
+    """The name of the card; empty if the observer does not know it."""
     pigeons: int | None = None
-    """The number of pigeons on it; None if it cannot have any."""
+    """The number of pigeons on the card; None if the card cannot have any."""
     face: str = "up"
-    """`up`, `down`, or `none` without a card."""
+    """The side that shows: `up`, `down`, or `none` if there is no card."""
     now: bool = False
-    """True if it is part of the open decision."""
+    """True if the card is part of the open decision."""
 
 
 def plan_card(seat: Seat, width: float, height: float, card: PlanCard) -> str:

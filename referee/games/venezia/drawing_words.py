@@ -113,7 +113,7 @@ def notes(board: VeneziaBoard, seen: VeneziaObservation) -> list[str]:
 
 
 def majorities_of(seen: VeneziaObservation) -> list[int]:
-    """Count the districts in which each seat had the majority in the last scoring."""
+    """Return, for each seat, the number of districts in which it had the majority in the last scoring."""
     return [sum(won.seat == seat for won in seen.majorities) for seat in range(len(seen.seats))]
 
 
@@ -123,7 +123,7 @@ def place_name(board: VeneziaBoard, place: Place) -> str:
 
 
 def on_piazza(seen: VeneziaObservation, seat: Seat) -> int:
-    """Count the pigeons of a seat on the Piazza."""
+    """Return the number of a seat's pigeons on the Piazza."""
     return sum(bird.seat == seat for bird in seen.piazza)
 
 
@@ -159,7 +159,7 @@ def tell(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene) -> list[st
 
 
 def happened(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene) -> Strip:
-    """Return the contents of the strip."""
+    """Return the contents of the strip that shows the last action."""
     before = scene.before
     if scene.seat is None or not isinstance(before, VeneziaObservation):
         return Strip(scene.step, scene.steps, scene.bots, None, "The match begins", ())
@@ -240,7 +240,7 @@ def _square(square: Square) -> str:
 
 
 def _lost(before: VeneziaObservation, seen: VeneziaObservation) -> str:
-    """Name the seats whose pigeons have left the Piazza or were born."""
+    """Describe each seat's newborn pigeons, and its pigeons that have gone to the cemetery."""
     said = []
     for seat, (has, had) in enumerate(zip(seen.seats, before.seats, strict=True)):
         if born := has.nest - had.nest:

@@ -100,7 +100,7 @@ def end_moves(table: Table) -> None:
 
 
 def _turn_action_cards(table: Table) -> None:
-    # By the scores before this round's scoring (R35).
+    # The executors depend on the scores before this round's scoring (R35).
     chosen = executors(table)
     family = chosen.pop(ActionCard.FAM, NONE)
     executing = set(chosen.values())
@@ -145,7 +145,7 @@ def end_family(table: Table) -> None:
 
 
 def begin_reinforcements(table: Table, seats: list[Seat]) -> None:
-    """Ask the next seat with a nest for its reinforcement (Z7.3)."""
+    """Let the next seat with pigeons in its nest reinforce its home (Z7.3), or go on with the action cards."""
     for seat in seats:
         if table.nest[seat]:
             table.seat, table.phase = seat, Phase.REINFORCE
@@ -251,7 +251,7 @@ def recoverable(table: Table, seat: Seat) -> list[ActionCard]:
 
 
 def begin_michele(table: Table) -> None:
-    """Ask the seat with the majority in the cemetery (Z10.4), or end the round."""
+    """Let the seat with the majority in the cemetery take pigeons back (Z10.4), or end the round if there is none."""
     seat = scoring.majority(table.cemetery)
     if seat != NONE and table.board.from_cemetery:
         table.seat, table.phase = seat, Phase.MICHELE

@@ -1,4 +1,7 @@
-"""The squares of the Piazza and their neighbours (RULES.md, 1.2). A set of squares is an integer with a bit for each."""
+"""The squares of the Piazza and their neighbours (RULES.md, 1.2).
+
+A set of squares is an integer with one bit per square.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 
 """Rows and columns of a step to NW, N, NE, W, E, SW, S, SE."""
 _ROWS = len(Square) // COLUMNS
 ALL_AXES = ((0, 7), (1, 6), (2, 5), (3, 4))
-"""Pairs of opposite directions."""
+"""The pairs of opposite directions, as indices of `DIRECTIONS`."""
 STRAIGHT_AXES = ((1, 6), (3, 4))
-"""The same without the diagonals."""
+"""The pairs of opposite directions that are not diagonal."""
 
 
 class Grid:
@@ -22,7 +25,7 @@ class Grid:
 
     def __init__(self, blocked: Square | None) -> None:
         self.usable = tuple(square for square in Square if square is not blocked)
-        """The squares that are not blocked, in their order."""
+        """The squares that are not blocked, in ascending order."""
         self.steps = tuple(tuple(self._step(square, direction, blocked) for direction in range(8)) for square in Square)
         """`steps[square][direction]`: the next square in that direction, or -1."""
         self.neighbours = tuple(tuple(step for step in row if step >= 0) for row in self.steps)
@@ -39,12 +42,12 @@ class Grid:
         self.walk_actions = tuple(
             tuple((end, walk(square, end)) for end in row) for square, row in zip(Square, self.neighbours, strict=True)
         )
-        """`neighbours`, each with the action of walking there."""
+        """For each square, its `neighbours`, each with the action of walking there."""
         self.jump_actions = tuple(
             tuple((over, end, jump(square, end)) for over, end in row)
             for square, row in zip(Square, self.jumps, strict=True)
         )
-        """`jumps`, each with its action."""
+        """For each square, its `jumps`, each with its action."""
         self.around = tuple(bits(row) for row in self.neighbours)
         """The squares around each square, as a set."""
 

@@ -1,4 +1,4 @@
-"""Make observations from tables, and tables from observations (RULES.md, section 2); `observation.py` has the types."""
+"""Make observations (`observation.py`) from tables, and tables from observations (RULES.md, section 2)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _seat_view(table: Table, seat: Seat, rank: int) -> SeatView:
         table.reserve[seat],
         table.nest[seat],
         table.cemetery[seat],
-        # The card that lies face down is among them: the others know the hand, but not which card it is.
+        # A card that lies face down is included: the others know the hand, but not which of its cards lies there.
         tuple(table.hand(seat)),
         tuple(table.discard[seat]),
         plan.step is _COMMITTED,

@@ -31,7 +31,7 @@ def _number(option: object) -> int:
 
 
 def _spin_one(table: Table, chance: Chance, stream: str, taken: list[int]) -> int:
-    """Draw a free square; this has the same effect as spinning again (Z4.1, Z4.3)."""
+    """Draw a free square; this has the same effect as spinning until the square is free (Z4.1, Z4.3)."""
     free = [square for square in table.grid.usable if square not in taken]
     return free[chance.stream(stream).below(len(free))]
 
@@ -67,7 +67,7 @@ def can_jump(table: Table, over: int, end: int) -> bool:
     return (
         piazza[end] == NONE
         and not danger >> end & 1
-        # A hunter is neither, and no jump of the grid leads over the Campanile (R10).
+        # A hunter is neither a pigeon nor a tourist, and no jump of the grid leads over the Campanile (R10).
         and (piazza[over] != NONE or over in table.tourists)
         and (not danger >> over & 1 or bool(table.setup.options["jump_over_danger"]))
         and end not in table.chain
@@ -75,7 +75,7 @@ def can_jump(table: Table, over: int, end: int) -> bool:
 
 
 def capture(table: Table, seat: Seat) -> None:
-    """Remove every single opposing pigeon between two pigeons of the seat (Z6.1, Z6.2)."""
+    """Remove each opposing pigeon that is alone between two pigeons of the seat (Z6.1, Z6.2)."""
     piazza, steps = table.piazza, table.grid.steps
     axes = ALL_AXES if table.setup.options["capture_diagonal"] else STRAIGHT_AXES
     captured = []
@@ -101,7 +101,7 @@ def births(table: Table, seat: Seat) -> int:
         same, adjacent = tourists >> square & 1, (tourists & around[square]).bit_count()
         if table.setup.options["births_rule"] == "per_tourist":
             total += same * board.born_same + adjacent * board.born_adjacent
-        elif same:  # a pigeon breeds once: the better one counts (R15)
+        elif same:  # a pigeon breeds only once; a tourist on its own square takes precedence (R15)
             total += board.born_same
         elif adjacent:
             total += board.born_adjacent
@@ -109,5 +109,5 @@ def births(table: Table, seat: Seat) -> int:
 
 
 def pigeons_of(table: Table, seat: Seat) -> Iterable[int]:
-    """Return the squares with a seat's pigeons, in their order."""
+    """Return the squares with a seat's pigeons, in ascending order."""
     return [square for square, owner in enumerate(table.piazza) if owner == seat]

@@ -125,7 +125,7 @@ def read(table: Table, document: Document) -> None:
     table.card_place = document.choice("card_place", _numbers(_PLACES), NONE)
     table.card_count = document.integer("card_count", 0, _MOST, 0)
     table.grey_untouched = document.counts("grey_untouched", _PLACE_NAMES, board.greys, [0] * len(Place))
-    # Last, because the supply is what all other entries leave.
+    # The supply comes last, because by default it is what all other entries leave.
     supply = [max(0, board.pigeons - pigeons_outside_supply(table, seat)) for seat in range(seats)]
     table.supply = document.integers("supply", 0, _MOST, seats, supply)
 

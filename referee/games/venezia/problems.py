@@ -1,6 +1,6 @@
 """Checks of a position, with numbers of RULES.md: invariants of section 9 (`I3`), rules of section 4 (`Z7.1`).
 
-They cover everything that a single position can show, so that any position that passes can be played to its end.
+The checks cover everything that a single position can show, so that any position that passes can be played to its end.
 They do not cover facts that only the course of a match can show, such as that supplies never grow.
 """
 
@@ -308,7 +308,7 @@ def _card_problems(table: Table) -> list[str]:
 
 
 def _executor_problems(table: Table, done: dict[ActionCard, list[int]]) -> list[str]:
-    """Return the differences between the actual executors, past and waiting, and those by the rules (Z7.1 to Z7.4)."""
+    """Return the differences between the executors, past or waiting, and the rules' choice (Z7.1 to Z7.4)."""
     if table.phase in _AFTER_CARDS:  # the deciding scores are gone
         players = {card: [plan.action for plan in table.plans].count(card) for card in CARDS}
         return [
@@ -336,7 +336,7 @@ def _executor_problems(table: Table, done: dict[ActionCard, list[int]]) -> list[
 
 
 def _phase_problems(table: Table) -> list[str]:
-    """Return missing entries of the phase, and entries of other phases."""
+    """Return a problem for each entry that the phase lacks, and for each that belongs to another phase."""
     found: list[str] = []
     phase, seat, board = table.phase, table.seat, table.board
     if phase is Phase.PLAN and not rules.seats_to_act(table):

@@ -1,8 +1,8 @@
 """The rules of play (RULES.md, section 4): set-up, legal actions, and the effects of actions.
 
-`planning.py` handles the plans, `piazza.py` the Piazza, `flow.py` the consequences without a decision. One function
-lists the actions of each phase, another plays each kind of action. The lists offer a choice; the checks in the playing
-functions name the broken rule.
+`planning.py` handles the plans, `piazza.py` the Piazza, `flow.py` the consequences without a decision. Each
+phase has a function that lists its actions, and each kind of action has a function that plays it. The lists offer a
+choice; the checks in the playing functions name the broken rule.
 """
 
 from __future__ import annotations
@@ -297,7 +297,7 @@ def _play_jump(table: Table, action: act.Jump, chance: Chance) -> None:
     _move_pigeon(table, start, end)
     # The start belongs to the chain: the pigeon may not land there, either (Z5.4).
     table.chain = (*(table.chain or (int(start),)), int(end))
-    if piazza.jumps_from(table, end):  # it leaves out the squares of the chain, including `end`
+    if piazza.jumps_from(table, end):  # this leaves out the squares of the chain, including `end`
         table.phase = _CHAIN
     else:  # Z5.4
         _end_chain(table)
@@ -514,7 +514,7 @@ def default_action(table: Table, seat: Seat) -> Action:
     """Return the action for a seat that is out of the match or out of time: column D of section 5."""
     legal = legal_actions(table, seat)
     if table.phase is _PLAN:
-        # In any other step, the first action: the Feint, no card, the fewest pigeons.
+        # In any other step, the default is the first action: the Feint, no card, or the fewest pigeons.
         return act.DONE if act.DONE in legal else legal[0]
     if table.phase is Phase.FAMILY:
         home = table.home[seat]
@@ -524,7 +524,7 @@ def default_action(table: Table, seat: Seat) -> Action:
         return (others or legal)[0]
     if table.phase in _DEFAULT_IS_FIRST:
         return legal[0]
-    # In all other phases, the last action: `done`, `stop`, `skip`, no card, or the largest number.
+    # In all other phases, the default is the last action: `done`, `stop`, `skip`, no card, or the largest number.
     return legal[-1]
 
 

@@ -16,7 +16,7 @@ def majority(pigeons: Sequence[int]) -> Seat:
 
 
 def majority_in(table: Table, place: int) -> Seat:
-    """Return the seat with the majority in a place, with greys and raptor as they are (Z10.1, Z8.5)."""
+    """Return the seat with the majority in a place, given the current greys and bird of prey (Z10.1, Z8.5)."""
     if place == table.raptor:
         return NONE
     pigeons = table.loc[place]
@@ -48,7 +48,7 @@ def dominator(table: Table) -> Seat:
 
 
 def is_won(table: Table) -> bool:
-    """Return whether the last scoring has won the match before its last round (Z12.1)."""
+    """Return whether the last scoring ended the match by points or majorities, before the last round (Z12.1)."""
     if table.setup.options["end_rule"] == "fixed4":
         return False
     return dominator(table) != NONE or max(table.score) >= table.board.win_points

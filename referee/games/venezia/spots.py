@@ -9,7 +9,7 @@ from referee.games.venezia import actions as act
 from referee.games.venezia.names import ActionCard
 
 GREYS = "greys"
-"""The grey pigeons at the side."""
+"""The spot of the grey pigeons at the side."""
 
 
 def spots(action: Action) -> tuple[str, ...]:
@@ -42,5 +42,5 @@ def seat_spot(seat: int) -> str:
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of a name in the rules: `square:a1`."""
+    """Return the spot of a thing with a name in the rules: `square:a1`."""
     return f"{kind}:{name.name.lower()}"

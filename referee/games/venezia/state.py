@@ -32,7 +32,7 @@ class VeneziaState(Table):
         return rules.default_action(self, seat)
 
     def part_of(self, seat: Seat) -> str:
-        """Name the plan that a seat is making: defaults complete an expired plan, and nothing else (section 5)."""
+        """Return the name of a seat's unfinished plan. Defaults complete an expired plan, but no more (section 5)."""
         return f"plan {self.round}" if self.phase is Phase.PLAN else ""
 
     @override
@@ -41,7 +41,7 @@ class VeneziaState(Table):
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:
-        """Return whether it is an open action: all actions except plans are."""
+        """Return whether an action is open: all actions are, except the steps of a plan."""
         return self.phase is not Phase.PLAN
 
     @override

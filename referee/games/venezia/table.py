@@ -12,7 +12,7 @@ from referee.games.venezia.grid import Grid, grid_of
 from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, FirstCard, Phase, Place, Square, Step
 
 NONE = -1
-"""Stands for no seat, place or square."""
+"""The number that stands for no seat, no place or no square."""
 # Constants, because taking the length of an enum is slow on the hot path.
 _PLACES: Final = len(Place)
 _SQUARES: Final = len(Square)
@@ -24,7 +24,7 @@ class Plan(NamedTuple):
     step: Step = Step.FIRST
     first: FirstCard | None = None
     action: ActionCard | None = None
-    """NONE if the seat chose no card; `None` before the choice."""
+    """The action card: `ActionCard.NONE` if the seat chose none, and `None` before the choice."""
     chosen: tuple[Place, ...] = ()
     """The district cards in the order in which they were chosen."""
     counts: tuple[int, ...] = ()
@@ -54,25 +54,25 @@ class Table(State):
     seat: Seat
     """The seat to act; meaningless while all seats plan, and at the end."""
     score: list[int]
-    """Points of each seat."""
+    """The points of each seat."""
     earned: list[tuple[int, ...]]
     """The points of each seat since the match or the position began, by district."""
     home: list[int]
     """The place of each seat's home, or NONE."""
     supply: list[int]
-    """Pigeons of each seat in the general supply."""
+    """The number of each seat's pigeons in the general supply."""
     reserve: list[int]
-    """Pigeons of each seat in its reserve, including those of unrevealed plans (Z2.8)."""
+    """The number of each seat's pigeons in its reserve, including those of unrevealed plans (Z2.8)."""
     nest: list[int]
-    """Pigeons of each seat in its nest."""
+    """The number of each seat's pigeons in its nest."""
     cemetery: list[int]
-    """Pigeons of each seat in the cemetery."""
+    """The number of each seat's pigeons in the cemetery."""
     loc: list[list[int]]
-    """Pigeons by place and seat."""
+    """The number of pigeons, by place and seat."""
     grey: list[int]
-    """Grey pigeons by place."""
+    """The number of grey pigeons, by place."""
     grey_side: int
-    """Grey pigeons at the side of the map."""
+    """The number of grey pigeons at the side of the map."""
     piazza: list[int]
     """The owner of the pigeon on each square, or NONE."""
     tourists: tuple[int, ...]
@@ -84,31 +84,31 @@ class Table(State):
     raptor: int
     """The place of the bird of prey, or NONE."""
     grey_owner: int
-    """The seat that the greys count for in this round, or NONE (Z8.8)."""
+    """The seat for which the greys count in this round, or NONE (Z8.8)."""
     discard: list[list[int]]
     """The round in which each action card was executed, by seat and card; 0 while it is in the hand."""
     plans: list[Plan]
     """The plan of each seat."""
     first_count: list[int]
-    """Pigeons on each seat's first card, once all have committed."""
+    """The number of pigeons on each seat's first card, once all have committed."""
     piles: list[list[int]]
-    """Pigeons on the district cards by seat and slot, once all have committed."""
+    """The number of pigeons on the district cards, by seat and slot, once all have committed."""
     slot: int
     """The current slot, from 0 (Z3.2)."""
     unmoved: frozenset[int]
-    """Squares of the moving seat's pigeons that have not moved."""
+    """The squares of the moving seat's pigeons that have not moved."""
     chain: tuple[int, ...]
-    """Squares of the open chain of jumps, from its start."""
+    """The squares of the open chain of jumps, from its start."""
     waiting: tuple[Seat, ...]
-    """Seats that still have to execute a card, in order; the first is executing its card."""
+    """The seats that still have to execute a card, in order; the first is executing its card."""
     card_place: int
     """The current district, or NONE (Z8.2, Z8.3)."""
     card_count: int
     """The number of pigeons poisoned or greys touched so far, or of replacing pigeons (Z8.3)."""
     grey_untouched: list[int]
-    """Greys on the map that this execution has not touched, by place (Z8.8)."""
+    """The number of greys on the map that this execution has not touched, by place (Z8.8)."""
     majority: list[int]
-    """The majority of the last scoring in each district, or NONE."""
+    """The seat with the majority in each district in the last scoring, or NONE."""
 
     __slots__ = tuple(__annotations__)
 

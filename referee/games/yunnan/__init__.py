@@ -67,9 +67,10 @@ class Yunnan(Game):
     observation_type = YunnanObservation
     # The longest list is the list of conversions. (All others are below 150: RULES.md, section 5.)
     max_actions = MAX_MERCHANTS * MAX_VALUE + MAX_STRUCTURES * MAX_VALUE + 1
-    # Per turn at most (section 9): in the auction 3 stretches between bank actions with 25 bids each, 2 banks, every Merchant to the
-    # market, and a pass for each colour and for each bid; a structure for each colour; in a travel turn a journey and a displacement
-    # for each Merchant, every structure, the end; a conversion for each colour.
+    # A turn has at most these decisions (section 9). In the auction: 25 bids in each of the 3 stretches around the 2
+    # bank actions, the 2 bank actions, every Merchant sent to the market, and a pass for each colour and for each bid.
+    # Then a structure for each colour. In a travel turn: a journey and a displacement for each Merchant, every
+    # structure, and the end. Then a conversion for each colour.
     max_decisions = _MAX_TURNS * (
         3 * 25 + 2 + 5 * MAX_MERCHANTS + 5 + 3 * 25 + 5 + 5 * (2 * MAX_MERCHANTS + 3 * MAX_STRUCTURES + 1) + 5
     )

@@ -117,7 +117,7 @@ ACTION_TYPES: tuple[type[Action], ...] = (
     NoDisplace,
     Convert,
 )
-"""All kinds, in the order of the table in section 5."""
+"""All kinds of action, in the order of the table in section 5."""
 
 # Every action is made once: legal lists are looked up, not built.
 PASS = Pass()

@@ -28,53 +28,53 @@ class YunnanBoard(Board):
     post_value: tuple[int, ...]
     """The income of a connected Post, by province."""
     gifts: tuple[int, ...]
-    """Gifts at the start, by province."""
+    """The number of gifts at the start, by province."""
     teahouse_space: tuple[bool, ...]
     """For each province, True if a Teahouse can be built there."""
     province_places: tuple[tuple[int, int], ...]
-    """For each province, x and y in a drawing."""
+    """The position (x, y) of each province in a drawing."""
     bridge_sites: tuple[tuple[Province, Province], ...]
     """For each site, the two provinces that it joins, the nearer to Pu'er first."""
     site_places: tuple[tuple[int, int], ...]
-    """For each site, x and y in a drawing."""
+    """The position (x, y) of each site in a drawing."""
     bid_spaces: tuple[int, ...]
     """The values of the spaces of each progress building, ascending."""
     small_spaces: int
     """The number of small spaces, from the lowest on, which can be outbid."""
     bank: tuple[tuple[int, int, int], ...]
-    """Rows of (lowest total, left payment, right payment)."""
+    """The payments of the bank, as rows of (lowest total of all bids, left payment, right payment)."""
     start_merchants: int
-    """Merchants in the personal reserve at the start."""
+    """The number of Merchants in the personal reserve at the start."""
     total_merchants: int
     """The number of Merchants of a colour."""
     structures_each: int
     """The number of a colour's structures of each kind."""
     start_money: tuple[int, ...]
-    """Money by place on the first auction track."""
+    """The money of a colour at the start, by its position in the first auction order."""
     first_passes: int
-    """Border-pass level at the start."""
+    """The border-pass level at the start."""
     passes_vp: tuple[int, ...]
-    """Victory points at the end, by border-pass level from the first on."""
+    """The victory points at the end, by border-pass level, beginning with `first_passes`."""
     influence_vp: tuple[int, ...]
-    """Victory points at the end, by dragon heads."""
+    """The victory points at the end, by number of dragon heads."""
     teahouse_vp: tuple[int, ...]
-    """Victory points at the end, by teahouses on the map."""
+    """The victory points at the end, by number of Teahouses on the map."""
     immune_influence: int
     """The number of dragon heads that protects a colour from the inspector."""
     gift_vp: int
-    """Victory points of a gift."""
+    """The victory points for a gift."""
     yuan_per_vp: int
-    """Money for one victory point at the end."""
+    """The amount of money that is worth one victory point at the end."""
     transport_cost: int
-    """Cost of a gap for a Merchant."""
+    """The cost of transport for each Merchant and each gap on the way to it."""
     end_vp: tuple[int, int]
     """The victory points that end the match: with 3 to 5 seats, and with 2."""
     end_gifts: tuple[int, int]
     """The number of remaining gifts that ends the match: with 3 to 5 seats, and with 2."""
     debt_rate: tuple[int, ...]
-    """Victory points for a missing Yuan, by turn."""
+    """The victory points that a missing Yuan costs, by turn."""
     debt_rate_after: int
-    """Victory points for a missing Yuan in all later turns."""
+    """The victory points that a missing Yuan costs in all later turns."""
 
     @property
     def max_passes(self) -> int:
@@ -92,7 +92,7 @@ class YunnanBoard(Board):
         return left, right
 
     def debt(self, turn: int) -> int:
-        """Return the victory points for a missing Yuan (Y13.3)."""
+        """Return the victory points that a missing Yuan costs in a turn (Y13.3)."""
         return self.debt_rate[turn - 1] if turn <= len(self.debt_rate) else self.debt_rate_after
 
 
@@ -118,7 +118,7 @@ def read_board(document: Document) -> YunnanBoard:
         joined = table.choices("ends", _PROVINCES)
         if len(joined) != 2:
             table.note("ends", "must name two provinces")
-            # Reading goes on, so that all mistakes are noted at once; for that, a site needs two provinces.
+            # Reading goes on with two stand-in provinces, so that all mistakes are noted at once.
             joined = [Province.YUN, Province.QAM]
         near, far = min(joined), max(joined)
         if near not in OUTER or far - near < 2:  # the road already joins neighbours (1.2)

@@ -29,7 +29,7 @@ def _of_seat(board: YunnanBoard, seen: YunnanObservation, seat: Seat) -> tuple[P
 
 
 def criteria(seen: YunnanObservation) -> tuple[Criterion, ...]:
-    """Return the score, the influence, and the number of colours that travel after the seat's first one (section 6)."""
+    """Return the criteria: score, influence, and the number of colours that travel after the seat's first one."""
     seats = range(len(seen.seats))
     influence = [sum(view.influence for view in seen.colours if view.owner == seat) for seat in seats]
     owners = [seen.colours[colour].owner for colour in seen.travel_order]

@@ -118,7 +118,7 @@ def tell(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> list[str]
 
 
 def happened(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> Strip:
-    """Return the contents of the strip."""
+    """Return the contents of the strip that shows the last action."""
     before = scene.before
     if not isinstance(before, YunnanObservation) or scene.action is None:
         what = "The match begins" if scene.seat is None else "acts"
@@ -129,7 +129,7 @@ def happened(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> Strip
 
 
 def _mark(seen: YunnanObservation, seat: Seat) -> str:
-    """Draw a seat's letters side by side, 36 wide and 24 high; strip and table scale them down."""
+    """Draw a seat's letters side by side, 36 wide and 24 high; the strip and the final table scale them down."""
     colours = colours_of(seen, seat)
     width = 36 / len(colours)
     return "".join(
@@ -272,7 +272,7 @@ _NEW, _NEW_HOLDINGS = halo(0, 0, 17), halo(0, 0, 13)
 def _block(has: ColourView, colour: Colour, width: float, *, new: bool, acts: bool) -> str:
     """Draw the holdings of a colour: money, gifts, and its pieces in the reserve and in the supply; changes are marked.
 
-    For the colour to act, reserve and supply are spots.
+    If the colour is to act, its reserve and its supply are spots.
     """
     money = f"{short(has.money)} Yuan"
     if has.committed:

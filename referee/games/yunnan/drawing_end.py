@@ -41,7 +41,7 @@ def final_table(
 ) -> str:
     """Draw the points of each seat by source, the best seat first.
 
-    The table of `referee.kit.scene` needs more width: here five seats stand in a column beside the map.
+    The table of `referee.kit.scene` is too wide for the column beside the map, which must have room for five seats.
 
     Args:
         board: the printed numbers.
@@ -49,7 +49,7 @@ def final_table(
         who: the heading above the names of the seats, such as `bot`.
         seats: the mark and name of each seat; names are untrusted text.
         width: the width of the table.
-        height: its height.
+        height: the height of the table.
     """
     points, decided_by = breakdown(board, seen), criteria(seen)
     ranks = [view.rank for view in seen.seats]

@@ -21,7 +21,7 @@ MAP_WIDTH, MAP_HEIGHT = 776, 640
 GROUND_WIDTH, GROUND_HEIGHT = 212, 136
 """The size of each province's ground, on which its pieces stand."""
 LEGEND = (10.0, 462.0, 244.0, 168.0)
-"""Left, top, width and height of the legend, in a corner of the map."""
+"""The left edge, top edge, width and height of the legend, in a corner of the map."""
 _SITE_WIDTH, _SITE_HEIGHT = 124, 76
 
 Point = tuple[float, float]
@@ -35,7 +35,7 @@ class Way(NamedTuple):
     end: Point
 
     def at(self, share: float) -> Point:
-        """Return the point after a share of the way."""
+        """Return a point of the way: its start for share 0, its end for share 1."""
         (x, y), (bend_x, bend_y), (to_x, to_y) = self
         a, b, c = (1 - share) ** 2, 2 * share * (1 - share), share**2
         return a * x + b * bend_x + c * to_x, a * y + b * bend_y + c * to_y
@@ -50,13 +50,13 @@ class Land(NamedTuple):
     """The layout of the map of a board, and its picture."""
 
     centres: tuple[Point, ...]
-    """By province, the centre of its ground."""
+    """The centre of the ground of each province."""
     sites: tuple[Point, ...]
-    """By site, its centre."""
+    """The centre of each site."""
     road: tuple[Way, ...]
     """The ways from each province to the next one on the road."""
     over: tuple[Way, ...]
-    """By site, the way across it."""
+    """The way across each site."""
     drawn: str
     """The land as markup."""
 
@@ -107,7 +107,7 @@ def gate_of(way: Way) -> Point:
 
 @lru_cache(maxsize=100)
 def seen_of(way: Way) -> list[float]:
-    """Return shares of a way that lie between the grounds of its ends, in order."""
+    """Return the shares (see `Way.at`) for which a way is between the grounds of its ends, in ascending order."""
     return [
         share / 40
         for share in range(41)
@@ -190,7 +190,7 @@ def _cell(seeds: list[_Seed], own: _Seed) -> list[_Side]:
 
 
 def _winding(start: Point, end: Point) -> list[Point]:
-    """Return points from start (left out) to end, displaced from the straight line like the land around them."""
+    """Return the points of a line from start (left out) to end, displaced in the same way as the land around them."""
     (x, y), (to_x, to_y) = start, end
     steps = max(1, round(hypot(to_x - x, to_y - y) / 10))
     return [_moved(x + (to_x - x) * step / steps, y + (to_y - y) * step / steps) for step in range(1, steps + 1)]

@@ -52,7 +52,7 @@ from referee.kit.svg import (
 
 _SIGN = 156
 _ROWS = (49, 84, 118)
-"""The rows in a province's ground: Merchants; Posts and Teahouse; gifts and Horses."""
+"""The y of each row in a province's ground: Merchants; Posts and Teahouse; gifts and Horses."""
 
 
 def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None, was: YunnanObservation) -> str:
@@ -97,7 +97,7 @@ def _still(board: YunnanBoard) -> tuple[str, str]:
 
 
 def _ground(board: YunnanBoard, province: Province) -> str:
-    """Draw a province's name, and the income of a Merchant and a Post there."""
+    """Draw a province's name, and the income from a Merchant and from a Post there."""
     parts = [
         box(
             *(0, 0, GROUND_WIDTH, GROUND_HEIGHT, NIGHT, BRASS, 1, 7),

@@ -37,7 +37,7 @@ FILLS = {
     Colour.YELLOW: "#f0c23c",
     Colour.VIOLET: "#c48ae0",
 }
-"""The colour value of each colour's pieces."""
+"""The fill of each colour's pieces, as an SVG colour."""
 LETTERS = {colour: colour.name[0] for colour in Colour}
 """The letter on each piece, so that nobody has to tell hues apart."""
 COLOUR_NAMES = {colour: colour.name.lower() for colour in Colour}
@@ -105,9 +105,9 @@ def _of(kind: str, colour: Colour | None) -> str:
 
 
 def merchant(colour: Colour | None, count: int = 1, *, waiting: bool = False) -> str:
-    """Draw Merchants of a colour, 32 wide and 34 high, with the number beside the hat, framed if they may journey.
+    """Draw Merchants of a colour, 32 wide and 34 high, with their number beside the hat, framed if they may journey.
 
-    Without a colour it is the symbol of all Merchants.
+    Without a colour, draw the symbol for Merchants of any colour.
     """
     drawn = box(-16, -19, 35, 38, "none", LAMP, 2, 6, stroke_dasharray="5 3") if waiting else ""
     drawn += _of("merchant", colour)
@@ -117,17 +117,17 @@ def merchant(colour: Colour | None, count: int = 1, *, waiting: bool = False) ->
 
 
 def post(colour: Colour | None, count: int = 1) -> str:
-    """Draw Posts of a colour, 30 wide and 28 high: a stall under an awning, the number beside it."""
+    """Draw Posts of a colour, 30 wide and 28 high: a stall under an awning, with the number beside it."""
     return _of("post", colour) + (figure(20, 12, count, 15, INK) if count > 1 else "")
 
 
 def teahouse(colour: Colour | None) -> str:
-    """Draw a Teahouse of a colour, 34 wide and 36 high: a pagoda; without a colour, the symbol of all."""
+    """Draw a Teahouse of a colour, 34 wide and 36 high: a pagoda; without a colour, the symbol for any Teahouse."""
     return _of("teahouse", colour)
 
 
 def bridge(colour: Colour | None) -> str:
-    """Draw a Bridge of a colour, 40 wide and 26 high: an arch; without a colour, the symbol of all."""
+    """Draw a Bridge of a colour, 40 wide and 26 high: an arch; without a colour, the symbol for any Bridge."""
     return _of("bridge", colour)
 
 

@@ -40,7 +40,7 @@ _GREEN, _BROWN = ("#3c5a3d", "#22331f"), ("#6a4f2e", "#33261a")
 
 
 def orders(seen: YunnanObservation, acted: Colour | None, width: float) -> str:
-    """Draw the order tracks, first to act on the left, with the state of each colour; `acted` has just acted."""
+    """Draw the order tracks, first to act on the left, with each colour's state; `acted` is the last colour to act."""
     parts = [box(0, 0, width, ORDERS_HEIGHT)]
     in_auction = seen.phase in (Phase.AUCTION, Phase.YARD)
     for row, (name, order, shades) in enumerate(
@@ -128,7 +128,7 @@ def _level_track(name: str, first: int, worth: Sequence[int], reached: Sequence[
 
 _AXIS, _BAND, _BAND_HEIGHT = 154, 42, 24
 _FURTHEST = 300
-"""The highest score that the track can show; higher ones stand at its end."""
+"""The highest score that the track can show; a higher score is drawn at its end."""
 
 
 class _Axis(NamedTuple):
@@ -144,7 +144,7 @@ class _Axis(NamedTuple):
 
 
 class _Pin(NamedTuple):
-    """A label at its place beside the track: its colours, its text, and whether it has just come there."""
+    """A label beside the track: its score, its colours, its text, and whether it has just moved to that score."""
 
     points: int
     colours: Sequence[Colour]
@@ -153,7 +153,7 @@ class _Pin(NamedTuple):
 
     @property
     def wide(self) -> float:
-        """The width that it needs."""
+        """The width of the pin's label."""
         return 20 * len(self.colours) + width_of(self.words) * 16 + 10
 
 
@@ -207,7 +207,7 @@ def _sectors(board: YunnanBoard, axis: _Axis) -> str:
 
 
 def _below(board: YunnanBoard, seen: YunnanObservation) -> tuple[str, list[_Pin]]:
-    """Return the heading and the pins below the track in this phase."""
+    """Return the heading and the pins below the track in the current phase."""
     if seen.phase is Phase.OVER:
         final = [_Pin(view.score, colours_of(seen, seat), str(view.score)) for seat, view in enumerate(seen.seats)]
         return "in the end", final

@@ -66,7 +66,7 @@ def named(names: Sequence[str]) -> str:
 
 
 def notes(board: YunnanBoard, seen: YunnanObservation) -> list[str]:
-    """Return facts that help the colour to act to decide."""
+    """Return facts that help with the open decision."""
     if seen.acting_colour is None:
         return []
     has = seen.colours[seen.acting_colour]
@@ -184,7 +184,7 @@ def inspector_in_words(board: YunnanBoard, seen: YunnanObservation) -> str:
 
 
 def bank_in_words(seen: YunnanObservation) -> str:
-    """Describe the bids at the bank's last payment, and the payment."""
+    """Describe the bank's last payment, and the total of all bids at that time."""
     if seen.phase is Phase.AUCTION and seen.turn == 1:
         return "The bank has not paid yet"
     left, right = seen.last_bank_pay

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Colour(IntEnum):
-    """The colours of the sets of pieces. With 3 to 5 seats, a seat's colour has its number."""
+    """The colours of the sets of pieces. With 3 to 5 seats, a seat and its colour have the same number."""
 
     RED = 0
     BLUE = 1
@@ -81,7 +81,7 @@ class Phase(IntEnum):
     TRAVEL = 2
     """Moving and building (Y5)."""
     DISPLACE = 3
-    """Displacing somebody, or not (Y5.5)."""
+    """Displacing a Merchant, or none (Y5.5)."""
     CONVERT = 4
     """Converting income into victory points (Y10)."""
     OVER = 5

@@ -1,4 +1,4 @@
-"""Make observations from tables, and tables from observations (RULES.md, section 2); `observation.py` has the types."""
+"""Make observations (`observation.py`) from tables, and tables from observations (RULES.md, section 2)."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def read(table: Table, document: Document) -> None:
     table.merchants = _counts(document, "m", _PROVINCES, table.merchants)
     start = board.total_merchants - board.start_merchants
     left = [max(0, board.total_merchants - placed(table, colour)) for colour in range(colours)]
-    # Of `general` and `reserve` each follows from the other. Without both, the supply is as at the start of a match.
+    # Each of `general` and `reserve` follows from the other. Without either, the supply is as at the start of a match.
     if document.has("reserve") and not document.has("general"):
         table.reserve = document.integers("reserve", 0, board.total_merchants, colours)
         table.general = [max(0, count - own) for count, own in zip(left, table.reserve, strict=True)]

@@ -1,6 +1,6 @@
 """Checks of a position, with numbers of RULES.md: invariants of section 9 (`I7`), rules of section 4 (`Y2.6`).
 
-They cover everything that a single position can show, so that any position that passes can be played to its end.
+The checks cover everything that a single position can show, so that any position that passes can be played to its end.
 They do not cover facts that only the course of a match can show (I5, I9, I12).
 """
 
@@ -179,7 +179,7 @@ def _travel_problems(table: Table) -> list[str]:
         if moved[province] < 0
     ]
     spent = table.passes[acting] - table.passes_left
-    # The farthest that a Merchant can have come from is Pu'er or the province of the Horse.
+    # The farthest place from which a Merchant can have come is Pu'er or the province of the Horse.
     farthest = sum(count * max(province, horse - province) for province, count in enumerate(moved))
     if spent < 0:
         found.append("passes_left exceeds the border passes of acting_colour (Y5.2)")

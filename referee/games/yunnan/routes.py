@@ -21,7 +21,7 @@ class Reach(NamedTuple):
     connected: int
     """The provinces with a connected route from Pu'er, as bits (Y5.10)."""
     gaps: tuple[int, ...]
-    """For each province, the fewest provinces without presence on a way from Pu'er (Y8.2)."""
+    """For each province, the minimum number of provinces without presence on a way from Pu'er (Y8.2)."""
 
 
 class Routes:
@@ -32,7 +32,7 @@ class Routes:
         """For each site, the province that the Horse must have reached (Y5.7)."""
         self._sites = sites
         self.distances = [self._distances(bridges) for bridges in range(1 << len(sites))]
-        """`distances[bridges][start][end]`: borders to cross on a journey in one direction (Y5.4)."""
+        """`distances[bridges][start][end]`: the number of borders to cross on a journey in one direction (Y5.4)."""
         self._reaches: dict[tuple[int, int], Reach] = {}
 
     def reach(self, bridges: int, present: int) -> Reach:
@@ -69,7 +69,8 @@ class Routes:
         neighbours = self._neighbours(bridges)
         gaps = [0] + [_MANY] * (len(Province) - 1)
         waiting = [0]
-        while waiting:  # a shorter way is followed again; with six provinces that is fast enough
+        # A province is visited again if a shorter way to it is found; with six provinces that is fast enough.
+        while waiting:
             here = waiting.pop()
             cost = gaps[here] + (0 if here == Province.PUE or present >> here & 1 else 1)  # R40
             for there in neighbours[here]:

@@ -1,8 +1,8 @@
 """The rules of play (RULES.md, sections 3 and 4): set-up, legal actions, and the effects of actions.
 
-`turns.py` handles the consequences without a decision. One function lists the actions of each phase, another plays each
-kind of action. So the lists and the checks in the playing functions state the same rules twice: the lists offer a
-choice, the checks name the broken rule.
+`turns.py` handles the consequences without a decision. Each phase has a function that lists its actions, and
+each kind of action has a function that plays it. So the lists and the checks in the playing functions state the same
+rules twice: the lists offer a choice, and the checks name the broken rule.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _add_bids(table: Table, colour: int, places: list[int], legal: list[Action])
 
 
 def open_spaces(table: Table, colour: int, building: int, most: int) -> list[int]:
-    """Return the spaces of a building on which a colour that has not used the bank can bid at most this value."""
+    """Return the spaces of a building, up to the value `most`, that are open to a colour that has not used the bank."""
     row, values, small = table.bids[building], table.board.bid_spaces, table.board.small_spaces
     found: list[int] = []
     if colour in row or is_exhausted(table, colour, building):

@@ -14,9 +14,9 @@ class Earnings(NamedTuple):
     """The parts of a colour's income, in Yuan (Y8)."""
 
     merchants: int
-    """The income of its Merchants."""
+    """The income from its Merchants."""
     posts: int
-    """The income of its connected Posts."""
+    """The income from its connected Posts."""
     transport: int
     """The cost of transport to unconnected Merchants."""
 
@@ -42,7 +42,7 @@ def earnings(board: YunnanBoard, reach: Reach, merchants: Sequence[int], posts: 
 
 
 def income(table: Table, colour: int) -> int:
-    """Return the income of a colour: of its Merchants and connected Posts, less the cost of transport (Y8)."""
+    """Return the income of a colour from its Merchants and connected Posts, less the cost of transport (Y8)."""
     return earnings(table.board, table.reach(colour), table.merchants[colour], table.posts[colour]).income
 
 
@@ -91,7 +91,7 @@ def ranks_of(table: Table, points: Sequence[int]) -> list[int]:
 
 
 def end_is_reached(table: Table) -> bool:
-    """Return whether the points of a seat or the few gifts left end the match with this turn (Y11.1, Y12.5)."""
+    """Return whether a seat's points, or the number of gifts left, end the match with this turn (Y11.1, Y12.5)."""
     board = table.board
     two = table.setup.seats == 2
     return max(table.vp) >= board.end_vp[two] or sum(table.gifts) <= board.end_gifts[two]

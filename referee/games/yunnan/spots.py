@@ -43,10 +43,10 @@ def _source(source: Place) -> tuple[str, ...]:
 
 
 def bid_spot(building: Building, value: int) -> str:
-    """Return the spot of a space of a building."""
+    """Return the spot of a building's space with this value."""
     return f"{spot_of('bid', building)}:{value}"
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of a name in the rules: `province:tib`."""
+    """Return the spot of a thing with a name in the rules: `province:tib`."""
     return f"{kind}:{name.name.lower()}"

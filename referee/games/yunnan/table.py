@@ -12,7 +12,7 @@ from referee.games.yunnan.names import Building, Phase, Province, Space, Structu
 from referee.games.yunnan.routes import Reach, Routes, routes_of
 
 NOBODY = -1
-"""Stands for no colour or province."""
+"""The number that stands for no colour or no province."""
 # Constants, because looking up an enum or its member is slow on the hot path.
 _BUILDINGS: Final = len(Building)
 _SPACES: Final = len(Space)
@@ -56,47 +56,47 @@ class Table(State):
     bank: list[int]
     """The colour on each space of the bank, or NOBODY."""
     money: list[int]
-    """Yuan of each colour."""
+    """The Yuan of each colour."""
     vp: list[int]
-    """Victory points on the score track, by seat."""
+    """The victory points on the score track, by seat."""
     converted: list[int]
-    """Income converted into victory points since the match or the position began, by seat (Y10.1)."""
+    """The income converted into victory points since the match or the position began, by seat (Y10.1)."""
     debts: list[int]
-    """Victory points paid for missing Yuan since the match or the position began, by seat (Y13.3)."""
+    """The victory points paid for missing Yuan since the match or the position began, by seat (Y13.3)."""
     passes: list[int]
-    """Border-pass level of each colour."""
+    """The border-pass level of each colour."""
     horse: list[int]
     """The province of each colour's Horse."""
     influence: list[int]
-    """Dragon heads of each colour."""
+    """The number of dragon heads of each colour."""
     general: list[int]
-    """Merchants of each colour in the general supply."""
+    """The number of each colour's Merchants in the general supply."""
     reserve: list[int]
-    """Merchants of each colour in its personal reserve."""
+    """The number of each colour's Merchants in its personal reserve."""
     merchants: list[list[int]]
-    """Merchants by colour and province; those in Pu'er stand in its market."""
+    """The number of Merchants, by colour and province; those in Pu'er are in its market."""
     struct_general: list[list[int]]
-    """Structures that are not yet taken, by colour and structure."""
+    """The number of structures that are not yet taken, by colour and kind."""
     struct_reserve: list[list[int]]
-    """Structures taken and not built, by colour and structure."""
+    """The number of structures taken and not built, by colour and kind."""
     posts: list[list[int]]
-    """Posts by colour and province."""
+    """The number of Posts, by colour and province."""
     bridges: list[int]
     """The sites of each colour's bridges, as bits."""
     teahouse: list[int]
     """The owner of the Teahouse in each province, or NOBODY."""
     gifts: list[int]
-    """Gifts left, by province."""
+    """The number of gifts left, by province."""
     gifts_taken: list[int]
-    """Gifts of each colour."""
+    """The number of gifts that each colour has taken."""
     unmoved: list[int]
-    """Merchants of the travelling colour that have not journeyed in this turn, by province."""
+    """The number of the travelling colour's Merchants that have not journeyed in this turn, by province."""
     passes_left: int
-    """Border passes that the travelling colour has left."""
+    """The number of border passes that the travelling colour may still use."""
     pending_displace: int
     """The province where a displacement is to be decided, or NOBODY."""
     income: list[int]
-    """Yuan that each colour has still to convert in this turn (Y8, Y10)."""
+    """The Yuan that each colour has still to convert in this turn (Y8, Y10)."""
     last_total: int
     """The total of all bids when the bank last paid (Y3.1)."""
     last_bank_pay: tuple[int, int]
@@ -104,7 +104,7 @@ class Table(State):
     last_inspector: int
     """The province that the inspector last visited, or NOBODY (Y6.1)."""
     last_banned: int
-    """The colour whose Merchant it last banned, or NOBODY (Y6.3)."""
+    """The colour whose Merchant the inspector last banned, or NOBODY (Y6.3)."""
 
     __slots__ = tuple(__annotations__)
 

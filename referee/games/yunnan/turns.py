@@ -65,7 +65,7 @@ def _resolve_buildings(table: Table, colours: list[int]) -> None:
         buildings = [building for building, row in enumerate(table.bids) if colour in row]
         if not buildings:
             continue
-        # Before the Merchants are taken back, because the sum is that of the bids.
+        # A colour pays before its Merchants are taken back, because the price is the sum of its bids.
         _pay(table, colour, table.committed()[colour])
         table.reserve[colour] += take_bids(table, colour)  # Y4.1
         for building in buildings:  # Y4.2
@@ -119,7 +119,7 @@ def victims(table: Table, province: int) -> list[int]:
 def end_travel_turn(table: Table) -> None:
     """Send unconnected Merchants to Pu'er (Y5.10), and move on to the next colour or to the end of the travel phase."""
     colour = table.acting_colour
-    # Before anybody leaves: the check is for all Merchants at once (Y5.10).
+    # This is computed before anybody leaves: the check is for all Merchants at once (Y5.10).
     connected = table.reach(colour).connected
     merchants = table.merchants[colour]
     for province in OUTER:
@@ -132,7 +132,7 @@ def end_travel_turn(table: Table) -> None:
         return
     table.passes_left = 0
     table.unmoved = [0] * len(Province)
-    # In this order: the banned Merchant gets no gift (Y7.2), and earns in Pu'er.
+    # The order matters: the banned Merchant gets no gift (Y7.2), and earns in Pu'er.
     _send_inspector(table)
     _give_gifts(table)
     _note_incomes(table)
@@ -169,8 +169,8 @@ def _give_gifts(table: Table) -> None:
         left = table.gifts[province]
         if not left:
             continue
-        # Y7.1: each influence has its turn before the next lower one. Among equals each takes one gift a round, while it
-        # has had fewer gifts than it has Merchants there.
+        # Y7.1: colours with more influence come first. Colours with equal influence each take one gift per round, as
+        # long as they have had fewer gifts there than they have Merchants.
         for influence in sorted(set(table.influence), reverse=True):
             group = [colour for colour in table.travel_order if table.influence[colour] == influence]
             round_number = 0

@@ -54,8 +54,8 @@ class Http2Call:
     """A call, with messages in both directions.
 
     Attributes:
-        cancel: called once when the peer has cancelled the call or has disconnected.
-        when_free: called when `is_free` becomes True.
+        cancel: a function called once when the peer has cancelled the call or has disconnected.
+        when_free: a function called when `is_free` becomes True.
         number: the number of its stream.
         is_over: True when the final status has been sent, or cannot be sent any more.
         timeout_seconds: the time limit that the peer sets for the call (`grpc-timeout`); None if it sets none.

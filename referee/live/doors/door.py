@@ -27,7 +27,7 @@ Each connection takes a file descriptor, and gRPC cannot limit the number of con
 STOP_SECONDS = 0.5
 """The time allowed for calls to end when the server stops: the last messages of a match may still be in transit."""
 CANCEL_SECONDS = 5.0
-"""The time allowed for cancelled calls to end after that."""
+"""The time allowed for the remaining calls to end after they are cancelled."""
 MAX_STREAMS_AT_A_SEAT = 8
 """The maximum number of open calls on a connection to a single seat."""
 OPTIONS = (
@@ -59,7 +59,7 @@ class Doorkeeper:
         self._seats.pop(seat.token, None)
 
     async def play(self, call: Call) -> None:
-        """Serve a call of Play; its Join must have the token of a seat."""
+        """Serve a call of Play; its Join must contain the token of a seat."""
         join = await self._read_join(call)
         seat = self._seats.get(join.token)
         if seat is None:
@@ -138,7 +138,7 @@ class Door:
         )
 
     async def close(self, seconds: float = STOP_SECONDS) -> None:
-        """Give open calls this time to end, then cancel them, and remove the socket."""
+        """Give open calls `seconds` to end, then cancel them, and remove the socket."""
         listener, self._listener = self._listener, None
         try:
             if listener is not None:

@@ -75,7 +75,7 @@ def _string(text: bytes) -> bytes:
 
 
 NO_TABLE = b"\x20"
-"""Sets the size of the header table to 0: each block stands alone. A peer that has shrunk its table waits for this."""
+"""The bytes that set the header table's size to 0, so each block stands alone. A peer that has shrunk its table waits for them."""
 BEGIN = (
     NO_TABLE
     + b"\x88"
@@ -99,6 +99,6 @@ def trailers(code: grpc.StatusCode, text: str) -> bytes:
 
 
 def timeout_seconds(value: bytes) -> float | None:
-    """Return the seconds of a value of `grpc-timeout`; None if it is malformed."""
+    """Return a value of `grpc-timeout` in seconds; None if it is malformed."""
     match = _TIMEOUT.fullmatch(value)
     return None if match is None else int(match[1]) * _UNIT_SECONDS[match[2]]

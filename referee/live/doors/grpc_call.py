@@ -14,7 +14,7 @@ class GrpcCall:
     """A call (`referee.live.seats.agent.Call`). Writing needs no task: gRPC's callbacks drive it.
 
     Attributes:
-        when_free: called when `is_free` becomes True.
+        when_free: a function called when `is_free` becomes True.
         is_over: True when nothing more can be sent.
     """
 
@@ -22,7 +22,7 @@ class GrpcCall:
         self.when_free: Callable[[], None] = lambda: None
         self.is_over = False
         self._context = context
-        self._write: Coroutine[Any, Any, None] | None = None  # the one that gRPC has not finished
+        self._write: Coroutine[Any, Any, None] | None = None  # the write that gRPC has not finished
         self._is_written = asyncio.Event()
         self._is_written.set()
 
@@ -71,7 +71,7 @@ class GrpcCall:
 
     def _go_on(self) -> None:
         """Continue a write until it waits for gRPC again, or is done."""
-        assert self._write is not None  # noqa: S101 it is called for one
+        assert self._write is not None  # noqa: S101 only called during a write
         try:
             waited_for: asyncio.Future[None] = self._write.send(None)
             waited_for.add_done_callback(self._written)

@@ -57,7 +57,7 @@ from referee.terminal import visible
 MAX_HEADER_BYTES = 16_384
 """The maximum size of a call's headers, as RFC 9113 measures it: with 32 extra bytes for each header."""
 MAX_BLOCK_BYTES = 32_768
-"""The maximum size of headers, packed or unpacked. Larger ones end the connection, as later ones depend on them."""
+"""The maximum size of headers, packed or unpacked. Larger headers end the connection: later headers depend on them."""
 MAX_TABLE_SIZE_UPDATES = 2
 """The maximum number of changes to the table's size at the start of a block (RFC 7541, 4.2): each takes one byte, but is slow."""
 CALL_COST, HEADERS_COST_BYTES = 5, 32
@@ -96,11 +96,11 @@ class Service(Protocol):
     """The maximum number of open calls on a connection."""
 
     def begin(self, call: Http2Call) -> None:
-        """Start the handler of a call. It ends with `Http2Call.end`, then `Http2Call.forget`."""
+        """Start the handler of a call. The handler ends with `Http2Call.end`, then `Http2Call.forget`."""
         ...
 
     def serves(self, method: str) -> bool:
-        """Return True if a method exists, such as `/dogana.v1.Referee/Play`."""
+        """Return True if there is such a method: a path such as `/dogana.v1.Referee/Play`."""
         ...
 
     def spend(self, frames: int) -> bool:
@@ -116,8 +116,8 @@ class Http2Connection:
     """A peer's connection; `receive` takes the bytes that arrive.
 
     Attributes:
-        service: handles its calls.
-        transport: carries its bytes.
+        service: the service that handles its calls.
+        transport: the transport that carries its bytes.
         window: the number of message bytes that may be sent on all calls together.
         frame_bytes: the maximum size of a frame to the peer.
     """
@@ -405,7 +405,7 @@ class Http2Connection:
         """Return the call of a stream; None if it has ended.
 
         Raises:
-            Broken: if it has not begun.
+            Broken: if the stream has not begun.
         """
         if number % 2 == 0 or number > self._newest:
             raise Broken(PROTOCOL_ERROR, f"stream {number} has not begun")

@@ -20,9 +20,9 @@ from referee.live.doors.http2 import Http2Connection
 _log = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 8
-"""The maximum number of connections. A further one replaces the oldest without a call."""
+"""The maximum number of connections. A further connection replaces the oldest one that has no call."""
 MAX_UNSENT_BYTES = 256 * 1024
-"""The maximum number of unread bytes, in addition to the kernel's buffers; a peer with more loses the connection.
+"""The maximum number of bytes that a peer leaves unread, beyond the kernel's buffers; with more, it loses the connection.
 
 Messages wait elsewhere: see `Http2Call.is_free`.
 """
@@ -33,11 +33,11 @@ EARNED = 4
 CONNECTION_COST = 10
 """The price of a connection in useless frames."""
 PAUSE_SECONDS = 1.0
-"""The pause without new connections after too many of them, or when file descriptors run out."""
+"""The length of a pause in accepting connections, after too many of them or when file descriptors run out."""
 _CHUNK = 65_536
 
 Play = Callable[[Http2Call], Awaitable[None]]
-"""Serves a call to its end."""
+"""A function that serves a call to its end."""
 
 
 class Listener:
@@ -65,7 +65,7 @@ class Listener:
         Args:
             path: the path of the socket, which must not exist yet.
             method: the path of the method, such as `/dogana.v1.Referee/Play`.
-            play: serves a call; the call ends when it returns.
+            play: the function that serves a call; the call ends when the function returns.
             max_message_bytes: see the attribute.
             max_calls: see the attribute.
             idle_seconds: the maximum time that a connection may stay without a call.
@@ -115,7 +115,7 @@ class Listener:
                 task.cancel()
             if self._tasks:
                 await asyncio.wait(self._tasks, timeout=cancel_seconds)
-        finally:  # it is cancelled if the whole loop is ended
+        finally:  # `stop` is cancelled if the event loop ends
             for wire in list(self._wires):
                 wire.connection.end(NO_ERROR, "the referee has stopped")
 

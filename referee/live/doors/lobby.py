@@ -25,8 +25,8 @@ MAX_WAITING = 512
 class Lobby:
     """The streams that have not sent a Join yet; they take nothing from the seats.
 
-    A newcomer always gets in. If there is no room, the oldest stream is ended: that of the same peer if it has too many,
-    otherwise that of the peer with the most. Agents send their Join at once, so a stream that waits for a long time is
+    A newcomer always gets in. If there is no room, a stream is ended: the oldest of the same peer if it has too many,
+    otherwise the oldest of the peer with the most. Agents send their Join at once, so a stream that waits for a long time is
     not an agent's.
     """
 

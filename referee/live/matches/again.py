@@ -36,21 +36,21 @@ class Reaction:
     """An agent's reaction to a repeated question."""
 
     actions: Sequence[Action]
-    """Its answer; empty without one."""
+    """The agent's answer; empty if there is none."""
     refused: Sequence[str]
     """The reasons for refusing earlier answers to the question."""
     seconds: float | None
     """The time from sending the question to the answer; None without an answer."""
     is_late: bool
-    """True if it did not answer in time."""
+    """True if the agent did not answer in time."""
     fault: Fault | None
-    """The fault that ends the questions, if any."""
+    """The fault that ends the questions; None if there is none."""
     log: str
-    """Its output since the previous question."""
+    """The agent's output since the previous question."""
     is_same: bool
-    """True if the answer is that of the match, or the beginning of that."""
+    """True if the answer is the same as in the match, or its beginning."""
     is_shorter: bool
-    """True if it is only the beginning of the match's answer: the bot was not asked for the rest."""
+    """True if the answer is only the beginning of the match's answer: the bot was not asked for the rest."""
 
 
 async def ask_again(
@@ -70,16 +70,16 @@ async def ask_again(
         result: the result of the match; the agent gets it at the end if its seat was not out.
         decisions: the decisions to ask for, all of one seat; at least one.
         player: the command that starts the agent.
-        with_clock: True to give it the time that it had in the match; otherwise its time is unlimited.
-        ready: awaited when the agent has joined, before the first message to it.
-        tell: called with each decision and the reaction to it. No call follows a fault.
+        with_clock: True to give the agent the time that it had in the match; otherwise its time is unlimited.
+        ready: a function awaited when the agent has joined, before the first message to it.
+        tell: a function called with each decision and the reaction to it. No call follows a fault.
 
     Returns:
         The agent's output after its last answer.
 
     Raises:
-        StartFailed: if it does not start or join.
-        MatchVoid: if its box cannot be built, or a message from it makes the referee fail.
+        StartFailed: if the agent does not start or join.
+        MatchVoid: if its box cannot be built, or a message from the agent makes the referee fail.
     """
     seat = decisions[0].question.seat
     place = AgentSeat(seat, may_come_back=False)

@@ -47,7 +47,7 @@ MAX_START_FAILURES = 3
 LAG_WINDOW = 10
 """The number of recent matches on a machine that are checked for lag."""
 MAX_LAGGED = 5
-"""The number of lagged matches among them (`Result.lagged`) that costs the machine a slot."""
+"""The number of lagged matches (`Result.lagged`) among these `LAG_WINDOW` that costs the machine a slot."""
 _REASON_CHARACTERS = 300
 _OBJECT_STORE_BYTES = 512 * 1024 * 1024
 
@@ -267,7 +267,7 @@ class Crew(Generic[T]):
             slot: the class of the slots; the machines import its module.
             arguments: the arguments of each slot.
             most: the maximum number of slots; None for one per processor of the cluster.
-            tell: called with remarks on machines.
+            tell: a function called with remarks on machines.
         """
         self._ray = _ray()
         self._head = str(self._ray.get_runtime_context().gcs_address)
@@ -302,8 +302,8 @@ class Crew(Generic[T]):
     def play(self, jobs: Iterable[Job[T] | None]) -> Iterator[Done[T]]:
         """Play jobs, and yield each exactly once, when it is done. The next job is taken when a slot is free.
 
-        None among the jobs means that there is none at the moment; the next attempt follows after a tick, or when a job
-        is over.
+        None among the jobs means that no job is available at the moment; the next attempt follows after a tick, or when
+        a job is over.
 
         Raises:
             ClusterError: if no machine can play any more.
@@ -397,7 +397,7 @@ class Crew(Generic[T]):
         machine, job, actor.waits = actor.machine, actor.job, None
         if isinstance(answer, Unfit):
             actor.job = None
-            if job is not None:  # it was not begun
+            if job is not None:  # the match was not begun
                 self._again.append(job)
             self.refuse(machine, visible(answer.reason))
         elif job is not None:
@@ -428,7 +428,7 @@ class Crew(Generic[T]):
         """Remove a slot that has died or is silent; its job is played again, or given back."""
         machine, job = actor.machine, actor.job
         self._drop(actor)
-        # Idle ones on the machine, too: it may be the machine that has died.
+        # Idle slots on the machine, too: the machine itself may have died.
         for idle in [idle for idle in self._idle() if idle.machine is machine]:
             self._drop(idle)
         if not actor.begun:
@@ -498,7 +498,7 @@ class Crew(Generic[T]):
         """Check that there is a slot, or that there may be one soon.
 
         Raises:
-            ClusterError: if there is none, and none is to be expected.
+            ClusterError: if there is no slot, and none can be expected.
         """
         if any(actor.begun for actor in self._actors):
             self._nobody_since = time.monotonic()

@@ -145,7 +145,7 @@ def play_on_cluster(
         series: the series.
         address: the address of the cluster; see `referee.live.matches.cluster.joined`.
         workers: the maximum number of concurrent matches; None for one per processor of the cluster.
-        tell: called with remarks on machines.
+        tell: a function called with remarks on machines.
         party: the files and limits of its commands; None without commands.
 
     Raises:

@@ -77,7 +77,7 @@ class Conversation:
         await self.cut(STOP_SECONDS)
 
     async def cut(self, seconds: float = 0.0) -> None:
-        """Break every connection: at once, or after giving calls this time to end."""
+        """Break every connection, after giving calls `seconds` to end."""
         if self._is_open:
             self._is_open = False
             await self._door.close(seconds)

@@ -56,7 +56,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The errors of a full disk, which are not our fault."""
 
 _READING_SECONDS = 0.3
-"""The time for which the referee reads on after a deadline, as an answer may have arrived that it has not read."""
+"""The time for which the referee reads on after a deadline: an answer may have arrived in time and still be unread."""
 
 
 class MatchVoid(DoganaError):
@@ -114,7 +114,7 @@ class MatchDriver:
 
     Attributes:
         plan: the plan of the match.
-        done: becomes the result, or raises `MatchVoid`.
+        done: a future with the result of the match, or with `MatchVoid` as its exception.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class MatchDriver:
 
         Args:
             plan: the plan of the match.
-            chance: the chance of the match, as the set-up of the state has left it.
+            chance: the chance of the match, after the draws for the set-up.
             state: the first state of the match.
             house: the house bots by seat.
             connections: the connections of all other seats.
@@ -220,7 +220,7 @@ class MatchDriver:
         Args:
             reason: the reason; the agents get it, too.
             hint: advice for the person who started the match; nobody else gets it, as it may name files.
-            cause: the error behind it, if any.
+            cause: the error that caused it; None if there is none.
         """
         if self.done.done():
             return

@@ -1,4 +1,4 @@
-"""Plays a whole match in this process, in one call: for self-play, notebooks and experiments."""
+"""Play a whole match in this process, in one call: for self-play, notebooks and experiments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from referee.match.result import Result
 from referee.registry import UnknownHouseBot, find, house_bot, house_bots, shipped_board
 
 Policy = Callable[[HouseDecision], int | Sequence[Action]]
-"""Answers a decision with the index of a legal action, or with a sequence of actions."""
+"""A function that answers a decision with the index of a legal action, or with a sequence of actions."""
 Bot = str | Policy
 """The name of a house bot, or a policy."""
 
@@ -47,9 +47,9 @@ def play_in_process(
     Args:
         game: the name of the game.
         bots: the bot of each seat.
-        seed: determines all chance, from 0 to 2^62; drawn if it is None.
+        seed: the number that determines all chance, from 0 to 2^62; drawn if it is None.
         options: options of the game by name; all others have their defaults.
-        record: the record to write, which can be verified like that of any other match.
+        record: the file for the record, which can be verified like any other record.
 
     Raises:
         InProcessError: if a house bot does not exist or does not play the game, or the seed is out of range.

@@ -75,7 +75,7 @@ class HouseProcess:
     def command(self) -> Command:
         """Return the command that starts it with the Python and the environment of this process.
 
-        Without ``-P``, a file with the name of a module in this process's folder would be imported instead of it.
+        Without ``-P``, a file in this process's folder with the name of a module would be imported instead of that module.
         """
         argv = [sys.executable, "-P", "-m", "house_bots", self.word]
         return Command(argv, dict(os.environ), None, self.join_seconds)
@@ -190,7 +190,7 @@ async def play_match(
         server: the server for remote agents and spectators.
         record: the file to write; it appears when the match is over.
         position_file: the file for the position if a house bot fails; None for a new file in the temporary folder.
-        announce: called with the seat and its token when a remote agent can join.
+        announce: a function called with the seat and its token when a remote agent can join.
         all_must_start: True to refuse the match if an agent does not start. Otherwise its seat is out from the
             beginning.
         starved_is_void: True to void the match if an agent does not start because other processes use the processors.
@@ -308,7 +308,7 @@ async def start_agent(table: AgentSeats, place: AgentSeat, player: Command) -> N
     """Start an agent and wait until it has joined; if it does not join, add its fault to the table.
 
     Args:
-        table: gets the process, its door, and the fault.
+        table: the seats of the match, to which the process, its door and its fault are added.
         place: its seat.
         player: the command.
 

@@ -1,4 +1,4 @@
-"""Plays a series of matches in several processes, and yields them in order."""
+"""Play a series of matches in several processes, and yield them in order."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Series:
     """
 
     settings: Sequence[Setting]
-    """Its games."""
+    """The games, each with its seatings."""
     bots: Sequence[str]
     """The names of the players, in the order of the command line."""
     players: Sequence[Player]
@@ -289,7 +289,7 @@ class SeriesWorker:
             self.pipe.send(number)
 
     def end(self) -> SeriesEnd | str:
-        """Return its report on the match, or the cause of its death if it died before reporting."""
+        """Return the worker's report on its match, or the cause of its death if it died before reporting."""
         with contextlib.suppress(EOFError, OSError):
             # The pipe may contain the report of a worker that has died since.
             if self.pipe.poll():
@@ -397,7 +397,7 @@ def recorded(path: Path, plan: MatchPlan) -> Result:
     """Return the result of an earlier match from its record.
 
     Raises:
-        SeriesError: if the record is not valid, or is of another match.
+        SeriesError: if the record is not valid, or belongs to another match.
     """
     try:
         found = verify(path, find)

@@ -36,14 +36,14 @@ MAX_STREAMS_PER_CONNECTION = 256
 It must be at least a peer's maximum in the lobby.
 """
 MAX_WATCHERS = 64
-"""The maximum number of spectators at a time; also that of calls that watch the health, and of calls for reflection."""
+"""The maximum number of spectators at a time, of calls that watch the health, and of calls for reflection."""
 
 LAST_SECONDS = 3.0
 """The time for which a stopping server waits for spectators to read the end of their match."""
 
 
 class PortInUse(DoganaError):
-    """The referee cannot listen on an address; the text names it and the reason."""
+    """The referee cannot listen on an address; the text names the address and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +51,17 @@ class Listen:
     """The address of the referee for remote agents and spectators."""
 
     address: str
-    """`host:port`."""
+    """The host and the port, as `host:port`."""
     certificate: bytes | None = None
     """The TLS certificate chain, as PEM; None for connections without encryption."""
     key: bytes | None = None
-    """Its private key, as PEM."""
+    """The private key of the certificate, as PEM."""
 
     def __post_init__(self) -> None:
         """Check the address.
 
         Raises:
-            PortInUse: if it is not a host and a port.
+            PortInUse: if the address is not a host and a port.
         """
         host, _, port = self.address.rpartition(":")
         if not host or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
@@ -85,7 +85,7 @@ class Listen:
 
 
 class RefereeServer:
-    """Serves the seats and the spectators of the matches that are played in this process.
+    """The server for the seats and the spectators of the matches that are played in this process.
 
     Use it as an asynchronous context manager: `async with RefereeServer() as server: ...`.
     """
@@ -162,7 +162,7 @@ class RefereeServer:
             if self._server is not None:
                 await self._server.stop(grace=STOP_SECONDS)
                 await self._calls.end()
-        finally:  # it is cancelled if the whole loop is ended
+        finally:  # this method is cancelled if the event loop ends
             self._server = None
             if self._folder is not None:
                 self._folder.remove()

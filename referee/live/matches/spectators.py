@@ -1,4 +1,4 @@
-"""Shows a match to spectators. They are strangers, may come before the match begins, and may read slowly."""
+"""Show a match to spectators, who are strangers, may come before the match begins, and may read slowly."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Showing:
 
     Attributes:
         spectators: the spectators whose streams are open.
-        watched: set when the first spectator comes.
+        watched: an event that is set when the first spectator comes.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Showing:
         while spectator.waiting or not self._ended:
             if not spectator.waiting:
                 await spectator.news.wait()
-            # Before the queue is emptied: a message that comes meanwhile sets it again.
+            # Before the queue is emptied: a message that comes meanwhile sets the event again.
             spectator.news.clear()
             while spectator.waiting:
                 try:
@@ -100,7 +100,7 @@ class Showing:
             await context.abort(grpc.StatusCode.ABORTED, failure)
 
     def _failure(self) -> str:
-        """Return the reason why the match has no result after the display has ended; empty if it has one."""
+        """Return the reason why the match has ended without a result; empty if it has one."""
         if self._driver is None:
             return "the match did not begin"
         done = self._driver.done
@@ -116,8 +116,8 @@ class _Spectator:
         labels: True to send actions with their labels.
         is_joined: True when the first message, with the state of the match, has been queued.
         waiting: the queue of messages.
-        news: set when there are messages, or the match is over.
-        leave: stops watching.
+        news: an event that is set when there are messages, or the match is over.
+        leave: a function that stops watching.
     """
 
     def __init__(self, labels: bool) -> None:

@@ -25,7 +25,7 @@ def actions_in_words(
 ) -> list[ActionInWords]:
     """Return the actions of a message to spectators.
 
-    A message usually has one action. If it has several, only the consequences of the last one are known.
+    A message usually contains one action. If it contains several, only the consequences of the last one are known.
 
     Args:
         game: the game.

@@ -47,7 +47,7 @@ def undisturbed() -> Iterator[None]:
 def become_worker() -> None:
     """Make this process end with its parent, make its agents end with it, and leave Ctrl-C to its parent.
 
-    The process ignores SIGINT from then on, by which others recognise a worker.
+    From then on, the process ignores SIGINT, which is how others recognise a worker.
     """
     end_with_parent()
     parent = parent_process()

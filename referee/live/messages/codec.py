@@ -163,7 +163,7 @@ def _is_message(hint: Any) -> bool:
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
-    """Return a type without `| None`, and whether it had that."""
+    """Return a type without `| None`, and whether `| None` was a part of it."""
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         inner = [part for part in typing.get_args(hint) if part is not types.NoneType]
         return inner[0], True

@@ -216,7 +216,7 @@ def read_happened(codec: Codec, message: pb.Happened) -> Happened:
     """Read a referee's message to spectators, without the result.
 
     Raises:
-        CodecError: if the message is not of this game.
+        CodecError: if the message is not a valid message of this game.
     """
     actions = codec.read_actions(message.played.actions.value)
     seats = message.played.seats

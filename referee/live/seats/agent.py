@@ -27,9 +27,9 @@ _log = logging.getLogger(__name__)
 
 MESSAGES_AT_FIRST = 64
 MESSAGES_PER_DECISION = 16
-"""An agent may send `MESSAGES_AT_FIRST` messages, and `MESSAGES_PER_DECISION` more for each decision that it gets."""
+"""The numbers of messages that an agent may send: `MESSAGES_AT_FIRST`, and `MESSAGES_PER_DECISION` more for each decision."""
 MAX_UNREAD_MESSAGES = 256
-"""The referee ends the stream of an agent that leaves this many messages unread."""
+"""The maximum number of messages that an agent may leave unread; with more, the referee ends its stream."""
 MAX_STATUS_CHARACTERS = 1000
 """The maximum length of the text at the end of a stream; HTTP/2 allows 8 kB."""
 
@@ -38,7 +38,7 @@ class Call(Protocol):
     """An open call of Play: at a door (`referee.live.doors.call`), or in gRPC's library (`referee.live.doors.grpc_call`).
 
     Attributes:
-        when_free: called when `is_free` becomes True.
+        when_free: a function called when `is_free` becomes True.
         is_over: True when nothing more can be sent.
     """
 
@@ -130,13 +130,13 @@ class AgentSeat:
 
     Attributes:
         token: the agent's secret for joining.
-        joined: done when the agent has joined for the first time.
+        joined: a future that is done when the agent has joined for the first time.
         may_come_back: True for a remote agent, which can use the token again after it has lost its connection.
-        when_lost: called when the stream of an agent that may not come back has ended before the match.
-        when_out: called when the seat is out.
-        no_pondering: stops the agent between its decisions; None if it may think then.
+        when_lost: a function called when the stream of an agent that may not come back has ended before the match.
+        when_out: a function called when the seat is out.
+        no_pondering: the object that stops the agent between its decisions; None if it may think then.
         network: the time of its answers less the thinking time that it reports, in milliseconds; None without reports.
-        early_fault: its breach of the protocol before its match began, if any.
+        early_fault: its breach of the protocol before its match began; None if there was none.
     """
 
     def __init__(self, seat: Seat, *, may_come_back: bool) -> None:

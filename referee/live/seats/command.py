@@ -21,11 +21,11 @@ from referee.sandbox.system import descendants
 LOG_HEAD_BYTES = 64 * 1024
 """The maximum size of the stored beginning of an agent's output."""
 LOG_TAIL_BYTES = 64 * 1024
-"""The maximum size of its stored end; the middle is dropped."""
+"""The maximum size of the stored end of an agent's output; the middle is dropped."""
 GRACE_SECONDS = 2.0
 """The time allowed for an agent to end by itself after the match."""
 _SUPERVISOR_SECONDS = 2.0
-"""The time allowed for a supervisor to end the processes below it; only one that an agent has stopped takes longer."""
+"""The time allowed for a supervisor to end the processes below it; only a supervisor that an agent has stopped takes longer."""
 _KILLED = 128
 """The number to which bubblewrap, like a shell, adds the number of a signal to form its exit status."""
 
@@ -111,7 +111,7 @@ class AgentProcess:
 
     @property
     def supervisor(self) -> int:
-        """The id of the process above all processes of the agent."""
+        """The id of the supervisor, the process above all processes of the agent."""
         return self._process.pid
 
     @staticmethod

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 MAX_CHARACTERS = 300
-"""The maximum length of such a line."""
+"""The maximum length of a line that is taken from the output."""
 _MAX_CODE = 80
 _FRAME = re.compile(r'\s*File "([^"]+)", line (\d+)')
 _RAISED = re.compile(r"(?:[A-Za-z_][\w.]*)?(?:Error|Exception)(?::| in thread|$)")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _NOT_ITS_OWN = ("/dogana/", "/site-packages/", "/dist-packages/", "/lib/python", "<frozen ")
-"""Parts of file names in tracebacks by which files that are not the bot's own are recognised."""
+"""Parts of file names in tracebacks; a file whose name contains one is not the bot's own."""
 _SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 

@@ -56,7 +56,7 @@ class Lateness:
         """Begin to measure.
 
         Args:
-            late: called with the delay of the event loop and the current time, in seconds.
+            late: a function called with the delay of the event loop and the current time, in seconds.
             polls: True if gRPC's poller reads some of the answers.
             counts_waits: True if the kernel counts the time for which threads wait for a processor.
 

@@ -17,7 +17,7 @@ from referee.sandbox.system import children, descendants, set_adopting
 
 _own: set[int] = set()
 _looking = threading.Lock()
-"""Held while a thread lists the children, or starts one that must not be killed."""
+"""The lock held while a thread lists the children, or starts a child that must not be killed."""
 _adopting = False
 
 

@@ -1,4 +1,4 @@
-"""Reads the output of an agent at a limited cost for the referee: a full pipe stops an agent that writes faster.
+"""Read the output of an agent at a limited cost for the referee: a full pipe stops an agent that writes faster.
 
 The event loop that handles output also reads answers, so all agents wait while it handles the output of one. Reading
 therefore has an allowance, which grows with time. Each read and each byte use up some of it, and bytes parsed as
@@ -40,7 +40,7 @@ class Output:
 
         Args:
             file: the pipe; `finish` closes it.
-            take: called with the output; returns the number of its bytes parsed as telemetry.
+            take: a function that takes output and returns the number of its bytes parsed as telemetry.
         """
         self._loop = asyncio.get_running_loop()
         self._file = file

@@ -9,7 +9,7 @@ from referee.sandbox.box import Box
 REST_SECONDS = 0.02
 """The time for which an agent keeps running after a decision.
 
-If the next question comes sooner, as in quick play, the agent need not be stopped and woken. In this time, the agent
+If the next question comes sooner, as in quick play, the agent need not be stopped and woken. During this time, the agent
 usually also gets the replies that it still expects, such as the acknowledgement of a ping.
 """
 
@@ -23,7 +23,7 @@ class NoPondering:
         self._stopped = False
 
     def wake(self) -> None:
-        """Wake the agent; call this before a decision is sent, so before its time runs."""
+        """Wake the agent; call this before a decision is sent, so that its time is not running yet."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -17,18 +17,18 @@ import platformdirs
 from referee.files import private_folder
 
 _GONE = ".gone-"
-"""The beginning of the name of a folder during its removal."""
+"""The prefix of a folder's name during its removal."""
 
 
 class Scratch:
-    """A share in such a folder.
+    """A process's share in a temporary folder.
 
     Attributes:
         folder: the folder; only this user can enter it.
     """
 
     def __init__(self, name: str, place: Path | None = None) -> None:
-        """Make the folder, unless another process has, and remove folders that no process holds.
+        """Make the folder if no other process has made it, and remove folders that no process holds.
 
         Args:
             name: the name of the folder, the same for all processes that share it.
