@@ -8,7 +8,7 @@ READY = .venv/ready
 INSTALL = $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | awk -F': ' '{printf "  make %-13s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':[^#]*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 setup: $(READY) ## set up .venv with everything that development needs
 $(READY): pyproject.toml constraints.txt proto/generate.py proto/hatch_hook.py

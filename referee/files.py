@@ -117,8 +117,11 @@ def read_file(path: Path, max_bytes: int) -> bytes:
         OSError: if the file cannot be read, is not a regular file, or is longer; the error gives the name and the reason.
     """
     check_regular(path)
-    with path.open("rb") as file:
-        data = file.read(max_bytes + 1)  # one more, so that a longer or growing file is noticed, but not read whole
+    try:
+        with path.open("rb") as file:
+            data = file.read(max_bytes + 1)  # one more, so that a longer or growing file is noticed, but not read whole
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, "there is no such file", str(path)) from None
     if len(data) > max_bytes:
         raise OSError(errno.EFBIG, f"has more than {max_bytes} bytes", str(path))
     return data
@@ -169,11 +172,27 @@ def write_file(path: Path, text: str) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
+def write_new(path: Path, text: str) -> None:
+    """Write a text file that nobody else may write at the same time.
+
+    Raises:
+        FileExistsError: if the name is taken, even by a link.
+        OSError: if the file cannot be written, with the name; nothing of it stays.
+    """
+    with path.open("x", encoding="utf-8") as file:
+        try:
+            file.write(text)
+            file.flush()
+        except OSError as error:
+            path.unlink()
+            raise OSError(error.errno, error.strerror, str(path)) from error
+
+
 def open_private(path: Path) -> BinaryIO:
     """Create a file that only this user can read and write, whatever the umask, and open it for writing.
 
     Raises:
-        FileExistsError: if the name is taken; a link counts.
+        FileExistsError: if the name is taken, even by a link.
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     return os.fdopen(descriptor, "wb", buffering=0)

@@ -1,4 +1,4 @@
-"""Make untrusted text safe for a terminal: no character may move the cursor, hide, or reorder the output."""
+"""Text for terminals: untrusted text made safe, so that it cannot move the cursor, hide or reorder output; numbers with nouns."""
 
 from __future__ import annotations
 
@@ -34,6 +34,11 @@ def visible(text: str, limit: int | None = None) -> str:
     return _UNSEEN.sub(lambda found: _escaped(found[0]), text)
 
 
+def counted(number: int, one: str, more: str = "") -> str:
+    """Return a number with its noun, as in "1 match" and "2 matches"; the plural ends in s unless it is given."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
 def visible_lines(text: str) -> str:
     """Return a text of several lines with each line made safe by `visible`; tabs stay."""
     return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
@@ -66,7 +71,7 @@ class Remarks(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # the base class has an attribute
-        """Always UTF-8."""
+        """The encoding, which is always UTF-8."""
         return "utf-8"
 
     def writable(self) -> bool:

@@ -8,9 +8,16 @@ import json
 import sys
 from itertools import groupby
 
+try:
+    matches = [json.loads(line) for line in sys.stdin]
+except ValueError:
+    sys.exit("blocks.py: these are not matches in JSON; give --json to dogana play")
+if not matches:
+    sys.exit("blocks.py: there is no match; see what dogana play has printed")
+
 ahead = level = behind = 0
 first = None
-for _, lines in groupby(map(json.loads, sys.stdin), key=lambda match: match["seed"]):
+for _, lines in groupby(matches, key=lambda match: match["seed"]):
     place = points = 0
     for rotation, match in enumerate(lines):
         seats = match["seats"]

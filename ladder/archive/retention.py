@@ -23,6 +23,7 @@ from ladder.facts.store import Store
 from ladder.model.names import ORGANISER_NAME
 from ladder.operation.home import Home
 from referee.bots.files import TAKING_IN, make_writable
+from referee.terminal import counted
 
 PRUNED_REMARK = "whoever has kept it can prove it: dogana verify RECORD --key KEY --audit-log LOG"
 """The remark on a pruned record."""
@@ -54,13 +55,13 @@ def prune(
         home: the ladder.
         store: the facts of the ladder.
         records_before: the time for records, in the ladder's format (ISO 8601, UTC); None to keep all.
-        logs_before: the same for logs.
+        logs_before: the time for logs, in the same format; None to keep all.
         retained: the records that stay, whatever their age.
         dry_run: True to count without removing anything.
 
     Raises:
         BadHome: if the pruning cannot be stored; no record was removed then.
-        OSError: if a file cannot be removed, with its name.
+        OSError: if a file cannot be removed; the error names it.
     """
     with home.files_stay(but_mine=True), Archive(home.archive, create=False) as archive:
         with store.reading():
@@ -82,7 +83,7 @@ def prune(
 
 
 def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = False) -> tuple[int, int]:
-    """Remove the files of versions that have not played since a time and no longer play; return their number and size in bytes.
+    """Remove the files of versions that no longer play, and have not played since a time.
 
     The same files can belong to several versions, and stay as long as one of them may play. Submitting the same files again restores
     them. No record needs them, because verifying or viewing a match starts no bot.
@@ -92,6 +93,9 @@ def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = Fal
         store: the facts of the ladder.
         before: the time, in the ladder's format.
         dry_run: True to count without removing anything.
+
+    Returns:
+        The number of these versions, and the size of their files in bytes.
 
     Raises:
         BadHome: if the pruning cannot be stored; nothing was removed then.
@@ -109,7 +113,9 @@ def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = Fal
         size = sum(bytes_of(home.versions / content) for content in gone)
         if gone and not dry_run:
             store.log.note_act(
-                ORGANISER_NAME, "prune", f"files of {count} versions that played no more before {before[:10]}"
+                ORGANISER_NAME,
+                "prune",
+                f"files of {counted(count, 'version')} that played no more before {before[:10]}",
             )
             for content in sorted(gone):
                 remove_version(home, content)
@@ -124,19 +130,19 @@ def by_retention(what: str, at: str) -> str:
 def _old(
     store: Store, sizes: Iterable[tuple[str, str, int]], before: str | None, retained: RetainedRecords | None
 ) -> Iterator[tuple[str, int]]:
-    """Yield the match ids and sizes of the data to remove, for matches that were over before a time; nothing for None.
+    """Yield the match ids and sizes of the data to remove, for matches that were over before a time.
 
     For an uncounted match, the time of its addition to the archive decides.
 
     Args:
         store: the facts of the ladder.
-        sizes: the match id, the time of addition and the size of all data.
-        before: the time.
+        sizes: the match id, the time of addition and the size of each stored record or log.
+        before: the time; None to remove nothing.
         retained: the records that stay in addition to those with a hidden seed; None for logs, none of which stay.
     """
     if before is None:
         return
-    # `ended` reads the ids in batches, and no more than a batch waits here.
+    # `ended` reads the ids in batches, so at most one batch is held in memory here.
     named, sized = tee(sizes)
     matches = store.evidence.ended((match_id for match_id, _, _ in named), retained or NONE_RETAINED)
     for (match_id, at, size), (_, finished_at, stays) in zip(sized, matches, strict=True):
@@ -149,10 +155,10 @@ def _changed_at(path: Path) -> str:
 
 
 def _about(pruned: Pruned, records_before: str | None, logs_before: str | None, retained: RetainedRecords) -> str:
-    parts = [f"{pruned.records} records before {records_before[:10]}"] if records_before else []
+    parts = [f"{counted(pruned.records, 'record')} before {records_before[:10]}"] if records_before else []
     parts += [f"but those of {', '.join(retained.bots)}"] if records_before and retained.bots else []
     parts += [f"but one block of {retained.one_block_of}"] if records_before and retained.one_block_of else []
-    parts += [f"logs of {pruned.logs} matches before {logs_before[:10]}"] if logs_before else []
+    parts += [f"logs of {counted(pruned.logs, 'match', 'matches')} before {logs_before[:10]}"] if logs_before else []
     return ", ".join(parts)
 
 

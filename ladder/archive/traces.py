@@ -22,6 +22,7 @@ from ladder.operation.home import QUALIFY, Home
 from referee.errors import DoganaError
 from referee.game import Seat
 from referee.live.seats.last_words import last_words
+from referee.match.result import Outcome
 from referee.options import OptionValue
 from referee.records.record import RecordError, read_lines
 from referee.registry import find
@@ -52,13 +53,13 @@ class BotOutput:
 def find_match(
     home: Home, store: Store, beginning: str, may_know: Callable[[str], bool] = lambda match_id: True
 ) -> str:
-    """Return the id of a match that was scheduled or has a record, as a qualifying match or one of a trial may.
+    """Return the id of a match that was scheduled, or that has a record, such as a qualifying match or a match of a trial.
 
     Args:
         home: the folder of the ladder.
         store: the facts of the ladder.
         beginning: the beginning of the id.
-        may_know: returns True if the caller may know of the unscheduled match with an id.
+        may_know: returns True if the caller may know of the unscheduled match with the given id.
 
     Raises:
         LadderError: if no match, or more than one, has such an id.
@@ -71,7 +72,7 @@ def find_match(
     others = [one for one in recorded if store.schedule.match(one) is None and may_know(one)]
     found = sorted({*scheduled, *others})
     if not found:
-        raise NotFound(f"no match has an id that begins with {beginning!r}; see dogana ladder matches")
+        raise NotFound(f"no match has an id that begins with {beginning!r}", "matches")
     if len(found) > 1 and found[0] != beginning:
         more = ", ..." if len(found) > MAX_NAMED else ""
         raise LadderError(
@@ -123,7 +124,7 @@ def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOut
 
 
 def logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOutput]:
-    """Return the logs of a match like `logs_of_match`, or none if they are damaged, since the rest is still useful."""
+    """Return the logs of a match like `logs_of_match`, or none if they are damaged: the rest of an answer is still useful."""
     try:
         return logs_of_match(home, match_id, bots)
     except RecordError:
@@ -144,7 +145,7 @@ def bots_in(home: Home, store: Store, match_id: str) -> list[str]:
 
 
 def last_log(home: Home, store: Store, versions: Sequence[Version]) -> BotOutput:
-    """Return the log of a bot in its last match with a log: one of the last counted matches, or a qualifying match.
+    """Return the log of a bot's last match that has one: a counted match, or a qualifying match.
 
     If the newest version has not qualified, the match in which it failed comes first, but not a qualification under another
     condition.
@@ -198,7 +199,16 @@ def _played_under(home: Home, match_id: str) -> tuple[str, dict[str, OptionValue
         return None
 
 
-def last_said(home: Home, version: Version, condition: Condition) -> str:
+def with_last_said(home: Home, version: Version, condition: Condition, reason: str) -> str:
+    """Return the reason why a version failed to qualify, with its last output if its program has ended."""
+    # The output explains the end of a program; for other faults, the referee gives the reason.
+    has_ended = reason.startswith((Outcome.CRASH.value, Outcome.START.value))
+    said = _last_said(home, version, condition) if has_ended else ""
+    # The reason for a failed start may already quote it.
+    return f"{reason}; {said}" if said and said not in reason else reason
+
+
+def _last_said(home: Home, version: Version, condition: Condition) -> str:
     """Return the last output of a version in its failed qualifying match; empty if there is none.
 
     File names in it are relative to the bot's own folder.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +13,9 @@ from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.facts.store import Store
 from ladder.operation.home import Home
-from ladder.questions.proof import AuditLogRequest
+from ladder.questions.proof import AuditLogRequest, KeyRequest
 from referee.commands.output import out, print_json, target
+from referee.terminal import counted
 
 
 def audit_log(
@@ -40,15 +42,18 @@ def audit_log(
       dogana ladder audit-log monday.jsonl --previous sunday.jsonl --server https://ladder.example:8780
     """
     where = Where.chosen(home, server)
+    place = Home(where.home)
     if where.server is not None:
         with where.desk() as desk:
             # The earlier files are here and not on the server, so they are compared here.
             entries, added = keep(desk.ask(AuditLogRequest()).pieces, file, previous)
     else:
-        with Store(Home(where.home).database, create=False) as store:
-            entries, added = write(Home(where.home), store, file, previous)
+        with Store(place.database, create=False) as store:
+            entries, added = write(place, store, file, previous)
     if as_json:
         print_json({"file": str(file), "entries": entries, "added": added})
     else:
         since = "" if added is None else f", {added:,} of them new"
-        out.print(f"{file} has {entries:,} entries{since}; check it: dogana verify-log", soft_wrap=True)
+        key = place.public_key if where.server is None else where.ask(KeyRequest()).key
+        check = shlex.join(["dogana", "verify-log", str(file), "--key", str(key)])
+        out.print(f"{file} has {counted(entries, 'entry', 'entries')}{since}; check it: {check}", soft_wrap=True)

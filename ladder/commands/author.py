@@ -14,6 +14,7 @@ from ladder.commands.tables import moment, table
 from ladder.intake.authors import DEFAULT_DAYS, Authors
 from ladder.operation.home import Home
 from referee.commands.output import err, out, print_json
+from referee.terminal import counted
 
 MAX_QUOTA_BYTES = 2**62
 """The maximum quota, in bytes: more than any disk has, and within SQLite's integers of 64 bits."""
@@ -44,7 +45,8 @@ def add(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, a
     """
     place = Home(home)
     # Authors may be added before there is any bot.
-    place.make()
+    if place.make():
+        err.print(f"new ladder in {home}", soft_wrap=True)
     with Authors(place.database, create=True) as authors:
         _print_token(name, authors.add(name, days), days, as_json=as_json)
 
@@ -84,7 +86,7 @@ def revoke(
     if as_json:
         print_json({"revoked": count})
     else:
-        out.print(f"{count} tokens revoked" if count != 1 else "1 token revoked")
+        out.print(f"{counted(count, 'token')} revoked")
 
 
 def _matches(text: str) -> int | None:
@@ -127,7 +129,8 @@ def budget(
     if as_json:
         print_json({"author": name, "matches_a_day": matches})
     else:
-        out.print(f"{name}: {'no limit' if matches is None else f'{matches} matches a day'}")
+        limit = "no limit" if matches is None else f"{counted(matches, 'match', 'matches')} a day"
+        out.print(f"{name}: {limit}")
 
 
 def _bytes(text: str) -> int | None:
@@ -219,7 +222,7 @@ def _print_token(name: str, text: str, days: int, *, as_json: bool) -> None:
     if as_json:
         print_json({"author": name, "token": text})
         return
-    err.print(f"the token of {name}, good for {days} days; it is not shown again:", soft_wrap=True)
+    err.print(f"the token of {name}, good for {counted(days, 'day')}; it is not shown again:", soft_wrap=True)
     # The token alone goes to standard output, so that it can be redirected into a file.
     out.print(text, soft_wrap=True)
     err.print("with it: dogana login URL", soft_wrap=True)

@@ -43,6 +43,9 @@ def bots(
     if as_json:
         print_json([document(one) for one in found])
         return
+    if called and not found:
+        out.print(f"no bot has {called!r} in its name or author", soft_wrap=True)
+        return
     listed = table("bot", "author", "game", "under", "strength", "status", numbers={"strength"}, whole={"game"})
     for one in found:
         label = f"{one.bot} v{one.version}"

@@ -80,7 +80,7 @@ def connect(
     check_url(place)
     login = login_of(place)
     if not login.token:
-        raise LadderError(f"you are not logged in at {place}; dogana login {place}")
+        raise LadderError(f"you are not logged in at {place}; log in first: dogana login {place}")
     login = replace(login, insecure=login.insecure or insecure)
     login.check_private(place)
     bot = look_at(path, version)

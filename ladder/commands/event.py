@@ -126,7 +126,7 @@ def new(
         raise LadderError("options belong to one game; an event of several has their defaults: leave out --option")
     # With several games, only conditions with default options fit.
     options, by_options = read_options(option or []), option is not None or len(games) > 1
-    # One transaction: a condition that is new stays only if the event does.
+    # One transaction, so that a new condition is stored only together with the event.
     with Store(Home(home).database, create=False) as store, store.writing():
         terms = TournamentTerms(
             name=name,
@@ -134,7 +134,7 @@ def new(
             format=form,
             seats=seats,
             blocks=blocks,
-            rounds=rounds or DEFAULT_ROUNDS,  # without meaning in other formats, like the next one
+            rounds=rounds or DEFAULT_ROUNDS,  # without meaning in other formats, like `advance`
             advance=advance or 1,
             scoring=scoring,
             top=top,
@@ -146,7 +146,7 @@ def new(
     if as_json:
         print_json(terms.fields)
         return
-    out.print(f"event {name} closes at {moment(closing)} UTC", soft_wrap=True)
+    out.print(f"event {name} closes at {_to_the_second(closing)} UTC", soft_wrap=True)
     out.print(f"who would be entered now: {Where(home, None).command('event', 'show', name)}", soft_wrap=True)
 
 
@@ -160,7 +160,7 @@ def _check_format(form: Format, rounds: int | None, advance: int | None) -> None
 
 
 def _condition(store: Store, game: str, clock: str | None, options: dict[str, str], *, by_options: bool) -> Condition:
-    """Return the condition of a game of an event: the only one that fits; a new one if the game was never played.
+    """Return the condition for one game of an event: the only one that fits, or a new one if the game was never played.
 
     Raises:
         LadderError: if none fits, or several do.
@@ -179,7 +179,7 @@ def _condition(store: Store, game: str, clock: str | None, options: dict[str, st
 
 @event.command(cls=PagedCommand)
 def cancel(name: NameArgument, home: HomeOption, as_json: AsJson = False) -> None:
-    """Cancel an event that is not closed.
+    """Cancel an event before its closing time.
 
     The audit log keeps it, and its name stays taken.
 
@@ -248,6 +248,11 @@ def show(name: NameArgument, home: FolderOption = None, server: ServerOption = N
     out.print(found.verdict, soft_wrap=True)
 
 
+def _to_the_second(iso: str) -> str:
+    """Return a time of the ladder in UTC, with seconds unless they are 0."""
+    return iso[:19].replace("T", " ").removesuffix(":00")
+
+
 def _titles(one: EventRow) -> str:
     return ", ".join(map(title_of, one.conditions))
 
@@ -259,8 +264,8 @@ def _print_terms(one: EventRow) -> None:
     blocks = f"{one.blocks} {'block' if one.blocks == 1 else 'blocks'}{each}"
     plays = f"{one.format}, {one.seats} at a table, {blocks}{of_format.get(one.format, '')}"
     out.print(f"{plays}; while it is played, it has {one.share} of 100 matches that begin", soft_wrap=True)
-    verb = "closes" if one.phase == Phase.OPEN.value else "closed"
-    out.print(f"{one.phase}; {verb} at {moment(one.closes)} UTC for the best {one.top}", soft_wrap=True)
+    state = {Phase.OPEN.value: "open; closes", Phase.CLOSED.value: "closed"}.get(one.phase, f"{one.phase}; closed")
+    out.print(f"{state} at {_to_the_second(one.closes)} UTC for the best {one.top}", soft_wrap=True)
     seed = f"commits to seed {one.seed_commitment}" if one.seed is None else f"seed {one.seed}"
     out.print(seed, soft_wrap=True)
 
@@ -290,7 +295,7 @@ def _print_crosstable(found: EventAnswer) -> None:
 
 
 def _print_entrants(found: EventAnswer) -> None:
-    would = "would be " if found.event.phase == Phase.OPEN.value else ""
+    would = "would be " if found.event.phase in (Phase.OPEN.value, Phase.CLOSED.value) else ""
     listed = table("bot", "author", "why", title=f"{would}entered: {len(found.entrants)}")
     for one in found.entrants:
         listed.add_row(f"{one.bot} v{one.version}", one.author, one.reason)

@@ -92,7 +92,5 @@ def _best(store: Store, game: str, clock: str, option: list[str] | None) -> list
     }
     found = {condition: best for condition, best in rated.items() if best}
     if len(found) > 1:
-        raise LadderError(
-            f"{game} has {len(found)} standings; choose with --clock and --option (`dogana ladder top {game}`)"
-        )
+        raise LadderError(f"{game} has {len(found)} standings; choose with --clock and --option", f"top {game}")
     return next(iter(found.values()), [])

@@ -12,6 +12,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typing_extensions import override
 
+from ladder.operation.errors import LadderError
+
 OTHER_WORDS = {
     "leaderboard": "ladder top",
     "ranking": "ladder top",
@@ -32,10 +34,10 @@ EXACTLY = {
     "version": ["--version"],
     "ladder version": ["--version"],
 }
-"""The same for complete command lines whose last word resembles that of another command."""
+"""Complete command lines whose last word resembles that of another command, with the commands that may be meant."""
 _EXAMPLES = re.compile(r"^Examples?:$", re.MULTILINE)
 _WORD = re.compile(r"""(?:--?[a-z-]+\s(?!-))?(?:[^\s'"]|'[^']*'|"[^"]*")+""")
-"""A word of a command; an option stays together with its possible value."""
+"""A word of a command, or an option together with its value."""
 _NUMBERS = {int: "a whole number", float: "a number"}
 
 
@@ -148,7 +150,7 @@ class _Page:
 
 
 class PagedCommand(_Page, TyperCommand):
-    """A command with such a help page."""
+    """A command with a help page in this format."""
 
     @override
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -169,7 +171,7 @@ class PagedCommand(_Page, TyperCommand):
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
             param: Any = error.param
-            if type(error) is not typer.BadParameter and param is not None:  # the other kind: it is missing
+            if type(error) is not typer.BadParameter and param is not None:  # a subclass: the value is missing
                 error.message = _may_be(param)
             if type(error) is typer.BadParameter and param is not None:
                 if kind := _NUMBERS.get(param.type_descriptor.annotation):
@@ -180,13 +182,21 @@ class PagedCommand(_Page, TyperCommand):
 
     @override
     def invoke(self, ctx: Any) -> Any:
-        """Call the function of the command, with the signals that `cli.main` wants."""
+        """Prepare for signals as `cli.main` wants, and call the function of the command; add the helpful command to an error."""
         ctx.obj()
-        return super().invoke(ctx)
+        try:
+            return super().invoke(ctx)
+        except LadderError as error:
+            if not error.command:
+                raise
+            from ladder.commands.where import Where  # help pages need not wait for this
+
+            where = Where.chosen(ctx.params.get("home"), ctx.params.get("server"))
+            raise LadderError(f"{error}; {error.lead} {where.command(*error.command.split())}") from error
 
 
 class PagedGroup(_Page, TyperGroup):
-    """A group of commands with such a help page."""
+    """A group of commands with a help page in this format."""
 
     sections: Mapping[str, Sequence[str]] = {}
     """The names of its commands by heading; empty if one heading is enough."""

@@ -11,7 +11,7 @@ from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.questions.match import BotLog, LogRequest
 from ladder.questions.question import document
 from referee.commands.output import out, print_json
-from referee.terminal import visible
+from referee.terminal import counted, visible
 
 MAX_LINE_CHARACTERS = 500
 """The maximum length of a printed line, except with `--all`."""
@@ -58,7 +58,9 @@ def log(
     for found in logs:
         count = len(found.lines) + found.lines_left_out
         left_out = f"; the last {len(found.lines)}, --all shows all" if found.lines_left_out else ""
-        out.print(f"match {found.match}, seat {found.seat}, {found.bot}: {count} lines{left_out}", soft_wrap=True)
+        out.print(
+            f"match {found.match}, seat {found.seat}, {found.bot}: {counted(count, 'line')}{left_out}", soft_wrap=True
+        )
         for line in found.lines:
             out.print(f"  | {line if everything else visible(line, MAX_LINE_CHARACTERS)}", soft_wrap=True)
         if not count:

@@ -17,6 +17,7 @@ from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from referee.commands.output import out, print_json
+from referee.terminal import counted
 
 MAX_DAYS = 36_500
 
@@ -87,7 +88,7 @@ def prune(
     versions_before, versions, version_bytes = _before(versions_older_than), 0, 0
     with Store(Home(home).database, create=False) as store:
         for bot in retained.bots:
-            # A label such as `mybot v2` finds something, too.
+            # `find_versions` also accepts a label such as `mybot v2`, which names no bot.
             if all(version.bot != bot for version in store.roster.find_versions(bot)):
                 raise LadderError(f"--keep-bot {bot}: records are kept of all versions of a bot; name it without one")
         if versions_before is not None:
@@ -110,20 +111,25 @@ def prune(
     done = "would be removed" if dry_run else "were removed"
     if records_before is not None:
         size = f"{pruned.record_bytes:,} bytes"
-        out.print(f"{pruned.records:,} records from before {records_before[:10]} {done}: {size}", soft_wrap=True)
+        out.print(
+            f"{counted(pruned.records, 'record')} from before {records_before[:10]} {done}: {size}", soft_wrap=True
+        )
     if logs_before is not None:
         size = f"{pruned.log_bytes:,} bytes"
-        out.print(f"the logs of {pruned.logs:,} matches before {logs_before[:10]} {done}: {size}", soft_wrap=True)
+        out.print(
+            f"the logs of {counted(pruned.logs, 'match', 'matches')} before {logs_before[:10]} {done}: {size}",
+            soft_wrap=True,
+        )
     if versions_before is not None:
         size = f"{version_bytes:,} bytes"
         out.print(
-            f"the files of {versions:,} versions that played no more before {versions_before[:10]} {done}: {size}",
+            f"the files of {counted(versions, 'version')} that played no more before {versions_before[:10]} {done}: {size}",
             soft_wrap=True,
         )
 
 
 def _before(age: str | None) -> str | None:
-    """Return the time at this age, in the ladder's format; None for no age.
+    """Return the time that long ago, in the ladder's format; None without an age.
 
     Raises:
         LadderError: if the age cannot be read.
@@ -133,7 +139,7 @@ def _before(age: str | None) -> str | None:
     found = re.fullmatch(r"([1-9][0-9]{0,4})d", age)
     if found is None or int(found[1]) > MAX_DAYS:
         raise LadderError(f"{age!r} is not an age: write a number of days, such as 90d")
-    # In the ladder's form, because times are compared as texts.
+    # In the ladder's format, because times are compared as texts.
     return (now() - timedelta(days=int(found[1]))).isoformat(timespec="milliseconds")
 
 

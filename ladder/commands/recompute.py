@@ -15,6 +15,7 @@ from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from referee.commands.output import out, print_json
+from referee.terminal import counted
 
 _STATUS_SAMPLE = 3
 """The exit status of a comparison without differences that has not verified all records."""
@@ -124,11 +125,9 @@ def _print_sample(found: Comparison, text: str, sample: Sample) -> None:
     again = f"the same again: --sample {text} --sample-seed {sample.seed}"
     if found.left_out:
         looked_at = found.matches - found.left_out
-        line = (
-            f"sample: {looked_at:,} of {found.matches:,} records were looked at; {found.left_out:,} were NOT; {again}"
-        )
+        line = f"sample: {looked_at:,} of {counted(found.matches, 'record')} were looked at; {found.left_out:,} were NOT; {again}"
     else:
-        line = f"sample: it has all {found.matches:,} records; {again}"
+        line = f"sample: it has all {counted(found.matches, 'record')}; {again}"
     out.print(line, markup=False, soft_wrap=True)
 
 
@@ -138,14 +137,14 @@ def _print(found: Comparison, *, tried: bool) -> None:
         lines.append(f"differs: {found.unreported:,} more, which are not printed")
     if found.verified_before:
         lines.append(
-            f"verified before: {found.verified_before} records, by a comparison that was broken off; they have not changed since"
+            f"verified before: {counted(found.verified_before, 'record')}, by a comparison that was broken off; they have not changed since"
         )
     lines += [f"lost: {record}" for record in found.lost.reported]
     if found.lost.count > len(found.lost.reported):
         lines.append(f"lost: {found.lost.count - len(found.lost.reported):,} more, which are not printed")
     if found.pruned:
         lines.append(
-            f"pruned: {found.pruned} records, by the organiser's retention; their matches count as the ladder has them"
+            f"pruned: {counted(found.pruned, 'record')}, by the organiser's retention; their matches count as the ladder has them"
         )
     if tried and found.log:
         lines.append(
@@ -165,13 +164,15 @@ def _print(found: Comparison, *, tried: bool) -> None:
             " --repair --count-lost, and their matches count on as the ladder has them"
         )
     elif not found.problems and found.left_out:
-        lines.append(f"{found.matches} matches; no record of the sample differs; all ratings agree to the last digit")
+        lines.append(
+            f"{counted(found.matches, 'match', 'matches')}; no record of the sample differs; all ratings agree to the last digit"
+        )
     elif not found.problems and (found.lost.count or found.pruned):
         lines.append(
-            f"{found.matches} matches, {found.lost.count + found.pruned} of them without a record; the others are verified;"
+            f"{counted(found.matches, 'match', 'matches')}, {found.lost.count + found.pruned} of them without a record; the others are verified;"
             " all ratings agree to the last digit"
         )
     elif not found.problems:
-        lines.append(f"{found.matches} matches verified; all ratings agree to the last digit")
+        lines.append(f"{counted(found.matches, 'match', 'matches')} verified; all ratings agree to the last digit")
     for line in lines:
         out.print(line, markup=False, soft_wrap=True)

@@ -49,6 +49,7 @@ from referee.registry import find
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.limits import ResourceLimits
 from referee.sandbox.measures import build
+from referee.terminal import counted
 
 
 def run(
@@ -84,7 +85,7 @@ def run(
 
     Submitted bots and house bots take part.
 
-    A block is one seed, played in every rotation of the seats. Game, options and clock are the condition of a standing:
+    A block plays one seed in every rotation of the seats. Game, options and clock are the condition of a standing:
     results under another condition change nothing in it, and a bot qualifies for each. The next run under the same
     condition finishes the matches of an interrupted one.
 
@@ -108,7 +109,7 @@ def run(
     options = read_options(with_openings(option or [], openings))
     # A game that is named twice counts once.
     chosen = [agree(find(name), options, seats) for name in dict.fromkeys(game)]
-    place = Home(home)
+    place, where = Home(home), Where(home, None)
     limits = chosen_limits(memory, tasks, cpus, no_pondering=no_pondering, unconfined=unconfined)
 
     def say(text: str, *, is_warning: bool = True) -> None:
@@ -139,18 +140,23 @@ def run(
         played = 0
         try:
             for step in run_locked(place, store, plan):
-                if step.remark.text:
-                    progress.console.print(step.remark.text, markup=False, soft_wrap=True)
+                if text := step.remark.text:
+                    log = f" (its log: {where.command('log', step.remark.log)})" if step.remark.log else ""
+                    progress.console.print(f"{text}{log}", markup=False, soft_wrap=True)
                 if step.planned:
                     progress.update(bar, completed=step.played, total=step.planned)
                 played = step.played
         except KeyboardInterrupt:
-            say(f"{played} matches played, which count; the same command goes on", is_warning=False)
+            say(
+                f"{counted(played, 'match', 'matches')} played, which count; the same command goes on", is_warning=False
+            )
             raise
     names = [chosen[0].game.name] if len(chosen) == 1 else []
-    standings = Where(place.folder, None).command("top", *names)
+    standings = where.command("top", *names)
     out.print(
-        f"{played} matches played, in whole blocks; look at the standings: {standings}", markup=False, soft_wrap=True
+        f"{counted(played, 'match', 'matches')} played, in whole blocks; look at the standings: {standings}",
+        markup=False,
+        soft_wrap=True,
     )
 
 

@@ -81,7 +81,7 @@ INTERRUPTED = 128 + signal.SIGINT
 
 
 class AtHomeMode(Enum):
-    """The part of bots at home in a ladder."""
+    """The role of bots at home in a ladder."""
 
     GUESTS = "guests"
     RATED = "rated"
@@ -192,7 +192,8 @@ def serve(
     journal.begin(log_format)
     began = time.monotonic()
     try:
-        place.make()
+        if place.make():
+            note("new_ladder", home=str(home))
         # A server that was killed may have left some uploads.
         sweep_uploads(place)
         if lack := lack_of_room(place.folder, OPEN_BYTES):
@@ -223,7 +224,8 @@ def serve(
                 invite=None if ray is not None else called.invite,
                 crew=crew,
             )
-            at_a_time = workers or (DEFAULT_WORKERS if ray is None else None)  # None: all that the cluster has
+            # None: as many as the cluster has room for.
+            at_a_time = workers or (DEFAULT_WORKERS if ray is None else None)
             note(
                 "start",
                 dogana=installed_version(),

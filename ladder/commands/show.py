@@ -13,6 +13,7 @@ from ladder.questions.in_words import disagreement, open_places, strength
 from ladder.questions.question import document
 from ladder.questions.rows import BlockRating
 from referee.commands.output import out, print_json
+from referee.terminal import counted
 
 LAST_BLOCKS = 10
 """The number of blocks in the printed history of a rating; `--json` prints more."""
@@ -83,7 +84,7 @@ def _print_fared(fared: Performance) -> None:
     out.print()
     out.print(f"{one.bot} v{one.version}, {one.game} ({one.terms})", style="bold", soft_wrap=True)
     out.print(
-        f"{one.matches} matches, {one.different} of them different, {one.wins} won,"
+        f"{counted(one.matches, 'match', 'matches')}, {one.different} of them different, {one.wins} won,"
         f" out in {one.out}{f' ({faults})' if faults else ''}",
         soft_wrap=True,
     )

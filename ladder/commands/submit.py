@@ -13,7 +13,8 @@ import typer
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.intake.submission import check_names
-from ladder.operation.errors import LadderError
+from ladder.operation.errors import BadName, Forbidden, LadderError
+from ladder.operation.home import Home
 from ladder.questions.question import document
 from referee.bots.errors import BadBot
 from referee.bots.files import ARCHIVES
@@ -82,13 +83,16 @@ def submit(
         by = login_name() if where.server is None else ""
     if where.server is None and (name is not None or author is not None):
         check_names(bot, by)
+    is_new_ladder = where.server is None and not Home(where.home).database.exists()
     with where.desk() as desk:
         try:
             found = desk.submit(path, bot, by, at_tables=at_tables)
-        except LadderError as error:
+        except (BadName, Forbidden) as error:  # a server refuses the name of another author's bot as forbidden
             hints = [f"--name (here {bot}, from the file)"] if name is None else []
             hints += [f"--author (here {by}, your login name)"] if author is None and by else []
             raise LadderError(f"{error}: give {' or '.join(hints)}" if hints else str(error)) from error
+    if is_new_ladder:
+        err.print(f"new ladder in {where.home}", soft_wrap=True)
     label = f"{found.bot} v{found.version}"
     if at_tables and not found.at_tables:
         raise LadderError(f"{label} is in, but this ladder is too old to let people play against it")
@@ -118,7 +122,7 @@ def name_of(path: Path) -> str:
     A program `bot` in the output folder of a compiler, as in target/release, gets the name of the project.
 
     Raises:
-        LadderError: if no character of it is allowed in a name.
+        LadderError: if none of its characters is allowed in a name.
     """
     # `.` and `..` are not names.
     whole = path.resolve().name if path.name in ("", "..") else path.name

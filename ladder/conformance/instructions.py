@@ -1,4 +1,4 @@
-"""The instructions of scripts: messages of the referee, the right answers to them, and the names of wrong ones."""
+"""The instructions of scripts: they send the messages of a referee, and judge the answers of the bot."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from referee.match.clock import TRANSIT_SECONDS, TimeControl
 from referee.match.judging import Refused
 from referee.sandbox.box import NO_PROGRAM
 from referee.sandbox.system import descendants, parent
+from referee.terminal import counted
 
 _SLOW = 0.5
 """The number of processors of a slow machine."""
@@ -30,7 +31,7 @@ _WALL_PROCESSES = 2
 _FIRST_PROCESS = 1
 """The id of the process that adopts orphans if no other does."""
 _MOST_DECISIONS = 30
-"""The maximum number of answers within which to wait for one with several actions."""
+"""The number of decisions after which the search for an answer with several actions ends."""
 _TRIES = 5
 """The number of decisions with little time; only the fastest answer counts, because the machine may be busy."""
 _LEFT_WELL = "exited with status 0"
@@ -54,11 +55,11 @@ def instruction(
 
 @instruction
 async def expect(rehearsal: Rehearsal, holds: Callable[[Rehearsal], object], wrong: str, flaw: bool = False) -> None:
-    """Expect something of the bot.
+    """Check an expectation of the bot.
 
     Args:
         rehearsal: the exercise so far.
-        holds: the expectation.
+        holds: returns a true value if the bot meets the expectation.
         wrong: the text of the failure, with attributes of the rehearsal `r` in braces.
         flaw: True if the exercise can continue after a failure.
     """
@@ -204,7 +205,7 @@ async def withdraw(rehearsal: Rehearsal, reason: pb.Withdrawn.Reason) -> None:
 
 
 async def play_default(rehearsal: Rehearsal) -> None:
-    """Play the default of the rules for a bot that is out of time."""
+    """Play the default action of the rules for a bot that is out of time."""
     rehearsal.table.play_default()
 
 
@@ -260,7 +261,7 @@ async def play(rehearsal: Rehearsal) -> None:
 
 
 async def turn(rehearsal: Rehearsal) -> None:
-    """Ask the next decision, and play its answer."""
+    """Ask the next question, and play the answer."""
     await ask(rehearsal)
     await play(rehearsal)
 
@@ -270,7 +271,7 @@ async def play_on(rehearsal: Rehearsal, decisions: int) -> str:
     """Play on for a number of decisions, or to the end of the match."""
     while rehearsal.table.number < decisions and rehearsal.table.go_on():
         await turn(rehearsal)
-    return f"{rehearsal.table.number} decisions"
+    return counted(rehearsal.table.number, "decision")
 
 
 async def begin(rehearsal: Rehearsal) -> None:
@@ -312,7 +313,7 @@ async def _nothing(rehearsal: Rehearsal, seconds: float) -> None:
 
 @instruction
 async def without_fault(rehearsal: Rehearsal, *instructions: Instruction, otherwise: str = "") -> str:
-    """Follow instructions, and only report a failure."""
+    """Follow instructions; report a failure without failing the step."""
     said = otherwise
     try:
         for instruction in instructions:
@@ -348,7 +349,7 @@ async def refuse_each_kind(rehearsal: Rehearsal) -> str:
             except Failed as failed:
                 raise Failed(f"at {' or '.join(sorted(kinds))}: {failed}") from failed
         await play_answer(rehearsal)
-    return f"{len(seen)} kinds of decisions, {table.number} decisions"
+    return f"{counted(len(seen), 'kind')} of decisions, {counted(table.number, 'decision')}"
 
 
 async def drop_the_rest(rehearsal: Rehearsal) -> None:
@@ -374,7 +375,7 @@ async def answers_in_time(rehearsal: Rehearsal) -> str:
         began = time.monotonic()
         await play(rehearsal)
         taken.append(time.monotonic() - began)
-    # In a match, an answer still counts for that time after its deadline (decision 13).
+    # In a match, an answer still counts if it arrives within `TRANSIT_SECONDS` after its deadline (decision 13).
     if min(taken) > table.budget + TRANSIT_SECONDS:
         raise Failed(f"the fastest of {len(taken)} answers took {min(taken):.2f} s, with {table.budget:g} s to think")
     return f"the fastest of {len(taken)} took {min(taken) * 1000:.0f} ms, the slowest {max(taken) * 1000:.0f} ms"
@@ -448,7 +449,7 @@ def _processes(rehearsal: Rehearsal) -> list[int]:
 async def has_no_orphans(rehearsal: Rehearsal) -> None:
     """Expect the parent of each of the bot's processes, except the program, to be another of them."""
     processes = _processes(rehearsal)
-    # An orphan goes to the process above the program, in a box or under a supervisor; otherwise, to the first of all.
+    # An orphan goes to the process above the program, in a box or under a supervisor; otherwise, to the first process of the machine.
     adopters = {_FIRST_PROCESS, parent(processes[0])} - {None}
     orphans = [pid for pid in processes[1:] if parent(pid) in adopters]
     if orphans:

@@ -17,6 +17,7 @@ from referee.options import Distinct, OptionValue
 from referee.records.verify import Replay, Trouble
 from referee.registry import find
 from referee.sandbox.limits import in_words
+from referee.terminal import counted
 
 USUAL = TimeControl(60.0, 0.5, 10.0)
 """The default clock of ladders."""
@@ -34,7 +35,7 @@ async def _match(rehearsal: Rehearsal, plan: MatchPlan, name: str = "") -> tuple
         name: the name of the record; by default the name of the step.
 
     Returns:
-        The result of the bot, the digest, and the strikes of the bot.
+        The result of the bot, the digest of the match, and the strikes of the bot.
 
     Raises:
         Failed: if the bot is put out, or the record is not valid.
@@ -68,7 +69,7 @@ async def _counted(rehearsal: Rehearsal, plan: MatchPlan, name: str = "") -> tup
 async def plays(rehearsal: Rehearsal) -> str:
     """Play a match."""
     seat, _ = await _counted(rehearsal, plan_for(rehearsal.game, rehearsal.seats, USUAL))
-    return f"rank {seat.rank}, {seat.score} points, {seat.decisions} actions, {seat.think_seconds:.1f} s of thought"
+    return f"rank {seat.rank}, {counted(seat.score, 'point')}, {counted(seat.decisions, 'action')}, {seat.think_seconds:.1f} s of thought"
 
 
 async def plays_with_other_options(rehearsal: Rehearsal) -> str:
@@ -100,10 +101,10 @@ def other_options(game: Game, seats: int) -> Mapping[str, OptionValue]:
 
 
 async def plays_long(rehearsal: Rehearsal) -> str:
-    """Play the longest kind of match."""
+    """Play a match with the seed and number of seats of the longest random match."""
     seed, seats = places(rehearsal.game, CLOCK).longest
     seat, _ = await _counted(rehearsal, plan_for(rehearsal.game, seats, USUAL, seed=seed))
-    return f"{seats} seats, {seat.decisions} actions of its own"
+    return f"{seats} seats, {counted(seat.decisions, 'action')} of its own"
 
 
 async def plays_side_by_side(rehearsal: Rehearsal) -> None:
@@ -143,7 +144,7 @@ async def got_no_strikes(rehearsal: Rehearsal) -> str:
     if findings.troubles:
         name, first = findings.troubles[0]
         raise Failed(f"{len(findings.troubles)} strikes; the first in {name}: {first.reason}, {first.detail}")
-    return f"{findings.matches} matches"
+    return counted(findings.matches, "match", "matches")
 
 
 async def used_memory(rehearsal: Rehearsal) -> str:

@@ -11,6 +11,7 @@ from ladder.conformance.scripts import STEPS
 from referee.bots.errors import BadBot, BadManifest, NoProgram
 from referee.bots.files import MAX_BYTES, MAX_FILES, Artefact, take_in
 from referee.sandbox.limits import in_words
+from referee.terminal import counted
 
 _STEPS = {step.name: step for step in STEPS if step.heading == "package"}
 _ELF = b"\x7fELF"
@@ -27,7 +28,7 @@ def take(
 
     Args:
         path: the file or folder to submit.
-        versions: a folder for it.
+        versions: the folder in which to store its files.
         runtimes: folders with runtimes, in addition to the usual programs.
         report: called with the verdict of each step.
     """
@@ -66,7 +67,11 @@ def take(
         )
     else:
         give("architecture", StepOutcome.PASSED)
-    give("size", StepOutcome.REPORTED, f"{len(files)} of {MAX_FILES} files, {size} bytes of {in_words(MAX_BYTES)}")
+    give(
+        "size",
+        StepOutcome.REPORTED,
+        f"{len(files)} of {MAX_FILES} files, {counted(size, 'byte')} of {in_words(MAX_BYTES)}",
+    )
     give("games", StepOutcome.REPORTED, ", ".join(artefact.games))
     return None if foreign else (artefact, folder)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from pathlib import Path
 
@@ -27,6 +27,8 @@ CLOCK = TimeControl(60.0, 0.5, 1.0)
 """The clock of scripted referees: its cap is low, so that a bot that uses all its time does not take an hour."""
 JOIN_SECONDS = 30.0
 """The time allowed for a bot to join, as on a ladder."""
+OWN_ERROR = "mend what is named as the reason for its end"
+"""The advice for a bot that has ended with an error of its own; it replaces the advice of the step."""
 _MAX_LINE = 200
 _PRINTED_LINES = 5
 
@@ -37,7 +39,7 @@ class StepOutcome(Enum):
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
-    """It could not be tried, or does not apply to the bot."""
+    """The step could not be tried, or does not apply to the bot."""
     REPORTED = "reported"
     """Information; neither right nor wrong."""
 
@@ -55,7 +57,7 @@ class Failed(Judged):
 
 
 class Flaw(Failed):
-    """The same, but the exercise can continue."""
+    """The bot did not do what the step expects, but the exercise can continue."""
 
 
 class Skipped(Judged):
@@ -75,11 +77,11 @@ class When(Enum):
 
     SIDE_BY_SIDE = auto()
     ALONE = auto()
-    """It measures time."""
+    """The exercise measures time, so it runs alone."""
     WAITING = auto()
-    """It needs next to no processor time."""
+    """The exercise mostly waits, and needs next to no processor time."""
     LAST = auto()
-    """It judges the findings of the others."""
+    """The exercise judges the findings of all others, so it runs after them."""
 
 
 Instruction = Callable[["Rehearsal"], Awaitable[str | None]]
@@ -96,7 +98,7 @@ class Step:
     """One requirement, with the script that tries it."""
 
     name: str
-    """Its permanent name, in kebab-case; `{game}` and `{seats}` in it make it one step for each of them."""
+    """Its permanent name, in kebab-case. If it contains `{game}` or `{seats}`, there is a step for each game or number of seats."""
     heading: str
     """Its heading in lists."""
     expects: str
@@ -108,7 +110,7 @@ class Step:
     see: tuple[str, str] = ("", "")
     """Further reading: a page and its section."""
     when: When = When.SIDE_BY_SIDE
-    """The time of its exercise, if it is the first step there."""
+    """The time of its exercise; only the value of the first step of an exercise is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ class WaitingTimes:
     exit: float = 2.0
     """The time allowed for a bot to exit after GameOver."""
     end: float = 10.0
-    """The same after any other end of its connection, which gRPC may take time to notice."""
+    """The time allowed for a bot to exit after any other end of its connection, which gRPC may take time to notice."""
     idle: float = 35.0
     """The time without messages to an idle bot: longer than the time after which most clients ping."""
 
@@ -159,7 +161,7 @@ class Course:
     """The bot and the settings that its exercises share."""
 
     bot: Command
-    """The command that starts it in its folder, which nobody changes."""
+    """The command that starts the bot in its folder; nobody changes the folder."""
     games: Sequence[Game]
     """The games to try, at least one; exercises that need no particular game take the first."""
     patience: WaitingTimes
@@ -179,6 +181,7 @@ class Rehearsal:
         table: the table of the bot.
         talk: the conversation with it; None before it is started.
         first: its first message, if a step has read it.
+        has_own_error: True if the bot has ended with an error of its own, which the verdict quotes.
         has_not_joined: the failure if no first message came; otherwise None.
         join: its Join.
         received: the number of its messages.
@@ -190,7 +193,7 @@ class Rehearsal:
     """
 
     def __init__(self, course: Course, game: Game, seats: int, stack: contextlib.AsyncExitStack) -> None:
-        """Begin; the stack closes all resources of the exercise."""
+        """Begin an exercise; `stack` closes all its resources."""
         self.course = course
         self.game = game
         self.seats = seats
@@ -198,6 +201,7 @@ class Rehearsal:
         self.table = self.table_for(CLOCK)
         self.talk: Conversation | None = None
         self.first = pb.AgentMessage()
+        self.has_own_error = False
         self.has_not_joined: Failed | None = None
         self.join = pb.Join()
         self.received = 0
@@ -209,7 +213,7 @@ class Rehearsal:
         self._stack = stack
 
     def table_for(self, control: TimeControl) -> RehearsalMatch:
-        """Return the start of a match, at the smallest table of the game."""
+        """Return the start of a match with the smallest number of seats of the game."""
         return RehearsalMatch(plan_for(self.game, self.game.seat_counts[0], control))
 
     def place(self, name: str) -> Place:
@@ -218,7 +222,7 @@ class Rehearsal:
         return found
 
     async def start(self, bot: Command | None = None) -> Conversation:
-        """Start the bot, or the same in another sandbox.
+        """Start the bot, or the given variant of it, such as the bot in another sandbox.
 
         Raises:
             CannotIsolate, CannotStart: if it cannot be started.
@@ -271,12 +275,15 @@ class Rehearsal:
             return "it closed its stream" if bot.has_closed else ""
         await bot.process.stop()  # its last words may still be on their way
         reason = known_reason(ended, bot.process.log.text(), bot.player.argv, joined=self.received > 0)
+        self.has_own_error = bool(reason)
         return f"it {ended}" + (f" ({reason})" if reason else "")
 
     def verdict(self, step: Step, outcome: StepOutcome, said: str) -> Verdict:
-        """Judge a step; a failure shows the last messages, and the last lines that the bot wrote."""
+        """Return the verdict on a step; for a failure, it contains the last messages, and the last lines that the bot wrote."""
         if outcome is not StepOutcome.FAILED or self.talk is None:
             return Verdict(step, outcome, said)
+        if self.has_own_error:
+            step = replace(step, mend=OWN_ERROR)
         lines = [line for line in self.talk.process.log.text().splitlines() if line.strip()]
         wrote = tuple(visible(line, _MAX_LINE) for line in lines[-_PRINTED_LINES:])
         transcript = tuple(f"{who}: {_described(who, message)}" for who, message in self.talk.transcript)

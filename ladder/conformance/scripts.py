@@ -18,6 +18,7 @@ from ladder.conformance.rehearsal import Instruction, Step, When
 from referee.game import Game
 from referee.live.messages.wire import PROTOCOL
 from referee.match.clock import TimeControl
+from referee.terminal import counted
 
 _PROTOCOL = "docs/protocol.md"
 _WRITING = "docs/writing_a_bot.md"
@@ -94,7 +95,7 @@ STEPS = (
         _step("bot-toml", "bot.toml can be read, and names games that there are",
               "write run = [...] and games = [...] as texts", _BOTS_AND_VERSIONS),
         _step("program", "the program is there and can be started",
-              "name it in bot.toml, and make it executable", _BOTS_AND_VERSIONS),
+              "fix what is named; a bot is a program called bot, or what run in bot.toml starts", _BOTS_AND_VERSIONS),
         _step("architecture", "a compiled program is for this kind of processor",
               "build it for Linux on the ladder's processor", _BOTS_AND_VERSIONS),
         _info("size", "how many files it has, and how large they are"),
@@ -275,7 +276,7 @@ STEPS = (
               "set no deadline on the call; ping every 10 s at most", _ELSEWHERE,
               do.begin, do.turn, do.leave_alone, do.turn, when=When.WAITING),
         _info("messages", "how many messages it sends in a match",
-              do.over(), do.inform(lambda r: f"{r.received} for {r.table.number} decisions and {r.refusals} refusals")),
+              do.over(), do.inform(lambda r: f"{r.received} for {counted(r.table.number, 'decision')} and {counted(r.refusals, 'refusal')}")),
         _info("output", "how much it writes, and whether the log has all of it",
               do.count_output),
         _info("memory", "the most memory that it used",

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from ladder.facts.entries import now
 from ladder.facts.store import Store
-from ladder.model.names import ORGANISER_NAME
+from ladder.model.names import ORGANISER_NAME, skeleton
 from ladder.model.tournament import Phase, TournamentTerms, plan_of
 from ladder.operation.errors import LadderError
 from referee.game import SetupError
@@ -40,11 +40,17 @@ def announce(store: Store, terms: TournamentTerms) -> None:
     """Announce an event.
 
     Raises:
-        LadderError: if its terms contradict each other or the game, or its name is taken.
+        LadderError: if its terms contradict each other or the game, or its name is taken or could be mistaken for another.
     """
     with store.writing():
-        if taken := next((one for one in store.tournaments.all() if one.terms.name == terms.name), None):
-            raise LadderError(f"there is an event {terms.name} already, {taken.phase.value}; choose another name")
+        for one in store.tournaments.all():
+            if one.terms.name == terms.name:
+                state = one.phase_at(now()).value
+                raise LadderError(f"there is an event {terms.name} already, {state}; choose another name")
+            if skeleton(one.terms.name) == skeleton(terms.name):
+                raise LadderError(
+                    f"{terms.name} could be taken for {one.terms.name}, another event; choose another name"
+                )
         if problem := _problem(terms):
             raise LadderError(problem)
         store.tournaments.announce(terms)
@@ -52,15 +58,16 @@ def announce(store: Store, terms: TournamentTerms) -> None:
 
 
 def cancel(store: Store, name: str) -> None:
-    """Cancel an event that is not closed.
+    """Cancel an event before its closing time.
 
     Raises:
         LadderError: if there is no such event, or it is closed.
     """
     with store.writing():
         one = store.tournaments.find(name)
-        if one.phase is not Phase.OPEN:
-            raise LadderError(f"event {name} is {one.phase.value}; it can be cancelled only before it closes")
+        phase = one.phase_at(now())
+        if phase is not Phase.OPEN:
+            raise LadderError(f"event {name} is {phase.value}; it can be cancelled only before it closes")
         store.tournaments.end(one)
         store.log.note_act(ORGANISER_NAME, "event cancel", name)
 

@@ -14,7 +14,7 @@ from ladder.facts.log import Log
 from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, Version
 from ladder.model.names import looks_like
-from ladder.operation.errors import LadderError, NotFound
+from ladder.operation.errors import BadName, NotFound
 from ladder.operation.sqlite_file import SqliteFile, among_ids
 from referee.options import OptionValue
 
@@ -26,7 +26,7 @@ class ConnectedBot:
     matches: int
     """The maximum number of matches that it plays at a time."""
     is_leaving: bool
-    """True if it only finishes its current blocks."""
+    """True if it is only finishing its current blocks."""
     since: str
     """The time of its arrival, in ISO 8601, UTC."""
 
@@ -52,16 +52,16 @@ class Roster:
         games: Sequence[str],
         language: str = "",
     ) -> tuple[Version, bool]:
-        """Add a version, and the bot if it is new; return the version, and whether the version is new.
+        """Add a version, and its bot if that is new; return the version, and True if the version is new.
 
         Raises:
-            LadderError: if the bot belongs to another author, or its name could be confused with another bot's.
+            BadName: if the bot belongs to another author, or its name could be confused with another bot's.
         """
         with self._file.writing():
             self._check_is_like_no_other(bot, author)
             owners = [row["author"] for row in self._file.rows("select author from bots where name = ?", [bot])]
             if owners and owners != [author]:
-                raise LadderError(f"bot {bot} belongs to {owners[0]}, not to {author}; choose another name")
+                raise BadName(f"bot {bot} belongs to {owners[0]}, not to {author}; choose another name")
             known = self._version_with(bot, content_hash)
             if known is None:
                 [row] = self._file.rows(
@@ -89,7 +89,7 @@ class Roster:
             return self.versions([version])[version], known is None
 
     def _version_with(self, bot: str, content_hash: str) -> int | None:
-        """Return the id of a bot's version with these files; None if there is none."""
+        """Return the id of the version of a bot whose files have this hash; None if there is none."""
         rows = self._file.rows(
             "select versions.id from bots join versions on versions.bot = bots.id where name = ? and content_hash = ?",
             [bot, content_hash],
@@ -107,13 +107,13 @@ class Roster:
             return
         capitals = next((other for other in known if other.lower() == bot.lower()), "")
         if capitals:
-            raise LadderError(f"there is a bot {capitals} already; a name must differ in more than capitals")
+            raise BadName(f"there is a bot {capitals} already; a name must differ in more than capitals")
         # An author's own bots may resemble each other.
         if other := looks_like(bot, (name for name, its_author in known.items() if its_author != author)):
-            raise LadderError(f"{bot} could be taken for {other}, a bot of {known[other]}; choose another name")
+            raise BadName(f"{bot} could be taken for {other}, a bot of {known[other]}; choose another name")
         authors = set(known.values())
         if author not in authors and (other := looks_like(author, sorted(authors))):
-            raise LadderError(f"author {author} could be taken for {other}, who has bots here; choose another name")
+            raise BadName(f"author {author} could be taken for {other}, who has bots here; choose another name")
 
     def versions(self, among: Collection[int] | None = None) -> dict[int, Version]:
         """Return all versions by id, or only those of the bots of the given versions."""
@@ -135,7 +135,7 @@ class Roster:
         found: dict[int, Version] = {}
         latest: dict[str, int] = {}
         # Always whole bots, in the order of their versions, so that each version finds its parent.
-        # The commands are private, so rebuilt views have none.
+        # The commands are private, so rebuilt views lack them.
         which, ids = among_ids(among, "versions.bot in (select bot from versions where id in {})")
         for row in self._file.rows(
             f"""
@@ -160,7 +160,7 @@ class Roster:
         return found
 
     def has_content(self, content_hash: str) -> bool:
-        """Return True if a version has these files."""
+        """Return True if any version has files with this hash."""
         return bool(self._file.rows("select 1 from versions where content_hash = ? limit 1", [content_hash]))
 
     def idle_since(self) -> dict[int, str]:
@@ -208,8 +208,9 @@ class Roster:
         if not found:
             names = dict.fromkeys(name for version in self.versions().values() for name in (version.bot, version.label))
             alike = get_close_matches(bot, names, MAX_NAMED)
-            hint = f"did you mean {', '.join(map(repr, alike))}?" if alike else "see dogana ladder bots"
-            raise NotFound(f"there is no bot {bot!r}; {hint}")
+            if alike:
+                raise NotFound(f"there is no bot {bot!r}; did you mean {', '.join(map(repr, alike))}?")
+            raise NotFound(f"there is no bot {bot!r}", "bots")
         return found
 
     def submitted_at(self, among: Collection[int]) -> dict[int, str]:
@@ -234,7 +235,7 @@ class Roster:
 
         Args:
             game: the name of the game.
-            options: those that are not the game's defaults, in the order of their names.
+            options: the options that are not the game's defaults, in the order of their names.
             clock: the time control, as `TimeControl` writes it.
         """
         with self._file.writing():
@@ -270,7 +271,7 @@ class Roster:
             self._file.write("update connections set leaving = 1 where version = ?", [version])
 
     def disconnect(self, version: int | None = None, since: str = "") -> None:
-        """Remove the connection of a bot at home, or only one with this start; without a version, remove all connections."""
+        """Remove the connection of a bot at home, with `since` only if it began then; without a version, remove all connections."""
         with self._file.writing():
             self._file.write(
                 "delete from connections where ? in (version, 0) and ? in (since, '')", [version or 0, since]

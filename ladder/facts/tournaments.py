@@ -24,6 +24,7 @@ from ladder.operation.errors import NotFound
 from ladder.operation.sqlite_file import SqliteFile
 from referee.kit.chance import commitment
 from referee.match.result import Outcome, Result, SeatResult
+from referee.terminal import counted
 from referee.tournament.course import TournamentCourse, course
 from referee.tournament.fixtures import Fixture
 from referee.tournament.plan import Format, Scoring, TournamentPlan
@@ -42,7 +43,7 @@ class ScheduledFixture:
     seats: tuple[str, ...]
     """The label of the version in each seat."""
     is_over: bool
-    """True if it counts or is given up."""
+    """True if the match is counted or given up."""
 
 
 class Tournaments:
@@ -65,7 +66,7 @@ class Tournaments:
     def close(
         self, one: LadderTournament, entrants: Sequence[EnteredVersion], left_out: Sequence[tuple[Version, str]]
     ) -> None:
-        """Freeze the entrants of an event, in the order of their seeding, and the versions left out with the reasons."""
+        """Close an event: store its entrants, in the order of their seeding, and the versions left out, with the reasons."""
         fields = {
             "tournament": one.terms.name,
             "entrants": [{"version": each.version.label, "place": each.place} for each in entrants],
@@ -132,17 +133,18 @@ class Tournaments:
         """Return an event.
 
         Raises:
-            NotFound: if there is none of that name; the text lists similar names.
+            NotFound: if there is no event with that name; the text lists similar names.
         """
         found = {one.terms.name: one for one in self.all()}
         if name in found:
             return found[name]
         alike = get_close_matches(name, found, 3)
-        hint = f"did you mean {', '.join(map(repr, alike))}?" if alike else "see dogana ladder event list"
-        raise NotFound(f"there is no event {name!r}; {hint}")
+        if alike:
+            raise NotFound(f"there is no event {name!r}; did you mean {', '.join(map(repr, alike))}?")
+        raise NotFound(f"there is no event {name!r}", "event list")
 
     def of_match(self, match_id: str) -> str:
-        """Return the name of the event of a match; empty if it belongs to none."""
+        """Return the name of the event to which a match belongs; empty if it belongs to none."""
         rows = self._file.rows(
             """
             select tournaments.name from matches join blocks on blocks.id = matches.block
@@ -223,8 +225,8 @@ class Tournaments:
     def results(self, one: LadderTournament) -> dict[str, Result]:
         """Return the results of an event by fixture name, including one for each match that is given up.
 
-        Such a match is a draw of all its seats, except those of versions that were suspended at that time because workers had
-        died: these are out.
+        A match that is given up is a draw of all its seats, except those of versions that were suspended at that time because
+        workers had died: these are out.
         """
         # The verdict when the match was given up counts: a later pardon changes no result.
         rows = self._file.rows(
@@ -253,7 +255,7 @@ class Tournaments:
         for one in self.all():
             try:
                 lines += self._contradictions_of(one) if one.closed_at else []
-            except (LookupError, TypeError, ValueError) as error:  # the organiser can have written anything
+            except (LookupError, TypeError, ValueError) as error:  # the organiser may have written anything
                 lines.append(f"event {one.terms.name}: its plan makes no sense: {error!r}")
         return lines
 
@@ -273,7 +275,9 @@ class Tournaments:
             elif match.seed != fixture.seed:
                 lines.append(f"{where} has another seed than follows from that of the event")
         missing = len(fixtures.keys() - scheduled.keys()) if one.ended_at else 0
-        return [*lines, f"event {one.terms.name}: {missing} matches were never scheduled"] if missing else lines
+        if missing:
+            lines.append(f"event {one.terms.name}: never scheduled: {counted(missing, 'match', 'matches')}")
+        return lines
 
 
 def block_name(fixture: Fixture) -> str:

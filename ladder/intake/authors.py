@@ -1,7 +1,7 @@
 """Authors and their tokens, and the list of changes.
 
 A token is `dgn_ID_SECRET`, and is printed only once. The ladder stores its id and the SHA-256 of the whole token. The secret
-has 190 random bits, so a slow hash would add nothing.
+contains 190 random bits, so a slow hash would add nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ladder.facts.log import Log
 from ladder.intake.submission import check_author
 from ladder.model.match import HOUSE
 from ladder.model.names import ORGANISER_NAME, looks_like
-from ladder.operation.errors import LadderError, NotFound, Unauthenticated
+from ladder.operation.errors import BadName, LadderError, NotFound, Unauthenticated
 
 DEFAULT_DAYS = 90
 _ALPHABET = string.ascii_letters + string.digits
@@ -63,7 +63,7 @@ class Authors:
     """The authors of a ladder. Use it as a context manager, or close it.
 
     Attributes:
-        budgets: the limits on their matches and files.
+        budgets: the limits on authors' matches and files.
     """
 
     def __init__(self, path: Path, *, create: bool) -> None:
@@ -90,17 +90,15 @@ class Authors:
         """Add an author, and return a token.
 
         Raises:
-            LadderError: if the name is not allowed or taken, or could be mistaken for the name of another author.
+            LadderError: if the name is not allowed, is taken, or could be mistaken for the name of another author.
         """
         check_author(author)
         with self._file.writing():
             for name in self.names():
                 if name.lower() == author.lower():
-                    raise LadderError(
-                        f"there is an author {name} already; for another token: dogana ladder author token {name}"
-                    )
+                    raise BadName(f"there is an author {name} already", f"author token {name}", "for another token:")
             if other := looks_like(author, self.names()):
-                raise LadderError(f"{author} could be taken for the author {other}; choose another name")
+                raise BadName(f"{author} could be taken for the author {other}; choose another name")
             self._file.write("insert into authors (name, created_at) values (?, ?)", [author, _now()])
             self._log.note_act(ORGANISER_NAME, "author add", author)
             return self._new_token(author, days)
@@ -127,7 +125,7 @@ class Authors:
         return token
 
     def revoke(self, what: str) -> int:
-        """Revoke a token by its id, or all tokens of an author; return the number of those that were valid.
+        """Revoke a token by its id, or all tokens of an author; return the number of tokens that were still valid.
 
         Raises:
             NotFound: if there is no such token or author.
@@ -148,7 +146,7 @@ class Authors:
 
         Raises:
             NotFound: if no author of that name was added or has submitted a bot.
-            LadderError: if it is the author of the house bots.
+            LadderError: if the name is that of the house bots' author.
         """
         if author == HOUSE:
             raise LadderError("house bots are on every ladder, as anchors: they have no budget")
@@ -173,7 +171,7 @@ class Authors:
         if not self._file.rows(
             "select 1 from authors where name = ?1 union select 1 from bots where author = ?1", [author]
         ):
-            raise NotFound(f"there is no author {author!r}; see dogana ladder author list")
+            raise NotFound(f"there is no author {author!r}", "author list")
 
     def names(self) -> list[str]:
         """Return all authors, oldest first."""
@@ -181,7 +179,7 @@ class Authors:
 
     def _check_known(self, author: str) -> None:
         if author not in self.names():
-            raise NotFound(f"there is no author {author!r}; see dogana ladder author list")
+            raise NotFound(f"there is no author {author!r}", "author list")
 
     def tokens(self) -> list[Token]:
         """Return all tokens, oldest first."""
@@ -198,16 +196,16 @@ class Authors:
         ]
 
     def author_of(self, token: str) -> str:
-        """Return the author with this token.
+        """Return the author to whom a token belongs.
 
         Raises:
-            Unauthenticated: if it is unknown, revoked or expired; the text about an unknown one gives no further detail.
+            Unauthenticated: if the token is unknown, revoked or expired; the text about an unknown token gives no further detail.
         """
         match = _TOKEN.fullmatch(token)
         rows = self._file.rows("select * from tokens where id = ?", [match[1]]) if match else []
         # The duration of an ordinary comparison would reveal how much of a hash is right.
         if not rows or not hmac.compare_digest(rows[0]["sha256"], hash_of(token)):
-            raise Unauthenticated("the token is unknown; log in with the one that the organiser gave you: dogana login")
+            raise Unauthenticated("the token is unknown; log in with the one that the organiser gave you")
         [row] = rows
         if row["revoked_at"] is not None:
             raise Unauthenticated("the token was revoked; ask the organiser for another one")
@@ -229,7 +227,7 @@ class Authors:
         return [Act(**row) for row in rows]
 
     def acts_since(self, number: int) -> list[Act]:
-        """Return the changes by people after the one with this number, oldest first."""
+        """Return the changes by people after the change with this number, oldest first."""
         rows = self._file.rows("select id as number, at, who, did, about from acts where id > ? order by id", [number])
         return [Act(**row) for row in rows]
 

@@ -15,7 +15,7 @@ from ladder.facts.standings import at_rest
 from ladder.facts.store import Store
 from ladder.model.match import HOUSE, Version
 from ladder.model.names import ORGANISER_NAME, looks_like, without_version
-from ladder.operation.errors import CannotPlay, LadderError, NoRoom
+from ladder.operation.errors import BadName, CannotPlay, NoRoom
 from ladder.operation.home import Home
 from ladder.operation.room import check_room
 from referee.bots.errors import DiskFull
@@ -28,7 +28,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
 def submit(
     home: Home, path: Path, name: str, author: str, who: str = ORGANISER_NAME, *, at_tables: bool = False
 ) -> tuple[Version, bool]:
-    """Accept a bot, and make the ladder if it does not exist; return its version, and True if it is new.
+    """Accept a bot, and make the ladder if it does not exist; return the version, and True if the version is new.
 
     Args:
         home: the ladder.
@@ -36,12 +36,13 @@ def submit(
         name: the name of the bot.
         author: the author of the bot.
         who: the name of the submitter, for the list of changes.
-        at_tables: True to allow people to play against the bot at tables; False leaves that unchanged.
+        at_tables: True to allow people to play against the bot at tables; False leaves the setting unchanged.
 
     Raises:
-        BadBot: if it is refused; a ladder that was made for it is removed again.
-        LadderError: if a name is not allowed or belongs to another author, or the folder cannot be a ladder.
-        NoRoom: if the disk is full; then nothing of the bot is left.
+        BadBot: if the bot is refused; a ladder that was made for it is removed again.
+        BadName: if a name is not allowed or belongs to another author.
+        LadderError: if the folder cannot be a ladder.
+        NoRoom: if the disk is full; nothing of the bot is stored then.
     """
     check_names(name, author)
     check_path(path)
@@ -51,7 +52,7 @@ def submit(
         check_room(home.folder)
         return _take_in_and_enter(home, path, name, author, who, at_tables=at_tables)
     except BaseException:
-        if not existed:  # leave no empty ladder, unless others have submitted bots meanwhile
+        if not existed:  # leave no empty ladder behind; `rmdir` fails if others have submitted bots meanwhile
             for folder in (home.versions, home.folder):
                 with contextlib.suppress(OSError):
                     folder.rmdir()
@@ -62,7 +63,7 @@ def _take_in_and_enter(
     home: Home, path: Path, name: str, author: str, who: str, *, at_tables: bool
 ) -> tuple[Version, bool]:
     while True:
-        # Outside the lock: others can submit while a large bot is copied.
+        # Copied outside the lock, so that others can submit while a large bot is copied.
         artefact = take_in_for(home.versions, path, home.runtimes())
         with home.versions_alone():
             if not (home.versions / artefact.content_hash).exists():  # a pruning has removed the files
@@ -87,7 +88,7 @@ def take_in_for(versions: Path, path: Path, runtimes: Sequence[Path]) -> Artefac
     """Copy the files of a bot to the disk of a ladder, as `take_in` does.
 
     Raises:
-        BadBot: as for `take_in`.
+        BadBot: if the bot is refused, as in `take_in`.
         NoRoom: if the disk is full.
     """
     try:
@@ -129,12 +130,12 @@ def check_names(bot: str, author: str) -> None:
     """Check the names of a submitted bot and of its author.
 
     Raises:
-        LadderError: if a name has characters that are not allowed, or could be mistaken for a house bot or their author, or
-            if the bot's name could be mistaken for a version.
+        BadName: if a name contains characters that are not allowed, or could be mistaken for a house bot or the author of house
+            bots, or if the bot's name could be mistaken for a version.
     """
     check_name(bot, "a bot's name")
     if not without_version(bot):
-        raise LadderError(f"a bot cannot be called {bot}, which reads like the version of another; choose another name")
+        raise BadName(f"a bot cannot be called {bot}, which reads like the version of another; choose another name")
     check_author(author)
 
 
@@ -142,7 +143,7 @@ def check_author(author: str) -> None:
     """Check the name of an author.
 
     Raises:
-        LadderError: as for `check_names`.
+        BadName: if the name is refused, as in `check_names`.
     """
     check_name(author, "an author's name")
 
@@ -151,25 +152,25 @@ def check_name(name: str, what: str) -> None:
     """Check a name; `what` describes it in errors, as in "a bot's name".
 
     Raises:
-        LadderError: if it has characters that are not allowed, or could be mistaken for a house bot or their author.
+        BadName: if it contains characters that are not allowed, or could be mistaken for a house bot or the author of house bots.
     """
     if not _NAME.fullmatch(name):
-        raise LadderError(f"{what} must be 1 to 40 letters, digits, dots, dashes and underscores, not {name!r}")
+        raise BadName(f"{what} must be 1 to 40 letters, digits, dots, dashes and underscores, not {name!r}")
     taken = sorted({HOUSE, ORGANISER_NAME, *house_bots()})
     if other := looks_like(name, taken):
         like = "" if name.lower() == other else f", and {name} could be taken for {other}"
-        raise LadderError(f"the names of house bots and of their author ({', '.join(taken)}) are reserved{like}")
+        raise BadName(f"the names of house bots and of their author ({', '.join(taken)}) are reserved{like}")
 
 
 class Inspector:
     """Checks that the files of versions are unchanged since their submission.
 
-    A folder is read again only after a change in the names, modes, sizes or times of its files. (No program can set the last of
-    these times, `ctime`.)
+    A folder is read again only after a change in the names, modes, sizes or times of its files. (No program can set one of these
+    times, `ctime`.)
     """
 
     def __init__(self, versions: Path) -> None:
-        """Take the folder of all versions."""
+        """Prepare; `versions` is the folder of all versions."""
         self._versions = versions
         self._known: dict[str, _Fingerprint] = {}
 
@@ -183,7 +184,7 @@ class Inspector:
             return
         folder = self._versions / version.content_hash
         try:
-            # Before the hash is computed: a change meanwhile shows in the next fingerprint.
+            # Taken before the hash is computed, so that a change meanwhile shows in the next fingerprint.
             seen = _fingerprint(folder)
             if self._known.get(version.content_hash) == seen:
                 return

@@ -28,7 +28,7 @@ from referee.tournament.plan import (
 )
 
 FORMATS = (Format.ROUND_ROBIN, Format.SWISS, Format.KNOCKOUT)
-"""The formats of events. A gauntlet is not one: its challengers share seeds, so a later one would know revealed seeds."""
+"""The formats of events. A gauntlet is not one of them: its challengers share seeds, so a later one would know revealed seeds."""
 SCORINGS = (Scoring.WINS, Scoring.PLACES)
 """The scorings of events. `SCORE` is not among them, because a match that is given up has no score."""
 _SETTLED_BY_THE_RUN = EntrantLimits(
@@ -40,7 +40,9 @@ class Phase(Enum):
     """The state of an event; the values are the texts shown in tables."""
 
     OPEN = "open"
-    """It is announced, but not closed."""
+    """The event is announced, but not closed."""
+    CLOSED = "closed"
+    """Its closing time has passed, but no run or server has frozen its entrants yet."""
     PLAYED = "being played"
     OVER = "over"
     CANCELLED = "cancelled"
@@ -57,7 +59,7 @@ class TournamentTerms:
     seats: int
     """The number of seats at a table."""
     blocks: int
-    """The number of blocks for each table; a block is one seed in every rotation of the seats."""
+    """The number of blocks for each table; a block plays one seed in every rotation of the seats."""
     rounds: int
     """The number of rounds of a Swiss tournament."""
     advance: int
@@ -107,18 +109,22 @@ class LadderTournament:
     seed_commitment: str
     announced_at: str
     closed_at: str
-    """The time at which its entrants were frozen; empty before."""
+    """The time at which its entrants were frozen; empty before the close."""
     ended_at: str
-    """The time of its end, or of its cancellation; empty before."""
+    """The time at which it ended or was cancelled; empty before."""
     seed: int | None
     """The seed; None until it is revealed at the end."""
 
     @property
     def phase(self) -> Phase:
-        """Its state."""
+        """Its state according to the log alone, so never CLOSED."""
         if self.ended_at:
             return Phase.OVER if self.closed_at else Phase.CANCELLED
         return Phase.PLAYED if self.closed_at else Phase.OPEN
+
+    def phase_at(self, now: str) -> Phase:
+        """Return its state at a time, given in the format of the ladder."""
+        return Phase.CLOSED if self.phase is Phase.OPEN and self.terms.closes <= now else self.phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +139,8 @@ class EnteredVersion:
 def plan_of(terms: TournamentTerms, entrants: Sequence[str], seed: int) -> TournamentPlan:
     """Return the plan of an event after its close.
 
-    Its seed follows from the secret one and from the entrants: the secret one was committed to before anybody knew the entrants,
-    so nobody could choose either to suit the other.
+    Its seed follows from the secret seed and from the entrants. The ladder committed to the secret seed before anybody knew the
+    entrants, so nobody could choose either to suit the other.
 
     Args:
         terms: the announced terms.

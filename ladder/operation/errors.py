@@ -6,7 +6,21 @@ from referee.errors import DoganaError
 
 
 class LadderError(DoganaError):
-    """A ladder cannot carry out a request."""
+    """A ladder cannot carry out a request.
+
+    Attributes:
+        command: the `dogana ladder` command that helps, such as `bots`; empty for none. Only commands print it, after `lead`.
+        lead: the words before the command.
+    """
+
+    def __init__(self, text: str, command: str = "", lead: str = "see") -> None:
+        super().__init__(text)
+        self.command = command
+        self.lead = lead
+
+
+class BadName(LadderError):
+    """The name of a bot or an author is not allowed, or taken."""
 
 
 class BadHome(LadderError):

@@ -4,13 +4,13 @@ ladder.db        the database (`store.py`)
 archive.db       the records of matches and the logs of their bots (`archive.py`)
 versions/        the files of each version, by content
 records/         the records that workers are writing, until their matches are over
-positions/       the positions in which house bots failed
+positions/       the positions in which house bots failed, by match
 runtimes/        runtimes of bots in addition to the usual programs: folders, or links to them; the organiser makes it
 key.pem          the private key for records and the audit log; only this user can read it (`key.py`)
 key.pub          the public key that belongs to it
 pages/           the drawn viewers of matches (`http/pictures/drawings.py`); they can be removed at any time
 playing/         the address of each running match for spectators (`playing.py`)
-tables/          the matches of people against bots (`tables/open_tables.py`); in no rating, record or backup of the ladder
+tables/          the matches of people against bots (`tables/open_tables.py`); no rating, archive or backup includes them
 run.lock         held during a run
 checked          the records that an interrupted `recompute` has verified (`checked.py`)
 """
@@ -90,11 +90,11 @@ class Home:
         """The file with the verified records of an unfinished `recompute`."""
         return self.folder.absolute() / "checked"
 
-    def make(self) -> None:
-        """Make the folder, unless it exists.
+    def make(self) -> bool:
+        """Make the folder, unless it exists; return True if there was no ladder in it.
 
         Raises:
-            LadderError: if it contains anything but a ladder.
+            LadderError: if the folder contains anything other than a ladder.
         """
         inside = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
         if self.folder.exists() and not self.folder.is_dir():
@@ -103,6 +103,7 @@ class Home:
             raise LadderError(f"{self.folder} is neither a ladder nor an empty folder")
         make_folder(self.folder.parent)
         private_folder(self.folder)
+        return self.database.name not in inside
 
     def runtimes(self) -> list[Path]:
         """Return the folders of the runtimes that the organiser offers."""
@@ -111,10 +112,10 @@ class Home:
 
     @contextmanager
     def only_run(self) -> Iterator[None]:
-        """Hold the lock of the ladder's runs, so that there is one at a time.
+        """Hold the lock of the ladder's runs in this context, so that there is only one run at a time.
 
         Raises:
-            LadderError: if another process holds it.
+            LadderError: if another process holds the lock.
         """
         lock_file = os.open(self.folder / "run.lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         with os.fdopen(lock_file, "w") as lock:
@@ -158,7 +159,7 @@ class Home:
             os.close(folder)
 
     def record(self, match_id: str) -> Path:
-        """Return the path of a match's record until it is in the archive."""
+        """Return the path of a match's record before it is moved into the archive."""
         return self.records / f"{match_id}.jsonl"
 
     def position(self, match_id: str) -> Path:
@@ -166,6 +167,6 @@ class Home:
         return self.positions / f"{match_id}.json"
 
     def sweep_records(self, match_id: str = "") -> None:
-        """Remove the unfinished records of killed workers: of one match, or of all."""
+        """Remove the unfinished records that killed workers have left: of one match, or of all matches."""
         for left in self.records.glob(f"{match_id}*"):
             left.unlink(missing_ok=True)

@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """An event of a run, in words and for a journal."""
+    """A remark on an event of a run, in words and as fields for a journal."""
 
     text: str = ""
     """The event in words; empty if all is well."""
     event: str = "remark"
     level: int = logging.INFO
     fields: Mapping[str, object] = field(default_factory=dict)
-    """The fields of the event in a journal, instead of the text."""
+    """The fields of the event for a journal, which replace the text there."""
+    log: str = ""
+    """The id of a match whose logs explain the event; empty for none."""
 
 
 NOTHING = Remark()
@@ -24,10 +26,10 @@ NOTHING = Remark()
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The numbers of played and planned matches of a run."""
+    """The progress of a run: a remark, and the numbers of played and planned matches."""
 
     remark: Remark
     played: int
     """The number of counted matches of this run."""
     planned: int
-    """The number of all matches of this run, as far as it is known."""
+    """The number of all matches of this run, as far as they are known."""

@@ -14,6 +14,7 @@ from ladder.model.condition import Condition
 from ladder.model.match import Match, Version
 from ladder.model.schedule import Block, Queue, rotations
 from ladder.operation.errors import TooFew
+from referee.terminal import counted
 
 
 class Blocks:
@@ -74,7 +75,7 @@ class Blocks:
         """
         queued = self._in_step()
         while True:
-            # Again from the start after versions were left out, so that the stored seed alone leads to the block.
+            # A new generator after versions were left out, so that the block follows from the stored seed alone.
             chance = random.Random(schedule_seed)  # noqa: S311 who meets whom is not secret
             playing, met = (
                 self._store.schedule.playing(self._condition),
@@ -85,7 +86,7 @@ class Blocks:
                 self.forget()
                 waiting = ", ".join(sorted(self._out_of_budget))
                 raise TooFew(
-                    f"{len(queued)} bots can play {self._condition.game} here, too few for a match of"
+                    f"{counted(len(queued), 'bot')} can play {self._condition.game} here, too few for a match of"
                     f" {min(self._seat_counts)} seats without two of one author; submit another, or say --same-author"
                     + (f" (out of their budget until {NEXT_DAY}: {waiting})" if waiting else "")
                 )
@@ -115,7 +116,7 @@ class Blocks:
         return matches
 
     def _in_step(self) -> Queue:
-        """Return the up-to-date queue."""
+        """Return the queue, brought up to date."""
         with self._store.reading():
             changes, out_of_budget = self._store.file.changes_of_others(), self._store.budgets.out_of_budget()
             known = changes, out_of_budget  # the authors also change at midnight

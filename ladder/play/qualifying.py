@@ -1,4 +1,4 @@
-"""The entry of bots: house bots enter at once, a new version after a match against `random`.
+"""The entry of bots: house bots enter at once, and new versions after a match against `random`.
 
 If a version fails while other matches run, it tries again alone.
 """
@@ -14,6 +14,7 @@ from itertools import islice
 
 from ladder.archive.archive import Archive
 from ladder.archive.sealing import seal_match
+from ladder.archive.traces import with_last_said
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.standings import scheduled, to_qualify
 from ladder.facts.store import Store
@@ -33,11 +34,11 @@ TRY_AGAIN_SECONDS = 900.0
 
 
 def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = False) -> None:
-    """Add the house bots that play a game, if `thinking` also those that think; they need not qualify."""
+    """Add the house bots that play a game, including those that think if `thinking` is True; they need not qualify."""
     game = find(condition.game)
     for name, bot in house_bots().items():
         if bot.plays(game) and (thinking or not bot.thinks):
-            # In another version of Dogana a house bot may play differently, so it is another version of the bot.
+            # A house bot may play differently in each version of Dogana, so it is another version of the bot there.
             content = f"{HOUSE_PREFIX}{name}:{installed_version()}"
             playable = [other.name for other in games().values() if bot.plays(other)]
             version, _ = store.roster.add_version(name, HOUSE, content, [], playable, "Python")
@@ -46,7 +47,7 @@ def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = Fal
 
 
 class Newcomers:
-    """The versions that qualify in a run, and the times of their tries.
+    """The versions that qualify in a run, and the times of their attempts.
 
     Attributes:
         tried: the number of versions that have tried since the last block was scheduled, even in an earlier run.
@@ -73,20 +74,20 @@ class Newcomers:
         )
         """The versions and conditions to qualify; None for all."""
         self._tries_again: dict[tuple[int, int], float] = {}
-        """The time (`time.monotonic`) of each version's next try under a condition; infinite while it is trying."""
+        """The time (`time.monotonic`) of each version's next attempt under a condition; infinite during an attempt."""
         self.tried = store.schedule.newcomers_since_the_last_block()
 
     def are_left(self, condition: Condition) -> bool:
         """Return True if a version has to qualify, or is qualifying."""
         now = time.monotonic()
         return any(
-            # Infinity: it is trying now. Before any other time, it rests after a failed try, and nobody waits for it.
+            # Infinity: an attempt is in progress. Before any other time, the version rests, and nobody waits for it.
             not now < self._tries_again.get((version.id, condition.id), 0.0) < math.inf
             for version in self._waiting(condition)
         )
 
     def begin(self, most: int) -> list[Match]:
-        """Return a match for each version that has to qualify and is not qualifying yet, but at most `most`."""
+        """Return a match for each version that has to qualify and is not qualifying yet, but at most `most` matches."""
         matches = list(islice(self._matches(), max(0, most)))
         self.tried += len(matches)
         return matches
@@ -173,26 +174,27 @@ def not_this_time(version: Version, condition: Condition, reason: str) -> Remark
 
 def settle_qualification(home: Home, store: Store, match: Match, end: End) -> Remark:
     """Store the outcome of a version's qualification; return a remark on it."""
-    version, hint = match.seats[0], ""
+    version = match.seats[0]
     if isinstance(end, Void) and not end.worker_died:
         return not_this_time(version, match.condition, end.reason)
-    reason = why_not(end)
+    reason, broken = why_not(end), ""
     if isinstance(end, Finished):
-        hint = f" (its log: dogana ladder log {match.match_id})" if reason else ""
         try:
-            # At once: no other match has this seed.
+            # Sealed at once, because no other match has this seed.
             seal_match(home, match.match_id, match.seed, end.record_hash)
         except SealBroken as error:
-            hint += f"; {error}"
+            broken = f"; {error}"
     store.admission.qualify(version.id, match.condition, passed=not reason, reason=reason)
-    text = f"does not qualify: {reason}" if reason else f"qualifies for {match.condition.game}"
+    why = with_last_said(home, version, match.condition, reason)
+    text = f"does not qualify: {why}" if reason else f"qualifies for {match.condition.game}"
     fields = {"bot": version.label, "author": version.author, "game": match.condition.game, "match": match.match_id}
     event = "not_qualified" if reason else "qualified"
-    return Remark(f"{version.label} {text}{hint}", event, fields={**fields, "reason": reason})
+    log = match.match_id if reason and isinstance(end, Finished) else ""
+    return Remark(f"{version.label} {text}{broken}", event, fields={**fields, "reason": reason}, log=log)
 
 
 def why_not(end: End) -> str:
-    """Return the reason why a version does not qualify; empty if it does."""
+    """Return the reason why a version does not qualify after a match with this end; empty if it qualifies."""
     if isinstance(end, Void):
         return f"its worker died {MAX_VOIDS} times: {end.reason}" if end.worker_died else end.reason
     seat = end.result.seats[0]

@@ -51,6 +51,7 @@ from referee.live.matches.cluster import Crew
 from referee.match.clock import TimeControl
 from referee.match.result import MAX_LAG_SHARE, Outcome, Result
 from referee.sandbox.box import Sandbox
+from referee.terminal import counted
 
 AWAY_SECONDS = 600.0
 IDLE_SECONDS = 1.0
@@ -72,7 +73,7 @@ class RunPlan:
     clock: TimeControl
     """The time control of each seat."""
     join_seconds: float = JOIN_SECONDS
-    """The time that agents have to join."""
+    """The time allowed for agents to join."""
     same_author: bool = False
     """True if two bots of one author may meet."""
     search_share: int = 0
@@ -80,7 +81,7 @@ class RunPlan:
     sandbox: Sandbox | None = None
     """The sandbox of submitted bots; None to run them with the rights of this process."""
     guests: bool = True
-    """True if bots at home are guests: then matches with them do not rate submitted bots."""
+    """True if bots at home are guests: matches with them then do not rate submitted bots."""
     invite: Callable[[Invitation], None] | None = None
     """The function that invites a bot at home to a match; None if such bots cannot be reached, and their matches wait."""
     crew: Crew[Match] | None = None
@@ -93,10 +94,10 @@ class RunPlan:
 
 @contextmanager
 def only_run(home: Home, store: Store) -> Iterator[None]:
-    """Hold the lock of the ladder's runs, so that there is only one at a time.
+    """Hold the lock of the ladder's runs in this context, so that there is only one run at a time.
 
     Raises:
-        LadderError: if another run holds it.
+        LadderError: if another run holds the lock.
     """
     with home.only_run():
         store.roster.disconnect()  # a killed server may have left connections of bots at home
@@ -110,7 +111,7 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
 
     Raises:
         LadderError: if too few bots qualify, or too many matches are given up.
-        NoRoom: if the disk is full. The next run plays the unfinished matches; this attempt does not count.
+        NoRoom: if the disk is full. The next run plays the unfinished matches; their current attempts do not count.
     """
     check_room(home.folder)
     private_folder(home.records)
@@ -123,13 +124,13 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
     }
     for other, count in store.schedule.open_matches().items():
         if other not in chosen:
-            text = f"{count} matches of another run are left; they need {other.arguments}"
+            text = f"another run has left {counted(count, 'match', 'matches')}, to be played with {other.arguments}"
             yield Progress(Remark(text, level=logging.WARNING), 0, 0)
     with (
         Archive(home.archive, create=True),
         _pool(home, plan) as pool,
-    ):  # while the archive is open here, SQLite need not tidy it up
-        for problem in seal_blocks(home, store):  # those that were over when an earlier run was killed
+    ):  # while the archive is open here, SQLite does not have to clean up after each match
+        for problem in seal_blocks(home, store):  # blocks that were over when an earlier run was killed
             yield Progress(Remark(problem, level=logging.ERROR), 0, 0)
         for condition in chosen:
             enter_house_bots(store, condition, thinking=plan.search_share > 0)
@@ -171,7 +172,7 @@ class _Play:
             for condition, seat_counts in chosen.items()
         }
         self._scheduled: deque[Match] = deque()
-        """Matches that no worker has yet."""
+        """Matches that no worker has begun yet."""
         self._again: deque[Match] = deque()
         """Void matches to play again."""
         self._causes: deque[Match] = deque()
@@ -196,16 +197,18 @@ class _Play:
         self._room = Room(home.folder, waits=plan.matches is None)
 
     def play(self) -> Iterator[Progress]:
-        """Play until enough matches are over and all blocks complete, or until the run is stopped."""
+        """Play until enough matches are over and all blocks are complete, or until the run is stopped."""
         unfinished = [match for condition in self._chosen for match in self._store.schedule.unfinished(condition)]
         playable = [match for match in unfinished if self._plan.invite is not None or not match.at_home]
         if len(playable) < len(unfinished):
             left = len(unfinished) - len(playable)
-            yield Progress(Remark(f"{left} matches with bots at home are left until the ladder is served"), 0, 0)
+            yield Progress(
+                Remark(f"left until the ladder is served: {counted(left, 'match', 'matches')} with bots at home"), 0, 0
+            )
         self._add([match for match in playable if match.tournament is None])
         self._events.add(match for match in playable if match.tournament is not None)
         if playable:
-            yield Progress(Remark(f"finishing {len(playable)} matches of an earlier run"), 0, 0)
+            yield Progress(Remark(f"finishing {counted(len(playable), 'match', 'matches')} of an earlier run"), 0, 0)
         while True:
             for match, end in self._pool.play(self._next()):
                 self._settle(match, end)
@@ -249,7 +252,7 @@ class _Play:
             self._planned[match.condition] += 1
 
     def _next(self) -> Iterator[Match | None]:
-        """Yield the matches to play, void ones first; schedule more when none can begin. Stop before a trial.
+        """Yield the matches to play, void ones first; schedule more when no match can begin. Stop before a trial.
 
         Yield None while all remaining matches wait: for another match of their block, newcomers, bots at home, or room.
         """
@@ -279,7 +282,7 @@ class _Play:
                 self._playing[match.match_id] = match
                 self._began[match.match_id] = time.monotonic()
                 self._events.begin(match)
-                # At once: the next progress comes when a match is over.
+                # Noted at once, because the next progress comes only when a match is over.
                 note("match_begun", match=match.match_id, game=match.condition.game, bots=match.labels)
                 yield match
 
@@ -307,7 +310,7 @@ class _Play:
         return None
 
     def _fill(self) -> None:
-        """Add newcomers that have to qualify or, after enough of them, a block; nothing if enough matches were played."""
+        """Add newcomers that have to qualify or, after enough of them, a block; add nothing if enough matches were played."""
         self._home_places.count_needed((*self._playing.values(), *self._again, *self._scheduled))
         if self._let_try(MAX_NEWCOMERS - self._newcomers.tried) or self._waits_for_newcomers():
             return
@@ -315,7 +318,7 @@ class _Play:
             self._let_try(MAX_NEWCOMERS)  # nothing else can be played
 
     def _waits_for_newcomers(self) -> bool:
-        """Return True if the first block of a run waits for newcomers that are qualifying, so that they can be in it."""
+        """Return True if the first block of a run has to wait for newcomers that are qualifying, so that they can be in it."""
         is_first = self._plan.matches is not None and not any(self._planned.values())
         return is_first and any(match.block is None for match in self._playing.values())
 
@@ -326,7 +329,7 @@ class _Play:
         return bool(matches)
 
     def _add_block(self) -> bool:
-        """Schedule a block; return False if enough matches were played, or no submitted bot could play.
+        """Schedule a block; return False if enough matches were played, or no submitted bot can play.
 
         Raises:
             TooFew: if a run with a number of matches has too few bots for a block, and none of them is qualifying.
@@ -360,7 +363,7 @@ class _Play:
         )
 
     def _is_playable(self, version: Version) -> bool:
-        """Return True if a version can play: its files are unchanged (otherwise this adds a remark), and it is not busy at home."""
+        """Return True if a version can play: its files are unchanged (if not, add a remark), and a bot at home has a free place."""
         if not self._home_places.has_time(version):
             return False
         try:
@@ -386,7 +389,7 @@ class _Play:
         """Count a match, or note that it was void."""
         # An event that is due closes before this match counts.
         self._remarks += self._events.advance()
-        # If the run is killed before the match counts, the match is played again, and its new record replaces this one.
+        # If the run is killed before the match is counted, it is played again, and its new record replaces this one.
         archive_match(self._home, match, end)
         del self._playing[match.match_id]
         seconds = time.monotonic() - self._began.pop(match.match_id)
@@ -422,15 +425,16 @@ class _Play:
     def _note_tried(self, match: Match) -> None:
         """Note that a match has decided a version's qualification."""
         self._newcomers.note_decided(match)
-        self._blocks[match.condition].forget()  # its candidates have changed, which the queue does not notice
+        self._blocks[match.condition].forget()  # the candidates have changed, which the queue does not notice
 
     def _settle_newcomer(self, match: Match, end: End) -> None:
         self._newcomers.let_try_later(match)
-        if match.at_home and isinstance(end, Void):  # it has done nothing on this machine that could make a worker die
+        # A bot at home does nothing on this machine that could kill a worker.
+        if match.at_home and isinstance(end, Void):
             self._remarks.append(not_this_time(match.seats[0], match.condition, end.reason))
         elif match.at_home and isinstance(end, Finished) and end.result.seats[0].outcome is Outcome.START:
             self._remarks.append(not_this_time(match.seats[0], match.condition, "it did not come"))
-        elif why_not(end) and not match.at_home:  # nobody here can harm one at home
+        elif why_not(end) and not match.at_home:  # no process here can harm a bot at home
             self._doubtful.append(match)
         else:
             self._note_tried(match)

@@ -1,7 +1,7 @@
 """The matches of events in a run: the choice of the next one, and its turn among the matches of the ladder.
 
 Nothing has to stay in memory: a block is scheduled when a worker is free for it, and the next blocks follow from the facts. So
-after a kill, the next run goes on at the same point.
+after a kill, the next run continues at the same point.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ladder.model.condition import Condition
 from ladder.model.match import Match
 from ladder.model.tournament import LadderTournament, Phase
 from ladder.operation.progress import Remark
+from referee.terminal import counted
 from referee.tournament.fixtures import Fixture
 
 _WHOLE = 100
@@ -30,11 +31,11 @@ class TournamentMatches:
         self._store = store
         self._conditions = conditions
         self._scheduled: deque[Match] = deque()
-        """Matches that no worker has yet."""
+        """Matches that no worker has begun yet."""
         self._blocks: deque[tuple[LadderTournament, Sequence[Fixture]]] = deque()
         """The blocks of the current rounds that are not scheduled yet."""
         self._is_read = False
-        """True if these blocks were read since the last change."""
+        """True if `_blocks` was read since the last change."""
         self._has_changed = True
         self._credit = _WHOLE
         """The credit of events, in percent of a match; at 100 it is their turn."""
@@ -51,7 +52,7 @@ class TournamentMatches:
         closed = close_due(self._store)
         for one in closed:
             entered = len(self._store.tournaments.entrants(one))
-            text = f"event {one.terms.name} is closed: {entered} bots are entered"
+            text = f"event {one.terms.name} is closed with {counted(entered, 'bot')}"
             yield Remark(text, "event_closed", fields={"name": one.terms.name, "entered": entered})
             for condition in one.terms.conditions:
                 if condition not in self._conditions:
@@ -67,16 +68,16 @@ class TournamentMatches:
         self._has_changed = True
 
     def is_their_turn(self) -> bool:
-        """Return True if the next match is one of an event, not of the ladder."""
+        """Return True if the next match should belong to an event, not to the ladder's own schedule."""
         return self._credit >= _WHOLE
 
     def begin(self, match: Match) -> None:
-        """Count the start of a match, of an event or of the ladder, so that events get their share."""
+        """Count the start of a match, whether of an event or of the ladder, so that events get their share."""
         playing = self._playing()
         if match.tournament is not None:
             self._credit = max(0, self._credit - _WHOLE)
         share = max((one.terms.share for one in playing), default=_WHOLE)
-        # A share that an event could not use is not saved up.
+        # Events cannot save up a share that they did not use.
         self._credit = min(_WHOLE, self._credit + share)
 
     def take(self, busy: Collection[int | None]) -> Match | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from statistics import fmean
 
-from ladder.archive.traces import last_said, usages_of
+from ladder.archive.traces import usages_of, with_last_said
 from ladder.facts.history import LAST_BLOCKS, LAST_VERSIONS, SeatTally, TelemetryRow, Thinking
 from ladder.facts.standings import Placing, Standing, Status, places, statuses
 from ladder.model.condition import Condition
@@ -21,7 +21,6 @@ from ladder.questions.rows import (
     block_ratings,
     standing_row,
 )
-from referee.match.result import Outcome
 from referee.registry import find
 
 LAST_USED = 20
@@ -29,10 +28,10 @@ LAST_USED = 20
 
 
 class BotRow(Row):
-    """A bot in its newest version."""
+    """A bot, with its newest version."""
 
     bot: str
-    """Its name."""
+    """The name of the bot."""
     version: Count
     """The number of its newest version, from 1."""
     author: str
@@ -52,9 +51,9 @@ class BotsRequest(Request[BotsAnswer]):
     """Asks for all bots."""
 
     game: Text = ""
-    """Only bots that play this game; all of them if empty."""
+    """Only bots that play this game; all bots if empty."""
     called: Text = ""
-    """Only bots with this text in their name or their author's, ignoring case; all of them if empty."""
+    """Only bots with this text in their name or the name of their author, ignoring case; all bots if empty."""
 
 
 @question("/bots")
@@ -65,7 +64,7 @@ def bots(ladder: Ladder, request: BotsRequest) -> BotsAnswer:
         DoganaError: if there is no such game.
     """
     facts, game = ladder.facts, find(request.game).name if request.game else None
-    # In the order of submission, so the last version of each bot stays.
+    # In the order of submission, so the last version of each bot is kept.
     newest = {version.bot: version for version in facts.roster.versions().values()}
     listed: dict[Version, list[StandingRow]] = {
         newest[bot]: []
@@ -99,7 +98,7 @@ class VersionRow(Row):
     standings: list[StandingRow]
     """Its standing under each condition."""
     language: str
-    """Its language, as in StandingRow."""
+    """Its programming language, from `language` in its bot.toml or from its command; empty if unknown."""
 
 
 class OpponentRow(Row):
@@ -108,15 +107,15 @@ class OpponentRow(Row):
     bot: str
     """The other bot."""
     version: Count
-    """Its version."""
+    """The version of the other bot."""
     matches: Count
-    """The number of matches with both."""
+    """The number of matches with both versions."""
     ahead: Count
-    """The number of them in which it was placed before the other."""
+    """The number of common matches in which it was placed before the other version."""
     tied: Count
-    """The number of them in which both had the same place."""
+    """The number of common matches in which both versions had the same place."""
     behind: Count
-    """The number of them in which the other was placed before it."""
+    """The number of common matches in which the other version was placed before it."""
 
 
 class MeanUsage(Row):
@@ -127,7 +126,7 @@ class MeanUsage(Row):
     memory_peak: int | None
     """The peak of its memory in these matches, in bytes; null if the machine does not report it."""
     memory_in: str
-    """The match with this maximum."""
+    """The match with `memory_peak`."""
     cpu_seconds: float | None
     """Its mean processor time in a match, in seconds; null if the machine does not report it."""
 
@@ -152,26 +151,26 @@ class Performance(Row):
     thinking: Thinking | None
     """The thinking time charged in its last 200 matches; null if it made no decision."""
     used: MeanUsage | None
-    """Its use of resources in its last 20 matches; null if it is not known."""
+    """Its resource usage in its last 20 matches; null if unknown."""
 
 
 class ShowAnswer(Row):
     """A bot."""
 
     bot: str
-    """Its name."""
+    """The name of the bot."""
     author: str
     """Its author."""
     versions: list[VersionRow]
     """Its versions, or the requested one, by number."""
     fared: list[Performance]
-    """The results of the last of these versions, for each condition under which it has matches."""
+    """The results of the newest of `versions`, for each condition under which it has matches."""
     is_own: bool
-    """True if the caller is its author."""
+    """True if the bot belongs to the caller."""
     at_tables: bool
     """True if people may play against it at tables."""
     events: list[BotEvent]
-    """Its part in the last 20 events, newest first."""
+    """Its part in those of the last 20 events that it was in, newest first."""
 
 
 class ShowRequest(Request[ShowAnswer]):
@@ -200,7 +199,7 @@ def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
             placed.get(one.version.id),
         )
         for condition in facts.roster.conditions().values()
-        # A loop of one: the places are looked up once for a condition.
+        # A loop over one value: the places are looked up only once for each condition.
         for placed in (places(facts, condition),)
         for one in statuses(facts, condition, [version.id for version in versions])
         # `statuses` returns all versions of the bot.
@@ -233,12 +232,10 @@ def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
 
 
 def _with_last_words(ladder: Ladder, condition: Condition, one: Standing) -> Standing:
-    """Add the last output of a version that failed to qualify to the reason in its standing, for callers who may see it."""
-    # The output explains the end of a program; for other faults, the referee gives the reason.
-    has_ended = one.status is Status.FAILED and one.reason.startswith((Outcome.CRASH.value, Outcome.START.value))
-    said = last_said(ladder.home, one.version, condition) if has_ended else ""
-    # The reason for a failed start may already quote it.
-    return replace(one, reason=f"{one.reason}; {said}") if said and said not in one.reason else one
+    """Return a standing; if the version failed to qualify, its last output is added to the reason."""
+    if one.status is not Status.FAILED:
+        return one
+    return replace(one, reason=with_last_said(ladder.home, one.version, condition, one.reason))
 
 
 def _performance(ladder: Ladder, condition: Condition, one: Standing, place: Placing | None) -> Performance:
@@ -262,7 +259,7 @@ def _performance(ladder: Ladder, condition: Condition, one: Standing, place: Pla
 
 
 def _histories(ladder: Ladder, condition: Condition, versions: Sequence[Version]) -> list[BlockRating]:
-    """Return the last ratings of the given versions, in the order of the blocks."""
+    """Return the ratings of the given versions after their last blocks, in block order."""
     by_id = {version.id: version for version in versions}
     found = ladder.facts.history.rating_history(by_id, condition, LAST_BLOCKS)
     return sorted(

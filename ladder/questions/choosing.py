@@ -19,7 +19,7 @@ def is_called(version: Version, text: str) -> bool:
 
 
 def conditions_of(facts: Store, game: str) -> list[Condition]:
-    """Return the conditions under which a game was played, oldest first; those of all games if `game` is empty.
+    """Return the conditions under which a game was played, oldest first; the conditions of all games if `game` is empty.
 
     Raises:
         DoganaError: if there is no such game.
@@ -50,16 +50,16 @@ def chosen_conditions(
         game: the name of a game; all games if empty.
         clock: a clock as on the command line; any if empty.
         options: all options that are not the game's defaults.
-        by_options: whether `options` chooses.
+        by_options: True to choose by `options`.
 
     Raises:
         LadderError: if there was a run of the game, but none under such a condition.
         DoganaError: if there is no such game, or it has no such options.
     """
     if by_options and not game:
-        raise LadderError("options belong to one game; name it: dogana ladder top GAME --option NAME=VALUE")
+        raise LadderError("options belong to one game; name it, too")
     names = [find(game).name] if game else list(games())
-    # Clock and options get the spelling of conditions, without defaults, so that they can be compared.
+    # Clock and options are converted to the form in conditions, without defaults, so that they can be compared.
     agreed = agree(find(names[0]), options, None).options if by_options else None
     read = str(read_clock(clock)) if clock else None
     return [condition for name in names for condition in _conditions(facts, name, read, agreed)]

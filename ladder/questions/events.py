@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ladder.facts.entering import EntryList, entry_list
+from ladder.facts.entries import now
 from ladder.facts.tournaments import ScheduledFixture
 from ladder.model.match import Version
 from ladder.model.tournament import LadderTournament, Phase
@@ -32,22 +33,22 @@ class EventRow(Row):
     """An event."""
 
     event: str
-    """Its name."""
+    """The name of the event."""
     conditions: list[ConditionTerms]
-    """Its games and their terms. The standings under them decide which bots are entered; if there are several games,
-    the ranking over all of them decides."""
+    """Its games with their terms. The standings under these conditions decide which bots are entered; with several games, the
+    ranking over all of them decides."""
     phase: str
-    """Its state: open, being played, over or cancelled."""
+    """Its state: open, closed (but its entrants are not frozen yet), being played, over or cancelled."""
     closes: str
     """The time at which entrants and versions are frozen, in ISO 8601, UTC."""
     ended_at: str
-    """The time of its end, in ISO 8601, UTC; empty before."""
+    """The time of its end, in ISO 8601, UTC; empty before the end."""
     format: str
     """The rule of the pairings: round-robin, swiss or knockout."""
     seats: Count
     """The number of seats at a table."""
     blocks: Count
-    """The number of blocks for each table and game; a block is one seed in every rotation of the seats."""
+    """The number of blocks for each table and game; a block plays one seed in every rotation of the seats."""
     rounds: Count
     """The number of rounds of a Swiss tournament."""
     advance: Count
@@ -59,13 +60,13 @@ class EventRow(Row):
     same_author: bool
     """True if several bots of one author may be entered."""
     share: Count
-    """Its percentage of the matches that begin while it is played."""
+    """Its percentage of the matches that begin while it is being played."""
     seed_commitment: str
-    """SHA-256, in hexadecimal, of its name, a colon, and its seed in decimal digits."""
+    """The SHA-256, in hexadecimal, of its name, a colon, and its seed in decimal digits."""
     seed: int | None
     """Its seed; null until it is over."""
     entrants: Count
-    """The number of bots that are entered, or would be if it closed now."""
+    """The number of bots that are entered, or would be if the event closed now."""
 
 
 class EventsAnswer(Row):
@@ -79,7 +80,7 @@ class EventsRequest(Request[EventsAnswer]):
     """Asks for all events."""
 
     game: Text = ""
-    """Only events of this game; all of them if empty."""
+    """Only events of this game; all events if empty."""
 
 
 class EventEntrant(Row):
@@ -92,7 +93,7 @@ class EventEntrant(Row):
     author: str
     """Its author."""
     place: Count | None
-    """Its place at the close, or now, in the standings or in the ranking over several games; null if it has none."""
+    """Its place at the close (or now, before the close) in the standings or in the ranking over several games; null without one."""
     reason: str
     """The reason why it is entered, in words."""
 
@@ -107,7 +108,7 @@ class LeftOutVersion(Row):
     author: str
     """Its author."""
     reason: str
-    """The reason, in words."""
+    """The reason why it is not entered, in words."""
 
 
 class EventTableRow(Row):
@@ -118,23 +119,23 @@ class EventTableRow(Row):
     bot: str
     """The bot."""
     version: Count
-    """The version."""
+    """The number of the version."""
     matches: Count
     """The number of its matches."""
     points: float
     """Its points per match."""
     by_game: list[float | None]
-    """Its points per match in each game, in the order of the conditions; null before its first match in it."""
+    """Its points per match in each game, in the order of the conditions; null before its first match in a game."""
     interval: list[float] | None
     """The 95 % interval of the points per match; null in a knockout, and if only one block has been played."""
     best: float | None
-    """The chance that it is the best entrant, or the best of the final in a knockout; null if only one block has been played."""
+    """The chance that it is the best entrant (in a knockout, the best in the final); null if only one block has been played."""
     out: Count
     """The number of matches in which it was out."""
     byes: Count
     """The number of rounds in which it did not play, but went on."""
     tie_breaks: dict[str, float]
-    """The numbers of the tie-breaks that were needed, in their order."""
+    """Its values for the tie-breaks that were needed, in the order of the tie-breaks."""
 
 
 class EventSeat(Row):
@@ -143,7 +144,7 @@ class EventSeat(Row):
     bot: str
     """The bot."""
     version: Count
-    """The version."""
+    """The number of the version."""
     rank: Count | None
     """Its place, from 1; null until the match is over."""
     score: int | None
@@ -181,34 +182,34 @@ class EventTableSeat(Row):
     points: float | None
     """Its points per match at this table; null before its first match there, and for a bye."""
     tie_breaks: dict[str, float]
-    """The numbers of the tie-breaks that were needed at this table, in their order."""
+    """Its values for the tie-breaks that were needed at this table, in the order of the tie-breaks."""
     goes_on: bool
-    """True if it goes on, or has won the final."""
+    """True if it goes on to the next round, or has won the final."""
 
 
 class EventTable(Row):
     """A table of a round of a knockout, or a bye."""
 
     seats: list[EventTableSeat]
-    """The versions at it, in the order of their seeding."""
+    """The versions at the table, in the order of their seeding."""
     is_played: bool
-    """True if it is played; false for a bye."""
+    """True for a table that is played; false for a bye."""
 
 
 class EventRound(Row):
     """A round of a knockout."""
 
     tables: list[EventTable]
-    """Its tables, then the byes."""
+    """The tables of the round, followed by its byes."""
 
 
 class EventMeeting(Row):
     """The results of an entrant against another entrant."""
 
     matches: Count
-    """The number of matches that count in which both sat; 0 against itself."""
+    """The number of counted matches with both entrants; 0 against itself."""
     share: float | None
-    """The share of them in which the first was ahead, from 0 to 1, with shared places as halves; null without matches."""
+    """The share of these matches in which it was ahead, from 0 to 1, with shared places as halves; null without matches."""
 
 
 class EventMeetings(Row):
@@ -219,10 +220,10 @@ class EventMeetings(Row):
 
 
 class EventAnswer(Row):
-    """All about an event."""
+    """The terms, entrants, results and matches of an event."""
 
     event: EventRow
-    """Its terms and its state."""
+    """The terms and the state of the event."""
     verdict: str
     """The result so far, in a sentence."""
     played: Count
@@ -230,13 +231,13 @@ class EventAnswer(Row):
     total: Count
     """The number of matches of all rounds, including later ones."""
     entrants: list[EventEntrant]
-    """The versions that are entered, or would be if it closed now, in the order of their seeding."""
+    """The versions that are entered, or would be if the event closed now, in the order of their seeding."""
     left_out: list[LeftOutVersion]
-    """The other versions that are not replaced."""
+    """The versions that are neither entered nor replaced, with the reasons."""
     standings: list[EventTableRow]
     """The table; empty before the close."""
     crosstable: list[EventMeetings]
-    """The results of each entrant against all, in the order of the table; empty before the close."""
+    """The results of each entrant against every entrant, in the order of the table; empty before the close."""
     bracket: list[EventRound]
     """The rounds of a knockout that are known; empty in other formats, and before the close."""
     matches: list[EventMatch]
@@ -247,27 +248,27 @@ class EventRequest(Request[EventAnswer]):
     """Asks for an event."""
 
     event: Name
-    """Its name."""
+    """The name of the event."""
 
 
 class BotEvent(Row):
     """The part of a bot in an event."""
 
     event: str
-    """The event."""
+    """The name of the event."""
     phase: str
-    """Its state: open, being played, over or cancelled."""
+    """Its state: open, closed (but its entrants are not frozen yet), being played, over or cancelled."""
     closes: str
     """The time at which entrants and versions are frozen, in ISO 8601, UTC."""
     version: Count | None
-    """The version that is entered, or would be if the event closed now; null if none is."""
+    """The version that is entered, or would be if the event closed now; null if there is none."""
     reason: str
-    """The reason, in words."""
+    """The reason why the bot is entered or not, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """An event after its close, as the facts determine it."""
+    """The plan and the results of an event after its close, as they follow from the facts."""
 
     plan: TournamentPlan
     course: TournamentCourse
@@ -340,7 +341,7 @@ def events_of(ladder: Ladder, bot: str) -> list[BotEvent]:
         reasons += [(each, reason) for each, reason in listed.left_out if each.bot == bot]
         if reasons:
             text = "; ".join(f"v{each.number}: {reason}" for each, reason in reasons)
-            found.append(BotEvent(one.terms.name, one.phase.value, one.terms.closes, version, text))
+            found.append(BotEvent(one.terms.name, one.phase_at(now()).value, one.terms.closes, version, text))
     return found
 
 
@@ -359,7 +360,7 @@ def entries(ladder: Ladder, one: LadderTournament) -> EntryList:
 
 
 def view_of(ladder: Ladder, one: LadderTournament) -> EventView | None:
-    """Return an event as the facts determine it; None before its close, or if too few are entered."""
+    """Return the plan and the results of an event; None before its close, or if too few versions are entered."""
     facts = ladder.facts.tournaments
     if not one.closed_at or len(facts.entrants(one)) < one.terms.seats:
         return None
@@ -369,11 +370,11 @@ def view_of(ladder: Ladder, one: LadderTournament) -> EventView | None:
 
 
 _last_tables: dict[str, tuple[TournamentPlan, Results, FinalTable]] = {}
-"""The last table of each event, by its seed commitment. The bootstrap of a final of 12 takes 0.4 s, and many people look at it."""
+"""The latest table of each event, by seed commitment. The bootstrap of a final of 12 takes 0.4 s, and many people look at it."""
 
 
 def _table(one: LadderTournament, plan: TournamentPlan, course: TournamentCourse, results: Results) -> FinalTable:
-    """Return the table of an event; it is computed again after each result."""
+    """Return the table of an event, which is computed again only after a new result."""
     known = _last_tables.get(one.seed_commitment)
     # Compared by value: each request reads both from the facts again.
     if known is None or known[:2] != (plan, results):
@@ -386,7 +387,7 @@ def _event_row(one: LadderTournament, entrants: int) -> EventRow:
     return EventRow(
         event=terms.name,
         conditions=[condition_terms(each) for each in terms.conditions],
-        phase=one.phase.value,
+        phase=one.phase_at(now()).value,
         closes=terms.closes,
         ended_at=one.ended_at,
         format=terms.format.value,
@@ -408,8 +409,14 @@ def _verdict(one: LadderTournament, view: EventView | None, entrants: int) -> st
     if view is not None:
         return verdict_sentence(view.plan, view.table)
     if one.closed_at:
-        return f"{entrants} bots were entered, too few for a table of {one.terms.seats}"
-    return "it was cancelled" if one.ended_at else "it is not closed yet"
+        return f"only {entrants} entered, too few for a table of {one.terms.seats}"
+    match one.phase_at(now()):
+        case Phase.CANCELLED:
+            return "it was cancelled"
+        case Phase.CLOSED:
+            return "its entrants are frozen when a run or a server next looks"
+        case _:
+            return "it is not closed yet"
 
 
 def _standings(view: EventView, versions: Mapping[str, Version]) -> list[EventTableRow]:

@@ -32,7 +32,7 @@ from referee.sandbox.cgroup import Usage
 
 
 class PointsRow(Row):
-    """The points that a seat has from one source."""
+    """The points that a seat got from one source."""
 
     source: str
     """The source, in words."""
@@ -60,9 +60,9 @@ class SeatAccount(Row):
     think_ms: float = 0.0
     """The time charged for all its decisions, in milliseconds."""
     longest: LongestDecision | None = None
-    """The decision for which it was charged most; null if unknown."""
+    """The decision for which it was charged the most time; null if unknown."""
     usage: Usage | None = None
-    """The use of resources by its processes; null if they were not confined, or it is no longer known."""
+    """The resource usage of its processes; null if they were not confined, or if it is no longer known."""
     telemetry: list[TelemetryRow] = field(default_factory=list)
     """Its bot's telemetry, by key; for its author only."""
     breakdown: list[PointsRow] = field(default_factory=list)
@@ -84,13 +84,13 @@ class RatingReason(Row):
     matches: Count
     """The number of rated matches in the block so far."""
     beaten: float
-    """The share of rivals that it beat in them, from 0 to 1; ties count half."""
+    """The share of rivals that the bot beat in these matches, from 0 to 1; ties count half."""
     expected: float
-    """The share that the ratings before the block predicted."""
+    """The share of rivals that, by the ratings before the block, the bot was expected to beat."""
 
 
 class MatchAnswer(Row):
-    """All available data about a match."""
+    """All the available data on a match."""
 
     match: str
     """Its id."""
@@ -111,21 +111,21 @@ class MatchAnswer(Row):
     is_recorded: bool
     """True if there is a record, which `/matches/{match}/record` sends."""
     moment: str
-    """The file name of the match's page with the fragment for the most interesting moment; empty without a record."""
+    """The address of the most interesting moment: the file of the match's page, and a fragment. Empty without a record."""
     logs: list[LogPlace]
     """The seats whose bots have written output that the caller may read."""
     problem: str
     """The reason why the record cannot be replayed; empty if it can, or if there is none."""
     pruned_at: str
-    """The time when the organiser's retention removed the record, in ISO 8601, UTC; otherwise empty."""
+    """The time at which the organiser's retention removed the record, in ISO 8601, UTC; empty if it was not removed."""
     lead: Lead | None
     """The action after which the winner led for good; null if several seats won, or there is no valid record."""
     block: list[MatchRow]
-    """The counted matches of its block, by rotation, including itself; empty if it does not count."""
+    """The counted matches of its block, by rotation, including this match; empty if it does not count."""
     reasons: list[RatingReason]
     """The reason for each rating change; empty unless the bots in all seats had a rating before the block."""
     digest: str
-    """A hash of its play; empty if it does not count."""
+    """A hash of the play in the match; empty if the match does not count."""
 
 
 def first_rated(found: MatchAnswer) -> list[int]:
@@ -140,7 +140,7 @@ class MatchRequest(Request[MatchAnswer]):
     """Asks for one match."""
 
     match: Name
-    """Its id, or the beginning of it."""
+    """The id of the match, or the beginning of the id."""
 
 
 @question("/matches/{match}")
@@ -191,7 +191,7 @@ def _terms(ladder: Ladder, match_id: str, account: Account | None) -> tuple[Cond
     """Return the condition of a match (None if unknown) and the name of each seat."""
     if (scheduled := ladder.facts.schedule.match(match_id)) is not None:
         return scheduled.condition, scheduled.labels
-    # A match without a block: only its record contains the terms.
+    # The terms of a match without a block are only in its record.
     if account is None:
         return None, []
     plan = account.plan
@@ -200,7 +200,7 @@ def _terms(ladder: Ladder, match_id: str, account: Account | None) -> tuple[Cond
 
 
 def _status(facts: Store, match_id: str, played: PlayedMatch | None, voids: int) -> str:
-    """Describe whether a match with this number of void attempts counts."""
+    """Describe the status of a match with this number of void attempts, such as `counts as number 7`."""
     event, is_scheduled = facts.tournaments.of_match(match_id), facts.schedule.match(match_id) is not None
     if event and is_scheduled and played is None and voids >= MAX_VOIDS:
         return f"is given up, and a draw in event {event}: it was void too often"
@@ -280,7 +280,7 @@ class RecordRequest(Request[File]):
     """Asks for the record of a match."""
 
     match: Name
-    """Its id, or the beginning of it."""
+    """The id of the match, or the beginning of the id."""
 
 
 @question("/matches/{match}/record", is_of_one_moment=False)
@@ -311,7 +311,7 @@ class BotLog(Row):
     """A bot's standard output and standard error in a match."""
 
     match: str
-    """The match."""
+    """The id of the match."""
     seat: Count
     """The seat, counted from 0."""
     bot: str
@@ -319,7 +319,7 @@ class BotLog(Row):
     lines: list[str]
     """The requested lines."""
     lines_left_out: Count
-    """The number of lines before these."""
+    """The number of lines before `lines`, which are left out."""
 
 
 class LogAnswer(Row):
@@ -333,7 +333,7 @@ class LogRequest(Request[LogAnswer]):
     """Asks for logs."""
 
     what: Name
-    """A match, or the beginning of its id; or a bot, or one version of it, for its last match with a log."""
+    """A match, or the beginning of its id; or a bot, or one version of a bot, for its last match with a log."""
     seat: Count | None = None
     """Only this seat of the match."""
     tail: Count = 0
@@ -342,11 +342,11 @@ class LogRequest(Request[LogAnswer]):
 
 @question("/logs/{what}", is_of_one_moment=False)
 def log(ladder: Ladder, request: LogRequest) -> LogAnswer:
-    """Show the output of bots in a match; for their authors only.
+    """Show the output of bots in a match, to their authors only.
 
     Raises:
-        LadderError: if there is no such bot or match, or no log of it.
-        Forbidden: if there is one, but the bot is another author's.
+        LadderError: if there is no such bot or match, or it has no log.
+        Forbidden: if there is a log, but the bot belongs to another author.
         RecordError: if the log is damaged; callers other than the organiser get no path.
     """
     # Only a match has seats, so if a seat is given, `what` names a match.
@@ -361,7 +361,7 @@ def log(ladder: Ladder, request: LogRequest) -> LogAnswer:
 
 
 def _match_of_log(ladder: Ladder, what: str) -> str:
-    """Return the id of a match; if there is none, the error takes into account that a bot may have been meant."""
+    """Return the id of a match; if there is none, the error also says whether `what` names a bot."""
     try:
         return find_match(ladder, what)
     except NotFound as error:
@@ -369,14 +369,14 @@ def _match_of_log(ladder: Ladder, what: str) -> str:
             raise NotFound(
                 f"{what} is a bot, and only matches have seats; leave out the seat, or name a match"
             ) from error
-        raise NotFound(f"there is no bot {what!r}, and {error}") from error
+        raise NotFound(f"there is no bot {what!r}, and {error}", error.command) from error
 
 
 def _logs_of_match(ladder: Ladder, match_id: str, seat: int | None) -> list[traces.BotOutput]:
     """Return the logs of a match that the caller may read, or only the log of one seat.
 
     Raises:
-        LadderError: if there is none.
+        LadderError: if there is no such log.
     """
     bots = traces.bots_in(ladder.home, ladder.facts, match_id)
     with without_path(f"the logs of match {match_id} are", ladder.caller):

@@ -1,4 +1,4 @@
-"""The next players with the reasons, in words."""
+"""The versions that play next, with the reasons in words."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ladder.questions.question import Count, Ladder, Request, Row, Text, questio
 from ladder.questions.rows import ConditionTerms, condition_terms
 from referee.options import OptionValue
 from referee.registry import find
+from referee.terminal import counted
 
 LISTED = 10
 """The maximum number of versions in the list."""
@@ -35,17 +36,17 @@ class QueueRow(Row, kw_only=True):
     bot: str
     """The bot."""
     version: Count
-    """Its version."""
+    """The number of the version, from 1."""
     author: str
-    """Its author."""
+    """The author of the bot."""
     due: Count = 0
-    """The number of rounds until it is due; 0 if now. In each round, every author is due for two matches."""
+    """The number of rounds until it is due; 0 if it is due now. In each round, every author is due for two matches."""
     sigma: float
     """The uncertainty of its rating."""
     waits: Count
-    """The number of blocks since its last one."""
+    """The number of blocks since its last block."""
     at_most: Count = 0
-    """The maximum number of blocks until its next one, if nobody joins."""
+    """The maximum number of blocks until its next block, if nobody joins."""
     playing: bool
     """True if it is in a match at this moment."""
     why: str
@@ -75,7 +76,7 @@ class QueueRequest(Request[QueueAnswer]):
     """Asks for the next players."""
 
     game: Text = ""
-    """Only this game; all games if empty."""
+    """Only queues of this game; the queues of all games if empty."""
 
 
 @question("/queue")
@@ -131,7 +132,7 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
                     *_order_reasons(
                         one,
                         is_first=one.version == first,
-                        # On a new ladder nobody has waited.
+                        # On a new ladder, no version has waited.
                         waits_longest=one.last_block == longest_ago and waits[one.version] > 0,
                     ),
                     *_share_reasons(one, queued, versions, facts, condition),
@@ -146,7 +147,7 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
             why=f"{one.author} has had {budgets[one.author].today} of {budgets[one.author].matches} matches today",
             again=NEXT_DAY,
         )
-        # `queue_of` leaves them out.
+        # `queue` leaves these versions out.
         for one in candidates(facts, condition)
         if one.author in budgets and budgets[one.author].is_used_up
     ]
@@ -165,7 +166,7 @@ def _share_reasons(
 ) -> Iterator[str]:
     """Yield the reasons why a version is due more or less often than others."""
     if one.sits_out:
-        yield f"out in its last {one.faults_in_a_row} matches: sits out {one.sits_out} rounds"
+        yield f"out in its last {one.faults_in_a_row} matches: sits out {counted(one.sits_out, 'round')}"
     if one.author == HOUSE:
         yield "house bot: a quarter of a share"
         return

@@ -30,8 +30,8 @@ ANSWER_SECONDS = 60.0
 INTAKE_SECONDS = 600.0
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _MAX_VERSION = 100
-"""The maximum length of the server's version in a message; ours has about ten characters."""
-_ERRORS = {401: Unauthenticated, 403: Forbidden, 404: NotFound}
+"""The maximum length of the server's version in an error message; our own version has about ten characters."""
+_ERRORS = {403: Forbidden, 404: NotFound}
 _IN_PATH = re.compile(r"{(\w+)}")
 
 Answered = TypeVar("Answered", bound=Row)
@@ -44,7 +44,7 @@ class RemoteLadder:
         """Prepare requests to the ladder at a URL, with its stored token unless another is given.
 
         Raises:
-            LadderError: if its stored certificate cannot be read, or the token would be sent in plain text.
+            LadderError: if the stored certificate cannot be read, or the token would be sent in plain text.
         """
         self._server = server
         self._login = login or login_of(server)
@@ -53,7 +53,7 @@ class RemoteLadder:
             verify=_verification(self._login),
             timeout=ANSWER_SECONDS,
             headers={"authorization": f"Bearer {self._login.token}"} if self._login.token else {},
-            trust_env=False,  # no proxy of the environment is shown a token
+            trust_env=False,  # no token is sent to a proxy of the environment
         )
 
     def __enter__(self) -> Self:
@@ -66,14 +66,15 @@ class RemoteLadder:
         """Send a request, and return its answer.
 
         Raises:
-            LadderError: if it is refused, or no ladder answers.
+            LadderError: if the request is refused, or no ladder answers.
         """
         check_filled(request)
         question, fields = question_of(type(request)), document(request)
         path = _IN_PATH.sub(lambda name: quote(fields.pop(name[1]), safe=""), question.path)
         if question.is_file:
-            return self._file(path, fields)  # type: ignore[return-value]  # its answer is a file
+            return self._file(path, fields)  # type: ignore[return-value]  # the answer to this request is a file
         if question.is_change:
+            self._check_logged_in()
             body = self._send("POST", path, json=fields)
         else:
             body = self._send("GET", path, params=dict(_parameters(fields)))
@@ -81,17 +82,18 @@ class RemoteLadder:
         return answer
 
     def submit(self, path: Path, bot: str, author: str, *, at_tables: bool = False) -> SubmitAnswer:
-        """Send a bot. A folder travels as an archive.
+        """Submit a bot; a folder is sent as an archive.
 
         Raises:
             BadBot: if there is no such file or folder.
             LadderError: if the token is another author's, or the bot is refused.
         """
         check_path(path)
+        self._check_logged_in()
         if author and author != self._login.author:
             raise LadderError(
-                f"you are logged in at {self._server} as {self._login.author or 'nobody'}, not as {author};"
-                " leave out --author, or log in: dogana login"
+                f"you are logged in at {self._server} as {self._login.author}, not as {author};"
+                f" leave out --author, or log in: dogana login {self._server}"
             )
         with tempfile.TemporaryDirectory(prefix="dogana-") as scratch:
             file = path
@@ -119,11 +121,15 @@ class RemoteLadder:
                 )
         return self._read(body, SubmitAnswer)
 
+    def _check_logged_in(self) -> None:
+        if not self._login.token:
+            raise Unauthenticated(f"you are not logged in at {self._server}; log in first: dogana login {self._server}")
+
     def _read(self, body: bytes, kind: type[Answered]) -> Answered:
         """Read an answer.
 
         Raises:
-            LadderError: if it has a different form.
+            LadderError: if the answer has a different form.
         """
         try:
             return msgspec.json.decode(body, type=kind)
@@ -151,7 +157,7 @@ class RemoteLadder:
         """Send a request; yield its answer with the body unread.
 
         Raises:
-            LadderError: if it is refused, or no ladder answers.
+            LadderError: if the request is refused, or no ladder answers.
         """
         with (
             self._explained(),
@@ -163,8 +169,9 @@ class RemoteLadder:
 
     def _refuse(self, answer: httpx.Response) -> NoReturn:
         try:
-            message = str(json.loads(_body(answer))["error"]["message"])
-        except (ValueError, TypeError, KeyError):
+            error = json.loads(_body(answer))["error"]
+            message, command = str(error["message"]), str(error.get("command", ""))
+        except (ValueError, TypeError, KeyError, AttributeError):
             raise LadderError(f"what answers at {self._server} is not a ladder; look at the address") from None
         # A ladder that is too old for the question answers like this.
         if answer.status_code == 405 or message.startswith("there is no page"):
@@ -172,10 +179,12 @@ class RemoteLadder:
         if answer.status_code == 429:
             seconds = answer.headers.get("retry-after", "")
             raise TooMuch(message, int(seconds) if seconds.isdecimal() else 60)
-        raise _ERRORS.get(answer.status_code, LadderError)(message)
+        if answer.status_code == 401:
+            raise Unauthenticated(f"{message}; to log in: dogana login {self._server}")
+        raise _ERRORS.get(answer.status_code, LadderError)(message, command)
 
     def _what_is_it(self) -> str:
-        """Return an error for a question that the server does not know."""
+        """Return the text of the error for a question that the server does not know."""
         try:
             with self._client.stream("GET", f"{self._server.rstrip('/')}{API}/info") as answer:
                 found = msgspec.json.decode(_body(answer), type=InfoAnswer)
@@ -214,7 +223,7 @@ def _body(answer: httpx.Response) -> bytes:
 
 
 def _verification(login: Login) -> ssl.SSLContext | bool:
-    """Return the trusted certificates: that of the login, or those of this system."""
+    """Return the certificates to trust: the certificate of the login, or True for the certificates of this system."""
     if login.authority is None:
         return True
     return ssl.create_default_context(cadata=login.certificate().decode("ascii"))
@@ -229,7 +238,7 @@ def _parameters(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _entry(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Remove the traces of this machine from an archive entry; return None for entries that the intake skips."""
+    """Return an archive entry without traces of this machine; return None for entries that the intake skips."""
     if Path(entry.name).name == "__pycache__":
         return None
     entry.uid = entry.gid = 0

@@ -51,13 +51,13 @@ SOURCES = {
 }
 """Source files that must be compiled: their language, and a command that compiles one."""
 PROJECTS = {
-    "Cargo.toml": "cargo build --release",
-    "go.mod": "go build",
+    "Cargo.toml": "cargo rustc --release -- -C target-feature=+crt-static && cp ${CARGO_TARGET_DIR:-target}/release/bot .",
+    "go.mod": "go generate && CGO_ENABLED=0 go build",
     "pom.xml": "mvn -q package",
-    "CMakeLists.txt": "cmake -B build && cmake --build build",
+    "CMakeLists.txt": "cmake -B build && cmake --build build -j 4",
     "package.json": "npm install && npm run build",
 }
-"""Files that show how a folder is built, and the usual command."""
+"""Files that show how a folder is built, and the build command, the same as in the kits."""
 _MACOS = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _COMPILED = (b"\x7fELF",) if IS_LINUX else (b"\x7fELF", *_MACOS)
 """The first bytes of compiled programs that run here, or on a ladder."""
@@ -65,19 +65,23 @@ _ELSEWHERE = {b"MZ": "Windows"} | dict.fromkeys(_MACOS, "macOS")
 """The first bytes of compiled programs for other systems."""
 _MAX_FIRST_LINE_BYTES = 256
 """The number of bytes that Linux reads of a first line that names an interpreter."""
+_ENV_WITH_VALUE = ("-u", "--unset")
+"""The options of `env` whose value may be the next word."""
+_ENV_UNCLEAR = ("-C", "--chdir", "-S", "--split-string")
+"""The options of `env` after which the program is not simply a word, or not in the bot's folder."""
 
 
 def own_environment() -> dict[str, str]:
     """Return the environment variables of this user's own unconfined bot: the user's, with a search path for programs.
 
-    Python is the one that runs Dogana, as for a submitted bot; other programs of this user come first.
+    `python` is the interpreter that runs Dogana, as for a submitted bot. Other programs are first sought in the user's PATH.
     """
     path = [str(Path(sys.executable).parent), *os.environ.get("PATH", os.defpath).split(":"), *USUAL_FOLDERS]
     return {**os.environ, "PATH": ":".join(dict.fromkeys(filter(None, path)))}
 
 
 def environment(runtimes: Sequence[Path]) -> dict[str, str]:
-    """Return the environment variables of a submitted unconfined bot: a search path, and nothing of the organiser's."""
+    """Return the environment variables of a submitted unconfined bot: a search path, and none of the organiser's own variables."""
     return {
         "PATH": ":".join(search_path(runtimes)),
         "HOME": "/nonexistent",
@@ -91,7 +95,7 @@ class Manifest:
     """The command that starts a bot, and the games that it plays."""
 
     run: tuple[str, ...]
-    """The command that starts it in its folder."""
+    """The command that starts the bot in its folder."""
     games: tuple[str, ...]
     """The games it plays."""
     language: str
@@ -119,7 +123,7 @@ def read_manifest(path: Path, folder: Path, programs: str, program: str = "") ->
         except ValueError as error:
             raise BadManifest(f"{path}: {MANIFEST} is not TOML: {error}") from error
     document = Document(data, MANIFEST)
-    document.text("name", "")  # an entry that authors may have, and nobody reads: `finish` would refuse it as unknown
+    document.text("name", "")  # authors may set it, and nothing uses it; unread, `finish` would refuse it as unknown
     run = document.texts("run", [])
     names = document.texts("games", list(games()))
     language = document.text("language", "")
@@ -143,7 +147,7 @@ def read_manifest(path: Path, folder: Path, programs: str, program: str = "") ->
         raise BadManifest(f"{path}: {'; '.join(document.problems)}")
     if problem := _program_problem(path, folder, run, programs):
         raise NoProgram(problem if problem.startswith(f"{path} ") else f"{path}: {problem}")
-    return Manifest(tuple(run), tuple(names), language or _language_of(run[0]))
+    return Manifest(tuple(run), tuple(names), language or _language_of([*run[_env_words(run) :], ""][0]))
 
 
 def _language_of(program: str) -> str:
@@ -154,7 +158,7 @@ def _language_of(program: str) -> str:
 
 
 def _default_run(path: Path, folder: Path, program: str) -> list[str]:
-    """Return the default command of a bot: for its file, the file bot, bot.py or the like, or its only file.
+    """Return the default command of a bot, which runs `program`, the file `bot`, `bot.py` or the like, or the only file.
 
     Raises:
         NoProgram: if none of these exists.
@@ -219,25 +223,26 @@ def _named(path: Path, inside: str) -> Path:
 
 def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str) -> str:
     """Return the reason why a command cannot be started, and the line to write instead; empty if it can."""
-    name = run[0]
+    count = _env_words(run)
+    if any(word.startswith(_ENV_UNCLEAR) for word in run[:count]):
+        return ""
+    if count == len(run):
+        return _write_instead("env is given no program to start", [*run, "./program"])
+    env, name, arguments = run[:count], run[count], run[count + 1 :]
     if "/" not in name:
         if shutil.which(name, path=programs):
-            return ""
+            script = _script([name, *arguments])
+            return _missing(folder, script) if script else ""
         if (folder / name).is_file():
-            return _write_instead(f"{name} is not a usual program, but a file of the bot", [f"./{name}", *run[1:]])
+            problem = f"{name} is not a usual program, but a file of the bot"
+            return _write_instead(problem, [*env, f"./{name}", *arguments])
         problem = f"there is no program {name} in {programs}, where bots look; install it"
-        return _write_instead(problem, ["PROGRAM", *run[1:]])
+        return _write_instead(problem, [*env, "PROGRAM", *arguments])
+    if problem := _missing(folder, name):
+        return problem
     file = folder / name
-    if not file.is_file():
-        built = _build(folder)
-        what = (
-            f"build it first ({built}), and put the program there"
-            if built
-            else f'{MANIFEST} may say run = ["./program"]'
-        )
-        return f"there is no file {name} to run; {what}"
     inside = PurePosixPath(name).as_posix()
-    instead = [*RUNNERS.get(file.suffix, ["PROGRAM"]), inside, *run[1:]]
+    instead = [*env, *RUNNERS.get(file.suffix, ["PROGRAM"]), inside, *arguments]
     line = _first_line(file)
     if line is None and (to_compile := _compile(path, folder, inside)):
         return to_compile
@@ -266,8 +271,38 @@ def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str
         return ""
     beside = file.parent / PurePosixPath(wanted).name  # as in a virtual environment that was moved
     if beside.exists():
-        instead = [f"./{beside.relative_to(folder).as_posix()}", inside, *run[1:]]
+        instead = [*env, f"./{beside.relative_to(folder).as_posix()}", inside, *arguments]
     return _write_instead(f"{inside} wants {wanted}, which is not among the usual programs here", instead)
+
+
+def _env_words(run: Sequence[str]) -> int:
+    """Return the number of words before the program of a command: `env` with its options and variables, or none."""
+    if PurePosixPath(run[0]).name != "env":
+        return 0
+    count = 1
+    while count < len(run) and (run[count].startswith("-") or "=" in run[count]):
+        count += 2 if run[count] in _ENV_WITH_VALUE else 1
+    return min(count, len(run))
+
+
+def _script(command: Sequence[str]) -> str:
+    """Return the file of the bot that an interpreter is to run; empty if the command has no such word at that place."""
+    for suffix, runner in RUNNERS.items():
+        rest = list(command[len(runner) :])
+        if list(command[: len(runner)]) == runner and rest and PurePosixPath(rest[0]).suffix == suffix:
+            return rest[0]
+    return ""
+
+
+def _missing(folder: Path, name: str) -> str:
+    """Return advice about a missing file that a command runs; empty if the file exists."""
+    if (folder / name).is_file():
+        return ""
+    built = _build(folder)
+    what = (
+        f"build it first ({built}), and put the program there" if built else f'{MANIFEST} may say run = ["./program"]'
+    )
+    return f"there is no file {name} to run; {what}"
 
 
 def _begins(file: Path, head: bytes) -> bool:

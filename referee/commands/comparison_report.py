@@ -15,6 +15,7 @@ from referee.commands.output import err, out, print_json
 from referee.live.matches.series import FinishedMatch, Series
 from referee.match.result import Outcome
 from referee.registry import find
+from referee.terminal import counted
 from referee.verdict.block import BlockScore, mean_score, score
 from referee.verdict.sequential import MIN_BLOCKS, Conclusion, SequentialTest
 from referee.version import installed_version
@@ -108,14 +109,20 @@ class Report:
 
     def progress(self) -> str:
         """Return the line of progress."""
-        left = self.test.blocks_left * self.series.block_size
-        return f"{self.played()}: {_difference(self.test)}, {_ratio(self.test)}, about {left} matches left"
+        return f"{self.played()}: {_difference(self.test)}, {_ratio(self.test)}, {self._left()}"
+
+    def _left(self) -> str:
+        """Return the expected number of further matches in words."""
+        if self.test.blocks_left is None:
+            return "too few to tell how many are left"
+        low, high = (_rounded(blocks * self.series.block_size) for blocks in self.test.blocks_left)
+        return f"about {low:,} matches left" if low == high else f"about {low:,} to {high:,} matches left"
 
     def played(self) -> str:
         """Return the numbers of blocks and matches in words."""
         blocks, repeats = self.test.blocks, self.test.blocks - self.test.different
         repeated = f" ({repeats} repeated)" if repeats else ""
-        return f"{blocks} block{'' if blocks == 1 else 's'}{repeated}, {self.matches} matches"
+        return f"{counted(blocks, 'block')}{repeated}, {counted(self.matches, 'match', 'matches')}"
 
     def print_progress(self, bar: Progress) -> None:
         """Show the progress: in a terminal after each block, otherwise now and then."""

@@ -13,17 +13,19 @@ from typing import Annotated
 import typer
 
 import dogana
+from referee.bots.manifest import PROJECTS
 from referee.commands.output import out, target
 from referee.errors import DoganaError
 from referee.registry import games
+from referee.terminal import counted
 
 BUILDS = {
     "python": "",
-    "typescript": "npm install && npm run build",
-    "go": "go generate && CGO_ENABLED=0 go build",
-    "rust": "cargo rustc --release -- -C target-feature=+crt-static && cp ${CARGO_TARGET_DIR:-target}/release/bot .",
-    "java": "mvn -q package",
-    "cpp": "cmake -B build && cmake --build build -j 4",
+    "typescript": PROJECTS["package.json"],
+    "go": PROJECTS["go.mod"],
+    "rust": PROJECTS["Cargo.toml"],
+    "java": PROJECTS["pom.xml"],
+    "cpp": PROJECTS["CMakeLists.txt"],
 }
 """The languages with a kit, and the build command for each; empty if a bot needs no build."""
 
@@ -56,11 +58,14 @@ def new(
         raise NewError(f"there is no kit for {language!r}; --language is one of {', '.join(BUILDS)}")
     if search and language != "python":
         raise NewError("the bot that searches is in Python: leave --language out")
+    if not str(folder).isprintable():
+        raise NewError(f"the name {str(folder)!r} has characters that cannot be printed; choose another")
     count = write_kit("search" if search else language, folder)
     *_, program = tomllib.loads((folder / "bot.toml").read_text())["run"]
     steps = [f"cd {shlex.quote(str(folder))}", *filter(None, [BUILDS[language]])]
     out.print(
-        f"{folder} now has a bot in {language} ({count} files); its README.md describes the next steps", soft_wrap=True
+        f"{folder} now has a bot in {language} ({counted(count, 'file')}); its README.md describes the next steps",
+        soft_wrap=True,
     )
     out.print(f"{'build it' if BUILDS[language] else 'go there'}:      {' && '.join(steps)}", soft_wrap=True)
     out.print(f"play a match:  dogana play {next(iter(games()))} {program} random", soft_wrap=True)
@@ -70,8 +75,8 @@ def write_kit(kit: str, folder: Path) -> int:
     """Write a kit and all messages into an empty or new folder; return the number of files.
 
     Raises:
-        NewError: if something is in the folder already.
-        OSError: if it cannot be written; the written files are removed.
+        NewError: if the folder is not empty.
+        OSError: if a file cannot be written; the others are removed.
     """
     written: list[Path] = []
     try:
@@ -87,7 +92,7 @@ def write_kit(kit: str, folder: Path) -> int:
                 shutil.copyfileobj(reading, writing)
             # Executable where the source is; all else is up to the umask.
             file.chmod(file.stat().st_mode | source.stat().st_mode & 0o111)
-    # Ctrl-C, too: half a kit would keep the command from trying again.
+    # Ctrl-C, too: half a kit would prevent another attempt.
     except BaseException as error:
         for file in written:
             file.unlink(missing_ok=True)

@@ -78,7 +78,7 @@ def read_plan_file(path: Path, kind: type[_Plan]) -> _Plan | None:
         raise ResumeError(damaged(path, f"is not JSON: {error}")) from error
     if not isinstance(data, dict):
         raise ResumeError(damaged(path, "is not a JSON object"))
-    # `convert` would pass over unknown entries.
+    # `convert` would ignore unknown entries.
     if unknown := data.keys() ^ get_type_hints(kind).keys():
         raise ResumeError(damaged(path, f"has other entries than a plan: {', '.join(sorted(unknown))}"))
     try:
@@ -104,8 +104,8 @@ def write_plan(path: Path, plan: BotTerms) -> None:
 def keeping(path: Path, plan: BotTerms, going_on: str, *, is_guess: bool = False) -> Iterator[None]:
     """Write a plan before its first match; after an interruption, print the command `going_on`.
 
-    An error before the end of the first match removes the file, and so does any error if the plan `is_guess`: then the
-    records in the folder may be of another series.
+    An error before the end of the first match removes the file. With `is_guess`, any error does, because the records in
+    the folder may belong to another series.
     """
     write_plan(path, plan)
     try:
@@ -129,7 +129,7 @@ def remarking_interrupts(remark: str) -> Iterator[None]:
 
 
 def is_here(directory: str) -> bool:
-    """Return True if a path is that of the current folder."""
+    """Return True if a path leads to the current folder."""
     with suppress(OSError, ValueError):
         return Path(directory).samefile(Path.cwd())
     return False
@@ -138,6 +138,11 @@ def is_here(directory: str) -> bool:
 def resuming(command: str, folder: Path, *options: object) -> str:
     """Return the shell command that continues the plan in a folder."""
     return shlex.join(["dogana", command, "--resume", _as_argument(folder), *map(str, options)])
+
+
+def running(folder: Path, *options: object) -> str:
+    """Return the shell command that plays the tournament in a folder, or continues it."""
+    return shlex.join(["dogana", "tournament", "run", _as_argument(folder), *map(str, options)])
 
 
 def _as_argument(folder: Path) -> str:

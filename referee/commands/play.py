@@ -53,6 +53,7 @@ from referee.live.matches.server import Listen, RefereeServer
 from referee.live.seats.orphans import adopt_orphans
 from referee.match.result import Outcome
 from referee.registry import find
+from referee.terminal import counted
 
 
 def play(
@@ -132,7 +133,8 @@ def play(
 
     If a bot does not start, nothing is played. If it does not start in a later match of a series, it loses that match.
 
-    The exit status is 0 if all seats played to the end, 3 if one was put out, 2 for a wrong option, and 1 if matches could not be played.
+    The exit status is 0 if all seats played to the end, 3 if one was put out, 2 if the command line cannot be read, and 1 if matches
+    could not be played, for example because the game has no such option or number of seats.
 
     Examples:
 
@@ -242,8 +244,10 @@ def _continued(typed: SeriesOptions, record: Path | None) -> SeriesPlan:
 def _play_series(plan: SeriesPlan, series: Series, workers: int | None, ray: str | None, *, as_json: bool) -> None:
     """Play several matches, and keep their plan in the folder of their records."""
     if plan.rotate:
-        seeds = "1 seed" if plan.games == 1 else f"{plan.games} seeds"
-        err.print(f"{seeds} in {len(plan.seats)} rotations of the seats: {plan.count} matches", soft_wrap=True)
+        err.print(
+            f"{counted(plan.games, 'seed')} in {len(plan.seats)} rotations of the seats: {counted(plan.count, 'match', 'matches')}",
+            soft_wrap=True,
+        )
     matches = play_matches(series, plan, workers, ray)
     if series.records is None:
         keeping = remarking_interrupts("with --record FOLDER, a series can go on after an interruption")
@@ -302,7 +306,7 @@ def _address(listen: Listen, port: int) -> str:
 
 
 def _own_host() -> str:
-    """Return the address from which this machine reaches others, or its name."""
+    """Return the address from which this machine reaches others; without one, the name of the machine."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
         probe.connect(("192.0.2.1", 9))  # chooses a route (to an unassigned address), and sends nothing
         return str(probe.getsockname()[0])
@@ -342,7 +346,7 @@ def _print_series(
 
 
 def _prepare_records(target: Path | None, *, several: bool, force: bool) -> None:
-    """Check that records can be written to `target`; create the folder for several."""
+    """Check that records can be written to `target`; create the folder if there are several records."""
     if target is None:
         return
     if several and target.exists() and not target.is_dir():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from referee.match.result import Outcome
 from referee.pages.match import make_page
 from referee.records.changes import changes, describe
 from referee.records.position import write_position
-from referee.records.verify import Replay, ReplayStep
+from referee.records.verify import Replay, ReplayStep, Trouble
 from referee.records.viewpoint import Viewpoint
 from referee.registry import find
+from referee.terminal import counted
 
 _BY = {
     Decider.AGENT: "",
@@ -39,7 +41,7 @@ class Views(Enum):
 
 
 class ReplayError(DoganaError):
-    """The options contradict each other, or ask for a seat or step that the record does not have."""
+    """The options contradict each other, or name a seat or step that the record does not contain."""
 
 
 def show(
@@ -53,7 +55,7 @@ def show(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Show a record as the options of `dogana replay` ask for it.
+    """Show a record according to the options of `dogana replay`.
 
     Raises:
         ReplayError: if the options contradict each other, or the record has no such seat or step.
@@ -95,7 +97,9 @@ def _write_page(file: Path, html: Path, views: Views | None) -> None:
     page = make_page(file, find, progress, seats_too=None if views is None else views is Views.ALL)
     write_file(html, page.html)
     seen_by = f"what spectators and {page.seats} seats saw" if page.seats else "what spectators saw"
-    err.print(f"{html}: {page.steps} steps, {seen_by}, {len(page.html.encode()) / 1000:.0f} KB", soft_wrap=True)
+    err.print(
+        f"{html}: {counted(page.steps, 'step')}, {seen_by}, {len(page.html.encode()) / 1000:.0f} KB", soft_wrap=True
+    )
     err.print(f"look at {html}{page.moment}", soft_wrap=True)
     if page.broken:
         raise ReplayError(f"{file}: {page.broken}; the page ends there and says so")
@@ -111,7 +115,7 @@ def _show_position(
     # The iteration would verify the first step, and change the state.
     for step in record if at else ():
         viewpoint.follow(step)
-        # The steps after it are not verified: nothing of them is shown.
+        # Later steps are not verified, and not shown.
         if step.n == at:
             break
     if svg is not None:
@@ -137,12 +141,25 @@ def _show_steps(record: Replay, viewer: Seat | None, svg: Path | None, *, as_jso
     viewpoint = Viewpoint(record, viewer)
     if svg is not None:
         write_file(svg / "00000.svg", viewpoint.draw())
+    printed = 0
     for step in record:
         before, known = viewpoint.seen, viewpoint.follow(step)
         if svg is not None:
             write_file(svg / f"{step.n:05}.svg", viewpoint.draw())
+        if not as_json:
+            _print_troubles(record.troubles[printed:])  # the step came after them
+            printed = len(record.troubles)
         _print_step(step, viewpoint, known, before, as_json=as_json)
+    if not as_json:
+        _print_troubles(record.troubles[printed:])
     _print_result(record, as_json=as_json)
+
+
+def _print_troubles(troubles: Sequence[Trouble]) -> None:
+    for one in troubles:
+        what = f"is {'out' if one.is_out else 'struck'} ({one.reason})"
+        detail = "".join([f": {one.detail}" if one.detail else "", f", rule {one.rule}" if one.rule else ""])
+        out.print(f"       seat {one.seat}  {what}{detail}", soft_wrap=True)
 
 
 def _print_step(step: ReplayStep, viewpoint: Viewpoint, known: bool, before: Observation, *, as_json: bool) -> None:

@@ -38,7 +38,7 @@ from referee.live.matches.series import Series, Setting
 from referee.match.seatings import rotations
 from referee.records.position import read_position
 from referee.registry import find, is_house_bot, read_board_file, shipped_board
-from referee.terminal import visible
+from referee.terminal import counted, visible
 
 
 class PlayError(DoganaError):
@@ -90,7 +90,7 @@ class SeriesPlan(BotTerms):
         return self.games * (len(self.seats) if self.rotate else 1)
 
     def series(self, players: Sequence[Player], records: Path | None, *, resumes: bool) -> Series:
-        """Return its matches.
+        """Return the matches of the plan.
 
         Raises:
             DoganaError: if the rules do not allow them.
@@ -111,7 +111,7 @@ class SeriesPlan(BotTerms):
         )
 
     def _start(self, setup: Setup) -> Mapping[str, Any] | None:
-        """Return the first position, which is checked; None for the game's own."""
+        """Return the first position, which is checked; None for the game's own first position."""
         if self.position is None:
             return None
         game = find(self.game)
@@ -187,7 +187,7 @@ def go_on(plan: SeriesPlan, folder: Path, typed: SeriesOptions) -> SeriesPlan:
         )
     if not typed.seats:
         _check_directory(plan, folder)
-    # An option of this command replaces that of the plan; an omitted option does not.
+    # An option of this command replaces the plan's option; an omitted option does not.
     changed = {name: value for name, value in asdict(typed.terms).items() if value}
     if typed.games is not None:
         changed["games"] = typed.games
@@ -212,7 +212,7 @@ def _check_directory(plan: SeriesPlan, folder: Path) -> None:
 
 
 def read_plan(folder: Path) -> SeriesPlan | None:
-    """Return the plan of the series in a folder; None if it has none.
+    """Return the plan of the series in a folder; None if there is none.
 
     Raises:
         ResumeError: if the file cannot be read, or is not a plan.
@@ -228,7 +228,7 @@ def read_plan(folder: Path) -> SeriesPlan | None:
 
 @contextmanager
 def unfinished(folder: Path, plan: SeriesPlan, *, resumes: bool, options: Sequence[object]) -> Iterator[None]:
-    """Lock a folder for a series, and keep its plan there; if the series breaks off, print the command that resumes it.
+    """Lock a folder for a series, and keep its plan there; if the series is interrupted, print the command that resumes it.
 
     Args:
         folder: the folder of its records.
@@ -246,7 +246,7 @@ def unfinished(folder: Path, plan: SeriesPlan, *, resumes: bool, options: Sequen
         if not resumes:
             _check_unused(folder)
         else:
-            rounds = f"{plan.games} games" + (", each in every rotation of the seats" if plan.rotate else "")
+            rounds = counted(plan.games, "game") + (", each in every rotation of the seats" if plan.rotate else "")
             err.print(
                 f"{folder}: {plan.game}, {shlex.join(plan.seats)}, {rounds}, seed {plan.seed}, clock {plan.clock}",
                 soft_wrap=True,
@@ -262,7 +262,7 @@ def _check_unused(folder: Path) -> None:
     """Refuse a folder with another series: a new one would replace its plan, and its seed would be lost.
 
     Raises:
-        ResumeError: if the folder has one.
+        ResumeError: if the folder contains another series.
     """
     plan = read_plan(folder)
     if plan is None or not any(folder.glob("*.jsonl")):

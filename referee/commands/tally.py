@@ -11,6 +11,7 @@ from statistics import fmean, pvariance
 from rich.table import Table
 
 from referee.match.result import Outcome, Result
+from referee.terminal import counted
 from referee.verdict.student import half_width
 
 _Z = 1.960
@@ -21,7 +22,7 @@ class SeriesStatistics:
     """The statistics of several matches.
 
     The matches of a block (one seed, in every rotation of the seats) share their chance, so only blocks are independent:
-    intervals are over the means of blocks. Without rotation, a block is one match. If a block has the same play as an
+    intervals are computed from the means of blocks. Without rotation, a block is one match. If a block has the same play as an
     earlier one, as between deterministic bots in a game with little chance, its matches are counted, but not used here.
 
     Attributes:
@@ -37,7 +38,7 @@ class SeriesStatistics:
         self._faults: list[Counter[str]] = [Counter() for _ in names]
 
     def add(self, result: Result, turn: int) -> None:
-        """Count a match whose seats were rotated by `turn`; shared first places share the win."""
+        """Count a match whose seats were rotated by `turn`; seats that share first place share the win."""
         self.with_outs += any(seat.outcome is not Outcome.PLAYED for seat in result.seats)
         winners = sum(seat.rank == 1 for seat in result.seats)
         # Back from seats to positions on the command line.
@@ -62,7 +63,7 @@ class SeriesStatistics:
         different = len({played.key for played in self._matches})
         blocks = self._different_blocks()
         alike = "" if different == count else f" ({different} different)"
-        over = f" over {len(blocks)} block{'' if len(blocks) == 1 else 's'}" if self._block > 1 else ""
+        over = f" over {counted(len(blocks), 'block')}" if self._block > 1 else ""
         table = Table(
             "player",
             "bot",
@@ -70,7 +71,7 @@ class SeriesStatistics:
             "mean rank",
             "mean score",
             "out",
-            title=f"{count} matches{alike}, mean and 95 % interval{over}",
+            title=f"{counted(count, 'match', 'matches')}{alike}, mean and 95 % interval{over}",
         )
         for player, name in enumerate(self._names):
             faults = ", ".join(f"{number} {kind}" for kind, number in self._faults[player].items()) or "-"

@@ -19,6 +19,7 @@ from referee.records.record import RecordError, read_lines
 from referee.records.signature import PublicKey, read_key
 from referee.records.verify import Replay
 from referee.registry import find
+from referee.terminal import counted
 
 MAX_NAMED_LINES = 20
 """The maximum number of lines to name one by one; `--json` names all."""
@@ -108,7 +109,7 @@ def verify(
                 out.print(styled(("not proved", "red"), f" {path}: it holds, but {problem}"), soft_wrap=True)
                 continue
             note = "" if replay.is_sealed else _UNSEALED
-            out.print(styled(("holds", "green"), f"  {path}: {decisions} decisions{note}"), soft_wrap=True)
+            out.print(styled(("holds", "green"), f"  {path}: {counted(decisions, 'decision')}{note}"), soft_wrap=True)
             if trusted is not None and replay.signature is not None:
                 where = "" if place is None else f"; its result is entry {place} of {log}"
                 out.print(f"       signed by ladder {replay.signature.key.fingerprint}{where}", soft_wrap=True)
@@ -155,7 +156,7 @@ def _not_in_log(replay: Replay, book: ValidLog) -> str:
         return f"match {plan.match_id} was never scheduled by the log"
     if not standing.counted:
         return f"match {plan.match_id}, scheduled by entry {standing.scheduled} of the log, has no result there"
-    # The hash of the result, which sealing does not change; or that of the seed, if the end of the match revealed it.
+    # The hash of the result, which sealing does not change; or the hash of the seed's line, if the end of the match revealed the seed.
     if standing.result["record"] not in (replay.result_hash, replay.last_hash):
         return f"entry {standing.counted} of the log has another record of match {plan.match_id}"
     other = [what for what, value in _planned(plan).items() if not _same(value, standing.plan[what])]
@@ -218,7 +219,7 @@ def _claims(word: Mapping[str, Sequence[int]]) -> str:
 
 
 def _numbered(lines: Sequence[int]) -> str:
-    """Name lines by their numbers; if they are many, only count them."""
+    """Name lines by their numbers; if there are many, only count them."""
     if len(lines) > MAX_NAMED_LINES:
         return f"{len(lines)} lines"
     return f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"

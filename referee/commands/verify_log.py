@@ -13,6 +13,7 @@ from referee.commands.output import out, print_json, styled
 from referee.records.audit_book import ValidLog
 from referee.records.audit_log import AuditError, check, compare
 from referee.records.signature import read_key
+from referee.terminal import counted
 
 MAX_NAMED = 20
 """The maximum number of unfinished blocks, and of entries dated before an earlier one, to name; `--json` names all."""
@@ -81,12 +82,16 @@ def _document(file: Path, found: ValidLog, added: int | None) -> dict[str, objec
 
 def _print(file: Path, found: ValidLog, added: int | None, previous: Path | None) -> None:
     signed = f"signed by ladder {found.keys[-1].fingerprint} at {found.at}"
-    out.print(styled(("holds", "green"), f"  {file}: {found.entries:,} entries, {signed}"), soft_wrap=True)
-    if added is not None:
-        out.print(f"       {previous} is a beginning of it; {added:,} entries were added", soft_wrap=True)
     out.print(
-        f"       {found.results:,} results, {found.voids:,} void attempts, {found.given_up:,} matches given up,"
-        f" {found.seeds:,} seeds as they were committed to",
+        styled(("holds", "green"), f"  {file}: {counted(found.entries, 'entry', 'entries')}, {signed}"), soft_wrap=True
+    )
+    if added is not None:
+        out.print(
+            f"       {previous} is a beginning of it; added: {counted(added, 'entry', 'entries')}", soft_wrap=True
+        )
+    out.print(
+        f"       {counted(found.results, 'result')}, {counted(found.voids, 'void attempt')}, {counted(found.given_up, 'match', 'matches')} given up,"
+        f" {counted(found.seeds, 'seed')} as committed to",
         soft_wrap=True,
     )
     _name("unfinished", found.unfinished, "blocks")

@@ -104,7 +104,7 @@ async def _follow(
     async with _channel(address, credentials) as channel:
         call = RefereeStub(channel).Watch(pb.WatchRequest(match_id=match))
         try:
-            # The referee sends the metadata as soon as it has the match, so what follows waits only for the match to begin.
+            # The referee sends the metadata as soon as it has the match, so the first read waits only for the match to begin.
             await call.initial_metadata()
             first = asyncio.ensure_future(call.read())
             # `wait`, unlike `wait_for`, does not cancel the read.
@@ -232,8 +232,13 @@ async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator
     """
     # -P: no module of the current folder takes the place of ours.
     program = [sys.executable, "-P", "-m", __name__, server.local_address, plan.match_id, *plan.bots]
-    process = await asyncio.create_subprocess_exec(*program, stdout=sys.stdout.fileno())
-    # Or `kill_adopted` would take it for a process that an agent has left behind.
+    # Ctrl-C is for this process, which then ends the stream, and with it the screen; the screen inherits the mask.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process = await asyncio.create_subprocess_exec(*program, stdout=sys.stdout.fileno())
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    # Otherwise, `kill_adopted` would take it for a process that an agent has left behind.
     orphans.own_started(process.pid)
     ended = asyncio.ensure_future(process.wait())
     ready = asyncio.ensure_future(server.showing(plan).watched.wait())
@@ -243,8 +248,9 @@ async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator
         with contextlib.suppress(asyncio.CancelledError):  # Ctrl-C: the match is over, only its screen is not
             await asyncio.wait([ended])  # which does not cancel `ended`
     finally:
+        # A screen that has shown nothing has nothing to end.
+        await asyncio.wait([ended], timeout=_BESIDE_SECONDS if ready.done() else 0)
         ready.cancel()
-        await asyncio.wait([ended], timeout=_BESIDE_SECONDS)
         if not ended.done():
             process.kill()
             await ended
@@ -254,8 +260,6 @@ async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator
 
 def _show_beside(address: str, match: str, *names: str) -> None:
     """Show a match for the process that plays it, which itself reports the reason if there is no result."""
-    # Ctrl-C is for that process: the stream then ends, and with it this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
     try:
         asyncio.run(_follow(address, match, None, names))

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from referee.sandbox.limits import ResourceLimits, in_words
 from referee.sandbox.system import is_alive
+from referee.terminal import counted
 
 _PREFIX = "dogana-"
 _PERIOD_MICROSECONDS = 100_000
@@ -28,7 +29,7 @@ _KILL_SECONDS = 5.0
 """The time allowed for killed processes to disappear."""
 _SWITCH = {1: "freezer.state", 2: "cgroup.freeze"}
 _GO_ON = {1: "THAWED", 2: "0"}
-"""The file that stops and resumes processes in each version of control groups, and the word for resuming."""
+"""For each version of control groups, the file that stops and resumes processes, and the value that resumes them."""
 _FORGET = ("memory.force_empty", "memory.high")
 """The file that makes a group without processes give up its page cache, in each version."""
 _counter = itertools.count()
@@ -51,7 +52,7 @@ class Usage:
         """Return the usage in words."""
         known = [
             "" if self.memory_peak is None else f"{in_words(self.memory_peak)} of memory",
-            "" if self.tasks_peak is None else f"{self.tasks_peak} tasks",
+            "" if self.tasks_peak is None else counted(self.tasks_peak, "task"),
             "" if self.cpu_seconds is None else f"{self.cpu_seconds:.2f} s of processor time",
             f"processes killed for want of memory: {self.memory_kills}" if self.memory_kills else "",
         ]
@@ -87,7 +88,7 @@ class Groups:
 
         Args:
             root: the folder that contains /proc and /sys.
-            can_make: tells whether this process can make a group in a folder; None to find out by trying.
+            can_make: a function that returns whether this process can make a group in a folder; None to find out by trying.
         """
         own = _own_groups((root / "proc/self/cgroup").read_text())
         found: dict[str, Hierarchy] = {}
@@ -96,8 +97,8 @@ class Groups:
             if kind == "cgroup2" and "" in own:
                 here = folder / own[""].lstrip("/")
                 _settle(here)
-                # In version 2, a group with processes can have no limited groups below it: the nearest group above that
-                # can have them is taken.
+                # In version 2, a group with processes cannot have limited groups below it. So the nearest group above
+                # that can have them is used.
                 for above in (here, *here.parents):
                     for name in _enabled(above):
                         found.setdefault(name, Hierarchy(above, 2))
@@ -110,10 +111,10 @@ class Groups:
         return Groups({name: one for name, one in found.items() if (can_make or _can_make)(one.folder)})
 
     def make(self, limits: ResourceLimits) -> ControlGroup:
-        """Make a group with those of the limits that can be enforced here.
+        """Make a group with the limits that this machine can enforce.
 
         Raises:
-            OSError: if that fails although it has worked before.
+            OSError: if the group cannot be made, although this worked before.
         """
         name = f"{_PREFIX}{os.getpid()}-{next(_counter)}"
         group = ControlGroup({key: Hierarchy(one.folder / name, one.version) for key, one in self.found.items()})
@@ -167,7 +168,7 @@ class ControlGroup:
 
     @property
     def thaw(self) -> tuple[str, str] | None:
-        """The file that resumes all processes of the agent, and the text for it; None if they cannot be stopped."""
+        """The file that resumes all processes of the agent, and the text to write; None if they cannot be stopped."""
         if "freezer" not in self._parts:
             return None
         part = self._parts["freezer"]
@@ -262,7 +263,7 @@ def _enabled(folder: Path) -> list[str]:
 
 
 def _settle(here: Path) -> None:
-    """Move into a leaf group if this process's group was delegated to it, so that limited groups can stand beside it.
+    """Move into a leaf group if this process's group was delegated to it, so that the leaf can have limited groups beside it.
 
     In version 2, a group contains either processes or limited groups. systemd marks a delegated group
     (`systemd-run --scope -p Delegate=yes`) with an attribute.
@@ -281,7 +282,7 @@ def _settle(here: Path) -> None:
 
 
 def _can_make(parent: Path) -> bool:
-    """Return whether this process can make a group there and put a process into it."""
+    """Return whether this process can make a group below `parent` and put a process into it."""
     folder = parent / f"{_PREFIX}{os.getpid()}-{next(_counter)}"
     try:
         folder.mkdir()

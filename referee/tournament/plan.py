@@ -16,7 +16,7 @@ from referee.registry import did_you_mean
 
 MAX_ENTRANTS, MAX_BLOCKS, MAX_NAME = 1000, 10_000, 40
 MAX_MATCHES = 1_000_000
-"""The maximum number of matches of a tournament: a slip in `blocks` must not fill the memory."""
+"""The maximum number of matches of a tournament: a typing error in `blocks` must not fill the memory."""
 MIN_SEATS, MAX_SEATS = 2, 5
 MAX_SECONDS = 86_400
 MAX_ROUNDS = 1000
@@ -90,7 +90,7 @@ OF_ONE_FORMAT = {
     "preliminary": Format.KNOCKOUT,
     "qualify": Format.KNOCKOUT,
 }
-"""Entries that only one format has."""
+"""The entries that only one format allows, each with that format."""
 MAY_CHANGE = ("title", "wait", "directory")
 """Entries that may be changed after the first match."""
 
@@ -100,7 +100,7 @@ class GameTerms:
     """A game of a tournament."""
 
     label: str
-    """Its name in the names of records: that of the game, with a number if the tournament has the game twice."""
+    """Its name in the names of records: the game's name, with a number if the tournament contains the game twice."""
     name: str
     options: Mapping[str, Any]
 
@@ -140,7 +140,7 @@ class TournamentPlan:
     """The number of seats of a table."""
     seed: int
     blocks: int
-    """The number of blocks for each table and game; a block is one seed in every rotation of the seats."""
+    """The number of blocks for each table and game; a block plays one seed in every rotation of the seats."""
     scoring: Scoring
     tie_breaks: tuple[TieBreak, ...]
     faults: FaultRule
@@ -148,7 +148,7 @@ class TournamentPlan:
     rounds: int
     """The number of rounds of a Swiss tournament."""
     advance: int
-    """The number of entrants of each table in a knockout who go on."""
+    """The number of entrants who go on from each table of a knockout."""
     preliminary: Preliminary
     """The rounds before a knockout, which decide its seeding."""
     qualify: int
@@ -209,10 +209,10 @@ def read_plan(text: str, where: str) -> TournamentPlan:
 
     Args:
         text: the file.
-        where: its name in errors.
+        where: the name of the file in errors.
 
     Raises:
-        TournamentError: with the first problem.
+        TournamentError: if the plan is not valid; the text names the first problem.
     """
     try:
         data = parse_toml(text)
@@ -238,7 +238,7 @@ def is_name(text: str) -> bool:
 
 
 def facts(plan: TournamentPlan) -> dict[str, Any]:
-    """Return all facts that decide a tournament, without `MAY_CHANGE`, as JSON values under the names in the file."""
+    """Return all entries that decide a tournament (those not in `MAY_CHANGE`) as JSON values, by their names in the file."""
     limits = plan.isolation
     return {
         "format": plan.format.value,
@@ -395,7 +395,8 @@ def _problem(plan: TournamentPlan) -> str:
     """Return the first contradiction between the entries of a plan; empty if there is none."""
     names = Counter(plan.names)
     if twice := [name for name, count in names.items() if count > 1]:
-        return f"entrant {twice[0]} is named twice; give each a name of its own"
+        seats = " and ".join(one.seat for one in plan.entrants if one.name == twice[0])
+        return f"entrant {twice[0]} is named twice, for {seats}; give each a name of its own, in a command as NAME=PATH"
     if len(plan.entrants) > MAX_ENTRANTS:
         return f"there are {len(plan.entrants)} entrants; a tournament has at most {MAX_ENTRANTS}"
     if not plan.games:

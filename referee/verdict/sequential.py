@@ -18,7 +18,9 @@ fifth more often (docs/verdicts.md)."""
 _RARE = 0.05
 """Versions that differ in this share of blocks are taken for identical only with a probability of about beta."""
 _MAX_REPEATS = 20
-"""The number of successive blocks, each with the play of an earlier one, after which nothing new is expected."""
+"""The minimum number of successive blocks that repeat the play of earlier ones before nothing new is expected."""
+_LEAST_VARIANCE = 1e-9
+"""The variance assumed for a walk without any, because `expected_exit` divides by the variance."""
 _DIGITS = 12
 """The number of decimal places to which differences are compared."""
 
@@ -102,7 +104,7 @@ class SequentialTest:
             return Conclusion.IDENTICAL
         if self.different >= MIN_BLOCKS and self.ratio <= low:
             return Conclusion.IDENTICAL if self.is_alike else Conclusion.NOT_BETTER
-        # Last: enough evidence decides, even if nothing new is expected.
+        # This comes last: enough evidence decides, even if nothing new is expected.
         if self.is_repeating:
             return Conclusion.UNDECIDED
         return Conclusion.UNDECIDED if self.blocks >= self.terms.max_blocks else None
@@ -128,14 +130,23 @@ class SequentialTest:
         return interval(self._counts)
 
     @property
-    def blocks_left(self) -> int:
-        """The expected number of further blocks, if the difference is what it seems to be now."""
+    def blocks_left(self) -> tuple[int, int] | None:
+        """The expected number of further blocks, as a range; None if too few blocks are evidence so far.
+
+        The lower number is for the difference observed so far. The upper one also allows for versions that differ by
+        the margin or not at all, if the difference may be that small.
+        """
+        if self.different < MIN_BLOCKS:
+            return None
         low, high = self.terms.bounds
-        drift = self.ratio / max(1, self.different)
-        # Beyond a bound, the walk is over, and the test only waits for `MIN_BLOCKS`.
-        left = expected_exit(min(max(self.ratio, low), high), drift, self._variance, low, high)
-        wanted = max(math.ceil(left), MIN_BLOCKS - self.different, 1)
-        return min(wanted, self.terms.max_blocks - self.blocks)
+        # Blocks that differ by less than the margin vary less in what they contribute; equal ones not at all.
+        spread = 0.0 if len(self._counts) == 1 else min(self.deviation / self._size, 1.0)
+        variance = max(self._variance * spread**2, _LEAST_VARIANCE)
+        start = min(max(self.ratio, low), high)  # at the end of the test, the ratio is beyond one of the bounds
+        seen = math.ceil(expected_exit(start, self.ratio / self.different, variance, low, high))
+        close = self.blocks_for_margin - self.different if self.is_close else 0
+        most = self.terms.max_blocks - self.blocks
+        return min(max(seen, 1), most), min(max(seen, close, 1), most)
 
     @property
     def blocks_for_margin(self) -> int:
@@ -176,7 +187,7 @@ def expected_exit(start: float, drift: float, variance: float, low: float, high:
     if abs(drift) * (high - low) < 1e-6 * variance:
         return (high - start) * (start - low) / variance
     if drift < 0:
-        # Mirrored, so that `expm1` only gets negative numbers and cannot overflow.
+        # The walk is mirrored, so that `expm1` only gets negative numbers and cannot overflow.
         return expected_exit(-start, -drift, variance, -high, -low)
     rate = 2 * drift / variance
     to_high = math.expm1(-rate * (start - low)) / math.expm1(-rate * (high - low))

@@ -49,6 +49,20 @@ def test_failures_come_with_how_to_mend_them_and_the_last_line_is_the_verdict(do
     assert re.fullmatch(r"4 steps passed, 1 failed, \d+ skipped, 2 reported", lines[-1])
 
 
+def test_a_bot_that_ends_with_an_error_is_told_to_mend_that(dogana: Dogana, failing: Path) -> None:
+    (failing / "bot.py").write_text("pass\n")
+    lines = dogana("check", failing, status=1).stdout.splitlines()
+    at = lines.index("failed  joins")
+    assert "it never called play; end the file with play(choose)" in lines[at + 2]
+    assert lines[at + 3].startswith("  mend:     mend what is named as the reason for its end (")
+
+
+def test_an_empty_folder_is_told_what_a_bot_is(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    printed = dogana("check", "empty", status=1).stdout
+    assert "  mend:     fix what is named; a bot is a program called bot, or what run in bot.toml starts (" in printed
+
+
 @pytest.mark.long
 def test_json_is_one_object_with_all_steps(dogana: Dogana, failing: Path) -> None:
     report = json.loads(dogana("check", failing, "--json", "--memory", "64", status=1).stdout)

@@ -18,7 +18,7 @@ from referee.kit.chance import commitment
 from referee.live.matches.in_process import play_in_process
 from referee.match.result import Fault, Outcome
 from referee.records.record import header
-from referee.terminal import visible, visible_lines
+from referee.terminal import counted, visible, visible_lines
 from tests.commands.conftest import Dogana
 from tests.referee.test_records import chained
 from tests.tables import Table, plan_of
@@ -266,3 +266,8 @@ def test_output_for_an_encoding_that_lacks_a_letter_is_no_traceback(
 ) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     assert r"broken ?.jsonl".replace("?", r"\xe4") in apart("verify", "ä.jsonl", status=1).stdout
+
+
+def test_what_is_counted_has_the_right_number() -> None:
+    assert [counted(number, "line") for number in (0, 1, 2_000)] == ["0 lines", "1 line", "2,000 lines"]
+    assert [counted(number, "match", "matches") for number in (1, 2)] == ["1 match", "2 matches"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from ladder.facts.store import Store
 from tests.commands.conftest import Dogana
+from tests.ladder.announced import set_clock
 from tests.ladder.in_process import dogana
 from tests.ladder.made import ladder
 
@@ -38,6 +40,21 @@ def test_an_event_is_announced_listed_shown_and_cancelled(dogana: Dogana, home: 
     assert "event final, open: v1 entered (v1: qualified, not rated)" in bot
     assert "final is cancelled" in dogana("ladder", "event", "cancel", "final", "--home", home).stdout
     assert "cancelled" in dogana("ladder", "event", "list", "--home", home).stdout
+
+
+def test_from_its_closing_time_on_an_event_is_closed_though_nobody_plays(
+    dogana: Dogana, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["final", *NEW, "--closes", "2126-12-18T18:00:25Z", "--home", home]
+    assert "final closes at 2126-12-18 18:00:25 UTC" in dogana("ladder", "event", "new", *words).stdout
+    clock = set_clock(monkeypatch)
+    clock.at = datetime(2126, 12, 18, 18, 1, tzinfo=UTC)
+    printed = dogana("ladder", "event", "show", "final", "--home", home).stdout
+    assert "\nclosed at 2126-12-18 18:00:25 UTC for the best 4" in printed
+    assert "would be entered: 3" in printed
+    assert "its entrants are frozen when a run or a server next looks" in printed
+    said = dogana("ladder", "event", "cancel", "final", "--home", home, status=1).stderr
+    assert "event final is closed; it can be cancelled only before it closes" in said
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from referee.bots.errors import NoProgram
 from referee.bots.manifest import read_manifest
 from referee.commands import new
 from referee.sandbox.runtimes import search_path
@@ -26,6 +27,7 @@ HEADINGS = [
     "Submit",
     "When it goes wrong",
 ]
+PROGRAMS = {"typescript": "bot.js", "go": "./bot", "rust": "./bot", "java": "bot.jar", "cpp": "./bot"}
 
 
 def test_there_is_a_kit_for_each_language_and_a_language_for_each_kit() -> None:
@@ -68,6 +70,23 @@ def test_the_python_kit_is_ready_to_be_submitted_as_it_is_written(tmp_path: Path
     assert run == ("python", "bot.py")
 
 
+@pytest.mark.parametrize("language", [language for language, build in new.BUILDS.items() if build])
+def test_a_kit_that_is_not_built_is_refused_with_the_command_of_its_page(language: str, tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("java", "node"):
+        (programs / name).write_text("")
+        (programs / name).chmod(0o755)
+    new.write_kit(language, tmp_path / "mybot")
+    build = new.BUILDS[language]
+    with pytest.raises(
+        NoProgram, match=re.escape(f"there is no file {PROGRAMS[language]} to run; build it first ({build})")
+    ):
+        read_manifest(tmp_path / "mybot", tmp_path / "mybot", str(programs))
+    page = (tmp_path / "mybot" / "README.md").read_text().replace("\n$ ", " && ")
+    assert build in page
+
+
 def test_a_bot_that_searches_is_written_and_plays(dogana: Dogana, tmp_path: Path) -> None:
     dogana("new", "thinker", "--search")
     printed = dogana("play", "venezia", "thinker/bot.py", "greedy", "-o", "max_rounds=4", "--json").stdout
@@ -93,6 +112,14 @@ def test_what_is_in_the_folder_is_left_alone(dogana: Dogana, tmp_path: Path) -> 
     assert [path.read_text() for path in (tmp_path / "mybot").iterdir()] == ["mine"]
     refused = dogana("new", "mybot/bot.py", "--language", "python", status=1).stderr
     assert refused == "dogana: mybot/bot.py is there already; name a folder that is not there yet\n"
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mred", "two\nlines", "\udcff"])
+def test_a_name_that_no_command_would_take_is_refused(here: Dogana, tmp_path: Path, name: str) -> None:
+    before = list(tmp_path.iterdir())
+    refused = here("new", name, "--language", "python", status=1).stderr
+    assert refused == f"dogana: the name {name!r} has characters that cannot be printed; choose another\n"
+    assert list(tmp_path.iterdir()) == before
 
 
 def test_an_empty_folder_is_filled(dogana: Dogana, tmp_path: Path) -> None:

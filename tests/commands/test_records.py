@@ -88,6 +88,22 @@ def test_replay_shows_every_step_and_the_result(here: Dogana, record: Path) -> N
     assert "place 1: seat" in printed
 
 
+def test_replay_shows_refused_answers_and_the_end_of_a_seat_at_their_step(dogana: Dogana, tmp_path: Path) -> None:
+    illegal = f"cmd:{sys.executable} {ROOT / 'agents' / 'hostile.py'} illegal"
+    dogana(
+        "play", "cargo_noir", illegal, "random", "-o", "last_turn=3", "--seed", 5, "--record", "match.jsonl", status=3
+    )
+    for viewer in ((), ("--as", 0), ("--as", 1)):
+        printed = dogana("replay", "match.jsonl", *viewer).stdout.splitlines()
+        [first, *_] = [number for number, line in enumerate(printed) if "struck" in line]
+        assert printed[first - 1].startswith("    2  seat 0")
+        reason = printed[first].removeprefix("       seat 0  is struck (illegal)")
+        assert reason.startswith(": index ")
+        wanted = [f"       seat 0  is {what} (illegal){reason}" for what in ("struck", "struck", "struck", "out")]
+        assert printed[first : first + 4] == wanted
+        assert printed[first + 4].startswith("    3  seat 0")
+
+
 def test_replay_as_json_has_an_object_for_each_step(here: Dogana, record: Path) -> None:
     steps = [json.loads(line) for line in here("replay", record, "--json").stdout.splitlines()]
     assert [step["n"] for step in steps] == list(range(1, len(steps) + 1))
@@ -216,7 +232,7 @@ def test_what_is_no_file_is_refused_at_once(here: Dogana, tmp_path: Path) -> Non
 
 
 def test_a_position_that_is_not_there_is_named(here: Dogana) -> None:
-    assert here("position", "nope", status=1).stdout.startswith("wrong: nope: cannot be read: No such file")
+    assert here("position", "nope", status=1).stdout.startswith("wrong: nope: cannot be read: there is no such file")
 
 
 def test_names_in_a_record_are_shown_as_they_are(dogana: Dogana, bot: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from referee.bots.errors import BadBot
+from referee.bots.manifest import PROJECTS
 from referee.bots.python import syntax_error
 from referee.commands.seats import SeatError, read_travelling
 from referee.registry import find
@@ -20,6 +21,13 @@ from tests.commands.conftest import Dogana
 PLAYS = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
 FIRST = ("play", "cargo_noir")
 QUICK = ("--seed", 5, "--option", "last_turn=3", "--json")
+BEHIND_ENV = {
+    "env_plays": ["env", "-u", "HOME", "A=1", "python", "bot.py"],
+    "env_missing": ["env", "-u", "HOME", "A=1", "./bot"],
+    "env_no_program": ["env", "A=1", "no-such-program", "x"],
+    "env_nothing": ["env", "A=1"],
+}
+"""Commands that begin with `env`."""
 
 
 @pytest.fixture
@@ -60,6 +68,10 @@ def bots(tmp_path: Path) -> Path:
     (tmp_path / "unbuilt").mkdir()
     (tmp_path / "unbuilt" / "Cargo.toml").write_text("")
     (tmp_path / "unbuilt" / "bot.toml").write_text('run = ["./bot"]\n')
+    for name, run in BEHIND_ENV.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.py").write_text(PLAYS)
+        (tmp_path / name / "bot.toml").write_text(f"run = {json.dumps(run)}\n")
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources" / "main.py").write_text(PLAYS)
     (tmp_path / "sources" / "other.py").write_text("")
@@ -76,7 +88,9 @@ def bots(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "word",
-    mostly_long(["./mybot.py", "bot.zip", "./greedy", "two words.py", "mybot.py", "folder", "./-dashed.py"], 4),
+    mostly_long(
+        ["./mybot.py", "bot.zip", "./greedy", "two words.py", "mybot.py", "folder", "./-dashed.py", "env_plays"], 4
+    ),
 )
 @pytest.mark.usefixtures("bots")
 def test_a_path_takes_a_seat(dogana: Dogana, word: str) -> None:
@@ -159,7 +173,10 @@ WRONG = [
     ("ruby", "ruby wants no-such-interpreter, which is not among the usual programs here"),
     ("empty", "empty is an empty folder; put the files of the bot there, or name another"),
     ("sources", 'sources does not say how to start it: call the program bot, or add bot.toml with run = ["python", "main.py"]'),
-    ("unbuilt", "there is no file ./bot to run; build it first (cargo build --release), and put the program there"),
+    ("unbuilt", f"there is no file ./bot to run; build it first ({PROJECTS['Cargo.toml']}), and put the program there"),
+    ("env_missing", 'there is no file ./bot to run; bot.toml may say run = ["./program"]'),
+    ("env_no_program", 'that says run = ["env", "A=1", "PROGRAM", "x"]'),
+    ("env_nothing", 'env is given no program to start; or give its folder, with a bot.toml that says run = ["env", "A=1", "./program"]'),
     ("broken", "broken: bot.toml is not TOML"),
     ("yunnan_only", "yunnan_only does not play cargo_noir; its bot.toml names: yunnan"),
     ("not.zip", "not.zip is a damaged archive, or none at all"),

@@ -62,6 +62,13 @@ def show(dogana: Dogana) -> dict[str, Any]:
     return document
 
 
+def test_pages_are_drawn_once_and_their_number_is_said_first(dogana: Dogana) -> None:
+    dogana("tournament", "new", "cup", "greedy", "random", "--game", "cargo_noir", "-o", "last_turn=3", "--blocks", 1)
+    dogana("tournament", "run", "cup")
+    assert dogana("tournament", "page", "cup", "public").stderr == "2 matches to draw\n"
+    assert dogana("tournament", "page", "cup", "public", "--force").stderr == ""
+
+
 def started(folder: Path, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "ladder", "tournament", *map(str, arguments)],

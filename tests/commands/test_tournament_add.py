@@ -109,7 +109,10 @@ def test_who_joins_a_gauntlet_is_a_challenger_with_the_same_hosts_and_seeds(doga
 def test_before_the_first_match_everybody_may_come_in(dogana: Dogana, tmp_path: Path) -> None:
     made(dogana, "greedy", "random", "--format", "knockout")
     (tmp_path / "elsewhere").mkdir()
-    assert "run it: dogana tournament run cup" in dogana("tournament", "add", "cup", "bot.py").stdout
+    assert "run it: dogana tournament run cup\n" in dogana("tournament", "add", "cup", "bot.py").stdout
+    said = dogana("tournament", "new", "my cup", "greedy", "random", *GAME).stdout
+    assert "run it: dogana tournament run 'my cup'\n" in said
+    assert "run it: dogana tournament run 'my cup'\n" in dogana("tournament", "add", "my cup", "bot.py").stdout
     text = (tmp_path / "cup" / "tournament.toml").read_text()
     assert "joined" not in text
     assert text.endswith('[[entrants]]\nname = "bot"\nseat = "bot.py"\n')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -73,7 +74,7 @@ def refused(here: Dogana, *words: object) -> str:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["bot.py", "./bot.py"], "entrant bot is named twice; give each a name of its own"),
+        (["bot.py", "one/bot.py"], "entrant bot is named twice, for bot.py and one/bot.py; give each a name of its own, in a command as NAME=PATH"),
         (["a=bot.py", "b=./bot.py"], "a and b are the same bot: bot.py and ./bot.py have the same content; leave out one"),
         (["a=bot.py", "b=bot.py"], "a and b are the same bot: bot.py; leave out one"),
         (["bot.py", "hard.py"], "bot and hard are the same bot: bot.py and hard.py have the same content; leave out one"),
@@ -122,6 +123,31 @@ def test_a_field_that_cannot_be_is_refused_before_a_file_is_written(
 ) -> None:
     assert said in refused(here, "new", "cup", *words, "--game", "cargo_noir")
     assert not (tmp_path / "cup").exists()
+
+
+@pytest.mark.usefixtures("bots")
+def test_the_folder_of_a_bot_is_not_made_that_of_a_tournament(here: Dogana, tmp_path: Path) -> None:
+    said = refused(here, "new", "one", "greedy", "random", *GAME)
+    assert said == "dogana: one is not empty; name a folder that is not there yet"
+    assert [path.name for path in (tmp_path / "one").iterdir()] == ["bot.py"]
+
+
+@pytest.mark.usefixtures("bots")
+def test_two_commands_at_the_same_moment_do_not_write_the_same_file(
+    here: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, draw = tmp_path / "cup" / "tournament.toml", secrets.randbits
+
+    def late(bits: int) -> int:
+        """Draw the seed when the other command has written the file."""
+        path.parent.mkdir()
+        path.write_text("theirs")
+        return draw(bits)
+
+    monkeypatch.setattr(secrets, "randbits", late)
+    said = refused(here, "new", "cup", "greedy", "random", "--game", "yunnan")
+    assert said == "dogana: cup/tournament.toml is there already: change it, or use another folder"
+    assert path.read_text() == "theirs"
 
 
 @pytest.mark.usefixtures("bots")

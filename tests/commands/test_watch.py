@@ -34,7 +34,8 @@ from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.test_hostile_text import CLEAR, check
 from tests.matches import Referee
-from tests.patience import patient
+from tests.patience import patient, wait_until
+from tests.processes import children
 from tests.referee.test_wire import certificate
 from tests.tables import Table, plan_of
 
@@ -155,12 +156,7 @@ class Watched:
 
 def screen_of(play: int) -> int:
     """The process that shows the match of a process."""
-    [screen] = [
-        int(child)
-        for thread in Path(f"/proc/{play}/task").iterdir()
-        for child in (thread / "children").read_text().split()
-        if b"referee.commands.watch" in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]
+    [screen] = children(play, "referee.commands.watch")
     return screen
 
 
@@ -186,6 +182,25 @@ def test_a_screen_that_hangs_does_not_keep_ctrl_c_from_ending_the_match(tmp_path
     assert watched.process.returncode == 128 + signal.SIGINT
     assert not Path(f"/proc/{screen}").exists()
     assert not list(tmp_path.glob("match.jsonl*"))
+
+
+def test_ctrl_c_while_the_screen_starts_ends_the_match_in_one_line(tmp_path: Path) -> None:
+    play = [*DOGANA, "play", "cargo_noir", "greedy", "random", "--watch"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        play,
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as match:
+        wait_until(lambda: children(match.pid, "referee.commands.watch") or match.poll() is not None)
+        os.killpg(match.pid, signal.SIGINT)  # as a terminal does
+        printed = match.communicate(timeout=patient(60))
+    assert printed == ("", "the match was interrupted: it has no result\n")
+    assert match.returncode == 128 + signal.SIGINT
 
 
 @pytest.mark.long

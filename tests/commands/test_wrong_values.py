@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee import files as files_of_ours
+from referee.bots.manifest import PROJECTS
 from tests.commands.conftest import Dogana
 
 BOT = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
@@ -46,7 +47,7 @@ def test_limits_that_no_machine_has_are_refused(
         (("play", "cargo_noir"), 2, "such as: dogana play GAME mybot.py greedy"),
         (("play", "cargo_noir", "mybot", "greedy"), 1, "did you mean mybot.py?"),
         (("play", "cargo_noir", "./mybo.py", "greedy"), 1, "did you mean ./mybot.py?"),
-        (("play", "cargo_noir", "project/src/main.rs", "greedy"), 1, "build it (cargo build --release), and give the program"),
+        (("play", "cargo_noir", "project/src/main.rs", "greedy"), 1, f"build it ({PROJECTS['Cargo.toml']}), and give the program"),
         (("play", "--resume", "mybot.py"), 1, "mybot.py is a file, and a series has a folder of records"),
         ((*PLAY, "--logs", "mybot.py"), 1, "mybot.py: is a file; name a folder"),
         ((*PLAY, "--logs", "/proc/x"), 1, "/proc/x: there is no such file or folder, nor can it be made"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,9 @@ def test_every_make_target_is_explained() -> None:
     makefile = (ROOT / "Makefile").read_text()
     [targets] = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
     assert targets.split() == re.findall(r"^([a-z-]+):.*## \w", makefile, re.MULTILINE)
+    printed = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S607
+    for text in re.findall(r"^[a-z-]+:.*## (.*)$", makefile, re.MULTILINE):
+        assert f" {text}\n" in printed
 
 
 @pytest.mark.parametrize("game", games())

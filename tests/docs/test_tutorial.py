@@ -90,6 +90,19 @@ def test_the_commands_of_each_section_run(title: str, folder: Path) -> None:
             run(folder, few)
 
 
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        ("the table of a series\n", "blocks.py: these are not matches in JSON; give --json to dogana play\n"),
+        ("", "blocks.py: there is no match; see what dogana play has printed\n"),
+    ],
+)
+def test_blocks_are_counted_only_if_there_are_matches_in_json(folder: Path, printed: str, said: str) -> None:
+    count = [sys.executable, "blocks.py"]
+    ended = subprocess.run(count, cwd=folder, input=printed, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", said)
+
+
 def test_no_command_replaces_a_file_of_an_earlier_one() -> None:
     written = re.findall(r"--(?:record|html) (\S+)", " ".join(map(" ".join, map(commands, SECTIONS.values()))))
     assert len(written) == len(set(written)) >= 6

@@ -17,6 +17,7 @@ from ladder.model.match import Match
 from ladder.model.tournament import LadderTournament, TournamentTerms
 from ladder.play.running import count
 from ladder.play.tournament_matches import TournamentMatches
+from ladder.questions import events
 from referee.tournament.plan import Format, Scoring
 from tests.ladder.made import CONDITION, result_of
 
@@ -39,7 +40,7 @@ class Clock:
 
 def set_clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    for module in (entries, entering, announcing):
+    for module in (entries, entering, announcing, events):
         monkeypatch.setattr(module, "now", made)
     return made
 

@@ -437,6 +437,28 @@ def test_a_bot_that_did_not_qualify_has_a_log_and_no_matches(home: Home, output:
     assert "why, for its author and the organiser: dogana ladder show" in top
 
 
+# --- hints --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["show", "zzz"], "there is no bot 'zzz'; see dogana ladder bots --home home"),
+        (["prune", "--records-older-than", "9d", "--keep-bot", "zzz"], "see dogana ladder bots --home home"),
+        (["matches", "--before", "zzz"], "begins with 'zzz'; see dogana ladder matches --home home"),
+        (["log", "zzz"], "begins with 'zzz'; see dogana ladder matches --home home"),
+        (["event", "show", "zzz"], "there is no event 'zzz'; see dogana ladder event list --home home"),
+        (["author", "token", "zzz"], "there is no author 'zzz'; see dogana ladder author list --home home"),
+        (["author", "quota", "zzz", "2G"], "there is no author 'zzz'; see dogana ladder author list --home home"),
+        (["author", "add", "Carl"], "carl already; for another token: dogana ladder author token carl --home home"),
+    ],
+    ids=str,
+)
+def test_a_command_that_helps_is_for_the_same_ladder(dogana: Dogana, words: list[str], hint: str) -> None:
+    dogana("ladder", "author", "add", "carl", "--home", "home")
+    assert dogana("ladder", *words, "--home", "home", status=1).stderr.endswith(f"{hint}\n")
+
+
 # --- bots ---------------------------------------------------------------------------------------------------
 
 
@@ -450,6 +472,11 @@ def test_bots_are_listed_with_author_status_and_skill(ask: Ask, output: Callable
     assert best["low"] > faulty["low"]
     assert "active" in output("bots")
     assert "there is no game 'chess'" in output("bots", "--game", "chess", status=1)
+
+
+def test_a_search_for_a_bot_that_finds_none_says_so(ask: Ask, output: Callable[..., str]) -> None:
+    assert output("bots", "zzz") == "no bot has 'zzz' in its name or author\n"
+    assert ask("bots", "zzz") == []
 
 
 @pytest.mark.parametrize(

@@ -218,10 +218,11 @@ def test_a_log_is_written_and_checked_by_commands(dogana: Dogana, home: Home, lo
     with Store(home.database, create=False) as store:
         store.roster.add_version("late", "ann", "x", ["./bot"], ["cargo_noir"])
     said = dogana("ladder", "audit-log", "later.jsonl", "--previous", "log.jsonl", "--home", "home").stdout
+    assert said.endswith("; check it: dogana verify-log later.jsonl --key home/key.pub\n")
     assert "1 of them new" in said
     printed = dogana("verify-log", "later.jsonl", "--key", public.text, "--previous", "log.jsonl").stdout
     assert f"signed by ladder {public.fingerprint}" in printed
-    assert "log.jsonl is a beginning of it; 1 entries were added" in printed
+    assert "log.jsonl is a beginning of it; added: 1 entry" in printed
     assert "unfinished: block 3" in printed
     document = json.loads(dogana("verify-log", "later.jsonl", "--key", "home/key.pub", "--json").stdout)
     assert (document["holds"], document["fingerprint"], document["seeds"]) == (True, public.fingerprint, 2)

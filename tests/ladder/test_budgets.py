@@ -166,7 +166,7 @@ def test_house_bots_have_no_budget(tmp_path: Path, clock: Day) -> None:
 
 def test_nobody_can_be_limited_who_is_not_known(tmp_path: Path) -> None:
     ladder(tmp_path).close()
-    with pytest.raises(NotFound, match="author list"):
+    with pytest.raises(NotFound, match="there is no author 'nobody'"):
         allow(tmp_path, "nobody", 1)
 
 

@@ -204,7 +204,7 @@ def playing(address: str) -> bool:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["bot.py", "--server", NOWHERE], f"you are not logged in at {NOWHERE}; dogana login {NOWHERE}"),
+        (["bot.py", "--server", NOWHERE], f"you are not logged in at {NOWHERE}; log in first: dogana login {NOWHERE}"),
         (["bot.py"], "name the ladder: --server URL"),
         (["nothing.py", "--server", NOWHERE], "there is no file or folder"),
     ],
@@ -240,7 +240,7 @@ def test_a_match_waits_for_a_bot_that_is_away_and_then_goes_on_without_it(tmp_pa
             assert compare(home, store).differences.reported == []
             return said
 
-        assert any("2 matches with bots at home are left until the ladder is served" in text for text in played(None))
+        assert any("left until the ladder is served: 2 matches with bots at home" in text for text in played(None))
         assert len(store.schedule.unfinished(condition)) == 2
         plan = replace(plan, away_seconds=0.5)
         invitations: list[Invitation] = []

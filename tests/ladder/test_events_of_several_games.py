@@ -146,7 +146,7 @@ def test_a_run_of_one_game_plays_that_and_leaves_the_other_to_another_run(
     run = TournamentMatches(store, both[:1])
     remarks = [remark.text for remark in run.advance()]
     assert remarks == [
-        "event final is closed: 3 bots are entered",
+        "event final is closed with 3 bots",
         "event final waits for another run; it needs --game yunnan --clock 60+0.5/10",
     ]
     for own in both:

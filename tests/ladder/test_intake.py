@@ -103,6 +103,7 @@ def test_a_single_program_runs_as_it_is_and_a_python_file_with_python(tmp_path: 
 
 def test_the_manifest_says_how_it_is_run_and_what_it_plays(tmp_path: Path) -> None:
     folder = bot_folder(tmp_path / "bot", 'name = "x"\ngames = ["cargo_noir"]\nrun = ["java", "-jar", "b.jar"]')
+    (folder / "b.jar").touch()
     artefact = take_in(folder, tmp_path / "versions")
     assert (artefact.run, artefact.games) == (("java", "-jar", "b.jar"), ("cargo_noir",))
 
@@ -122,7 +123,10 @@ def test_the_manifest_says_how_it_is_run_and_what_it_plays(tmp_path: Path) -> No
 def test_a_language_is_what_the_manifest_names_or_what_the_command_shows(
     tmp_path: Path, manifest: str, language: str
 ) -> None:
-    assert take_in(bot_folder(tmp_path / "bot", manifest), tmp_path / "versions").language == language
+    folder = bot_folder(tmp_path / "bot", manifest)
+    for name in ("bot.py", "b.jar"):
+        (folder / name).touch()
+    assert take_in(folder, tmp_path / "versions").language == language
 
 
 @pytest.mark.parametrize(

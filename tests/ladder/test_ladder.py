@@ -150,7 +150,7 @@ def test_each_clock_has_a_standing_of_its_own_and_what_another_run_has_left_is_s
         left = Blocks(store, usual, [2]).add(1)
     before = top(dogana)
     ended = run(dogana, 2, "--clock", "5+0/5")
-    needed = f"{len(left)} matches of another run are left; they need --game cargo_noir --clock 60+0.5/10"
+    needed = f"another run has left {len(left)} matches, to be played with --game cargo_noir --clock 60+0.5/10"
     assert needed in ended.stderr.splitlines()
     assert "mybot v1 qualifies" in ended.stderr  # under this clock, too
     after = top(dogana)
@@ -187,8 +187,10 @@ def test_a_bot_that_fails_does_not_qualify_and_its_author_is_told_where_its_log_
     submit(dogana, tmp_path, "broken", "you", CRASHING)
     ended = run(dogana, 2)
     [line] = [line for line in ended.stderr.splitlines() if line.startswith("broken v1 does not qualify: crash")]
-    words = line.split("its log: dogana ")[1].rstrip(")").split()
-    assert "ZeroDivisionError" in dogana(*words, "--home", "home").stdout
+    assert "ZeroDivisionError: division by zero" in line.split("(its log: ")[0]
+    words = line.split("(its log: dogana ")[1].rstrip(")").split()
+    assert words[-2:] == ["--home", "home"]
+    assert "ZeroDivisionError" in dogana(*words).stdout
     [entry] = [entry for entry in top(dogana) if entry["bot"] == "broken"]
     assert (entry["matches"], entry["status"], entry["reason"][:7]) == (0, "not qualified", "crash: ")
 

@@ -225,6 +225,9 @@ def test_the_audit_log_comes_whole_and_is_compared_with_an_earlier_one(
     dogana("ladder", "audit-log", "here.jsonl", "--home", home.folder)
     said = dogana("ladder", "audit-log", "there.jsonl", "--previous", "here.jsonl", "--server", address).stdout
     assert ", 0 of them new" in said
+    check = said.split("; check it: dogana ")[1].split()
+    assert check[:3] == ["verify-log", "there.jsonl", "--key"]
+    dogana(*check)
     entries = [(tmp_path / name).read_bytes().splitlines()[:-1] for name in ("here.jsonl", "there.jsonl")]
     assert entries[0] == entries[1]
     key = dogana("ladder", "key", "--server", address).stdout.split()[0]
@@ -469,9 +472,14 @@ def test_an_author_is_added_logs_in_and_out(dogana: Dogana, home: Home, address:
     )
     dogana("logout", address)
     said = dogana("ladder", "submit", "walks.py", "--name", "walks", "--server", address, status=1).stderr
-    assert "must show the token of an author" in said
+    assert said == f"dogana: you are not logged in at {address}; log in first: dogana login {address}\n"
+    assert "log in first" in dogana("ladder", "retire", "walks", "--server", address, status=1).stderr
+    said = dogana("ladder", "show", "zzz", "--server", address, status=1).stderr
+    assert said == f"dogana: there is no bot 'zzz'; see dogana ladder bots --server {address}\n"
     (tmp_path / "token").write_text("dgn_00000000_" + "x" * 32)
-    assert "unknown" in dogana("login", address, "--token-file", "token", status=1).stderr
+    said = dogana("login", address, "--token-file", "token", status=1).stderr
+    assert "the token is unknown" in said
+    assert said.endswith(f"; to log in: dogana login {address}\n")
     assert (
         "is an author walker already"
         in dogana("ladder", "author", "add", "Walker", "--home", home.folder, status=1).stderr

@@ -153,8 +153,8 @@ def test_a_stranger_comes_from_a_token_to_a_rating_and_a_restart_loses_nothing(
 
 def test_it_waits_while_nobody_has_submitted_anything(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
-    home.make()
     with served(home.folder) as (process, address):
+        assert f" info new_ladder home={home.folder}\n" in journal_of(home.folder).read_text()
         with RemoteLadder(address, Login()) as desk:
             wait_until(lambda: len(desk.ask(BotsRequest()).bots) >= 2)  # the house bots are entered
             assert desk.ask(InfoRequest()).matches == 0
@@ -215,7 +215,9 @@ def test_its_journal_tells_all_that_has_happened_and_no_secret(tmp_path: Path, t
 def test_a_home_has_one_server_and_no_run_beside_it(tmp_path: Path, token: str, dogana: Dogana) -> None:
     home = tmp_path / "home"
     with served(home, "--web", "0.0.0.0:0"):
-        assert " unencrypted " in journal_of(home).read_text()  # tokens go there
+        journal = journal_of(home).read_text()
+        assert " unencrypted " in journal  # tokens go there
+        assert "new_ladder" not in journal
         for words in (
             ["serve", *ON_FREE_PORTS, "--unconfined"],
             ["run", "--game", "yunnan", "--matches", 1],

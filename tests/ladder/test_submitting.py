@@ -107,6 +107,23 @@ def test_a_name_that_is_not_free_says_how_to_choose_another(dogana: Dogana, tmp_
     assert said == "dogana: bot mybot belongs to somebody, not to me; choose another name\n"
 
 
+def test_a_mistake_in_anything_but_a_name_is_not_answered_with_names(dogana: Dogana, tmp_path: Path) -> None:
+    said = dogana("ladder", "submit", submitted(tmp_path), "--home", "mybot.py", status=1).stderr
+    assert said == "dogana: mybot.py is a file; the home of a ladder is a folder\n"
+
+
+def submitted(tmp_path: Path) -> str:
+    (tmp_path / "mybot.py").write_text(BOT)
+    return "mybot.py"
+
+
+def test_a_new_ladder_is_reported_once(dogana: Dogana, tmp_path: Path) -> None:
+    assert "new ladder in home\n" in submit(dogana, tmp_path, "mybot.py")
+    assert "new ladder" not in submit(dogana, tmp_path, "mybot.py", text=BOT + "\n")
+    assert "new ladder" not in dogana("ladder", "author", "add", "ann", "--home", "home").stderr
+    assert dogana("ladder", "author", "add", "ann", "--home", "hoem").stderr.startswith("new ladder in hoem\n")
+
+
 @pytest.mark.parametrize("option", [("--name", "a b"), ("--author", "a b"), ("--name", ""), ("--author", "")])
 def test_a_name_that_was_given_and_is_wrong_is_not_answered_with_the_other(
     dogana: Dogana, tmp_path: Path, option: tuple[str, str]

@@ -25,6 +25,7 @@ from ladder.http.publishing.serving import config_of, listening
 from ladder.operation.home import Home
 from ladder.questions.desk import Desk
 from ladder.questions.question import Question, document
+from ladder.service.login import Login, remember
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 from tests.ladder.real_ladder import FAULTY, played_ladder
@@ -159,6 +160,7 @@ def test_an_answer_to_a_submitted_bot_that_lacks_something_is_refused_in_a_line(
 ) -> None:
     (tmp_path / "bot.py").write_text("print()")
     with other(home) as address:
+        remember(address, Login("ann", "token"))
         said = dogana("ladder", "submit", tmp_path / "bot.py", "--server", address, status=1).stderr
     assert "which does not know this; ask its organiser to upgrade: Object missing required field `bot`" in said
     assert len(said.splitlines()) == 1

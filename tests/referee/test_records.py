@@ -246,7 +246,7 @@ def test_a_file_that_is_no_record_is_refused(tmp_path: Path, data: bytes, reason
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="No such file"):
+    with pytest.raises(RecordError, match="there is no such file"):
         verify(tmp_path / "nothing", find)
 
 

@@ -208,8 +208,31 @@ def test_the_expected_rest_is_that_of_a_random_walk() -> None:
 @given(DIFFERENCES, MARGINS)
 def test_the_rest_is_at_least_a_block_and_never_beyond_the_maximum(differences: list[float], margin: Margin) -> None:
     test = after(differences, terms(margin, max_blocks=100))
-    if test.conclusion is None:
-        assert 1 <= test.blocks_left <= 100 - test.blocks
+    if test.conclusion is None and test.blocks_left:
+        assert 1 <= test.blocks_left[0] <= test.blocks_left[1] <= 100 - test.blocks
+
+
+def test_few_blocks_do_not_say_how_many_are_left() -> None:
+    assert after([0.0] * (MIN_BLOCKS - 1), terms()).blocks_left is None
+    assert after([1.0, -1.0] * 4, terms()).blocks_left is None
+
+
+@pytest.mark.parametrize("margin", [0.01, 0.05])
+def test_equal_blocks_have_as_many_left_as_equal_blocks_take(margin: float) -> None:
+    """docs/compare.md: 60 blocks without any difference reach the bound for the margin 0.05."""
+    end = after([0.0] * 1_000, terms(Margin(margin))).blocks
+    for number in (10, 12, 30):
+        left = after([0.0] * number, terms(Margin(margin))).blocks_left
+        assert left == pytest.approx((end - number, end - number), rel=0.06)
+
+
+def test_versions_that_may_be_close_have_as_many_left_as_the_margin_takes() -> None:
+    test = after([-1.0] * 7 + [0.0, 0.0, 1.0], terms())
+    assert test.is_close
+    assert test.blocks_left == (35, test.blocks_for_margin - test.blocks)
+    clear = after([-1.0] * 6 + [0.0] * 7, terms())
+    assert not clear.is_close
+    assert clear.blocks_left == (27, 27)
 
 
 # --- error rates -----------------------------------------------------------------------------------------------

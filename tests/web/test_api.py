@@ -242,6 +242,12 @@ def test_a_refusal_says_what_was_wrong(client: httpx.Client, path: str, status: 
     assert says in error["message"]
 
 
+def test_a_refusal_names_the_command_that_lists_the_names(client: httpx.Client) -> None:
+    said = {"code": "not_found", "message": "there is no bot 'nope'", "command": "bots"}
+    assert get(client, "/bots/nope").json()["error"] == said
+    assert "command" not in get(client, "/bots/bset").json()["error"]
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "TRACE", "WHATEVER"])
 def test_nothing_can_be_changed(client: httpx.Client, method: str) -> None:
     for path in ("/info", "/bots/best", "/nothing"):

@@ -55,7 +55,17 @@ def test_a_page_changes_as_soon_as_the_ladder_does(tmp_path: Path, browse: Brows
 
 
 @pytest.mark.parametrize(
-    "path", ["/nothing", "/games/yunan", "/games/%3Cscript%3E", "/static/../app.py", "/static/x.css"]
+    "path",
+    [
+        "/nothing",
+        "/bots/nope",
+        "/events/nope",
+        "/games/cargo_noir/matches?before=zzz",
+        "/games/yunan",
+        "/games/%3Cscript%3E",
+        "/static/../app.py",
+        "/static/x.css",
+    ],
 )
 def test_what_is_not_there_is_a_real_404_in_words(seen: httpx.Client, path: str) -> None:
     answer = seen.get(path)
@@ -63,6 +73,7 @@ def test_what_is_not_there_is_a_real_404_in_words(seen: httpx.Client, path: str)
     page = soup(answer)
     assert page.select_one("h1") is not None
     assert page.find("script") is None
+    assert "dogana " not in page.get_text(), "a page shows no command"
 
 
 def test_a_page_that_is_misspelt_names_the_one_that_was_meant(seen: httpx.Client) -> None:

@@ -70,6 +70,21 @@ def test_before_the_close_the_page_says_when_it_is_and_who_would_be_entered(
     )
 
 
+def test_from_its_closing_time_on_an_event_is_closed_for_all_who_look(
+    store: Store, client: httpx.Client, clock: Clock
+) -> None:
+    announce(store, terms(top=2))
+    clock.pass_the_close()
+    page = soup(client.get("/events/final"))
+    assert "its entrants are frozen when a run or a server next looks" in page.text
+    assert page.select_one("main[data-refresh]") is not None
+    assert "Who would be entered now" in sections(client, "/events/final")
+    [row] = soup(client.get("/events")).select("tbody tr")
+    assert row.select("td")[-1].text == "closed"
+    would = Desk(Home(store.file.path.parent)).ask(EventRequest(event="final")).entrants[0]
+    assert f"(closed): v{would.version} would be entered; v1: place 1" in soup(client.get(f"/bots/{would.bot}")).text
+
+
 def test_while_it_is_played_the_page_has_the_table_what_is_played_and_what_comes_next(
     store: Store, client: httpx.Client, clock: Clock, tmp_path: Path
 ) -> None:

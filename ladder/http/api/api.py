@@ -1,6 +1,6 @@
 """The desk for programs, as JSON: `GET /api/v1/...` answers with the documents that the commands print.
 
-A token is shown as `Authorization: Bearer TOKEN`; cookies mean nothing here. Pages of other sites may read answers if the
+Callers send their tokens as `Authorization: Bearer TOKEN`; cookies mean nothing here. Pages of other sites may read answers if the
 organiser allows it, but change nothing. Commands make changes by `POST` (`changing.py`).
 """
 
@@ -22,6 +22,7 @@ from ladder.http.requests.cache import AnswerCache
 from ladder.http.requests.limits import name_of
 from ladder.http.requests.prepared import PreparedResponse
 from ladder.http.requests.refused import refusal
+from ladder.operation.errors import NotFound
 from ladder.operation.threads import Threads
 from ladder.questions.desk import Desk
 from ladder.questions.question import Question, all_questions, document
@@ -29,18 +30,18 @@ from referee.terminal import visible
 
 PREFIX = "/api/v1"
 MAX_ANSWERS = 4
-"""The maximum number of answers made at a time."""
+"""The maximum number of answers computed at a time."""
 MAX_REASON_CHARACTERS = 1000
 
 _HERE = "../v1"
-"""`PREFIX` relative to the description, whatever the address of the pages is."""
+"""The address of `PREFIX` relative to the description, whatever the address of the pages is."""
 _JSON = "application/json"
 _METHODS = ["GET", "OPTIONS"]
 
 
 @cache
 def questions_by_path() -> dict[str, Question]:
-    """Return all questions by their paths below `PREFIX`."""
+    """Return all questions, except changes, by their paths below `PREFIX`."""
     return {path: one for path, one in all_questions().items() if not one.is_change}
 
 
@@ -92,7 +93,7 @@ class Api:
     async def _answer(self, request: Request, visit: Question) -> Response:
         caller = await self._callers.caller(request)
         who = name_of(caller, request)
-        # Latin-1 decodes any bytes, and different ones differently.
+        # Latin-1 decodes any bytes, and different bytes to different texts.
         key = str(request.scope["path"]), request.scope["query_string"].decode("latin-1")
         is_private = bool(caller.author)
         if not is_private and (found := self._cache.find(key)) is not None:
@@ -124,11 +125,13 @@ def failed(error: Exception, more: Mapping[str, str]) -> Response:
     if found.retry_after:
         headers["retry-after"] = str(found.retry_after)
     said = {"code": ERRORS.get(found.status, "failed"), "message": visible(found.message, MAX_REASON_CHARACTERS)}
+    if isinstance(error, NotFound) and error.command:
+        said["command"] = error.command
     return Response(json.dumps({"error": said}) + "\n", found.status, headers, media_type=_JSON)
 
 
 @cache
 def description_of(servers: str, takes_bots: bool) -> PreparedResponse:
-    """Return all questions as OpenAPI, for one server; if it takes bots, with the changes."""
+    """Return the OpenAPI description of all questions on a server; it includes the changes if the server accepts bots."""
     questions = questions_by_path() | (changes_by_path() if takes_bots else {})
     return PreparedResponse.of(json.dumps(openapi(questions, servers)).encode() + b"\n", 200)

@@ -100,7 +100,7 @@ def _all_types(types: set[type[Any]]) -> Iterator[type[Any]]:
 
 
 def _describe_fields(described: type[Any], schema: dict[str, Any]) -> None:
-    """Give each property the docstring below its field. An answer has all its fields, so all are required."""
+    """Give each property the docstring of its field. An answer always contains all its fields, so they are required."""
     docstrings = field_docstrings(described)
     for name, field in schema["properties"].items():
         field["description"] = docstrings.get(name, "")
@@ -110,8 +110,8 @@ def _describe_fields(described: type[Any], schema: dict[str, Any]) -> None:
 
 
 def field_docstrings(described: type[Any]) -> dict[str, str]:
-    """Return the string below each field of a class, on one line."""
-    # Python drops strings below fields; they are in the source alone.
+    """Return the docstring of each field of a class, as one line."""
+    # Python discards the docstrings of fields, so they are read from the source.
     [body] = ast.parse(textwrap.dedent(inspect.getsource(described))).body
     statements = body.body if isinstance(body, ast.ClassDef) else []
     return {
@@ -170,7 +170,7 @@ def _parameters(path: str, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
             # Brackets delimit the key, as in options[NAME].
             schema["propertyNames"] = {"minLength": 1, "maxLength": MAX_TEXT, "pattern": r"^[^\[\]]+$"}
             parameter |= {"style": "deepObject", "explode": True}
-        elif "anyOf" in schema:  # what may be left out needs no null
+        elif "anyOf" in schema:  # a parameter that may be left out needs no null
             parameter["schema"] = schema["anyOf"][0]
         yield parameter
 
@@ -182,6 +182,7 @@ def _error() -> dict[str, Any]:
         "properties": {
             "code": {"type": "string", "enum": list(ERRORS.values()), "description": "The kind of refusal."},
             "message": {"type": "string", "description": "The error and its remedy, for people."},
+            "command": {"type": "string", "description": "The `dogana ladder` command that lists all such names."},
         },
     }
     return {"type": "object", "required": ["error"], "properties": {"error": said}}

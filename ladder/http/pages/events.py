@@ -30,7 +30,7 @@ def events(visit: Visit) -> Page:
 
 
 def event(visit: Visit) -> Page:
-    """Return the page of an event: before its close, the provisional entrants; then its table or bracket, and its matches.
+    """Return the page of an event: before its close, the provisional entrants; later, its table or bracket, and its matches.
 
     Raises:
         NotFound: if there is no such event.
@@ -43,7 +43,8 @@ def event(visit: Visit) -> Page:
             "found": found,
             "event": found.event,
             "is_open": found.event.phase == Phase.OPEN.value,
-            "changes": found.event.phase in (Phase.OPEN.value, Phase.PLAYED.value),
+            "is_frozen": found.event.phase not in (Phase.OPEN.value, Phase.CLOSED.value),
+            "changes": found.event.phase in (Phase.OPEN.value, Phase.CLOSED.value, Phase.PLAYED.value),
             "tie_breaks": list(dict.fromkeys(name for row in found.standings for name in row.tie_breaks)),
             "of_several": len(found.event.conditions) > 1,
             "crossed": found.standings[:CROSSED],

@@ -43,7 +43,7 @@ from referee.errors import DoganaError
 MAX_LOOKUPS = 2
 """The maximum number of concurrent authentications."""
 PROGRAMS = (b"\x7fELF", b"#!")
-"""The first bytes of a file that can run as it is; browsers do not send the permission to execute."""
+"""The possible first bytes of a file that can run as it is; browsers do not send the permission to execute."""
 MAGIC_BYTES = max(map(len, PROGRAMS))
 YES = "yes"
 """The value of the form field that gives consent."""
@@ -119,13 +119,11 @@ class Author:
             author = await self._lookups.run(self._tokens.author_of, token, address)
         except Unauthenticated as error:
             reason = refused(self._refusals, request, "login", error).message
-            response: Response = await self._show(
-                request, lambda visit: login(visit, reason.removesuffix(": dogana login"))
-            )
+            response: Response = await self._show(request, lambda visit: login(visit, reason))
             return response
         note("logged_in", author=author)
         answer = _led_to(request, "me")
-        # Lax: links in mails and feeds lead to an author's own pages (decision 30).
+        # Lax, so that links in mails and feeds lead to an author's own pages (decision 30).
         answer.set_cookie(
             cookie_of(self._site, request),
             token,
@@ -139,7 +137,7 @@ class Author:
     async def _log_out(self, request: Request) -> Response:
         check_same_origin(self._site, request)
         answer = _led_to(request, "")
-        # Both, because the pages may have been encrypted at the login and not now, or the reverse.
+        # Both cookies, because the pages may have been encrypted at the login and not now, or the reverse.
         answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
         answer.delete_cookie(ENCRYPTED_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
         return answer
@@ -217,7 +215,7 @@ class Author:
             sent: receives the other fields of the form.
 
         Raises:
-            DoganaError: if it is not our form, or the bot is refused.
+            DoganaError: if the request does not contain our form, or the bot is refused.
         """
         form = Multipart(request.headers.get("content-type", ""))
         upload: Upload[SubmitAnswer] | None = None
@@ -235,7 +233,7 @@ class Author:
                         raise BadQuestion("send one file: put several into an archive")
                     if upload is None:
                         file = part
-                        # Browsers send fields in the order of the form, where the name stands before the file.
+                        # Browsers send fields in the order of the form, in which the name comes before the file.
                         sent["bot"] = sent.get("bot", "").strip()
                         wanted = _submission(sent["bot"], part.file, sent.get("at_tables") == YES)
                         upload = stack.enter_context(await self._changes.run(desk.receive, wanted, MAX_BYTES))
@@ -268,7 +266,7 @@ def _for_authors(function: PageFunction) -> PageFunction:
 
 
 def _submission(bot: str, file: str, at_tables: bool) -> SubmitRequest:
-    """Return the request for a file from a browser.
+    """Return the request that submits a file sent by a browser.
 
     Raises:
         BadBot: if no file was chosen.
@@ -277,7 +275,7 @@ def _submission(bot: str, file: str, at_tables: bool) -> SubmitRequest:
     name = re.split(r"[/\\]", file)[-1]
     if not name:
         raise BadBot("choose a file to send")
-    # The end of the name, because the extension matters.
+    # The end of the name is kept, because the extension matters.
     return SubmitRequest(bot=bot, file=_ODD.sub("_", name)[-100:], sha256="", at_tables=at_tables)
 
 
@@ -291,4 +289,4 @@ def _led_to(request: Request, path: str, query: dict[str, str] | None = None) ->
 
 
 async def _takes_no_bots(request: Request) -> Response:
-    raise NoPage("these pages only show the ladder; send bots by dogana ladder submit")
+    raise NoPage("these pages only show the ladder")

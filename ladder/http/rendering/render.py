@@ -15,7 +15,7 @@ from ladder.http.requests.visit import Page, Visit
 from ladder.model.rating import APART
 from ladder.questions.in_words import disagreement, live_rating, open_places, share, strength
 from referee.registry import games
-from referee.terminal import visible
+from referee.terminal import counted, visible
 from referee.tournament.standings import chance_text
 from referee.version import installed_version
 
@@ -33,7 +33,7 @@ def _environment() -> Environment:
     made.filters["seen"] = visible
     made.filters["day"] = lambda iso: iso[:10]
     made.filters["minute"] = lambda iso: iso[:16].replace("T", " ")
-    made.filters["counted"] = lambda number, one, more="": f"{number:,} {one if number == 1 else more or one + 's'}"
+    made.filters["counted"] = counted
     made.filters["percent"] = percent
     made.filters["chance"] = chance_text
     made.filters["change"] = change

@@ -1,11 +1,11 @@
-// Follows a match: the server says when something has changed, and sends what it has drawn. This page knows no rules.
+// Follows a match: the server reports each change, and sends the picture that it has drawn. This page knows no rules.
 "use strict";
 (() => {
   const live = document.getElementById("live");
   const state = document.getElementById("state");
   const PARTS = ["heading", "board", "seats", "lines"];
   const SPOKEN_MS = 1000;
-  const NEXT_MS = [10000, 120000]; // the first pause between two requests for another match, and the longest
+  const NEXT_MS = [10000, 120000]; // the first and the longest pause between two requests for another match
   let said = "";
   let fetching = null; // the request for the newest picture, while it is under way
   let isStale = false; // whether there has been another change meanwhile

@@ -1,5 +1,5 @@
-// The viewer in its frame: as high as it needs to be, with its board as high as the window, and at the moment that the address of
-// the page names (#s=214&as=2).
+// Fits the frame of the viewer to its content, and its board to the window; shows the moment that the address of the page names
+// (#s=214&as=2).
 "use strict";
 (() => {
   const frame = document.getElementById("viewer");
@@ -9,12 +9,12 @@
   let moment = "";
   function show(fragment) {
     moment = place + "#embed&" + fragment;
-    // One navigation, never two: the second could stop the loading that the first has begun.
+    // One navigation, never two: a second one could stop the loading that the first has begun.
     if (isLoaded()) frame.contentWindow.location.replace(moment);
     else frame.src = moment;
   }
   frame.addEventListener("load", () => {
-    // A load that was under way when a moment was named can still end at the moment before it.
+    // If a load was under way when a moment was named, it can still end at the previous moment.
     if (moment && isLoaded()) frame.contentWindow.location.replace(moment);
   });
   function showMoment() {
@@ -34,7 +34,7 @@
     tellScreen();
   });
   addEventListener("resize", tellScreen);
-  tellScreen(); // a viewer that was ready before this script has not been heard
+  tellScreen(); // the message of a viewer that was ready before this script has been missed
   for (const link of document.querySelectorAll("a.moment")) {
     link.addEventListener("click", (click) => {
       if (click.ctrlKey || click.metaKey || click.shiftKey || click.altKey) return;

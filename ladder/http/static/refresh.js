@@ -12,7 +12,7 @@
     tag = answer.headers.get("ETag");
     const seen = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (scriptsOf(seen) !== scriptsOf(document)) {
-      location.reload(); // it is another page now, such as the page of a match that can now be seen
+      location.reload(); // it is now a different page, such as the page of a match that has become visible
       return;
     }
     main.replaceChildren(...document.importNode(seen.getElementById("main"), true).childNodes);

@@ -1,9 +1,9 @@
-// Framed parts of the board can be clicked: a click narrows the list to the actions about that part, and plays the last one left.
+// Framed parts of the board can be clicked: a click narrows the list to the actions about that part; a single action left is played.
 "use strict";
 window.pointing = (main, choose, changed) => {
   const SVG = "http://www.w3.org/2000/svg";
   const FINGER = 24; // pixels: a smaller target is easily missed
-  let spots = new Map(); // the parts that each button is about, in the order in which the person points at them
+  let spots = new Map(); // by button: the parts that its action is about, in the order in which the person points at them
   let pointed = []; // the parts at which the person has pointed
 
   const picture = () => main.querySelector(".board svg");

@@ -1,11 +1,11 @@
-// A table: answers without leaving the page, shows what is new, says it once, and lets keys choose.
+// A table: sends answers without leaving the page, shows news and announces it once, and lets keys choose.
 "use strict";
 (() => {
   const main = document.getElementById("main");
-  const FRESH = 300; // milliseconds for which a list that was just drawn takes no click: a click was meant for the previous list
+  const FRESH = 300; // milliseconds for which a newly drawn list takes no click: the click was meant for the previous list
   const PAUSE = 250; // the minimum in milliseconds between two requests for news
-  const WAITED = 400; // milliseconds: an answer that takes longer has waited for news, for which the server waits less than a second
-  const THOUGHT = [1000, 8000]; // milliseconds: the first pause while the person thinks, and the longest; each is twice the last
+  const WAITED = 400; // milliseconds: if a response takes longer, the server has waited for news, which it does for less than a second
+  const THOUGHT = [1000, 8000]; // milliseconds: the first and the longest pause while the person thinks; each is twice the previous one
   const said = document.createElement("p");
   said.className = "unseen";
   said.setAttribute("role", "status");
@@ -60,7 +60,7 @@
     sieve();
   }
 
-  // The milliseconds begin with the frame that shows the list: a busy machine may draw it late.
+  // The time begins with the frame that shows the list: a busy machine may draw it late.
   function settle() {
     cancelAnimationFrame(drawing);
     clearTimeout(settling);

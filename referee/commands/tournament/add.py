@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from referee.commands.output import out
+from referee.commands.plan_file import running
 from referee.commands.seats import COMMAND
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.forecast import forecast
@@ -66,8 +67,8 @@ def add(
         out.print(f"{place.file}: {forecast(plan)}", soft_wrap=True)
         if more:
             _print_new_tables(before, plan)
-        running = "the running `dogana tournament run` plays them after the others"
-        out.print(running if place.is_running() and more else f"run it: dogana tournament run {folder}", soft_wrap=True)
+        later = "the running `dogana tournament run` plays them after the others"
+        out.print(later if place.is_running() and more else f"run it: {running(folder)}", soft_wrap=True)
 
 
 def _has_begun(place: TournamentFolder, stack: ExitStack) -> bool:
@@ -82,7 +83,7 @@ def _has_begun(place: TournamentFolder, stack: ExitStack) -> bool:
 
 
 def _seen_from(directory: Path, word: str) -> tuple[str, str]:
-    """Return the name of an entrant, and its seat, with a path relative to the folder of the tournament's paths."""
+    """Return the name of an entrant, and the word for its seat, in which a path is relative to `directory`."""
     name, seat = named(word)
     if not (is_house_bot(seat) or seat.startswith(COMMAND) or Path.cwd().samefile(directory)):
         seat = f"./{os.path.relpath(seat, directory)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from referee.terminal import counted
 from referee.tournament.course import course, evenness
 from referee.tournament.plan import Format, Preliminary, TournamentPlan
 from referee.tournament.to_come import matches_to_come
@@ -11,10 +12,10 @@ def forecast(plan: TournamentPlan) -> str:
     """Describe the tables and matches of a tournament, and how evenly its entrants meet."""
     known = course(plan, {})
     first = known.rounds[0]
-    size = f"{_tables(len(first.companies))}, {len(first.fixtures)} matches"
-    in_all = f"{len(first.fixtures) + matches_to_come(plan, known)} matches in all"
+    size = f"{counted(len(first.companies), 'table')}, {counted(len(first.fixtures), 'match', 'matches')}"
+    in_all = f"{counted(len(first.fixtures) + matches_to_come(plan, known), 'match', 'matches')} in all"
     if plan.format is Format.SWISS:
-        return f"{plan.rounds} rounds, each of {size}; {in_all}"
+        return f"{counted(plan.rounds, 'round')}, each of {size}; {in_all}"
     if plan.preliminary is not Preliminary.NONE:
         rounds = f"{plan.rounds} preliminary rounds, each" if plan.preliminary is Preliminary.SWISS else "a preliminary"
         return f"{rounds} of {size}; then a knockout of {plan.qualify or len(plan.entrants)}, seeded by it; {in_all}"
@@ -27,9 +28,5 @@ def forecast(plan: TournamentPlan) -> str:
         return size
     least, most = evenness(plan).meetings
     if least == most:
-        return f"{size}; every two entrants share {_tables(least)}"
-    return f"{size}; every two entrants share {least} to {_tables(most)}: no even design with that number of tables is known"
-
-
-def _tables(count: int) -> str:
-    return f"{count} table{'' if count == 1 else 's'}"
+        return f"{size}; every two entrants share {counted(least, 'table')}"
+    return f"{size}; every two entrants share {least} to {counted(most, 'table')}: no even design with that number of tables is known"

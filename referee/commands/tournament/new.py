@@ -24,6 +24,7 @@ from referee.commands.options import (
     read_options,
 )
 from referee.commands.output import out, target
+from referee.commands.plan_file import running
 from referee.commands.seats import COMMAND
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.forecast import forecast
@@ -36,7 +37,7 @@ from referee.commands.tournament.options import (
     SeatsOption,
 )
 from referee.commands.tournament.players import bot_hashes, check_versions, players
-from referee.files import make_folder, write_file
+from referee.files import make_folder, write_new
 from referee.registry import is_house_bot
 from referee.tournament.plan import (
     DEFAULT_TIE_BREAKS,
@@ -146,11 +147,14 @@ def new(
       dogana tournament new cup greedy search old.py new.py --game cargo_noir --format gauntlet --hosts 2
     """
     place = TournamentFolder(folder)
+    taken = TournamentError(f"{place.file} is there already: change it, or use another folder")
     if place.file.exists():
-        raise TournamentError(f"{place.file} is there already: change it, or use another folder")
+        raise taken
     place.check_is_free()
     if place.recorded():
         raise TournamentError(f"{place.records} has records of another tournament; use another folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise TournamentError(f"{folder} is not empty; name a folder that is not there yet")
     if option and len(game) > 1:
         raise TournamentError("--option is for a single game; write the options of several into the file")
     chosen = hosts or (seats - 1 if form is Format.GAUNTLET else 0)
@@ -179,9 +183,12 @@ def new(
     with players(place, plan, Path.cwd()):  # each bot is there, and plays the games
         check_versions(plan, bot_hashes(plan, Path.cwd(), place.own))
     make_folder(folder)
-    write_file(place.file, text)
+    try:
+        write_new(place.file, text)
+    except FileExistsError:  # another command has written it meanwhile
+        raise taken from None
     out.print(f"{place.file}: {forecast(plan)}", soft_wrap=True)
-    out.print(f"run it: dogana tournament run {folder}", soft_wrap=True)
+    out.print(f"run it: {running(folder)}", soft_wrap=True)
 
 
 _TABLES = ("of_format", "games", "entrants", "isolation")
@@ -284,7 +291,7 @@ def named(word: str) -> tuple[str, str]:
     """Return the name of an entrant, and the word for its seat.
 
     Raises:
-        TournamentError: if it has a name that an entrant cannot have.
+        TournamentError: if an entrant cannot have this name.
     """
     name, is_named, seat = word.partition("=")
     if is_house_bot(word) or word.startswith(COMMAND):

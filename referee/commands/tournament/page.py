@@ -17,6 +17,7 @@ from referee.pages.match import make_page
 from referee.pages.tournament import tournament_page
 from referee.records.record import read_lines
 from referee.registry import find
+from referee.terminal import counted
 from referee.tournament.course import course
 from referee.tournament.plan import TournamentError
 from referee.tournament.standings import final_table
@@ -52,24 +53,30 @@ def page(
     known = course(plan, results)
     names = [one.fixture.name for one in known.played(results)]
     make_folder(pages / "matches")
-    with Progress(console=err, transient=True) as progress:
-        for name in progress.track(names, description="matches"):
-            _draw(place.records / f"{name}.jsonl", pages / "matches" / f"{name}.html")
+    paths = [(place.records / f"{name}.jsonl", pages / "matches" / f"{name}.html") for name in names]
+    to_draw = [(record, drawn) for record, drawn in paths if not _is_drawn(record, drawn)]
+    if to_draw:
+        err.print(f"{counted(len(to_draw), 'match', 'matches')} to draw", style="dim")
+    with Progress(console=err, transient=True, disable=not err.is_terminal) as progress:
+        for record, drawn in progress.track(to_draw, description="matches"):
+            _draw(record, drawn)
     text = tournament_page(plan, known, results, final_table(plan, known, results), set(names))
     # Last, since it links to the pages of the matches.
     write_file(pages / "index.html", text)
-    out.print(f"{pages / 'index.html'}: {len(names)} matches", soft_wrap=True)
+    out.print(f"{pages / 'index.html'}: {counted(len(names), 'match', 'matches')}", soft_wrap=True)
+
+
+def _is_drawn(record: Path, drawn: Path) -> bool:
+    """Return True if the page of a match exists; it contains the hash of its record."""
+    return drawn.exists() and read_lines(record)[-1].hash in drawn.read_text(encoding="utf-8", errors="replace")
 
 
 def _draw(record: Path, drawn: Path) -> None:
-    """Write the page of a match, unless it already exists.
+    """Write the page of a match.
 
     Raises:
-        TournamentError: if the record does not hold.
+        TournamentError: if the record is not valid.
     """
-    # A page contains the hash of its record, so a page of another record is drawn again.
-    if drawn.exists() and read_lines(record)[-1].hash in drawn.read_text(encoding="utf-8", errors="replace"):
-        return
     made = make_page(record, find, lambda done, of: None)
     if made.broken:
         raise TournamentError(f"{record}: {made.broken}; nothing is written of a tournament that does not hold")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +13,7 @@ import typer
 from referee.commands.on_cluster import check_travels, party, tell
 from referee.commands.options import MatchWorkersOption, RayOption
 from referee.commands.output import err, out, print_json, target
+from referee.commands.plan_file import running
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.forecast import forecast
 from referee.commands.tournament.players import bot_hashes, check_versions, limits_of, players, runtimes_of
@@ -59,16 +59,14 @@ def run(
         if removed := place.removed():
             raise TournamentError(f"{removed[0]}, or remove {place.result} to play it again")
         is_over = False
-        # Once more for each time that somebody has joined in the meantime.
+        # Again whenever somebody has joined in the meantime.
         while not is_over:
             plan = place.plan()
             try:
                 results = _play_all(place, plan, workers, ray, as_json=as_json)
             except KeyboardInterrupt:
                 where = [] if ray is None else ["--ray", ray]
-                err.print(
-                    f"to go on: {shlex.join(['dogana', 'tournament', 'run', str(folder), *where])}", soft_wrap=True
-                )
+                err.print(f"to go on: {running(folder, *where)}", soft_wrap=True)
                 raise
             with place.changing():  # from here on, nobody joins
                 is_over = place.plan().entrants == plan.entrants
@@ -79,7 +77,7 @@ def run(
 def _play_all(
     place: TournamentFolder, plan: TournamentPlan, workers: int | None, ray: str | None, *, as_json: bool
 ) -> dict[str, Result]:
-    """Play all matches that are left; return the results of all."""
+    """Play the matches that are left; return the results of all matches."""
     directory = place.directory(plan)
     with players(place, plan, directory, ray) as seated:
         hashes = bot_hashes(plan, directory, place.own)
@@ -102,7 +100,7 @@ def _play(
     as_json: bool,
 ) -> dict[str, Result]:
     """Play round after round; return the results of all matches."""
-    # From nothing: earlier records are verified as they come, and not taken at their word.
+    # No result is taken from an earlier record before the record is verified.
     results: dict[str, Result] = {}
     while (found := course(plan, results).next_round(results)) is not None:
         known = course(plan, results).fixtures

@@ -22,6 +22,7 @@ from referee.match.result import Result
 from referee.records.record import RecordError
 from referee.records.verify import verify as verify_record
 from referee.registry import find
+from referee.terminal import counted
 from referee.tournament.course import TournamentCourse, course
 from referee.tournament.fixtures import Fixture
 from referee.tournament.plan import OF_ROUNDS, TournamentPlan
@@ -53,7 +54,9 @@ def verify(
     """
     place = TournamentFolder(folder)
     plan = place.plan()
-    place.check(plan, bot_hashes(plan, place.folder / plan.directory, place.own, LIMITS))  # those that are there
+    place.check(
+        plan, bot_hashes(plan, place.folder / plan.directory, place.own, LIMITS)
+    )  # of the bots whose files are here
     problems, results, hashes = _check_records(place, plan)
     known = course(plan, results)
     table = final_table(plan, known, results)
@@ -70,7 +73,9 @@ def verify(
             out.print(styled(("wrong", "red"), f"  {problem}"), soft_wrap=True)
         if not problems:
             left = "" if table.is_final else f"; {matches_left(table)}"
-            out.print(styled(("holds", "green"), f"  {len(results)} matches{left}"), soft_wrap=True)
+            out.print(
+                styled(("holds", "green"), f"  {counted(len(results), 'match', 'matches')}{left}"), soft_wrap=True
+            )
             out.print(verdict, soft_wrap=True)
     if problems:
         raise typer.Exit(1)
@@ -121,7 +126,7 @@ def _lost(plan: TournamentPlan, place: TournamentFolder, known: TournamentCourse
 def _added(
     plan: TournamentPlan, place: TournamentFolder, known: TournamentCourse, results: Mapping[str, Result]
 ) -> list[str]:
-    """Return a line for each record that belongs to no match. While a round is not over, nobody knows the matches of later ones."""
+    """Return a line for each record that belongs to no match. While a round is not over, nobody knows the matches of later rounds."""
     scheduled = {one.name for one in known.fixtures}
     is_open = known.next_round(results) is not None
     return [
