@@ -5,6 +5,7 @@ Nothing is run here. An error message contains the line to write instead.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shlex
@@ -286,12 +287,11 @@ def _env_words(run: Sequence[str]) -> int:
 
 
 def _script(command: Sequence[str]) -> str:
-    """Return the file of the bot that an interpreter is to run; empty if the command has no such word at that place."""
-    for suffix, runner in RUNNERS.items():
-        rest = list(command[len(runner) :])
-        if list(command[: len(runner)]) == runner and rest and PurePosixPath(rest[0]).suffix == suffix:
-            return rest[0]
-    return ""
+    """Return the script of an interpreter's command: the first word that is not an option; empty if it is another word."""
+    options = [*itertools.takewhile(lambda word: word.startswith("-"), command[1:])]
+    script = [*command[1 + len(options) :], ""][0]
+    name, *needed = RUNNERS.get(PurePosixPath(script).suffix, [""])
+    return script if name == command[0] and options[len(options) - len(needed) :] == needed else ""
 
 
 def _missing(folder: Path, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import re
 import resource
@@ -106,6 +107,15 @@ def test_the_manifest_says_how_it_is_run_and_what_it_plays(tmp_path: Path) -> No
     (folder / "b.jar").touch()
     artefact = take_in(folder, tmp_path / "versions")
     assert (artefact.run, artefact.games) == (("java", "-jar", "b.jar"), ("cargo_noir",))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [["python", "-m", "bot", "out.py"], ["python", "-c", "pass", "x.py"], ["java", "-cp", "x.jar", "Main", "y.jar"]],
+)
+def test_a_file_that_only_the_bot_itself_may_make_need_not_be_there(tmp_path: Path, run: list[str]) -> None:
+    folder = bot_folder(tmp_path / "bot", f"run = {json.dumps(run)}")
+    assert take_in(folder, tmp_path / "versions").run == tuple(run)
 
 
 @pytest.mark.parametrize(
