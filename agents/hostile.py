@@ -23,12 +23,12 @@ def crash() -> None:
 
 
 def leave() -> None:
-    """End with status 0 in the middle of the match."""
+    """Exit with status 0 in the middle of the match."""
     os._exit(0)
 
 
 def be_killed() -> None:
-    """End by the signal SIGSEGV."""
+    """Kill the process with the signal SIGSEGV."""
     os.kill(os.getpid(), signal.SIGSEGV)
 
 

@@ -58,7 +58,7 @@ async def one_question(sandbox: Sandbox | None, argv: Sequence[str], folder: Pat
 
 
 def run(argv: Sequence[str]) -> Cost:
-    """Run a command to its end."""
+    """Run a command to completion; return its cost."""
     before, began = cpu_of_children(), time.perf_counter()
     subprocess.run(argv, env=ENVIRONMENT, capture_output=True, check=True)
     return Cost(time.perf_counter() - began, cpu_of_children() - before)

@@ -45,7 +45,7 @@ PARTS = """
 
 The same measurement with one part of the recipe changed, beside the unchanged recipe with the same seeds:
 `make strength ONLY='--games venezia --seats 2 --seconds 0.1 --blocks 12 --change margin candidates'`.
-*Lost* is the decrease of the difference, block by block, with its 95 % interval.
+*Lost* is the decrease in the difference, block by block, with its 95 % interval.
 *Rollouts* are the numbers for a decision, unchanged and changed: where they differ, the loss is not due to the part alone.
 A changed recipe has fewer rollouts in the same time because it is interpreted, and a loaded machine allows fewer, too.
 

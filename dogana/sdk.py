@@ -130,7 +130,7 @@ class Decision:
 
     @property
     def labels(self) -> Sequence[str]:
-        """A text for each legal action, if `play` was called with `labels=True`."""
+        """A label for each legal action, if `play` was called with `labels=True`."""
         return self.message.labels
 
     @cached_property

@@ -211,9 +211,9 @@ class Setup:
     options: Mapping[str, OptionValue]
     """Every option of the game, by name."""
     board: Board
-    """The printed numbers."""
+    """The numbers printed on the components of the game."""
     board_data: Mapping[str, Any]
-    """The printed numbers as the tables of `board.toml`; the record contains all of them."""
+    """The numbers of `board`, as the tables of `board.toml`; the record contains all of them."""
 
 
 # --- state ----------------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ class State(ABC):
 
     @abstractmethod
     def ranks(self) -> list[int]:
-        """Return the place of each seat after tie-breaks: 1 is first; shared places are 1, 1, 3."""
+        """Return the place of each seat after tie-breaks: 1 is first; tied seats share a place, as in 1, 1, 3."""
 
     @abstractmethod
     def clone(self) -> State:

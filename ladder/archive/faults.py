@@ -21,7 +21,7 @@ class Blame:
     """A strike, or the fault that put a seat out."""
 
     seat: Seat
-    """The seat, counted from 0."""
+    """The number of the seat, from 0."""
     at: int
     """The number of actions before it; `dogana replay --at` shows the position."""
     is_out: bool
@@ -39,7 +39,7 @@ class LostDecision:
     """The decision at which a seat was put out."""
 
     seat: Seat
-    """The seat, counted from 0."""
+    """The number of the seat, from 0."""
     at: int
     """The number of actions before it."""
     observation: tuple[str, ...]
@@ -67,7 +67,7 @@ class Lead:
     """The moment when the winner took the lead for good."""
 
     seat: Seat
-    """The seat, counted from 0."""
+    """The number of the seat, from 0."""
     at: int
     """The number of actions before it; 0 if the winner led from the start."""
     round: str

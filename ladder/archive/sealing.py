@@ -13,7 +13,7 @@ from referee.records.record import RecordError, read_lines, sealed
 
 
 def seal_blocks(home: Home, store: Store) -> Iterator[str]:
-    """Seal the records of all finished blocks that are not sealed yet; yield the problems.
+    """Seal the records of all finished blocks that are not sealed yet; yield any problems.
 
     A block with a record other than the counted one stays unsealed; the next run checks it again.
     """
@@ -22,7 +22,7 @@ def seal_blocks(home: Home, store: Store) -> Iterator[str]:
 
 
 def seal_block(home: Home, store: Store, block: int) -> list[str]:
-    """Seal the records of a finished block; return the problems."""
+    """Seal the records of a finished block; return any problems."""
     problems, records = [], {}
     with Archive(home.archive, create=True) as archive:
         for match_id, seed, record_hash in store.evidence.records_of(block):

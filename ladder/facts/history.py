@@ -20,16 +20,16 @@ from ladder.operation.sqlite_file import SqliteFile
 from referee.match.result import Outcome
 
 LAST_MATCHES = 200
-"""The maximum number of a version's last matches that are searched for its opponents, seats, charges and telemetry."""
+"""The maximum number of a version's most recent matches that are searched for its opponents, seats, charges and telemetry."""
 LAST_BLOCKS = 100
 """The maximum number of blocks in the history of a version's rating."""
 LAST_VERSIONS = 20
 """The maximum number of versions of a bot in one history of ratings."""
 LAST_TOGETHER = 2000
-"""The maximum number of a version's last matches that are searched for matches with a second version."""
+"""The maximum number of a version's most recent matches that are searched for matches with a second version."""
 
 _LAST = "select number, seat from appearances where version = ? and condition = ? order by number desc limit ?"
-"""The SQL for the numbers of the last matches of a version, and its seats in them."""
+"""The SQL for the numbers of the most recent matches of a version, and its seats in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class SeatTally:
     seats: int
     """The number of seats at the table."""
     seat: int
-    """The seat, counted from 0."""
+    """The number of the seat, from 0."""
     matches: int
     """The number of matches."""
     wins: int
@@ -359,7 +359,7 @@ class MatchHistory:
         return changes
 
     def seat_tallies(self, version: Version, condition: Condition) -> list[SeatTally]:
-        """Return the results of a version in its last matches, by seat, smaller tables first."""
+        """Return the results of a version in its most recent matches, by seat, smaller tables first."""
         rows = self._file.rows(
             f"""
             select blocks.seats, last.seat, count(*) as matches, sum(rank = 1) as wins, sum(outcome <> 'played') as out,
@@ -376,7 +376,7 @@ class MatchHistory:
         return [SeatTally(**row) for row in rows]
 
     def thinking(self, version: Version, condition: Condition) -> Thinking | None:
-        """Return the time charged to a version in its last matches; None if it made no decision."""
+        """Return the time charged to a version in its most recent matches; None if it made no decision."""
         [row] = self._file.rows(
             # SQLite takes the match from the row that has the greatest time.
             f"""
@@ -391,7 +391,7 @@ class MatchHistory:
         return Thinking(**row) if row["decisions"] else None
 
     def last_seats(self, version: Version, condition: Condition, limit: int) -> list[tuple[str, int]]:
-        """Return the match id and the seat for each of the last matches of a version, newest first."""
+        """Return the match id and the seat for each of the most recent matches of a version, newest first."""
         rows = self._file.rows(
             f"select match, last.seat from ({_LAST}) as last join results on results.number = last.number",  # noqa: S608
             [version.id, condition.id, limit],
@@ -418,7 +418,7 @@ class MatchHistory:
         return found
 
     def together(self, one: Version, other: Version, condition: Condition, limit: int) -> list[PlayedMatch]:
-        """Return those of the last matches of `one` in which `other` sat, too, newest first."""
+        """Return those of the most recent matches of `one` in which `other` sat, too, newest first."""
         rows = self._file.rows(
             f"""
             select last.number from ({_LAST}) as last
@@ -430,7 +430,7 @@ class MatchHistory:
         return self.numbered([row["number"] for row in rows])
 
     def telemetry(self, version: Version, condition: Condition) -> list[TelemetryRow]:
-        """Return the telemetry of a version in its last matches, by key."""
+        """Return the telemetry of a version from its most recent matches, by key."""
         rows = self._file.rows(
             f"""
             select key, count(*) as matches, sum(telemetry.count) as count, sum(total) as total
@@ -454,7 +454,7 @@ class MatchHistory:
         }
 
     def met(self, version: Version, condition: Condition) -> dict[Version, Score]:
-        """Return the results of a version against each opponent of its last matches, the most frequent first."""
+        """Return the results of a version against each opponent of its most recent matches, the most frequent first."""
         rows = self._file.rows(
             f"""
             select seats.version, count(*) as matches, sum(own.rank < others.rank) as ahead,

@@ -1,7 +1,7 @@
 """Authors and their tokens, and the list of changes.
 
-A token is `dgn_ID_SECRET`, and is printed only once. The ladder stores its id and the SHA-256 of the whole token. The secret
-contains 190 random bits, so a slow hash would add nothing.
+A token is `dgn_ID_SECRET`, and is printed only once. The ladder stores the token's id and the SHA-256 of the whole token. The
+secret contains 190 random bits, so a slow hash would add nothing.
 """
 
 from __future__ import annotations

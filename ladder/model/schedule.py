@@ -16,7 +16,7 @@ blocks increases by `_step`, and the version with the lowest round plays next. S
    exception: in its first block at a table of three or more, a new version is accompanied by its predecessor, so that both play
    the same opponents with the same seed. A predecessor has no other matches, and takes no other version's turn.
 7. A version that was out in its last matches sits out rounds: one after two matches, three after three, seven after four. The first
-   match that it plays to the end lifts this. (After five it is suspended; see `standings.py`.)
+   match that it plays to the end lifts this penalty. (After five it is suspended; see `standings.py`.)
 8. A version with an unfinished match is not chosen if others are due in this round or the next.
 9. A block has one seed, played in every rotation of the seats, so that chance and seat order cancel out.
 10. A house bot that thinks, such as `search`, has no due time and is never first. Of the blocks at each number of seats it sits in

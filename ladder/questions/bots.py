@@ -24,7 +24,7 @@ from ladder.questions.rows import (
 from referee.registry import find
 
 LAST_USED = 20
-"""The number of a version's last matches over which its usage is averaged."""
+"""The number of a version's most recent matches over which its usage is averaged."""
 
 
 class BotRow(Row):
@@ -269,7 +269,7 @@ def _histories(ladder: Ladder, condition: Condition, versions: Sequence[Version]
 
 
 def _mean_usage(ladder: Ladder, version: Version, condition: Condition) -> MeanUsage | None:
-    """Return the mean resource usage of a version in its last matches; None if it is unknown."""
+    """Return the mean resource usage of a version in its most recent matches; None if it is unknown."""
     seats = ladder.facts.history.last_seats(version, condition, LAST_USED)
     known = {
         match_id: usage for match_id, seat in seats if (usage := usages_of(ladder.home, match_id).get(seat)) is not None

@@ -62,7 +62,7 @@ class SeatScore(Row):
     seats: Count
     """The number of seats at the table."""
     seat: Count
-    """The seat of the first version, counted from 0."""
+    """The number of the first version's seat, from 0."""
     met: HeadToHead
     """The results of the first version from this seat."""
 

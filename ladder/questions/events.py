@@ -38,7 +38,7 @@ class EventRow(Row):
     """Its games with their terms. The standings under these conditions decide which bots are entered; with several games, the
     ranking over all of them decides."""
     phase: str
-    """Its state: open, closed (but its entrants are not frozen yet), being played, over or cancelled."""
+    """The state of the event: open, closed (but its entrants are not frozen yet), being played, over or cancelled."""
     closes: str
     """The time at which entrants and versions are frozen, in ISO 8601, UTC."""
     ended_at: str
@@ -257,7 +257,7 @@ class BotEvent(Row):
     event: str
     """The name of the event."""
     phase: str
-    """Its state: open, closed (but its entrants are not frozen yet), being played, over or cancelled."""
+    """The state of the event: open, closed (but its entrants are not frozen yet), being played, over or cancelled."""
     closes: str
     """The time at which entrants and versions are frozen, in ISO 8601, UTC."""
     version: Count | None

@@ -44,7 +44,7 @@ class SeatAccount(Row):
     """The result of one seat, and its bot's resource usage."""
 
     seat: Count
-    """The seat, counted from 0."""
+    """The number of the seat, from 0."""
     bot: str
     """The name of its bot."""
     rank: Count
@@ -73,14 +73,14 @@ class LogPlace(Row):
     """A log that the caller may read."""
 
     seat: Count
-    """The seat, counted from 0."""
+    """The number of the seat, from 0."""
 
 
 class RatingReason(Row):
     """The reason for the rating change of a seat's bot in a block: it beat more or fewer rivals than expected."""
 
     seat: Count
-    """The seat, counted from 0."""
+    """The number of the seat, from 0."""
     matches: Count
     """The number of rated matches in the block so far."""
     beaten: float
@@ -313,7 +313,7 @@ class BotLog(Row):
     match: str
     """The id of the match."""
     seat: Count
-    """The seat, counted from 0."""
+    """The number of the seat, from 0."""
     bot: str
     """The name of the bot in the seat; empty if unknown."""
     lines: list[str]

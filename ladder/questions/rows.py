@@ -138,7 +138,7 @@ class SeatRow(Row):
     """The result of one seat."""
 
     seat: Count
-    """The seat, counted from 0."""
+    """The number of the seat, from 0."""
     bot: str
     """The bot."""
     version: Count

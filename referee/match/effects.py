@@ -142,7 +142,7 @@ class Decision:
         window: Window | None = None,
         window_deadline: float = 0.0,
     ) -> None:
-        """Put a decision at the time `now`; this adds the increment to the seat's bank."""
+        """Put the decision to the seat at the time `now`; this adds the increment to its bank."""
         self.number = number
         self.seat = seat
         self.actions = actions

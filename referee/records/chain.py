@@ -19,7 +19,7 @@ _TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}$')
 
 
 class ChainBroken(ValueError):
-    """A line does not follow from the previous one; the text says why."""
+    """A line does not follow from the previous one; the message says why."""
 
 
 def link(previous: str, data: Mapping[str, Any]) -> tuple[bytes, str]:

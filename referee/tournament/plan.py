@@ -90,9 +90,9 @@ OF_ONE_FORMAT = {
     "preliminary": Format.KNOCKOUT,
     "qualify": Format.KNOCKOUT,
 }
-"""The entries that only one format allows, each with that format."""
+"""The keys of `tournament.toml` that only one format allows, each with that format."""
 MAY_CHANGE = ("title", "wait", "directory")
-"""Entries that may be changed after the first match."""
+"""The keys of `tournament.toml` that may be changed after the first match."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The call of a started bot, against servers of gRPC's own library, and against frames that this library does not send."""
+"""The call of a started bot, against servers of the gRPC library itself, and against frames that this library does not send."""
 
 from __future__ import annotations
 

@@ -290,7 +290,10 @@ ACTIONS_URL = "type.googleapis.com/dogana.games.cargo_noir.v1.ActionList"
         (_any(ACTIONS_URL, b"\xff\xff\xff"), "not a dogana.games.cargo_noir.v1.ActionList"),
         (_any(ACTIONS_URL, b""), "names no action"),
         (_any(ACTIONS_URL, cn.ActionList(actions=[cn.Action()]).SerializeToString()), "without a kind"),
-        (_any(ACTIONS_URL, cn.ActionList(actions=[cn.Action(buy=cn.Buy())]).SerializeToString()), "0 is not a value of Card"),
+        (
+            _any(ACTIONS_URL, cn.ActionList(actions=[cn.Action(buy=cn.Buy())]).SerializeToString()),
+            "0 is not a value of Card",
+        ),
         (
             _any(ACTIONS_URL, cn.ActionList(actions=[cn.Action(buy=cn.Buy(card=99))]).SerializeToString()),  # type: ignore[arg-type]
             "99 is not a value of Card",

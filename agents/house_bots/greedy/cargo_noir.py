@@ -121,7 +121,7 @@ def swaps_in_turn(worths: Worths, table: Table) -> tuple[float, list[Action]]:
 
 
 def ranked_swaps(worth: Worth, goods: list[int], market: list[int]) -> list[tuple[float, int, int]]:
-    """Return the swaps at the Black Market, best first: the worth of the goods afterwards, the kind given, the kind taken."""
+    """Return the Black Market swaps, best first: the worth of the goods afterwards, the kind given, the kind taken."""
     found: list[tuple[float, int, int]] = []
     for give in range(10):
         for take in range(10):

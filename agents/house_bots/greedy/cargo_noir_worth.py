@@ -53,7 +53,7 @@ class Worth:
         """Begin with an empty cache.
 
         Args:
-            board: the printed numbers.
+            board: the numbers printed on the components of the game.
             sets: the values of sets.
             turns: the number of turns after the next phase 2.
             storage: the number of goods that the seat may keep.

@@ -82,7 +82,7 @@ class Estimates:
 
 
 class Numbers:
-    """The printed numbers of the tiles, as lists by tile."""
+    """The numbers printed on the tiles, as lists by tile."""
 
     def __init__(self, board: ValparaisoBoard, estimates: Estimates) -> None:
         self.board = board

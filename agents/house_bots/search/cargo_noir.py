@@ -34,7 +34,7 @@ RAISE_STEPS: Final = (0, 2, 4)
 """The raises to compare, in coins above the lowest legal raise."""
 MACAO: Final = (int(Destination.CASINO), int(Destination.BLACK_MARKET))
 SWAPS: Final = 4
-"""The maximum number of swaps at the Black Market to compare."""
+"""The maximum number of Black Market swaps to compare."""
 
 _P1, _P2, _P2_DIFF, _P2_DISCARD, _P3, _STAKE, _OVER = Phase
 

@@ -64,7 +64,7 @@ export class Decision {
   readonly number: bigint;
   readonly actionCount: number;
   readonly seat: number;
-  /** A text for each legal action, if `play` was called with `labels`. */
+  /** A label for each legal action, if `play` was called with `labels`. */
   readonly labels: string[];
   /** The reason why the rest of the last answer with several actions was not played; empty if all of it was. */
   readonly dropped: string;

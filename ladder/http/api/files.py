@@ -1,4 +1,4 @@
-"""Records and audit logs for programs: they are sent in chunks, a few at a time."""
+"""Downloads of records and audit logs through the API, in chunks; at most `MAX_READS` chunks are read at a time."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from ladder.questions.matches import MatchesRequest
 from ladder.questions.rows import MatchRow, SeatRow
 
 LAST = 15
-"""The number of the bot's last matches that the page lists."""
+"""The number of the bot's most recent matches that the page lists."""
 LAST_OUT = 10
-"""The number of the bot's last matches with a fault of its own that the page lists."""
+"""The number of the bot's most recent matches with a fault of its own that the page lists."""
 MOST_VERSIONS = 20
 """The maximum number of versions of the bot on the page."""
 MOST_CONDITIONS = 6

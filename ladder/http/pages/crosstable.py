@@ -1,4 +1,4 @@
-"""The best versions of a game against each other."""
+"""The page with the results of a game's best bot versions against each other."""
 
 from __future__ import annotations
 

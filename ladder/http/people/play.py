@@ -53,7 +53,7 @@ Show = Callable[[Request, Page], Awaitable[Response]]
 
 
 class Play:
-    """Handles the requests for the pages of tables."""
+    """Handles requests for the pages on which people play."""
 
     def __init__(self, home: Home, site: Site, limits: Limits, show: Show) -> None:
         """Prepare for one ladder; `show` renders a page for the caller of a request."""

@@ -1,4 +1,4 @@
-"""Positions: a table as JSON under the names of RULES.md, section 2, and checks of a position (section 9)."""
+"""Positions: a table as JSON, with the names used in RULES.md (section 2), and the checks of a position (section 9)."""
 
 from __future__ import annotations
 

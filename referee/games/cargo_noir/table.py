@@ -25,7 +25,7 @@ class Table(State):
     """
 
     board: CargoNoirBoard
-    """The printed numbers."""
+    """The numbers printed on the components of the game."""
     open_ports: tuple[int, ...]
     """The ports that are open with this number of players, ascending."""
     first_seat: Seat

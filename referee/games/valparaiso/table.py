@@ -56,7 +56,7 @@ class Table(State):
     """
 
     board: ValparaisoBoard
-    """The printed numbers."""
+    """The numbers printed on the components of the game."""
     side: Side
     """The side of the board that is in use."""
     last_round: int

@@ -108,7 +108,7 @@ def _fitting(table: Table, seat: Seat, has: SeatView, liked: tuple[Place, ...], 
 
 
 def _places(piles: Sequence[int], liked: tuple[Place, ...], draw: Stream) -> tuple[Place, ...]:
-    """Draw a place for each pile; the largest piles get the liked ones."""
+    """Draw a place for each pile; the largest piles get the preferred places."""
     others = [_PLACES[place] for place in draw.permutation(len(_PLACES)) if place not in liked]
     places = iter((*liked, *others))
     largest = sorted(range(len(piles)), key=lambda slot: -piles[slot])

@@ -40,7 +40,7 @@ class Table(State):
     """The data of a match, made by `empty` or `clone`. Lists are by seat unless stated otherwise."""
 
     board: VeneziaBoard
-    """The printed numbers."""
+    """The numbers printed on the components of the game."""
     grid: Grid
     """The Piazza, with or without its Campanile."""
     last_round: int

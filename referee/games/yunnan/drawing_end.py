@@ -44,7 +44,7 @@ def final_table(
     The table of `referee.kit.scene` is too wide for the column beside the map, which must have room for five seats.
 
     Args:
-        board: the printed numbers.
+        board: the numbers printed on the components of the game.
         seen: the last observation of a match.
         who: the heading above the names of the seats, such as `bot`.
         seats: the mark and name of each seat; names are untrusted text.

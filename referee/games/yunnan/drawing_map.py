@@ -59,7 +59,7 @@ def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None, w
     """Draw the map, 776 wide and 640 high, with marks on all changes.
 
     Args:
-        board: the printed numbers.
+        board: the numbers printed on the components of the game.
         seen: the observation.
         reach: the reach of the travelling colour, whose route is then drawn; None if no colour travels.
         was: the observation before the last action, or `seen` itself.

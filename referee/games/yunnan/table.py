@@ -28,7 +28,7 @@ class Table(State):
     """
 
     board: YunnanBoard
-    """The printed numbers."""
+    """The numbers printed on the components of the game."""
     routes: Routes
     """The ways over the map of this board."""
     turn_limit: int

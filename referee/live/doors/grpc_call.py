@@ -1,4 +1,4 @@
-"""A call of Play that gRPC's library serves, for remote agents over TCP."""
+"""A call of Play that the gRPC library serves, for remote agents over TCP."""
 
 from __future__ import annotations
 

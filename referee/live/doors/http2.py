@@ -108,7 +108,7 @@ class Service(Protocol):
         ...
 
     def earn(self) -> None:
-        """Extend the allowance for a message to a peer, which answers it with updates of its window and with pings."""
+        """Extend the allowance, because a message is sent to a peer, which answers with window updates and pings."""
         ...
 
 

@@ -157,7 +157,7 @@ class Listener:
         return True
 
     def earn(self) -> None:
-        """Extend the allowance for a message to a peer."""
+        """Extend the allowance, because a message is sent to a peer."""
         self._left = min(self._allowance, self._left + EARNED)
 
     # connections

@@ -35,7 +35,7 @@ MAX_STATUS_CHARACTERS = 1000
 
 
 class Call(Protocol):
-    """An open call of Play: at a door (`referee.live.doors.call`), or in gRPC's library (`referee.live.doors.grpc_call`).
+    """An open call of Play: at a door (`referee.live.doors.call`), or in the gRPC library (`referee.live.doors.grpc_call`).
 
     Attributes:
         when_free: a function called when `is_free` becomes True.

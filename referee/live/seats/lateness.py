@@ -40,7 +40,7 @@ class NoStatistics(DoganaError):
 
 
 class ThreadTimes(NamedTuple):
-    """The time that the threads had used at a given moment, in seconds."""
+    """The time that the threads had used up to a given moment, in seconds."""
 
     at: float
     used: float
