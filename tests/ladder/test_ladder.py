@@ -187,7 +187,7 @@ def test_a_bot_that_fails_does_not_qualify_and_its_author_is_told_where_its_log_
     submit(dogana, tmp_path, "broken", "you", CRASHING)
     ended = run(dogana, 2)
     [line] = [line for line in ended.stderr.splitlines() if line.startswith("broken v1 does not qualify: crash")]
-    assert "ZeroDivisionError: division by zero" in line.split("(its log: ")[0]
+    assert "ZeroDivisionError: " in line.split("(its log: ")[0]
     words = line.split("(its log: dogana ")[1].rstrip(")").split()
     assert words[-2:] == ["--home", "home"]
     assert "ZeroDivisionError" in dogana(*words).stdout
