@@ -109,6 +109,11 @@ def test_the_manifest_says_how_it_is_run_and_what_it_plays(tmp_path: Path) -> No
     assert (artefact.run, artefact.games) == (("java", "-jar", "b.jar"), ("cargo_noir",))
 
 
+def test_a_program_of_the_bot_may_be_called_env(tmp_path: Path) -> None:
+    folder = bot_folder(tmp_path / "bot", 'run = ["./env"]', program="env")
+    assert take_in(folder, tmp_path / "versions").run == ("./env",)
+
+
 @pytest.mark.parametrize(
     "run",
     [["python", "-m", "bot", "out.py"], ["python", "-c", "pass", "x.py"], ["java", "-cp", "x.jar", "Main", "y.jar"]],
