@@ -79,8 +79,7 @@ def connect(
         raise LadderError("name the ladder: --server URL")
     check_url(place)
     login = login_of(place)
-    if not login.token:
-        raise LadderError(f"you are not logged in at {place}; log in first: dogana login {place}")
+    login.check_logged_in(place)
     login = replace(login, insecure=login.insecure or insecure)
     login.check_private(place)
     bot = look_at(path, version)

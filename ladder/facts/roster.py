@@ -14,7 +14,7 @@ from ladder.facts.log import Log
 from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, Version
 from ladder.model.names import looks_like
-from ladder.operation.errors import BadName, NotFound
+from ladder.operation.errors import BadName, no_such
 from ladder.operation.sqlite_file import SqliteFile, among_ids
 from referee.options import OptionValue
 
@@ -207,10 +207,7 @@ class Roster:
         found = self.versions_called(bot)
         if not found:
             names = dict.fromkeys(name for version in self.versions().values() for name in (version.bot, version.label))
-            alike = get_close_matches(bot, names, MAX_NAMED)
-            if alike:
-                raise NotFound(f"there is no bot {bot!r}; did you mean {', '.join(map(repr, alike))}?")
-            raise NotFound(f"there is no bot {bot!r}", "bots")
+            raise no_such(f"bot {bot!r}", get_close_matches(bot, names, MAX_NAMED), "bots")
         return found
 
     def submitted_at(self, among: Collection[int]) -> dict[int, str]:

@@ -20,7 +20,7 @@ from ladder.facts.schema import MAX_VOIDS
 from ladder.model.condition import Condition
 from ladder.model.match import Match, Version
 from ladder.model.tournament import EnteredVersion, LadderTournament, TournamentTerms, plan_of
-from ladder.operation.errors import NotFound
+from ladder.operation.errors import no_such
 from ladder.operation.sqlite_file import SqliteFile
 from referee.kit.chance import commitment
 from referee.match.result import Outcome, Result, SeatResult
@@ -138,10 +138,7 @@ class Tournaments:
         found = {one.terms.name: one for one in self.all()}
         if name in found:
             return found[name]
-        alike = get_close_matches(name, found, 3)
-        if alike:
-            raise NotFound(f"there is no event {name!r}; did you mean {', '.join(map(repr, alike))}?")
-        raise NotFound(f"there is no event {name!r}", "event list")
+        raise no_such(f"event {name!r}", get_close_matches(name, found, 3), "event list")
 
     def of_match(self, match_id: str) -> str:
         """Return the name of the event to which a match belongs; empty if it belongs to none."""

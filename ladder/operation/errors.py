@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from referee.errors import DoganaError
 
 
@@ -37,6 +39,19 @@ class NoRoom(BadHome):
 
 class NotFound(LadderError):
     """Nothing has that name; the text suggests similar names."""
+
+
+def no_such(thing: str, alike: Sequence[str], command: str) -> NotFound:
+    """Return the error for a name that nothing has.
+
+    Args:
+        thing: the kind of thing with the name, such as `bot 'mybot'`.
+        alike: similar names; without any, the error carries the command.
+        command: the `dogana ladder` command that lists all names.
+    """
+    if alike:
+        return NotFound(f"there is no {thing}; did you mean {', '.join(map(repr, alike))}?")
+    return NotFound(f"there is no {thing}", command)
 
 
 class Forbidden(LadderError):

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
-from ladder.operation.errors import LadderError
+from ladder.operation.errors import LadderError, Unauthenticated
 from referee.files import private_folder, read_file, write_private
 
 _MAX_BYTES = 1024 * 1024
@@ -31,6 +31,15 @@ class Login:
     token: str = ""
     authority: str | None = None
     insecure: bool = False
+
+    def check_logged_in(self, server: str) -> None:
+        """Check that this user is logged in at a server.
+
+        Raises:
+            Unauthenticated: if there is no token.
+        """
+        if not self.token:
+            raise Unauthenticated(f"you are not logged in at {server}; log in first: dogana login {server}")
 
     def check_private(self, server: str) -> None:
         """Check that the token is safe: the connection is encrypted, or stays on this machine.

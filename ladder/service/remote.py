@@ -74,7 +74,7 @@ class RemoteLadder:
         if question.is_file:
             return self._file(path, fields)  # type: ignore[return-value]  # the answer to this request is a file
         if question.is_change:
-            self._check_logged_in()
+            self._login.check_logged_in(self._server)
             body = self._send("POST", path, json=fields)
         else:
             body = self._send("GET", path, params=dict(_parameters(fields)))
@@ -89,7 +89,7 @@ class RemoteLadder:
             LadderError: if the token is another author's, or the bot is refused.
         """
         check_path(path)
-        self._check_logged_in()
+        self._login.check_logged_in(self._server)
         if author and author != self._login.author:
             raise LadderError(
                 f"you are logged in at {self._server} as {self._login.author}, not as {author};"
@@ -120,10 +120,6 @@ class RemoteLadder:
                     timeout=httpx.Timeout(ANSWER_SECONDS, read=INTAKE_SECONDS),
                 )
         return self._read(body, SubmitAnswer)
-
-    def _check_logged_in(self) -> None:
-        if not self._login.token:
-            raise Unauthenticated(f"you are not logged in at {self._server}; log in first: dogana login {self._server}")
 
     def _read(self, body: bytes, kind: type[Answered]) -> Answered:
         """Read an answer.
