@@ -9,9 +9,10 @@ until mkdir "demo/$number" 2>/dev/null; do number=$((number + 1)); done
 cd "demo/$number"
 here=$(pwd)
 
+if [ -t 1 ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); else bold='' plain=''; fi
 quoted() { printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"; } # for a shell
 run() { # shows a line as it can be pasted, then runs it
-	printf '\n\033[1m$ %s\033[0m\n' "$1"
+	printf '\n%s$ %s%s\n' "$bold" "$1" "$plain"
 	eval "$1"
 }
 

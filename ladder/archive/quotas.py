@@ -29,17 +29,24 @@ def check_quota(home: Home, store: Store, author: str, content_hash: str, defaul
     most = store.budgets.quotas().get(author, default)
     if most is None:
         return
-    contents = {
-        one.content_hash for one in store.roster.versions().values() if one.author == author and not one.is_at_home
-    }
-    # Files are stored once, whatever the number of bots and versions that use them.
-    used = sum(bytes_of(home.versions / content) for content in contents - {content_hash})
+    used = used_bytes(home, store, author, but=content_hash)
     more = bytes_of(home.versions / content_hash)
     if used + more > most:
         raise LadderError(
             f"the files of {author} have {used:,} bytes on this ladder; with {more:,} more they would have more than the"
             f" {most:,} that are allowed; retire bots that you no longer need, and ask the organiser to prune them or raise the quota"
         )
+
+
+def used_bytes(home: Home, store: Store, author: str, *, but: str = "") -> int:
+    """Return the size of an author's files on the ladder in bytes, without those of one hash.
+
+    Files are stored once, whatever the number of bots and versions that use them.
+    """
+    contents = {
+        one.content_hash for one in store.roster.versions().values() if one.author == author and not one.is_at_home
+    }
+    return sum(bytes_of(home.versions / content) for content in contents - {but})
 
 
 def bytes_of(folder: Path) -> int:

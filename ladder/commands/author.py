@@ -8,12 +8,15 @@ from typing import Annotated
 
 import typer
 
+from ladder.archive.quotas import DEFAULT_BYTES, used_bytes
 from ladder.commands.help import PagedCommand, PagedGroup
 from ladder.commands.options import AsJson, HomeOption
 from ladder.commands.tables import moment, table
+from ladder.facts.store import Store
 from ladder.intake.authors import DEFAULT_DAYS, Authors
 from ladder.operation.home import Home
 from referee.commands.output import err, out, print_json
+from referee.sandbox.limits import MIB
 from referee.terminal import counted
 
 MAX_QUOTA_BYTES = 2**62
@@ -179,24 +182,31 @@ def quota(
 
 @author.command("list", cls=PagedCommand)
 def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
-    """List authors with their tokens and budgets.
+    """List authors with their tokens, files and budgets.
 
-    It shows the status of each token, and the number of matches that count against today's budget.
+    It shows the status of each token, the size of the files and the quota for them, and the number of matches that count
+    against today's budget.
 
     Example:
 
       dogana ladder author list
     """
-    with Authors(Home(home).database, create=False) as authors:
-        names, tokens, budgets = authors.names(), authors.tokens(), authors.budgets.of_today()
-    # An author who submits on this machine has no token, but may have a budget.
-    names += [name for name in budgets if name not in names]
+    place = Home(home)
+    with Authors(place.database, create=False) as authors, Store(place.database, create=False) as store:
+        names, tokens = authors.names(), authors.tokens()
+        budgets, quotas = authors.budgets.of_today(), authors.budgets.quotas()
+        # An author who submits on this machine has no token, but may have limits.
+        names += [name for name in {**budgets, **quotas} if name not in names]
+        with place.files_stay():
+            used = {name: used_bytes(place, store, name) for name in names}
+    limits = {name: quotas.get(name, DEFAULT_BYTES) for name in names}
     if as_json:
         print_json(
             [
                 {
                     "author": name,
                     "tokens": [{**asdict(one), "status": one.status} for one in tokens if one.author == name],
+                    "files": {"bytes": used[name], "quota": limits[name]},
                     "budget": {"matches": budgets[name].matches, "today": budgets[name].today}
                     if name in budgets
                     else None,
@@ -205,8 +215,12 @@ def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
             ]
         )
         return
-    listed = table("author", "token", "made (UTC)", "good until", "last used", "", "today", whole={"token"})
+    listed = table(
+        "author", "token", "made (UTC)", "good until", "last used", "", "files (MiB)", "today", whole={"token"}
+    )
     for name in names:
+        limit = limits[name]
+        files = f"{used[name] / MIB:,.1f}" + ("" if limit is None else f" of {limit / MIB:,.1f}".removesuffix(".0"))
         budget = f"{budgets[name].today} of {budgets[name].matches}" if name in budgets else ""
         rows = [
             (one.id, moment(one.created_at), one.expires_at[:10], one.used_at or "never", one.status)
@@ -214,7 +228,7 @@ def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
             if one.author == name
         ]
         for row in rows or [("", "", "", "", "no token")]:
-            listed.add_row(name, *row, budget)
+            listed.add_row(name, *row, files, budget)
     out.print(listed)
 
 

@@ -173,12 +173,16 @@ def _try(
 
 
 class _Report:
-    """The verdicts so far; each is printed after the verdicts on all earlier steps."""
+    """The verdicts so far; each is printed after the verdicts on all earlier steps.
+
+    Successive steps under one heading that are skipped for one reason share a line, with the name of the first.
+    """
 
     def __init__(self, *, shows: bool) -> None:
         self._verdicts: dict[str, Verdict] = {}
         self._expected: list[Step] = []
         self._printed = 0
+        self._skipping: str | None = None  # the reason of the last line, if that step was skipped
         self._shows = shows
         self._progress = Progress(
             "steps",
@@ -223,8 +227,14 @@ class _Report:
             verdict = self._verdicts.get(step.name)
             if verdict is None:
                 return
+            reason = verdict.said if verdict.outcome is StepOutcome.SKIPPED else None
             if self._printed == 0 or self._expected[self._printed - 1].heading != step.heading:
                 out.print(step.heading, style="bold")
+                self._skipping = None
+            self._printed += 1
+            if reason is not None and reason == self._skipping:
+                continue
+            self._skipping = reason
             said = verdict.said or step.expects
             line = styled("  ", (f"{verdict.outcome.value:9}", _STYLES[verdict.outcome]), f"{step.name:32} ", said)
             # A terminal shows a line for each step, and a file gets whole lines.
@@ -232,7 +242,6 @@ class _Report:
                 out.print(line, no_wrap=True, overflow="ellipsis")
             else:
                 out.print(line, soft_wrap=True)
-            self._printed += 1
 
     def print_failures(self) -> None:
         """Print the failed steps with advice, and the overall verdict."""

@@ -47,6 +47,8 @@ def test_failures_come_with_how_to_mend_them_and_the_last_line_is_the_verdict(do
     ]
     assert r"    | \x1b[2J[red]I \u202egive up" in lines
     assert re.fullmatch(r"4 steps passed, 1 failed, \d+ skipped, 2 reported", lines[-1])
+    skipped = [line for line in lines if line.startswith("  skipped  ")]
+    assert len(skipped) <= 2 * len(headings), "steps skipped for one reason share a line"
 
 
 def test_a_bot_that_ends_with_an_error_is_told_to_mend_that(dogana: Dogana, failing: Path) -> None:

@@ -197,6 +197,7 @@ def test_the_queue_and_the_list_say_who_rests_and_until_when(tmp_path: Path, dog
     assert "00:00 UTC" in dogana("ladder", "queue", "--home", tmp_path).stdout
     listed = json.loads(dogana("ladder", "author", "list", "--home", tmp_path, "--json").stdout)
     assert [one["budget"] for one in listed] == [{"matches": 3, "today": had}]
+    assert f"{had} of 3" in dogana("ladder", "author", "list", "--home", tmp_path).stdout
     dogana("ladder", "author", "budget", "author0", "--matches-a-day", "none", "--home", tmp_path)
     with Authors(tmp_path / "ladder.db", create=False) as authors:
         assert authors.budgets.of_today() == {}

@@ -78,6 +78,23 @@ def test_without_a_quota_a_default_holds(tmp_path: Path, home: Home) -> None:
             check_quota(home, store, "ann", more, default=1500)
 
 
+def test_the_list_of_authors_says_what_their_files_take_and_may_take(
+    tmp_path: Path, home: Home, dogana: Dogana
+) -> None:
+    submit(home, bot(tmp_path, 1, size=1_500_000), "one", "ann")
+    with Authors(home.database, create=False) as authors:
+        authors.add("ann")
+        authors.add("bob")
+    set_quota(home, "ann", 3 * 2**20)
+    set_quota(home, "bob", None)
+    command = ("ladder", "author", "list", "--home", home.folder)
+    assert [one["files"] for one in json.loads(dogana(*command, "--json").stdout)] == [
+        {"bytes": 1_500_000, "quota": 3 * 2**20},
+        {"bytes": 0, "quota": None},
+    ]
+    assert "1.4 of 3 " in dogana(*command).stdout
+
+
 def test_files_that_others_have_too_count_for_each_who_submits_them(tmp_path: Path, home: Home) -> None:
     submit(home, bot(tmp_path, 1), "one", "ann")
     submit(home, bot(tmp_path, 1), "other", "ann")
