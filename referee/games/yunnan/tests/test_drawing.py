@@ -59,12 +59,6 @@ def anywhere(piece: str) -> str:
     return piece.removesuffix("/>")
 
 
-def test_different_moments_look_different() -> None:
-    state = place(phase="AUCTION")
-    before = drawn(state)
-    assert drawn(do(state, "bid(horse,7,reserve)")) != before
-
-
 def test_the_drawing_names_provinces_buildings_and_values() -> None:
     svg = drawn(place(m={"red": {"qam": 2}}, horse={"red": "qam"}, bridges={"red": ["b0"]}))
     words = texts(svg)
