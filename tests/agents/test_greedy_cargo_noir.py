@@ -9,7 +9,7 @@ from referee.game import Setup, State, label
 from referee.games.cargo_noir.names import Phase
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.kit.chance import FastChance
-from referee.playout import rollout
+from referee.playout import play_row, rollout
 from referee.registry import find, shipped_board
 from tests.cases import mostly_long
 
@@ -56,10 +56,7 @@ def rows_of_a_match(seats: int, seed: int) -> list[str]:
         seat = state.seats_to_act()[0]
         row = choose(setup, state.observation(seat), state.legal_actions(seat))  # type: ignore[arg-type]
         rows.append(" ".join(map(label, row)))
-        for action in row:
-            if action not in state.legal_actions(seat):
-                break
-            state.apply(seat, action, chance)
+        play_row(state, seat, row, chance)
     return rows
 
 
