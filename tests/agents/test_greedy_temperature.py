@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib import import_module
 from itertools import islice
-from typing import NamedTuple
 
 import pytest
 
-from referee.game import Action, Game, Observation, State, label
+from referee.game import Game, State, label
 from referee.kit.chance import FastChance
 from referee.playout import play_row
 from referee.registry import find, games, house_bot, house_bots, shipped_board
 from tests.cases import mostly_long
+from tests.tables import Question
 
 DECISIONS = {"valparaiso": 14}
 """The decisions of a test in games whose greedy is slow; 60 in others."""
 GAMES = [name for name, game in games().items() if house_bots()["greedy"].plays(game)]
-
-
-class Question(NamedTuple):
-    """A decision without a clock."""
-
-    observation: Observation
-    actions: Sequence[Action]
-    budget: float = 60.0
-    bank: float = 60.0
 
 
 def begun(game: Game) -> State:
