@@ -444,6 +444,21 @@ def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_pat
     assert "\n" not in str(caught.value)
 
 
+def test_events_on_a_damaged_page_are_damage_of_the_ladder_not_of_its_rebuilt_views(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.db"
+    with ladder(tmp_path):
+        pass
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        [root] = file.execute("select rootpage from sqlite_master where name = 'events'").fetchone()
+        [size] = file.execute("pragma page_size").fetchone()
+    with path.open("r+b") as pages:
+        pages.seek((root - 1) * size)
+        pages.write(b"\xee" * size)
+    with Store(path, create=False) as store, pytest.raises(LadderError) as caught:
+        compare(Home(tmp_path), store)
+    assert str(caught.value).startswith(f"{path}: is damaged")
+
+
 @pytest.mark.parametrize("bytes_left", [0, 20_000])
 def test_a_disk_that_is_full_while_blocks_are_scheduled_is_reported_in_one_line_and_loses_nothing(
     tmp_path: Path, bytes_left: int
