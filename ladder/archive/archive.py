@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ladder.facts.entries import now
-from ladder.operation.errors import BadHome
+from ladder.operation.errors import BadHome, Busy, NoRoom
 from ladder.operation.home import Home
 from ladder.operation.sqlite_file import Layout, SqliteFile
 from referee.records.chain import FIRST_HASH, body, link_body
@@ -273,6 +273,7 @@ def find_record(home: Home, match_id: str) -> Record:
     Raises:
         NoRecord: if there is none.
         RecordError: if the archive or the requested row is damaged.
+        Busy, NoRoom: if the archive cannot be read now.
     """
     with _reading(home) as archive:
         return archive.record(match_id)
@@ -283,6 +284,7 @@ def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
 
     Raises:
         RecordError: if the archive or the requested row is damaged.
+        Busy, NoRoom: if the archive cannot be read now.
     """
     with _reading(home) as archive:
         return archive.logs(match_id)
@@ -290,10 +292,12 @@ def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
 
 @contextmanager
 def _reading(home: Home) -> Iterator[Archive]:
-    """Open the archive in this context; report one that cannot be read as a damaged record."""
+    """Open the archive in this context; report one that will never be readable as a damaged record."""
     try:
         with Archive(home.archive, create=False) as archive:
             yield archive
+    except (Busy, NoRoom):
+        raise
     except BadHome as error:
         raise RecordError(home.archive, 0, str(error).removeprefix(f"{home.archive}: ")) from error
 
