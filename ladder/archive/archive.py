@@ -190,7 +190,10 @@ class Archive:
         rows = self._rows("select data from dictionaries where id = ?", [number])
         if not rows:
             raise RecordError(self._path, 0, f"lacks dictionary {number}, without which its records cannot be read")
-        return dictionary(unzipped(self._path, rows[0]["data"], _MAX_DICTIONARY_BYTES))
+        try:
+            return dictionary(unzipped(self._path, rows[0]["data"], _MAX_DICTIONARY_BYTES))
+        except ValueError as error:
+            raise RecordError(self._path, 0, f"dictionary {number} is damaged: {error}") from error
 
     # reading
 

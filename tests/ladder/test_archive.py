@@ -243,8 +243,32 @@ def test_logs_have_the_names_of_logs_and_any_bytes(home: Home) -> None:
     assert find_logs(home, one) == {"seat1.log": bytes(range(256))}
     [log] = Desk(home).ask(MatchRequest(match=one)).logs
     assert log.seat == 1
-    put_logs(home, one, {USAGE: b'{"0": 3}'})
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"0": 3}',
+        b"[" * 200_000,
+        b'{"0": {"x": ' + b"[" * 200_000,
+        b'{"0": {"cpu_seconds": "x"}}',
+        b'{"0": {"memory_peak": 1' + b"0" * 400 + b"}}",
+    ],
+    ids=["a number", "deep", "deep inside", "a text", "too large"],
+)
+def test_usages_of_something_else_are_left_out(home: Home, data: bytes) -> None:
+    [one, *_] = recorded(home)
+    put_logs(home, one, {USAGE: data})
     assert usages_of(home, one) == {}
+
+
+def test_a_dictionary_that_is_too_short_is_reported_as_damage(home: Home, store: Store) -> None:
+    [match_id, *_] = recorded(home)
+    with closing(sqlite3.connect(home.archive)) as file, file:
+        file.execute("update dictionaries set data = ?", [zipped(b"abc")])
+    with pytest.raises(RecordError, match="dictionary 1 is damaged"):
+        find_record(home, match_id)
+    assert compare(home, store).broken.count
 
 
 def test_what_is_no_record_is_not_put_in(home: Home) -> None:
