@@ -28,6 +28,7 @@ from ladder.model.condition import Condition
 from ladder.operation.errors import BadHome, LadderError
 from ladder.operation.home import Home
 from ladder.play.running import count
+from referee.live.seats.telemetry import KeyValues
 from referee.match.result import Outcome
 from tests.commands.conftest import ROOT
 from tests.ladder.made import CONDITION, GAME, OTHER, be_impatient, differences, ladder, next_matches, play, result_of
@@ -291,6 +292,17 @@ def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_no
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute("update results set rated = 1")
         assert [line.partition(" number")[0] for line in differences(store)] == ["results: has", "results: lacks"]
+
+
+def test_telemetry_whose_sum_over_matches_is_infinite_is_left_out(tmp_path: Path) -> None:
+    said = {"nodes": KeyValues(1, 5.0), "x": KeyValues(1, 1e308)}
+    with ladder(tmp_path) as store:
+        for match in next_matches(store):
+            play(store, match, random.Random(1))
+            store.results.note_telemetry(match.match_id, dict.fromkeys(range(len(match.seats)), said))
+        [row] = store.history.telemetry(match.seats[0], CONDITION)
+    assert (row.key, row.mean) == ("nodes", 5.0)
+    assert row.matches > 1
 
 
 # --- conditions -----------------------------------------------------------------------------------------
