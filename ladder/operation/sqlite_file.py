@@ -177,7 +177,7 @@ class SqliteFile:
             try:
                 self._db.execute("pragma journal_mode = wal").close()
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
             else:

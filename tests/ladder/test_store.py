@@ -69,6 +69,24 @@ def test_a_ladder_that_somebody_makes_while_we_look_is_not_taken_for_another_fil
         assert store.roster.versions() == {}
 
 
+def test_whoever_makes_a_ladder_waits_for_another_that_recovers_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute = Database.execute
+
+    def recovering_at_first(db: Database, sql: str, *more: Any) -> sqlite3.Cursor:
+        if sql == "pragma journal_mode = wal":
+            monkeypatch.setattr(Database, "execute", execute)
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY_RECOVERY
+            raise error
+        return execute(db, sql, *more)
+
+    monkeypatch.setattr(Database, "execute", recovering_at_first)
+    with Store(tmp_path / "ladder.db", create=True) as store:
+        assert store.roster.versions() == {}
+
+
 def test_everything_that_is_read_together_is_of_one_moment(tmp_path: Path) -> None:
     """A recomputation beside a run compares matches and ratings of one moment, and changes nothing."""
     chance = random.Random(1)
