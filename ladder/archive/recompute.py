@@ -37,6 +37,7 @@ from referee.records.audit_log import AuditError
 from referee.records.record import OtherFormat, RecordError
 from referee.records.verify import Verified, verify
 from referee.registry import find, shipped_board
+from referee.sandbox.system import processors
 from referee.version import installed_version
 
 MAX_REPORTED = 100
@@ -278,7 +279,7 @@ def _problems(home: Home, matches: Iterable[PlayedMatch], found: Comparison, not
     if second is None:
         yield from settled(check(home, first, known))
         return
-    cores = os.cpu_count() or 1
+    cores = processors()
     # SQLite's open files must not be carried into another process by a fork.
     context = multiprocessing.get_context("spawn")
     waiting: deque[Future[Checked]] = deque()

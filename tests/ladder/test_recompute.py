@@ -11,7 +11,9 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,7 +65,7 @@ class InTurn:
 real, recompute.verify = recompute.verify, verify
 recompute.ProcessPoolExecutor = InTurn
 recompute._CHUNK = 2
-os.cpu_count = lambda: -1  # so that each chunk is settled before the next one
+recompute.processors = lambda: -1  # so that each chunk is settled before the next one
 with Store(Home(Path(sys.argv[1])).database, create=False) as store:
     recompute.compare(Home(Path(sys.argv[1])), store)
 """
@@ -188,6 +190,23 @@ def test_notes_that_cannot_be_removed_do_not_spoil_the_comparison(
 
     monkeypatch.setattr(Path, "unlink", refused)
     assert whole(compare(home, store))
+
+
+def test_as_many_processes_verify_as_there_are_processors_that_they_may_use(
+    home: Home, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+
+    class Noted(ProcessPoolExecutor):
+        def __init__(self, processes: int, **more: Any) -> None:
+            started.append(processes)
+            super().__init__(processes, **more)
+
+    monkeypatch.setattr(recompute, "ProcessPoolExecutor", Noted)
+    monkeypatch.setattr(recompute, "_CHUNK", MATCHES - 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    assert whole(compare(home, store))
+    assert started == [1]
 
 
 def test_processes_that_verify_end_with_the_one_that_is_killed() -> None:
