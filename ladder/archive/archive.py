@@ -13,14 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
 from ladder.facts.entries import now
 from ladder.operation.errors import BadHome, Busy, NoRoom
 from ladder.operation.home import Home
-from ladder.operation.sqlite_file import Layout, SqliteFile
+from ladder.operation.sqlite_file import Layout, SqliteFile, batches
 from referee.records.chain import FIRST_HASH, body, link_body
 from referee.records.record import (
     MAX_BYTES,
@@ -248,8 +247,7 @@ class Archive:
 
         A few hundred are removed at a time: a run must not wait for long, and SQLite's write-ahead log needs room, too.
         """
-        left = iter(match_ids)
-        while some := list(islice(left, _REMOVED_AT_A_TIME)):
+        for some in batches(match_ids, _REMOVED_AT_A_TIME):
             with self._open.writing():
                 self._open.write_each(f"delete from {table} where match = ?", ([one] for one in some))  # noqa: S608
             self._open.give_back_room()
