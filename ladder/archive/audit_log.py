@@ -65,6 +65,9 @@ def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> t
     """
     final = Path(os.path.realpath(file))
     check_regular(final)
+    if previous is not None:  # within `replacing`, an error would name `file`
+        check_regular(previous)
+        previous.open("rb").close()
     with replacing(file) as part:
         with part.open("xb") as target:
             for piece in pieces:
