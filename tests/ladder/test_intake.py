@@ -532,6 +532,26 @@ def test_an_archive_with_too_many_folders_is_refused(tmp_path: Path) -> None:
             take_in(path, tmp_path / "versions", limits=BotLimits(entries=50))
 
 
+def test_folders_that_an_archive_does_not_list_count_like_those_of_a_folder(tmp_path: Path) -> None:
+    """A file of no bytes at the end of a long path makes as many folders as the path has names."""
+    names = ["bot", "/".join(["a"] * 30 + ["data"]), "/".join(["a"] * 10 + ["b"] * 20 + ["data"])]  # and 50 folders
+    folder = bot_folder(tmp_path / "bot")
+    for name in names[1:]:
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(PROGRAM)
+    unlisted = zipped(tmp_path / "bot.zip", dict.fromkeys(names, PROGRAM.encode()))
+    shutil.make_archive(str(tmp_path / "listed"), "zip", folder)  # with an entry for each folder
+    shutil.make_archive(str(tmp_path / "listed"), "tar", folder)
+    tar = tarred(tmp_path / "bot.tgz", [entry(name) for name in names])
+    submissions = (folder, unlisted, tar, tmp_path / "listed.zip", tmp_path / "listed.tar")
+    for path in submissions:
+        with pytest.raises(BadBot, match=r"^more than 52 files, links and folders$"):
+            take_in(path, tmp_path / "versions", limits=BotLimits(entries=52))
+    assert not list((tmp_path / "versions").iterdir())
+    for path in submissions:
+        take_in(path, tmp_path / "versions", limits=BotLimits(entries=54))  # a tar lists the bot's folder, too
+
+
 def test_names_of_any_length_that_tar_writes_are_taken_in(tmp_path: Path) -> None:
     long = "/".join(["x" * 80] * 5) + "/data"
     hashes = set()
