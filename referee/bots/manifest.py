@@ -128,14 +128,13 @@ def read_manifest(path: Path, folder: Path, programs: str, program: str = "") ->
     document = Document(data, MANIFEST)
     document.text("name", "")  # authors may set it, and nothing uses it; unread, `finish` would refuse it as unknown
     run = document.texts("run", [])
-    names = document.texts("games", list(games()))
+    names = document.choices("games", {name: name for name in games()}, list(games()))
     language = document.text("language", "")
     document.finish()
     if not document.has("run") and not document.problems:
         run = _default_run(path, folder, program)
-    unknown = [name for name in names if name not in games()]
-    if unknown:
-        document.note("games", f"names {unknown[0]!r}; the games are: {', '.join(games())}")
+    if document.raw("games", None) == []:
+        document.note("games", f"must name a game; the games are: {', '.join(games())}")
     if document.has("run") and not run:
         document.note("run", "must have at least the program")
     if not all(word.isprintable() for word in run):
