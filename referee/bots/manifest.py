@@ -66,8 +66,6 @@ _ELSEWHERE = {b"MZ": "Windows"} | dict.fromkeys(_MACOS, "macOS")
 """The first bytes of compiled programs for other systems."""
 _MAX_FIRST_LINE_BYTES = 256
 """The number of bytes that Linux reads of a first line that names an interpreter."""
-_ENV = ("env", "/usr/bin/env", "/bin/env")
-"""The names of the usual program that starts another one with variables of its own."""
 _ENV_WITH_VALUE = ("-u", "--unset")
 """The options of `env` whose value may be the next word."""
 _ENV_UNCLEAR = ("-C", "--chdir", "-S", "--split-string")
@@ -279,7 +277,7 @@ def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str
 
 def _env_words(run: Sequence[str]) -> int:
     """Return the number of words before the program of a command: `env` with its options and variables, or none."""
-    if run[0] not in _ENV:  # a bot's own program may have that name, too: ./env
+    if run[0] != "env":  # a bot's own program may have that name, too: ./env
         return 0
     count = 1
     while count < len(run) and (run[count].startswith("-") or "=" in run[count]):
