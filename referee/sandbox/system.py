@@ -79,7 +79,7 @@ def is_alive(pid: int) -> bool:
 
 
 def _stat(pid: int) -> "list[str]":
-    """Return what proc(5) says of a process, from its state and its parent on; empty if it has ended, or is not known."""
+    """Return the fields of a process in proc(5), from its state and its parent on; empty if they are not known."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
             return file.read().rpartition(")")[2].split()
