@@ -164,6 +164,39 @@ def test_rollouts_are_long_where_the_budget_allows_for_the_samples_of_the_recipe
         assert sum(map(len, search.differences)) == search.rollouts
 
 
+class Widening(Plain):
+    """A recipe that compares two rows, and all others where the budget allows for twenty samples of these two."""
+
+    def __init__(self) -> None:
+        super().__init__(SEALED.setup(2, {}, shipped_board(SEALED)), Uniform())
+        self.long_samples = 20
+
+    @override
+    def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
+        return super().candidates(state, seat)[:2]
+
+    @override
+    def more_candidates(self, state: State, seat: Seat, rows: Sequence[Sequence[Action]]) -> list[Sequence[Action]]:
+        return super().candidates(state, seat)[len(rows) :]
+
+
+def test_more_rows_are_compared_where_the_budget_allows_for_the_samples_of_the_recipe() -> None:
+    def run(rollouts: int) -> Search:
+        recipe = Widening()
+        search = Search(SEALED, recipe, SEALED.start(recipe.setup, FastChance(seed=1)).observation(0), 0, 1)
+        search.run(lambda done: done / rollouts)
+        return search
+
+    assert len(run(2 * 19).rows) == 2
+    search = run(2 * 20)
+    assert len(search.rows) > 2
+    assert all(len(found) >= FIRST_SAMPLES for found in search.differences)
+    counted = sum(map(len, search.differences))
+    assert 0 <= search.rollouts - 2 * FIRST_SAMPLES - counted < 2, (
+        "the samples of the short search, and an incomplete one"
+    )
+
+
 def test_the_worse_half_of_the_rows_is_dropped_and_the_first_stays() -> None:
     search = searched(5, 400)
     samples = [len(found) for found in search.differences]

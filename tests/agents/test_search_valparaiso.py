@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import pytest
 from house_bots.greedy.valparaiso import choose
-from house_bots.search.valparaiso import RECIPE
+from house_bots.search.valparaiso import LONG_PLANS, PLANS, RECIPE
 from house_bots.search.valparaiso_policy import ValparaisoPolicy
 
 from referee.game import Action, label
 from referee.games.valparaiso import GAME
+from referee.games.valparaiso.names import Phase
 from referee.games.valparaiso.observation import ValparaisoObservation
 from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.tests.table import do, goods, place
@@ -114,3 +115,19 @@ def test_the_value_of_a_finished_match_is_the_score_and_before_it_grows_with_the
     assert high[0] > low[0]
     over = place(phase="OVER", vp=[30, 5])
     assert RECIPE(over.setup).value(over) == over.scores()
+
+
+def test_a_long_search_compares_other_plans_after_those_of_a_short_one() -> None:
+    setup = GAME.setup(2, {}, shipped_board(GAME))
+    state, recipe = GAME.start(setup, FastChance(3)), RECIPE(setup)
+    assert isinstance(state, ValparaisoState)
+    while state.phase is not Phase.PLAN:
+        [seat, *_] = state.seats_to_act()
+        state.apply(seat, state.legal_actions(seat)[0], FastChance(3))
+    [seat, *_] = state.seats_to_act()
+    rows = recipe.candidates(state, seat)
+    assert len(rows) == PLANS
+    more = recipe.more_candidates(state, seat, rows)
+    assert len(rows) + len(more) == LONG_PLANS
+    assert len({tuple(labels(row)) for row in [*rows, *more]}) == LONG_PLANS
+    assert recipe.more_candidates(state, seat, rows[:3]) == [], "a search that found few rows has found all"

@@ -91,7 +91,7 @@ class Search:
                     return self._best(alive)
                 done += 1
                 if number == 0 and done == FIRST_SAMPLES and self._goes_long(share_spent(self.rollouts)):
-                    done = 0
+                    return self.run(share_spent, is_late)
             alive = self._better_half(alive)
         return self._best(alive)
 
@@ -117,10 +117,15 @@ class Search:
         return self._go_deeper(results, ended)
 
     def _goes_long(self, share: float) -> bool:
-        """Begin again with long rollouts if the budget allows it, given the share that the first samples took."""
-        if self._is_long or share * self._recipe.long_samples > FIRST_SAMPLES:
+        """Prepare a long search if the budget allows it, given the share that the first samples took."""
+        recipe = self._recipe
+        if self._is_long or share * recipe.long_samples > FIRST_SAMPLES:
+            return False
+        more = recipe.more_candidates(self._world, self._seat, self.rows)
+        if not more and recipe.stages(self._world) == recipe.long_stages:
             return False
         self._is_long = True
+        self.rows += more
         self.differences = [[] for _ in self.rows]  # results of other lengths cannot be compared
         return True
 

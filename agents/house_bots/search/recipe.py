@@ -32,8 +32,9 @@ class Recipe(ABC):
         policy: the policy for every seat in rollouts.
         margin: the number of standard errors by which a candidate must be better than the first one to replace it.
         min_samples: the minimum number of samples in which a candidate must have been played to replace the first one.
-        long_samples: the number of samples of each candidate, at the usual length, that the budget must allow for rollouts
-            to be long. Long rollouts vary more, and depend less on the value.
+        long_samples: the number of samples of each candidate, at the usual length, that the budget must allow for the search
+            to be long: it begins again, with long rollouts and more candidates. Long rollouts vary more, and depend less on
+            the value.
         long_stages: the number of stages in a long rollout, counting the current one.
         has_secrets: whether anything that matters to a rollout is hidden; if so, each sample has another hidden state.
         win: the points added to the value for beating all rivals, if a rollout reaches the end of the match; each rival
@@ -59,6 +60,10 @@ class Recipe(ABC):
     @abstractmethod
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
         """Return the rows to compare. The first is the row that the seat would play without a search."""
+
+    def more_candidates(self, state: State, seat: Seat, rows: Sequence[Sequence[Action]]) -> list[Sequence[Action]]:
+        """Return the rows that a long search compares beside `rows`."""
+        return []
 
     @abstractmethod
     def value(self, state: State) -> list[float]:
@@ -89,6 +94,10 @@ class Variant(Recipe):
     @override
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
         return self.own.candidates(state, seat)
+
+    @override
+    def more_candidates(self, state: State, seat: Seat, rows: Sequence[Sequence[Action]]) -> list[Sequence[Action]]:
+        return self.own.more_candidates(state, seat, rows)
 
     @override
     def value(self, state: State) -> list[float]:

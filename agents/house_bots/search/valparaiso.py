@@ -16,10 +16,12 @@ from referee.game import Action, Seat, Setup, State
 from referee.games.valparaiso.names import Phase
 from referee.games.valparaiso.table import Table
 
-PLANS, USES = 6, 4
-"""The maximum numbers of plans, and of uses of a card, to compare."""
-WIDTH = 18
-"""The number of states that the search for plans and uses keeps."""
+PLANS, USES, WIDTH = 6, 4, 18
+"""The maximum numbers of plans, and of uses of a card, to compare, and the number of states that the search for them keeps."""
+LONG_PLANS, LONG_USES, LONG_WIDTH = 14, 8, 36
+"""The same in a long search."""
+LONG_SAMPLES: Final = 30
+"""The number of samples from which more rows are compared (`Recipe.long_samples`)."""
 DOUBT: Final = 0.2
 """The largest relative error of an estimate in rollouts. Without errors, rollouts would differ only by the pile, and a
 margin in standard errors would be too small."""
@@ -36,6 +38,7 @@ class ValparaisoRecipe(Recipe):
         super().__init__(setup, ValparaisoPolicy(factors(setup.seats), DOUBT))
         self.margin = MARGIN
         self.min_samples = MIN_SAMPLES
+        self.long_samples = LONG_SAMPLES
         self.has_secrets = True
         self.win = 4.0
 
@@ -47,16 +50,28 @@ class ValparaisoRecipe(Recipe):
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
         view = self._view(state, seat, state.legal_actions(seat))
         rows: list[Sequence[Action]] = [greedy.decide(view)]
+        self._add_rows(rows, view, PLANS, USES, WIDTH)
+        return rows
+
+    @override
+    def more_candidates(self, state: State, seat: Seat, rows: Sequence[Sequence[Action]]) -> list[Sequence[Action]]:
+        view = self._view(state, seat, state.legal_actions(seat))
+        if len(rows) < (PLANS if view.phase is Phase.PLAN else USES):
+            return []  # there were no more
+        found = list(rows)
+        self._add_rows(found, view, LONG_PLANS, LONG_USES, LONG_WIDTH)
+        return found[len(rows) :]
+
+    def _add_rows(self, rows: list[Sequence[Action]], view: View, plans: int, uses: int, width: int) -> None:
         try:
             if view.phase is Phase.PLAN:
-                add(rows, greedy.plans(view, WIDTH, self._check_time), PLANS)
+                add(rows, greedy.plans(view, width, self._check_time), plans)
             elif view.phase is Phase.USE:
-                add(rows, greedy.uses(view, WIDTH, self._check_time), USES)
+                add(rows, greedy.uses(view, width, self._check_time), uses)
             elif view.phase is Phase.SCRAP or view.phase is Phase.BONUS:
                 add(rows, [[action] for action in view.actions], len(view.actions))
         except TimeUp:
-            pass  # greedy's row is the answer
-        return rows
+            pass  # the rows found so far are enough
 
     def _check_time(self) -> None:
         if self.is_late():
