@@ -497,3 +497,31 @@ def test_who_may_not_write_reads_what_a_run_has_just_written(tmp_path: Path, mon
             assert len(list(looking.history.all_played())) == 1
             with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
                 looking.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+
+
+CHANGED = r"ladder\.db: was changed while it was read; try again$"
+
+
+def test_who_may_not_write_is_told_if_a_run_begins_meanwhile_and_reads_no_mixture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run() -> None:
+        with monkeypatch.context() as owner:
+            owner.setattr("os.access", may)
+            with Store(tmp_path / "ladder.db", create=False) as running:
+                for number in range(40):
+                    play(running, next_matches(running, number)[0], random.Random(number))
+
+    ladder(tmp_path).close()
+    may = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    with Store(tmp_path / "ladder.db", create=False) as looking:
+        assert list(looking.history.all_played()) == []
+        with pytest.raises(LadderError, match=CHANGED), looking.reading():
+            run()
+        with pytest.raises(LadderError, match=CHANGED):
+            list(looking.history.all_played())
+        with pytest.raises(LadderError, match=CHANGED):
+            looking.file.copy_to(tmp_path / "copy.db")
+    with Store(tmp_path / "ladder.db", create=False) as looking:
+        assert len(list(looking.history.all_played())) == 40
