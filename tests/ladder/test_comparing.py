@@ -202,7 +202,7 @@ def test_a_bot_is_shown_with_what_it_used_as_far_as_that_is_known(tmp_path: Path
 
     def used() -> MeanUsage | None:
         [fared] = Desk(home).ask(ShowRequest(bot="best")).fared
-        return fared.used if fared.used is not None else None
+        return fared.used
 
     assert used() is None
     with Store(home.database, create=False) as store:

@@ -40,7 +40,6 @@ from pathlib import Path
 from ladder.archive import recompute
 from ladder.facts.store import Store
 from ladder.operation.home import Home
-from ladder.facts.store import Store
 
 verified = []
 
