@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,10 @@ AT = "2126-01-01T00:00:00.000+00:00"
 """When a forged log is signed."""
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    """A ladder that has played two blocks, given up a match, and begun a third block."""
-    home = Home(tmp_path / "home")
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a ladder that has played two blocks, given up a match, and begun a third block."""
+    home = Home(tmp_path_factory.mktemp("begun") / "home")
     home.make()
     with ladder(home.folder) as store:
         ladder_key(home, store)
@@ -34,7 +35,14 @@ def home(tmp_path: Path) -> Home:
         third = next_matches(store, 2)
         play(store, third[0], random.Random(3))
         store.results.give_up(third[1], "the worker was killed")
-    return home
+    return home.folder
+
+
+@pytest.fixture
+def home(begun: Path, tmp_path: Path) -> Home:
+    """A copy of that ladder."""
+    shutil.copytree(begun, tmp_path / "home")
+    return Home(tmp_path / "home")
 
 
 def play_block(store: Store, number: int) -> None:

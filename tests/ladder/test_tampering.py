@@ -17,10 +17,10 @@ from referee.records.audit_log import compare as compare_logs
 from referee.records.chain import FIRST_HASH, link
 from tests.cases import mostly_long
 from tests.growth import grows_in_proportion
-from tests.ladder.logged import AT, Entries, entries_of, first, forge, home, key_of, log
+from tests.ladder.logged import AT, Entries, begun, entries_of, first, forge, home, key_of, log
 from tests.ladder.made import ladder
 
-__all__ = ["home", "log"]
+__all__ = ["begun", "home", "log"]
 
 
 # --- by somebody who does not have the key -------------------------------------------------------------------------
