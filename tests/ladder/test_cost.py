@@ -55,7 +55,7 @@ def steps_of(store: Store, action: Callable[[], object]) -> int:
 @pytest.fixture(scope="module")
 def ladders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Store]:
     folder = tmp_path_factory.mktemp("ladders")
-    return make(folder, 1200, VERSIONS), make(folder, 6000, VERSIONS)
+    return make(folder, 600, VERSIONS), make(folder, 3000, VERSIONS)
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +120,7 @@ def test_to_schedule_the_first_block_costs_the_same_however_many_pairs_have_met(
         pytest.param(lambda desk: desk.ask(ShowRequest(bot="bot1")), id="show"),
     ],
 )
+@pytest.mark.long
 def test_the_cost_of_a_question_does_not_grow_with_the_versions_that_it_is_not_about(
     ladders: tuple[Store, Store],
     crowded: tuple[Store, Store],
@@ -206,6 +207,7 @@ def test_the_cost_of_a_question_does_not_grow_with_the_history(
     assert 0 < long < 1.2 * short
 
 
+@pytest.mark.long
 def test_all_of_a_history_that_was_made_at_once_follows_from_its_events_but_for_the_ratings(tmp_path: Path) -> None:
     with make(tmp_path, 300, VERSIONS) as store:
         assert {line.partition(":")[0] for line in differences(store)} == {

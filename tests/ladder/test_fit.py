@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ladder.model.fit import CountedMatch, Estimate, fit
 from ladder.model.rating import MU, SIGMA
 from ladder.model.schedule import rotations
+from tests.cases import mostly_long
 
 LAST_DIGIT = 0.0011
 SOME = settings(max_examples=20, deadline=None)
@@ -119,7 +120,7 @@ def test_a_tie_draws_two_versions_together() -> None:
     assert fit(wins)[1].strength > fit(ties)[1].strength > MU
 
 
-@pytest.mark.parametrize(("ahead", "tied"), [(0.76, 0.0), (0.9, 0.0), (0.5, 0.3), (0.1, 0.1)])
+@pytest.mark.parametrize(("ahead", "tied"), mostly_long([(0.76, 0.0), (0.9, 0.0), (0.5, 0.3), (0.1, 0.1)]))
 def test_the_difference_of_two_is_that_of_the_model(ahead: float, tied: float) -> None:
     """With the margin m and the spread s of two performances: ahead is Phi((d - m) / s), behind is Phi((-d - m) / s)."""
     matches = 40_000

@@ -231,6 +231,7 @@ def test_it_is_kept_until_there_are_more_results(tmp_path: Path) -> None:
         assert fitted(store, CONDITION) is not first
 
 
+@pytest.mark.long
 def test_it_is_kept_while_a_larger_ladder_grows_by_little(tmp_path: Path) -> None:
     with ladder(tmp_path) as store:
         played(store, 45)

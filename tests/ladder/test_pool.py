@@ -225,7 +225,7 @@ READER = (
 
 
 @needs_bubblewrap
-@pytest.mark.parametrize(("block", "read_again"), [(1, 8), (None, 0)], ids=["of a block", "of none"])
+@pytest.mark.parametrize(("block", "read_again"), mostly_long([(1, 8), (None, 0)]), ids=["of a block", "of none"])
 def test_a_match_of_a_block_does_not_find_in_memory_what_the_one_before_has_read(
     home: Home, sandbox: Sandbox, block: int | None, read_again: int
 ) -> None:

@@ -37,6 +37,7 @@ from ladder.questions.match import RecordRequest
 from ladder.questions.question import PIECE_BYTES
 from referee.records.record import zipped
 from referee.records.verify import verify
+from tests.cases import mostly_long
 from tests.commands.conftest import Dogana
 from tests.commands.conftest import dogana as dogana_process
 from tests.ladder.archived import (
@@ -329,11 +330,14 @@ def test_a_pruning_waits_for_those_who_need_all_records(
 
 @pytest.mark.parametrize(
     ("command", "waits_for"),
-    [
-        (["backup", "backup.tar"], "a pruning"),
-        (["recompute"], "a pruning"),
-        (["prune", "--logs-older-than", "1d"], "a backup, a recompute or another pruning"),
-    ],
+    mostly_long(
+        [
+            (["prune", "--logs-older-than", "1d"], "a backup, a recompute or another pruning"),
+            (["backup", "backup.tar"], "a pruning"),
+            (["recompute"], "a pruning"),
+        ],
+        2,
+    ),
 )
 def test_whoever_waits_for_another_command_says_so_once(
     home: Home, tmp_path: Path, command: list[str], waits_for: str

@@ -29,6 +29,7 @@ from ladder.operation.errors import BadHome, LadderError
 from ladder.operation.home import Home
 from ladder.play.running import count
 from referee.match.result import Outcome
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT
 from tests.ladder.made import CONDITION, GAME, OTHER, be_impatient, differences, ladder, next_matches, play, result_of
 from tests.ladder.real_ladder import play_really
@@ -200,7 +201,7 @@ def dumped(store: Store) -> list[str]:
     return [line for line in store.file.db.conn.iterdump() if not line.startswith('INSERT INTO "acts"')]
 
 
-@pytest.mark.parametrize("view", DAMAGE)
+@pytest.mark.parametrize("view", mostly_long(DAMAGE, 3))
 def test_a_view_that_was_changed_is_found_and_built_again(tmp_path: Path, view: str) -> None:
     with ladder(tmp_path) as store:
         for match in next_matches(store):
@@ -444,7 +445,7 @@ def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_pat
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("bytes_left", [0, 20_000])
+@pytest.mark.parametrize("bytes_left", mostly_long([20_000, 0]))
 def test_a_disk_that_is_full_while_blocks_are_scheduled_is_reported_in_one_line_and_loses_nothing(
     tmp_path: Path, bytes_left: int
 ) -> None:
@@ -509,7 +510,7 @@ def test_who_may_not_write_is_told_if_a_run_begins_meanwhile_and_reads_no_mixtur
         with monkeypatch.context() as owner:
             owner.setattr("os.access", may)
             with Store(tmp_path / "ladder.db", create=False) as running:
-                for number in range(40):
+                for number in range(10):
                     play(running, next_matches(running, number)[0], random.Random(number))
 
     ladder(tmp_path).close()
@@ -524,4 +525,4 @@ def test_who_may_not_write_is_told_if_a_run_begins_meanwhile_and_reads_no_mixtur
         with pytest.raises(LadderError, match=CHANGED):
             looking.file.copy_to(tmp_path / "copy.db")
     with Store(tmp_path / "ladder.db", create=False) as looking:
-        assert len(list(looking.history.all_played())) == 40
+        assert len(list(looking.history.all_played())) == 10
