@@ -355,9 +355,12 @@ def test_a_match_on_another_board_does_not_count_as_one_of_the_ladder(
 
 
 def test_a_repair_of_what_contradicts_its_record_is_refused(ladder_: Attacked) -> None:
+    """And no other match counts without its record from then on."""
     reverse_ranks(ladder_)
+    remove_record(ladder_.home, ladder_.ids[1])
     with Store(ladder_.home.database, create=False) as store:
         assert not repair(ladder_.home, store, count_lost=True).repaired
+        assert not store.evidence.lost_at(ladder_.ids[1])
 
 
 def test_a_ladder_of_which_two_copies_go_on_has_two_logs_of_which_neither_begins_the_other(

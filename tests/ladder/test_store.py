@@ -428,6 +428,10 @@ def test_a_ladder_of_another_layout_is_refused_in_one_line_and_stays_as_it_is(tm
             with pytest.raises(BadHome, match=re.escape(f"{tmp_path / 'ladder.db'} {message}") + "$"):
                 Store(tmp_path / "ladder.db", create=create)
         assert (tmp_path / "ladder.db").read_bytes() == before
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(BadHome, match="is an SQLite file, but not a ladder"):
+        Store(tmp_path / "empty.db", create=False)
+    assert (tmp_path / "empty.db").read_bytes() == b""
 
 
 def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_path: Path) -> None:
