@@ -15,7 +15,8 @@ from ladder.archive.key import LadderKey, ladder_key
 from ladder.facts.store import Store
 from ladder.operation.home import Home
 from referee.records.audit_book import checkpoint_text
-from referee.records.chain import FIRST_HASH, link
+from referee.records.chain import hash_of
+from tests.ladder.archived import chained
 from tests.ladder.made import ladder, next_matches, play
 
 Entries = list[dict[str, Any]]
@@ -77,12 +78,10 @@ def entries_of(path: Path) -> Entries:
 
 def forge(path: Path, entries: Entries, key: LadderKey) -> Path:
     """A log of these entries, with a chain that is right, signed with a key."""
-    previous, lines = FIRST_HASH, []
-    for entry in entries:
-        line, previous = link(previous, entry)
-        lines.append(line)
-    signature = key.sign(checkpoint_text(len(entries), previous, AT))
-    checkpoint = {"type": "checkpoint", "at": AT, "entries": len(entries), "hash": previous, "signature": signature}
+    lines = chained(entries)
+    last = hash_of(lines[-1].decode())
+    signature = key.sign(checkpoint_text(len(entries), last, AT))
+    checkpoint = {"type": "checkpoint", "at": AT, "entries": len(entries), "hash": last, "signature": signature}
     path.write_bytes(
         b"".join(line + b"\n" for line in [*lines, json.dumps(checkpoint, separators=(",", ":")).encode()])
     )

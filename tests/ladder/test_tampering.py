@@ -16,9 +16,10 @@ from referee.kit.chance import commitment
 from referee.records import audit_log as audit_logs
 from referee.records.audit_log import AuditError, check
 from referee.records.audit_log import compare as compare_logs
-from referee.records.chain import FIRST_HASH, link
+from referee.records.chain import FIRST_HASH, hash_of, link
 from tests.cases import mostly_long
 from tests.growth import grows_in_proportion
+from tests.ladder.archived import chained
 from tests.ladder.logged import AT, Entries, begun, entries_of, first, forge, home, key_of, log
 from tests.ladder.made import ladder
 
@@ -36,12 +37,9 @@ def changed(lines: list[bytes]) -> list[bytes]:
 def new_chain(lines: list[bytes]) -> list[bytes]:
     """Somebody makes the chain right again, and corrects the checkpoint, but cannot sign it."""
     found = [json.loads(line) for line in changed(lines)]
-    previous, made = FIRST_HASH, []
-    for entry in found[:-1]:
-        del entry["hash"]
-        line, previous = link(previous, entry)
-        made.append(line)
-    return [*made, json.dumps({**found[-1], "hash": previous}, separators=(",", ":")).encode()]
+    made = chained(found[:-1])
+    checkpoint = {**found[-1], "hash": hash_of(made[-1].decode())}
+    return [*made, json.dumps(checkpoint, separators=(",", ":")).encode()]
 
 
 TAMPERINGS: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
