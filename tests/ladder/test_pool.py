@@ -247,29 +247,20 @@ def test_a_match_of_a_block_does_not_find_in_memory_what_the_one_before_has_read
                 assert f"from the disk: {expected}" in end.logs["seat0.log"].decode()
 
 
-def test_a_record_that_was_there_before_the_match_is_replaced(home: Home) -> None:
-    home.folder.mkdir()
-    home.records.mkdir()
-    one = match(HOUSE_BOT, HOUSE_BOT)
-    path = home.record(one.match_id)
-    path.write_text("planted")
-    with Pool(home, 1) as pool:
-        [(_, end)] = pool.play([one])
-    assert isinstance(end, Finished)
-    assert read_lines(path)[-1].hash == end.record_hash
-
-
-def test_records_and_their_archive_are_for_their_owner_only_whatever_the_umask(home: Home) -> None:
+def test_a_record_replaces_what_was_there_and_is_with_its_archive_for_its_owner_only_whatever_the_umask(
+    home: Home,
+) -> None:
     umask = os.umask(0)
     try:
-        bot = entered(home, PLAIN)
+        one = match(entered(home, PLAIN), HOUSE_BOT)
         home.records.mkdir(mode=0o700)
+        home.record(one.match_id).write_text("planted")
         with Pool(home, 1) as pool:
-            [(one, end)] = pool.play([match(bot, HOUSE_BOT)])
+            [(_, end)] = pool.play([one])
     finally:
         os.umask(umask)
     assert isinstance(end, Finished)
-    assert home.record(one.match_id).exists()
+    assert read_lines(home.record(one.match_id))[-1].hash == end.record_hash
     archive_match(home, one, end)
     assert not home.record(one.match_id).exists()
     found = {home.folder, *home.folder.rglob("*")} - set(home.versions.rglob("*"))  # which is private

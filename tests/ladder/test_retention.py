@@ -43,6 +43,7 @@ from tests.commands.conftest import dogana as dogana_process
 from tests.ladder.archived import (
     change_record,
     damage,
+    find_logs,
     lines_of,
     logged,
     put_record,
@@ -312,7 +313,7 @@ def test_a_pruning_waits_for_those_who_need_all_records(
 
     monkeypatch.setattr(SqliteFile, "copy_to", slowly(SqliteFile.copy_to))
     monkeypatch.setattr(recompute, "verify", slowly(verify))
-    records = len(sealed(home))
+    records, logs = len(sealed(home)), [find_logs(home, match_id) for match_id in logged(home)]
     if meanwhile == "a comparison":
         assert compare(home, store).problems == []
         beside.join()
@@ -324,6 +325,7 @@ def test_a_pruning_waits_for_those_who_need_all_records(
         archive.extractall(tmp_path / "restored", filter="data")
     restored = Home(tmp_path / "restored")
     assert len(sealed(restored)) == records
+    assert [find_logs(restored, match_id) for match_id in logged(restored)] == logs
     with Store(restored.database, create=False) as copy:
         assert compare(restored, copy).problems == []
 
