@@ -23,7 +23,6 @@ def record_of(home: Home, match_id: str) -> bytes:
 
 
 def lines_of(home: Home, match_id: str) -> list[RecordLine]:
-    """Its lines."""
     return list(read_lines(home.archive, record_of(home, match_id)))
 
 

@@ -105,7 +105,6 @@ def journal_of(home: Path) -> Path:
 
 
 def rated(address: str, bot: str) -> int:
-    """How many matches of a bot count."""
     try:
         with RemoteLadder(address, Login()) as desk:
             return sum(one.matches for one in desk.ask(ShowRequest(bot=bot)).versions[-1].standings)
