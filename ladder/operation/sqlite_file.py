@@ -96,6 +96,7 @@ class SqliteFile:
         self._layout = layout
         self._outwaits = outwaits
         self._begin = begin
+        self._unlocked: os.stat_result | None = None
         with self.explained():
             if path.exists():
                 self._look_at(create=create)
@@ -120,8 +121,11 @@ class SqliteFile:
     def _connect_reading(self) -> sqlite3.Connection:
         """Open the file for reading, even on a file system that cannot be written."""
         # Beside a writer, SQLite reads through shared memory in a third file. Without these two files, nobody is writing.
+        before = self.path.stat()
         beside = self.path.with_name(f"{self.path.name}-wal").exists()
         mode = "mode=ro" if beside or self._may_write() else "immutable=1"
+        # An immutable file is read without locks, and a process that begins to write later does not know of this one.
+        self._unlocked = before if mode == "immutable=1" else None
         return sqlite3.connect(f"{_uri(self.path)}?{mode}", uri=True, timeout=_PATIENCE, isolation_level=None)
 
     def _may_write(self) -> bool:
@@ -278,7 +282,9 @@ class SqliteFile:
         """Turn SQLite's errors into one line with the remedy."""
         try:
             yield
+            self._refuse_if_changed()
         except sqlite3.Error as error:
+            self._refuse_if_changed()
             hint = _HINTS.get(_code(error))
             # A broken constraint, for example, is a bug of ours, and needs its traceback.
             if hint is None and not isinstance(error, sqlite3.OperationalError):
@@ -289,6 +295,14 @@ class SqliteFile:
             elif _code(error) in _PERHAPS_FULL and lack_of_room(self.path.parent):
                 kind, hint = NoRoom, _HINTS[sqlite3.SQLITE_FULL]
             raise kind(f"{self.path}: {hint or error}") from error
+
+    def _refuse_if_changed(self) -> None:
+        """Refuse what was read without locks, if another process has changed the file since it was opened."""
+        if self._unlocked is None:
+            return
+        now, then = self.path.stat(), self._unlocked
+        if (now.st_ino, now.st_size, now.st_mtime_ns) != (then.st_ino, then.st_size, then.st_mtime_ns):
+            raise BadHome(f"{self.path}: was changed while it was read; try again")
 
     @property
     def db(self) -> Database:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ def record_of(home: Home, match_id: str) -> bytes:
 
 
 def lines_of(home: Home, match_id: str) -> list[RecordLine]:
-    """Its lines."""
     return list(read_lines(home.archive, record_of(home, match_id)))
 
 
@@ -76,11 +75,16 @@ def change_record(home: Home, match_id: str, change: Callable[[list[dict[str, An
     """Change the lines of a record, and chain them anew."""
     lines = [dict(line.data) for line in lines_of(home, match_id)]
     change(lines)
-    previous, written = FIRST_HASH, b""
-    for data in lines:
-        line, previous = link(previous, data)
-        written += line + b"\n"
-    put_record(home, match_id, written)
+    put_record(home, match_id, b"".join(line + b"\n" for line in chained(lines)))
+
+
+def chained(entries: Iterable[Mapping[str, Any]]) -> list[bytes]:
+    """The lines of these entries, chained anew."""
+    previous, lines = FIRST_HASH, []
+    for entry in entries:
+        line, previous = link(previous, {name: value for name, value in entry.items() if name != "hash"})
+        lines.append(line)
+    return lines
 
 
 def rewrite_result(home: Home, match_id: str, **fields: str) -> None:
@@ -94,12 +98,15 @@ def rewrite_result(home: Home, match_id: str, **fields: str) -> None:
 
 
 def rewrite_events(home: Home, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change events, and chain all lines anew; the views stay as they are."""
-    with sqlite3.connect(home.database) as database:
-        previous = FIRST_HASH
-        for number, line in database.execute("select number, line from events order by number").fetchall():
-            event = json.loads(line)
-            del event["hash"]
-            change(event)
-            changed, previous = link(previous, event)
-            database.execute("update events set line = ? where number = ?", [changed.decode(), number])
+    """Change each event, and chain all lines anew; the views stay as they are."""
+    rewrite_log(home.database, lambda events: [change(event) for event in events])
+
+
+def rewrite_log(database: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    """Change the list of events, and chain all lines anew; the views stay as they are."""
+    with closing(sqlite3.connect(database)) as file, file:
+        events = [json.loads(line) for [line] in file.execute("select line from events order by number")]
+        change(events)
+        file.execute("delete from events")
+        lines = enumerate((line.decode() for line in chained(events)), 1)
+        file.executemany("insert into events values (?, ?)", lines)

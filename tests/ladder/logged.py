@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from ladder.archive.key import LadderKey, ladder_key
 from ladder.facts.store import Store
 from ladder.operation.home import Home
 from referee.records.audit_book import checkpoint_text
-from referee.records.chain import FIRST_HASH, link
+from referee.records.chain import hash_of
+from tests.ladder.archived import chained
 from tests.ladder.made import ladder, next_matches, play
 
 Entries = list[dict[str, Any]]
@@ -22,10 +24,10 @@ AT = "2126-01-01T00:00:00.000+00:00"
 """When a forged log is signed."""
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    """A ladder that has played two blocks, given up a match, and begun a third block."""
-    home = Home(tmp_path / "home")
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a ladder that has played two blocks, given up a match, and begun a third block."""
+    home = Home(tmp_path_factory.mktemp("begun") / "home")
     home.make()
     with ladder(home.folder) as store:
         ladder_key(home, store)
@@ -34,7 +36,14 @@ def home(tmp_path: Path) -> Home:
         third = next_matches(store, 2)
         play(store, third[0], random.Random(3))
         store.results.give_up(third[1], "the worker was killed")
-    return home
+    return home.folder
+
+
+@pytest.fixture
+def home(begun: Path, tmp_path: Path) -> Home:
+    """A copy of that ladder."""
+    shutil.copytree(begun, tmp_path / "home")
+    return Home(tmp_path / "home")
 
 
 def play_block(store: Store, number: int) -> None:
@@ -69,12 +78,10 @@ def entries_of(path: Path) -> Entries:
 
 def forge(path: Path, entries: Entries, key: LadderKey) -> Path:
     """A log of these entries, with a chain that is right, signed with a key."""
-    previous, lines = FIRST_HASH, []
-    for entry in entries:
-        line, previous = link(previous, entry)
-        lines.append(line)
-    signature = key.sign(checkpoint_text(len(entries), previous, AT))
-    checkpoint = {"type": "checkpoint", "at": AT, "entries": len(entries), "hash": previous, "signature": signature}
+    lines = chained(entries)
+    last = hash_of(lines[-1].decode())
+    signature = key.sign(checkpoint_text(len(entries), last, AT))
+    checkpoint = {"type": "checkpoint", "at": AT, "entries": len(entries), "hash": last, "signature": signature}
     path.write_bytes(
         b"".join(line + b"\n" for line in [*lines, json.dumps(checkpoint, separators=(",", ":")).encode()])
     )

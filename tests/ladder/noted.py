@@ -27,7 +27,6 @@ class Noted(logging.Handler):
 
 @pytest.fixture
 def noted() -> Iterator[Noted]:
-    """What is noted during a test."""
     handler, log = Noted(), logging.getLogger(journal.__name__)
     before = log.level
     log.addHandler(handler)

@@ -18,8 +18,6 @@ _MNT_DETACH = 2
 
 @dataclass(frozen=True)
 class SmallDisk:
-    """A small file system."""
-
     place: Path
 
     def fill(self, left: int = 0) -> None:
@@ -37,7 +35,6 @@ class SmallDisk:
         (self.place / "filling").unlink(missing_ok=True)
 
     def free(self) -> int:
-        """Return how many bytes are free."""
         found = os.statvfs(self.place)
         return found.f_bavail * found.f_frsize
 

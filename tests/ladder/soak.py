@@ -98,7 +98,6 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def start_run(folder: Path, matches: int, workers: int = 2) -> subprocess.Popen[str]:
-    """Start a run."""
     return start(folder, "run", "--game", GAME, "--matches", str(matches), "--workers", str(workers), "--unconfined")
 
 

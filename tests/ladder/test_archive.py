@@ -10,7 +10,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tarfile
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +18,6 @@ import pytest
 
 from ladder.archive import archive
 from ladder.archive.archive import LOGS, USAGE, Archive, NoRecord, find_logs, find_record
-from ladder.archive.backup import backup
 from ladder.archive.recompute import compare
 from ladder.archive.retention import prune
 from ladder.archive.traces import usages_of
@@ -184,16 +182,6 @@ with Archive(Path(sys.argv[1]), create=True) as archive:
         assert find_logs(home, "new") == {"seat0.log": b"x"}
 
 
-def test_a_backup_has_the_archive(home: Home, store: Store, tmp_path: Path) -> None:
-    backup(home, store, tmp_path / "backup.tar")
-    with tarfile.open(tmp_path / "backup.tar") as archive:
-        archive.extractall(tmp_path / "restored", filter="data")
-    restored = Home(tmp_path / "restored")
-    with Store(restored.database, create=False) as copy:
-        assert compare(restored, copy).problems == []
-    assert [find_logs(restored, one) for one in logged(home)] == [find_logs(home, one) for one in logged(home)]
-
-
 def hostile(home: Home, match_id: str, table: str, data: bytes) -> None:
     """Put bytes of a stranger in the place of what is compressed; without a dictionary all that is in them is their own."""
     with closing(sqlite3.connect(home.archive)) as file, file:
@@ -316,18 +304,6 @@ def test_who_may_not_write_reads_what_is_in_the_archive(home: Home, monkeypatch:
 def left(home: Home, store: Store) -> list[int]:
     """The blocks of which all records are left."""
     return [block for block in range(1, BLOCKS + 1) if set(of_block(store, block)) <= set(recorded(home))]
-
-
-def test_records_are_pruned_and_a_dry_run_says_which(home: Home, store: Store) -> None:
-    would = prune(home, store, LATER, None, dry_run=True)
-    assert left(home, store) == [1, 2, 3]
-    assert prune(home, store, LATER, None) == would
-    assert would.records == 2 + 3 + 4
-    assert recorded(home) == []
-    assert len(logged(home)) == 2 + 3 + 4
-    found = compare(home, store)
-    assert (found.problems, found.lost.count, found.pruned) == ([], 0, 9)
-    assert prune(home, store, LATER, None).records == 0
 
 
 LONG_AGO = "2001-01-01T00:00:00.000+00:00"

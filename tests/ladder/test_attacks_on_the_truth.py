@@ -7,7 +7,6 @@ record and the public key. What an attack says is found by one of the three that
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -34,13 +33,13 @@ from ladder.operation.home import Home
 from referee.kit.chance import commitment
 from referee.records.audit_log import AuditError, check
 from referee.records.audit_log import compare as compare_logs
-from referee.records.chain import FIRST_HASH, link
+from referee.records.chain import hash_of, link
 from referee.records.signature import read_key
 from referee.records.verify import verify
 from referee.registry import find, shipped_board
 from tests.commands.conftest import Dogana
 from tests.ladder import real_ladder
-from tests.ladder.archived import lines_of, put_record, record_file, record_of, remove_record
+from tests.ladder.archived import chained, lines_of, put_record, record_file, record_of, remove_record, rewrite_log
 from tests.ladder.in_process import dogana
 from tests.ladder.logged import Entries, entries_of, first, forge
 from tests.ladder.made import GAME, ladder, next_matches
@@ -69,30 +68,18 @@ class Attacked:
         file.close()
 
     def rewrite(self, change: Callable[[Entries], object]) -> None:
-        """Change the entries of the log, chain them anew, and put them into the database."""
-        with sqlite3.connect(self.home.database) as file:
-            entries = [json.loads(line) for [line] in file.execute("select line from events order by number")]
-            change(entries)
-            file.execute("delete from events")
-            previous = FIRST_HASH
-            for number, entry in enumerate(entries, 1):
-                content = {name: value for name, value in entry.items() if name != "hash"}
-                line, previous = link(previous, content)
-                file.execute("insert into events values (?, ?)", [number, line.decode()])
-        file.close()
+        """Change the entries of the log, and chain them anew."""
+        rewrite_log(self.home.database, change)
 
     def record(self, match_id: str, change: Callable[[list[dict[str, Any]]], object]) -> str:
         """Write a record anew, chained and signed with the ladder's key; return the hash of its result."""
         lines = [dict(line.data) for line in lines_of(self.home, match_id)][:-1]
         change(lines)
-        previous, written, hashes = FIRST_HASH, [], []
-        for data in lines:
-            line, previous = link(previous, data)
-            written.append(line)
-            hashes.append(previous)
-        written.append(link(previous, read_private_key(self.home).sign_record(previous))[0])
+        written = chained(lines)
+        result, last = (hash_of(line.decode()) for line in written[-2:])
+        written.append(link(last, read_private_key(self.home).sign_record(last))[0])
         put_record(self.home, match_id, b"".join(line + b"\n" for line in written))
-        return hashes[-2]
+        return result
 
     # who finds it
 
@@ -355,9 +342,12 @@ def test_a_match_on_another_board_does_not_count_as_one_of_the_ladder(
 
 
 def test_a_repair_of_what_contradicts_its_record_is_refused(ladder_: Attacked) -> None:
+    """And no other match counts without its record from then on."""
     reverse_ranks(ladder_)
+    remove_record(ladder_.home, ladder_.ids[1])
     with Store(ladder_.home.database, create=False) as store:
         assert not repair(ladder_.home, store, count_lost=True).repaired
+        assert not store.evidence.lost_at(ladder_.ids[1])
 
 
 def test_a_ladder_of_which_two_copies_go_on_has_two_logs_of_which_neither_begins_the_other(

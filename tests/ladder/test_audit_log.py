@@ -23,10 +23,10 @@ from referee.records.audit_book import checkpoint_text
 from referee.records.audit_log import AuditError, check
 from referee.records.audit_log import compare as compare_logs
 from tests.commands.conftest import Dogana, dogana
-from tests.ladder.logged import AT, entries_of, first, forge, home, key_of, log, play_block, written
+from tests.ladder.logged import AT, begun, entries_of, first, forge, home, key_of, log, play_block, written
 from tests.ladder.made import CONDITION, differences, next_matches
 
-__all__ = ["dogana", "home", "log"]
+__all__ = ["begun", "dogana", "home", "log"]
 
 
 # --- what is in it -------------------------------------------------------------------------------------------------

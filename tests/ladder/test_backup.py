@@ -87,7 +87,7 @@ def test_a_backup_replaces_the_file_that_a_link_leads_to(tmp_path: Path) -> None
     assert list(file.parent.iterdir()) == [file]
 
 
-@pytest.mark.parametrize("max_bytes", [40_000, 60_000])
+@pytest.mark.parametrize("max_bytes", [40_000, 1_000_000], ids=["the copy of the database", "the archive"])
 def test_a_backup_that_finds_no_room_says_so_in_one_line_and_leaves_nothing(
     dogana: Dogana, tmp_path: Path, max_bytes: int
 ) -> None:
@@ -95,6 +95,9 @@ def test_a_backup_that_finds_no_room_says_so_in_one_line_and_leaves_nothing(
     with ladder(tmp_path / "home") as store:
         for seed in range(100):
             next_matches(store, seed)
+    version = Home(tmp_path / "home").versions / "abc"
+    version.mkdir(parents=True)
+    (version / "data").write_bytes(bytes(2_000_000))
     before = sorted(tmp_path.rglob("*"))
     ended = dogana("ladder", "backup", "full.tar", "--home", "home", status=1, max_bytes=max_bytes)
     assert len(ended.stderr.splitlines()) == 1

@@ -28,6 +28,7 @@ from ladder.play.pool import End, Finished, Pool, Void
 from ladder.play.qualifying import enter_house_bots
 from ladder.play.running import MAX_NEWCOMERS, RunPlan
 from referee.match.clock import TimeControl
+from tests.cases import mostly_long
 from tests.ladder.made import CONDITION, GAME, result_of
 from tests.ladder.runs import keep_time_by, run
 from tests.ladder.test_pool import PLAIN
@@ -255,7 +256,7 @@ def play(
     monkeypatch.setattr(Roster, "disconnect", disconnect)
 
 
-@pytest.mark.parametrize("places", [2, 4, 8])
+@pytest.mark.parametrize("places", mostly_long([2, 4, 8]))
 def test_blocks_stay_apart_whatever_is_void_given_up_or_taken_up_again(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, places: int
 ) -> None:
@@ -280,7 +281,7 @@ def test_blocks_stay_apart_whatever_is_void_given_up_or_taken_up_again(
     assert max(match.voids for match, _ in watch.ended) == MAX_VOIDS - 1  # and then they were given up
 
 
-@pytest.mark.parametrize(("places", "bots"), [(2, 12), (4, 1), (8, 12)])
+@pytest.mark.parametrize(("places", "bots"), mostly_long([(2, 12), (4, 1), (8, 12)], 2))
 def test_no_place_is_empty_as_long_as_more_is_to_be_played(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, places: int, bots: int
 ) -> None:
@@ -347,7 +348,7 @@ def test_a_run_that_is_stopped_again_and_again_while_bots_come_plays_and_lets_th
     assert watch.tried >= 10
 
 
-@pytest.mark.parametrize("places", [1, 4])
+@pytest.mark.parametrize("places", mostly_long([4, 1]))
 @pytest.mark.parametrize("matches", [1000, None])
 def test_newcomers_who_come_one_after_the_other_do_not_hold_up_the_matches(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, matches: int | None, places: int

@@ -13,8 +13,6 @@ from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from ladder.facts.store import Store
 from ladder.intake.offer import disconnect
-from ladder.intake.tokens import Tokens
-from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
 from ladder.operation.limits import CallLimits, Limits
 from ladder.operation.meter import Allowance, Meter
@@ -225,20 +223,4 @@ async def test_who_beats_unasked_is_cut_off(home: Home, tokens: dict[str, str]) 
         await message_of(call, "connected")
         await call.write(pb.OfferRequest(beat=pb.Beat()))
         assert (await end_of(call))[0] is grpc.StatusCode.INVALID_ARGUMENT
-        await channel.close()
-
-
-async def test_a_connection_stays_while_the_ladder_has_too_much_to_do(
-    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def busy(self: Any, token: str, host: str) -> str:
-        raise TooMuch("the ladder has too much to do; come back in a minute")
-
-    with on_a_server(home, limits=limited(beat_seconds=0.02)) as address:
-        channel, call = await connect(address, tokens["ann"])
-        await message_of(call, "connected")
-        monkeypatch.setattr(Tokens, "author_of", busy)
-        for _beat in range(5):
-            await message_of(call, "beat")
-            await call.write(pb.OfferRequest(beat=pb.Beat()))
         await channel.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import combinations, pairwise, permutations
 from pathlib import Path
 from statistics import fmean
@@ -37,6 +38,13 @@ PLAYED = 48
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder that no test changes."""
     return played_ladder(tmp_path_factory.mktemp("shared") / "home", PLAYED)
+
+
+@pytest.fixture
+def copied(home: Home, tmp_path: Path) -> Home:
+    """A copy of it."""
+    shutil.copytree(home.folder, tmp_path / "home")
+    return Home(tmp_path / "home")
 
 
 @pytest.fixture(scope="module")
@@ -101,11 +109,10 @@ def test_a_crosstable_has_every_two_of_the_best_as_comparing_them_has(desk: Desk
     assert all(table.rows[place].met[place] == HeadToHead() for place in range(len(bots)))
 
 
-def test_a_bot_that_is_compared_is_its_newest_version_that_has_played(home: Home, tmp_path: Path) -> None:
-    home = played_ladder(tmp_path / "home", 6)
-    with Store(home.database, create=False) as store:
+def test_a_bot_that_is_compared_is_its_newest_version_that_has_played(copied: Home) -> None:
+    with Store(copied.database, create=False) as store:
         store.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
-    folder_desk = Desk(home)
+    folder_desk = Desk(copied)
     assert folder_desk.ask(CompareRequest(one="best", other="good")).one.version == 1
     newer = folder_desk.ask(CompareRequest(one="best v2", other="best"))
     assert (newer.one.version, newer.other.version, list(newer.comparisons)) == (2, 1, [])
@@ -198,32 +205,29 @@ def test_a_bot_is_shown_by_seat_and_with_its_times(desk: Desk, matches: list[Pla
     assert fared.thinking.most_in in {match.match_id for match, seat in own if seat.think_ms == most}
 
 
-def test_a_bot_is_shown_with_what_it_used_as_far_as_that_is_known(tmp_path: Path) -> None:
-    home = played_ladder(tmp_path / "home", 12)
-
+def test_a_bot_is_shown_with_what_it_used_as_far_as_that_is_known(copied: Home) -> None:
     def used() -> MeanUsage | None:
-        [fared] = Desk(home).ask(ShowRequest(bot="best")).fared
-        return fared.used if fared.used is not None else None
+        [fared] = Desk(copied).ask(ShowRequest(bot="best")).fared
+        return fared.used
 
     assert used() is None
-    with Store(home.database, create=False) as store:
+    with Store(copied.database, create=False) as store:
         seats = store.history.last_seats(store.roster.find_versions("best")[0], CONDITION, 10)
     for number, (match_id, seat) in enumerate(seats[:3]):
         usage = {"memory_peak": 1000 + number, "memory_kills": 0, "tasks_peak": 1, "cpu_seconds": float(number)}
-        put_logs(home, match_id, {USAGE: json.dumps({str(seat): usage}).encode()})
-    put_logs(home, seats[-1][0], {USAGE: b'{"0": 3, "x": ['})  # somebody has changed it
+        put_logs(copied, match_id, {USAGE: json.dumps({str(seat): usage}).encode()})
+    put_logs(copied, seats[-1][0], {USAGE: b'{"0": 3, "x": ['})  # somebody has changed it
     assert used() == MeanUsage(matches=3, memory_peak=1002, memory_in=seats[2][0], cpu_seconds=1.0)
 
 
-def test_the_history_of_a_bot_goes_on_with_its_next_version(tmp_path: Path) -> None:
-    home = played_ladder(tmp_path / "home", 10)
-    with Store(home.database, create=False) as store:
+def test_the_history_of_a_bot_goes_on_with_its_next_version(copied: Home) -> None:
+    with Store(copied.database, create=False) as store:
         newer, _ = store.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
         store.admission.qualify(newer.id, CONDITION, passed=True, reason="")
         for number in range(8):
             for match in next_matches(store, number):
                 count(store, match, result_of(match, range(1, len(match.seats) + 1)), "hash")
-    [fared] = Desk(home).ask(ShowRequest(bot="best")).fared
+    [fared] = Desk(copied).ask(ShowRequest(bot="best")).fared
     assert {rating.version for rating in fared.blocks} == {2}
     assert {rating.version for rating in fared.history} == {1, 2}
     blocks = [rating.block for rating in fared.history]
@@ -286,7 +290,7 @@ def test_a_match_tells_by_how_much_estimates_changed_in_its_block(desk: Desk) ->
 
 def test_a_match_says_why_ratings_changed_in_its_block(home: Home, matches: list[PlayedMatch]) -> None:
     desk, explained = Desk(home), 0
-    for played in matches:
+    for played in matches[PLAYED // 3 : 2 * PLAYED // 3]:
         found = desk.ask(MatchRequest(match=played.match_id))
         if not found.reasons:
             continue
@@ -300,7 +304,7 @@ def test_a_match_says_why_ratings_changed_in_its_block(home: Home, matches: list
             for reason, seat in zip(found.reasons, own.seats, strict=True):
                 assert seat.block_change is not None
                 assert (seat.block_change > 0) == (reason.beaten > reason.expected)
-    assert explained > 5
+    assert explained > 3
 
 
 def test_a_rating_promises_more_against_weaker_rivals() -> None:

@@ -18,10 +18,10 @@ from ladder.facts.store import Store
 from ladder.operation.home import Home
 from referee.records.audit_log import check
 from referee.records.chain import hash_of, link
-from tests.ladder.logged import AT, home, key_of, play_block, written
+from tests.ladder.logged import AT, begun, home, key_of, play_block, written
 from tests.ladder.made import differences
 
-__all__ = ["home"]
+__all__ = ["begun", "home"]
 
 
 def test_a_block_is_on_the_disk_before_anybody_acts_on_it(home: Home) -> None:

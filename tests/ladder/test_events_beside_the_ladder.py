@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable
 from copy import deepcopy
@@ -22,9 +21,9 @@ from ladder.operation.home import Home
 from ladder.play import running
 from ladder.play.pool import End
 from referee.records.audit_log import AuditError, check
-from referee.records.chain import FIRST_HASH, link
 from tests.cases import mostly_long
 from tests.ladder.announced import Clock, clock, closed, play_out, set_clock, terms
+from tests.ladder.archived import rewrite_log
 from tests.ladder.logged import Entries, entries_of, first, forge, key_of, written
 from tests.ladder.made import differences, ladder, next_matches
 from tests.ladder.made import play as play_match
@@ -101,13 +100,7 @@ def test_an_event_closes_while_a_match_goes_on_and_whoever_qualifies_with_it_is_
 
 def rewrite(store: Store, change: Callable[[Entries], Any]) -> None:
     """Change the log, chain all of it anew, and let the views follow from it."""
-    lines = [json.loads(line) for line in store.log.lines()]
-    change(lines)
-    previous = FIRST_HASH
-    with store.writing():
-        for number, entry in enumerate(lines, 1):
-            line, previous = link(previous, {name: value for name, value in entry.items() if name != "hash"})
-            store.file.write("update events set line = ? where number = ?", [line.decode(), number])
+    rewrite_log(store.file.path, change)
     with Rebuilt(store.file) as rebuilt, store.writing():
         rebuilt.take_events()
         rebuilt.replace_views()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,9 +36,15 @@ __all__ = ["clock", "dogana"]
 PLAYED = {**dict.fromkeys(("one", "two", "three", "four", "five"), GAMES), "only": GAMES[:1]}
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return many_games(tmp_path_factory.mktemp("played") / "home", PLAYED).folder
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return many_games(tmp_path / "home", PLAYED)
+def home(played: Path, tmp_path: Path) -> Home:
+    shutil.copytree(played, tmp_path / "home")
+    return Home(tmp_path / "home")
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,13 +30,20 @@ from tests.ladder.made import CONDITION, GAME, OTHER, differences, ladder, next_
 __all__ = ["clock"]
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """A ladder of six bots of six authors, rated after some blocks."""
-    with ladder(tmp_path, 6) as made:
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a ladder of six bots of six authors, rated after some blocks."""
+    with ladder(tmp_path_factory.mktemp("rated"), 6) as made:
         for number in range(6):
             for match in next_matches(made, number):
                 play(made, match, random.Random(number))
+    return made.file.path
+
+
+@pytest.fixture
+def store(rated: Path, tmp_path: Path) -> Iterator[Store]:
+    """A copy of that ladder."""
+    with Store(Path(shutil.copy(rated, tmp_path)), create=False) as made:
         yield made
 
 
@@ -161,12 +169,15 @@ def test_the_seeds_of_matches_follow_from_that_of_the_event_and_from_its_entrant
 
 @pytest.mark.parametrize(
     ("form", "changes", "matches"),
-    [
-        (Format.ROUND_ROBIN, {}, 6 * 2 * 2),
-        (Format.SWISS, {"top": 5, "rounds": 3}, 3 * 2 * 2 * 2),
-        (Format.KNOCKOUT, {"top": 5}, 4 * 2 * 2),
-        (Format.KNOCKOUT, {"top": 6, "seats": 4, "advance": 2, "blocks": 1}, 3 + 3 + 4),
-    ],
+    mostly_long(
+        [
+            (Format.ROUND_ROBIN, {}, 6 * 2 * 2),
+            (Format.KNOCKOUT, {"top": 5}, 4 * 2 * 2),
+            (Format.SWISS, {"top": 5, "rounds": 3}, 3 * 2 * 2 * 2),
+            (Format.KNOCKOUT, {"top": 6, "seats": 4, "advance": 2, "blocks": 1}, 3 + 3 + 4),
+        ],
+        2,
+    ),
 )
 @pytest.mark.parametrize("seed", mostly_long(range(3)))
 def test_an_event_that_is_killed_again_and_again_is_played_as_one_that_is_not(
@@ -276,23 +287,12 @@ def test_other_seats_another_seed_or_a_missing_match_contradict_the_plan(store: 
     assert ": never scheduled: " in store.tournaments.contradictions()[-1]
 
 
-def test_a_forged_result_of_an_event_contradicts_the_log(store: Store, clock: Clock) -> None:
-    closed(store, clock)
-    play_out(store)
-    with store.writing():
-        store.file.write("update seat_results set rank = 3 - rank where match = (select max(match) from results)", [])
-    assert any(line.startswith("seat_results: has ") for line in differences(store))
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ("update tournaments set top = 99", "tournaments: has "),
-        ("update entrants set place = place + 1 where number = 0", "entrants: has "),
-        ("delete from left_out", "left_out: lacks "),
         ("update tournament_seeds set seed = seed + 1", "tournament_seeds: event final has another seed"),
         ("delete from tournament_seeds", "tournament_seeds: event final lacks its seed"),
-        ("update blocks set fixture = 'x' where tournament is not null", "blocks: has "),
     ],
 )
 def test_a_changed_view_of_an_event_is_reported(store: Store, clock: Clock, change: str, message: str) -> None:

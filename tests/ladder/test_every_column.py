@@ -49,8 +49,6 @@ PRIVATE = {
 
 
 class Column(NamedTuple):
-    """A column of a table that has rows."""
-
     table: str
     name: str
 

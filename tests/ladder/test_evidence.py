@@ -18,44 +18,31 @@ from ladder.operation.home import Home
 from ladder.play.blocks import Blocks
 from ladder.play.running import count
 from referee.live.matches.play import House, play_match
-from referee.match.clock import TimeControl
-from referee.match.plan import MatchPlan
 from referee.records.verify import Verified, verify
-from referee.registry import find, shipped_board
-from tests.commands.conftest import Dogana, dogana
+from referee.registry import find
+from tests.commands.conftest import Dogana
+from tests.commands.conftest import dogana as dogana_process
 from tests.ladder.archived import lines_of, put_record, record_of, remove_record, rewrite_events
+from tests.ladder.in_process import dogana
 from tests.ladder.made import CONDITION, ladder, next_matches
+from tests.ladder.real_ladder import plan_of
+from tests.ladder.sealed import BLOCKS, home, sealed
 from tests.ladder.test_pool import PLAIN
 
-__all__ = ["dogana"]
+__all__ = ["dogana", "dogana_process", "home", "sealed"]
 
 
-def run(dogana: Dogana, matches: int, status: int = 0) -> str:
-    ended = dogana(
-        *(
-            "ladder",
-            "run",
-            "--game",
-            "cargo_noir",
-            "--matches",
-            matches,
-            "--workers",
-            2,
-            "--home",
-            "home",
-            "--unconfined",
-        ),
-        status=status,
-    )
-    return str(ended.stderr)
+def run(dogana: Dogana, matches: int) -> str:
+    words = ("--game", "cargo_noir", "--matches", matches, "--workers", 2, "--home", "home", "--unconfined")
+    return str(dogana("ladder", "run", *words).stderr)
 
 
 @pytest.fixture
-def home(dogana: Dogana, tmp_path: Path) -> Home:
+def played(dogana_process: Dogana, tmp_path: Path) -> Home:
     """A ladder with one bot that has qualified and played a block."""
     (tmp_path / "mybot.py").write_text(PLAIN)
-    dogana("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
-    run(dogana, 1)
+    dogana_process("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
+    run(dogana_process, 1)
     return Home(tmp_path / "home")
 
 
@@ -64,17 +51,10 @@ def scheduled(home: Home) -> list[Match]:
         return Blocks(store, CONDITION, [2, 3, 4, 5]).add(1)
 
 
-def plan(match: Match) -> MatchPlan:
-    game = find(match.condition.game)
-    setup = game.setup(len(match.seats), match.condition.options, shipped_board(game))
-    control = TimeControl.parse(match.condition.clock)
-    return MatchPlan(game, setup, match.match_id, match.seed, match.labels, control, reveals_seed=False)
-
-
 def plant(home: Home, match: Match) -> Verified:
     """Put a record of a match that was not played into the archive; it holds in every way."""
     path = home.record(match.match_id)
-    asyncio.run(play_match(plan(match), [House(RandomBot)] * len(match.seats), record=path))
+    asyncio.run(play_match(plan_of(match), [House(RandomBot)] * len(match.seats), record=path))
     put_record(home, match.match_id, path.read_bytes())
     found = verify(path, find, match.seed)
     path.unlink()
@@ -82,21 +62,20 @@ def plant(home: Home, match: Match) -> Verified:
 
 
 @pytest.mark.long
-def test_complete_records_that_no_worker_of_the_ladder_wrote_never_count(dogana: Dogana, home: Home) -> None:
-    matches = scheduled(home)
+def test_complete_records_that_no_worker_of_the_ladder_wrote_never_count(dogana_process: Dogana, played: Home) -> None:
+    matches = scheduled(played)
     hashes = {}
     for match in matches:
-        hashes[match.match_id] = plant(home, match).last_hash
-    run(dogana, 1)
-    with Store(home.database, create=False) as store:
+        hashes[match.match_id] = plant(played, match).last_hash
+    run(dogana_process, 1)
+    with Store(played.database, create=False) as store:
         counted = {match.match_id: match.record_hash for match in store.history.all_played()}
     for match_id, planted in hashes.items():
         assert counted[match_id] != planted
-        assert planted not in [line.hash for line in lines_of(home, match_id)]
-    assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
+        assert planted not in [line.hash for line in lines_of(played, match_id)]
+    assert "agree to the last digit" in dogana_process("ladder", "recompute", "--home", "home").stdout
 
 
-@pytest.mark.long
 def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(home: Home) -> None:
     matches = scheduled(home)
     block = matches[0].block
@@ -120,8 +99,7 @@ def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(hom
 
 def test_a_run_that_was_killed_while_it_sealed_is_taken_up_by_the_next(dogana: Dogana, home: Home) -> None:
     with Store(home.database, create=False) as store:
-        [block] = {match.block for match in store.history.all_played()}
-        first, *others = store.evidence.records_of(block)
+        first, *others = (one for block in range(1, BLOCKS + 1) for one in store.evidence.records_of(block))
     with sqlite3.connect(home.database) as database:  # as if killed after the first was sealed
         database.execute("insert into seeds (block, seed) select id, seed from blocks")
         database.execute("update blocks set sealed_at = null, seed = null")
@@ -143,7 +121,6 @@ def revealed(home: Home, match_id: str) -> object:
     return seed.data["seed"]
 
 
-@pytest.mark.long
 def test_a_record_that_was_exchanged_is_not_sealed_and_said(home: Home) -> None:
     *counted, last = scheduled(home)
     with Store(home.database, create=False) as store:
@@ -158,7 +135,6 @@ def test_a_record_that_was_exchanged_is_not_sealed_and_said(home: Home) -> None:
         assert store.evidence.blocks_to_seal() == [last.block]
 
 
-@pytest.mark.long
 def test_a_block_with_a_record_that_is_lost_for_good_reveals_its_seed_when_that_is_noted(
     dogana: Dogana, home: Home
 ) -> None:
@@ -179,25 +155,25 @@ def test_a_block_with_a_record_that_is_lost_for_good_reveals_its_seed_when_that_
 
 @pytest.mark.long
 def test_a_version_whose_program_was_changed_is_named_never_plays_and_comes_back(
-    dogana: Dogana, home: Home, tmp_path: Path
+    dogana_process: Dogana, played: Home, tmp_path: Path
 ) -> None:
-    [folder] = [path for path in home.versions.iterdir() if path.is_dir()]
-    matches = [match for match in scheduled(home) if any(version.bot == "mybot" for version in match.seats)]
+    [folder] = [path for path in played.versions.iterdir() if path.is_dir()]
+    matches = [match for match in scheduled(played) if any(version.bot == "mybot" for version in match.seats)]
     folder.chmod(0o700)
     (folder / "mybot.py").chmod(0o600)
     (folder / "mybot.py").write_text("from pathlib import Path\nPath('/nonexistent').touch()\n")
     os.utime(folder / "mybot.py", ns=(0, 0))
-    said = run(dogana, 2)
+    said = run(dogana_process, 2)
     assert "the files of mybot v1 are not those that were submitted" in said
-    with Store(home.database, create=False) as store:
+    with Store(played.database, create=False) as store:
         counted = {match.match_id for match in store.history.all_played()}
         assert store.schedule.unfinished(CONDITION) == []
         before = store.results.ratings(CONDITION)
     assert not counted & {match.match_id for match in matches}
-    dogana("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
+    dogana_process("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
     for _ in range(10):  # who meets whom is drawn
-        assert "are not those" not in run(dogana, 2)
-        with Store(home.database, create=False) as store:
+        assert "are not those" not in run(dogana_process, 2)
+        with Store(played.database, create=False) as store:
             [mybot] = [version.id for version in store.roster.versions().values() if version.bot == "mybot"]
             if store.results.ratings(CONDITION).get(mybot) != before.get(mybot):
                 return
@@ -214,16 +190,15 @@ def test_no_seed_of_a_block_follows_from_what_others_may_know(tmp_path: Path) ->
     assert 55 < max(seeds).bit_length() <= 62
 
 
-@pytest.mark.long
 def test_a_match_that_counts_for_another_condition_than_it_was_played_under_is_found(
     dogana: Dogana, home: Home
 ) -> None:
-    for name, value in (("clock", "1+0/1"), ("options", {"last_turn": 2})):
+    for name, old, new in (("clock", CONDITION.clock, "1+0/1"), ("options", {}, {"last_turn": 3})):
         before = home.database.read_bytes()
 
-        def change(event: dict[str, Any], name: str = name, value: object = value) -> None:
-            if name in event:
-                event[name] = value
+        def change(event: dict[str, Any], name: str = name, old: object = old, new: object = new) -> None:
+            if event.get(name) == old:
+                event[name] = new
 
         rewrite_events(home, change)
         said = dogana("ladder", "recompute", "--home", "home", status=1).stdout

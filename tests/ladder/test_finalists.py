@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,15 @@ from tests.ladder.rated_ladder import BOT, rated_ladder
 __all__ = ["dogana"]
 
 
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return rated_ladder(tmp_path_factory.mktemp("rated") / "home").folder
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return rated_ladder(tmp_path / "home")
+def home(rated: Path, tmp_path: Path) -> Home:
+    shutil.copytree(rated, tmp_path / "home")
+    return Home(tmp_path / "home")
 
 
 def test_the_best_bots_of_a_ladder_become_entrants_in_the_order_of_their_ratings(
@@ -28,14 +35,18 @@ def test_the_best_bots_of_a_ladder_become_entrants_in_the_order_of_their_ratings
 ) -> None:
     said = dogana("ladder", "finalists", "bots", "--game", GAME.name, "--top", 2, "--home", home.folder).stdout
     assert said.splitlines() == ["cem-v2=bots/cem-v2", "ann-v1=bots/ann-v1"]
-    words = said.split()
     assert "# 3" in (tmp_path / "bots" / "cem-v2" / "cem.py").read_text()
-    dogana("tournament", "new", "final", *words, "--game", GAME.name, "-o", "last_turn=3", "--format", "knockout")
-    text = (tmp_path / "final" / "tournament.toml").read_text()
-    assert text.index('name = "cem-v2"') < text.index('name = "ann-v1"')
     ended = dogana("ladder", "finalists", "more", "--game", GAME.name, "--top", 9, "--home", home.folder)
     assert [line.partition("=")[0] for line in ended.stdout.splitlines()] == ["cem-v2", "ann-v1", "bob-v1"]
     assert "the ladder has only 3 such bots" in ended.stderr
+
+
+@pytest.mark.long
+def test_they_are_the_entrants_of_a_tournament_in_the_same_order(dogana: Dogana, home: Home, tmp_path: Path) -> None:
+    words = dogana("ladder", "finalists", "bots", "--game", GAME.name, "--home", home.folder).stdout.split()
+    dogana("tournament", "new", "final", *words, "--game", GAME.name, "-o", "last_turn=3", "--format", "knockout")
+    text = (tmp_path / "final" / "tournament.toml").read_text()
+    assert text.index('name = "cem-v2"') < text.index('name = "ann-v1"')
 
 
 def test_copies_can_be_changed_and_replaced_and_are_the_same_bots(dogana: Dogana, home: Home, tmp_path: Path) -> None:

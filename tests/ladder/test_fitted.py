@@ -7,9 +7,10 @@ import random
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from ladder.facts.standings import at_rest, places, queue, requalify, scheduled,
 from ladder.facts.store import Store
 from ladder.model import fit as fit_module
 from ladder.model.fit import CountedMatch, Fit
-from ladder.model.match import AT_HOME_PREFIX, Match, Version
+from ladder.model.match import AT_HOME_PREFIX
 from ladder.model.rating import rated_versions
 from ladder.operation.home import Home
 from ladder.play.blocks import Blocks
@@ -37,6 +38,7 @@ from tests.commands.conftest import ROOT, Dogana
 from tests.ladder.filled import filled
 from tests.ladder.in_process import dogana
 from tests.ladder.made import CONDITION, GAME, OTHER, ladder, next_matches, play, result_of
+from tests.ladder.test_at_home import at_home, blocks_with
 from tests.patience import patient
 from tests.web.hostile_ladder import page, rows, table_of
 
@@ -86,11 +88,13 @@ def test_page_json_and_command_say_the_same(tmp_path: Path, dogana: Dogana) -> N
     home.make()
     with ladder(home.folder) as store:
         played(store, 8)
-    answer = Desk(home).ask(TopRequest(game=GAME.name)).tables[0].versions
+    tables = Desk(home).ask(TopRequest(game=GAME.name)).tables
+    answer = tables[0].versions
     on_page = rows(table_of(page(home, "/games/{game}", game=GAME.name), "Standings"))
     documents = json.loads(dogana("ladder", "top", GAME.name, "--home", home.folder, "--json").stdout)
     printed = dogana("ladder", "top", GAME.name, "--home", home.folder).stdout
-    for one, row, document in zip(answer, on_page, documents, strict=False):
+    assert len(documents) == sum(len(one.versions) for one in tables)
+    for one, row, document in zip(answer, on_page, documents[: len(answer)], strict=True):
         assert row["Bot"].startswith(f"{one.bot} v1")
         assert (row["Place"], row["Strength"]) == (open_places(one), strength(one))
         assert (document["bot"], document["place"]) == (one.bot, one.place)
@@ -169,31 +173,15 @@ def test_a_version_that_is_newer_than_the_fit_stands_after_the_others_and_says_s
 # --- whom a match tells of --------------------------------------------------------------------------------------
 
 
-def remote(store: Store) -> Version:
-    version, _ = store.roster.add_version("remote", "ann", AT_HOME_PREFIX + "v1", [], [GAME.name])
-    store.admission.qualify(version.id, CONDITION, passed=True, reason="")
-    store.roster.connect(version.id, 8)
-    return version
-
-
-def with_remote(store: Store, version: Version, blocks: int, *, guests: bool) -> Iterable[Match]:
-    seated = Blocks(store, CONDITION, GAME.seat_counts, guests=guests)
-    found = 0
-    for seed in range(100):
-        matches = seated.add(seed)
-        if found < blocks and version in matches[0].seats:
-            found += 1
-            yield from matches
-
-
 @pytest.mark.parametrize(
     ("guests", "is_absent"), mostly_long([(True, True), (True, False), (False, True), (False, False)])
 )
 def test_the_fit_and_the_live_rating_are_of_the_same_versions(tmp_path: Path, guests: bool, is_absent: bool) -> None:
     with ladder(tmp_path, 3) as store:
         enter_house_bots(store, CONDITION)
-        version = remote(store)
-        for match in with_remote(store, version, 3, guests=guests):
+        version = at_home(store)
+        store.roster.connect(version.id, 8)
+        for match in chain.from_iterable(islice(blocks_with(store, version, guests=guests), 3)):
             result = result_of(match, range(1, 1 + len(match.seats)))
             seats = [
                 replace(one, outcome=Outcome.START) if is_absent and match.seats[one.seat] == version else one
@@ -243,6 +231,7 @@ def test_it_is_kept_until_there_are_more_results(tmp_path: Path) -> None:
         assert fitted(store, CONDITION) is not first
 
 
+@pytest.mark.long
 def test_it_is_kept_while_a_larger_ladder_grows_by_little(tmp_path: Path) -> None:
     with ladder(tmp_path) as store:
         played(store, 45)

@@ -13,8 +13,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -36,15 +36,12 @@ from ladder.service.login import Login
 from ladder.service.remote import RemoteLadder
 from tests.commands.conftest import ROOT
 from tests.ladder.small_disk import SmallDisk, small_disk
+from tests.ladder.soak import BOT
+from tests.ladder.test_serving import served
 from tests.patience import patient, wait_until
 
 SECONDS = patient(300)
 SIZE = 2 * RESERVE_BYTES
-BOT = """
-import random
-from dogana.sdk import play
-play(lambda decision: random.randrange(decision.action_count))
-"""
 
 
 def test_there_is_room_as_long_as_the_reserve_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,30 +85,6 @@ def test_a_submission_needs_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 # a real disk
 
 
-@contextmanager
-def served(disk: SmallDisk, *more: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A served ladder on a disk; its process, and its URL."""
-    said = disk.place.with_name("said")
-    words = [
-        *(sys.executable, "-m", "ladder", "ladder", "serve", "--home", str(disk.place / "home")),
-        *("--listen", "127.0.0.1:0", "--web", "127.0.0.1:0", "--game", "cargo_noir", "--workers", "2"),
-        *("--clock", "60+0.5/10", "--unconfined", *more),
-    ]
-    with (
-        said.open("wb") as journal,
-        subprocess.Popen(
-            words, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=journal, start_new_session=True
-        ) as process,
-    ):
-        try:
-            wait_until(lambda: " pages address=" in said.read_text() or process.poll() is not None)
-            assert process.poll() is None, said.read_text()
-            [url] = re.findall(r"pages address=(\S+)", said.read_text())
-            yield process, url
-        finally:
-            process.kill()
-
-
 def new_ladder(disk: SmallDisk) -> tuple[Home, str]:
     """A ladder with a bot, and the token of an author."""
     home = Home(disk.place / "home")
@@ -120,6 +93,11 @@ def new_ladder(disk: SmallDisk) -> tuple[Home, str]:
     submit(home, bot, "mybot", "ann")
     with Authors(home.database, create=False) as authors:
         return home, authors.add("ann")
+
+
+def serving(disk: SmallDisk) -> AbstractContextManager[tuple[subprocess.Popen[bytes], str]]:
+    """A served ladder on a disk, whose journal is elsewhere."""
+    return served(disk.place / "home", "--workers", "2", journal=disk.place.with_name("said"))
 
 
 def count_of(home: Home, table: str) -> int:
@@ -141,7 +119,7 @@ def test_a_served_ladder_waits_until_there_is_room(tmp_path: Path) -> None:
     with small_disk(tmp_path, SIZE) as disk:
         home, token = new_ladder(disk)
         journal = disk.place.with_name("said")
-        with served(disk) as (process, url), RemoteLadder(url, Login("ann", token)) as desk:
+        with serving(disk) as (process, url), RemoteLadder(url, Login("ann", token)) as desk:
             wait_until(lambda: count_of(home, "results") >= 2)
             assert "its disk is full" not in httpx.get(url, timeout=SECONDS).text
             disk.fill(RESERVE_BYTES // 2)
@@ -179,7 +157,7 @@ def test_a_disk_that_is_filled_at_any_moment_ends_no_server(tmp_path: Path) -> N
         home, _ = new_ladder(disk)
         with Authors(home.database, create=False) as authors:  # one alone would send more than an author may in a day
             logins = [Login(name, authors.add(name)) for name in ("ben", "cleo", "dora")]
-        with served(disk) as (process, url):
+        with serving(disk) as (process, url):
             is_over = threading.Event()
             others = [
                 threading.Thread(target=again_and_again, args=(is_over, work))

@@ -15,10 +15,10 @@ from ladder.operation.home import Home
 from referee.records.audit_log import AuditError, check
 from referee.records.audit_log import compare as compare_logs
 from referee.records.signature import PublicKey
-from tests.ladder.logged import home, key_of, log, written
+from tests.ladder.logged import begun, home, key_of, log, written
 from tests.ladder.made import differences, ladder
 
-__all__ = ["home", "log"]
+__all__ = ["begun", "home", "log"]
 
 
 def test_only_its_owner_reads_the_private_key_and_anybody_the_public_one(home: Home) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import resource
+import shutil
 import socket
 import sqlite3
 import tempfile
@@ -59,9 +60,15 @@ __all__ = ["flooding", "noted"]
 WATCH = "/dogana.v1.Referee/Watch"
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return played_ladder(tmp_path_factory.mktemp("played") / "home", 4).folder
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return played_ladder(tmp_path / "home", 4)
+def home(played: Path, tmp_path: Path) -> Home:
+    shutil.copytree(played, tmp_path / "home")
+    return Home(tmp_path / "home")
 
 
 @pytest.fixture

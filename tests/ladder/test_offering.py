@@ -24,6 +24,7 @@ from ladder.service.home_bot import look_at, play_match
 from ladder.service.login import Login
 from ladder.service.offering import Offer, Offering
 from ladder.service.relay import Relay
+from tests.cases import mostly_long
 from tests.patience import patient
 
 CONTENT = "v1.0"
@@ -293,10 +294,12 @@ def test_what_the_ladder_sends_that_is_no_message_ends_the_match_for_the_bot(
 
 @pytest.mark.parametrize(
     ("bot_ends", "why"),
-    [
-        (False, "the ladder ended the match without its result"),
-        (True, "the bot ended its stream before the match was over"),
-    ],
+    mostly_long(
+        [
+            (False, "the ladder ended the match without its result"),
+            (True, "the bot ended its stream before the match was over"),
+        ]
+    ),
     ids=["the ladder ends the stream", "the bot ends it"],
 )
 async def test_a_bot_is_not_left_waiting_for_a_match_that_ended_without_a_result(
@@ -418,18 +421,14 @@ def test_nothing_that_a_ladder_says_reaches_the_terminal_as_it_is(tmp_path: Path
     assert any(line.startswith("match abc: ") for line in said)
 
 
-@pytest.mark.parametrize("name", ["../evil", "/etc/evil", "", "a\0b", "x" * 81, "\x1b"])
-def test_a_ladder_cannot_name_a_file(tmp_path: Path, name: str) -> None:
-    said, _ = reported_by(tmp_path, invitation(match=name))
-    assert "an invitation was passed over: it cannot be read" in said
+def test_a_ladder_can_neither_name_a_file_nor_make_a_bot_wait_without_end(tmp_path: Path) -> None:
+    names = ["../evil", "/etc/evil", "", "a\0b", "x" * 81, "\x1b"]
+    seconds = [0.0, -1.0, math.nan, math.inf, 1e9]
+    wrong = [*(invitation(match=one) for one in names), *(invitation(join_seconds=one) for one in seconds)]
+    said, _ = reported_by(tmp_path, *wrong)
+    assert said.count("an invitation was passed over: it cannot be read") == len(wrong)
     assert {path.name for path in tmp_path.iterdir()} == {"bot.py", "logs"}
     assert not list((tmp_path / "logs").iterdir())
-
-
-@pytest.mark.parametrize("seconds", [0.0, -1.0, math.nan, math.inf, 1e9])
-def test_a_ladder_cannot_make_a_bot_wait_without_end(tmp_path: Path, seconds: float) -> None:
-    said, _ = reported_by(tmp_path, invitation(join_seconds=seconds))
-    assert "an invitation was passed over: it cannot be read" in said
 
 
 def test_a_ladder_cannot_start_more_bots_than_were_offered(tmp_path: Path) -> None:

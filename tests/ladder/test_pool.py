@@ -227,7 +227,7 @@ READER = (
 
 
 @needs_bubblewrap
-@pytest.mark.parametrize(("block", "read_again"), [(1, 8), (None, 0)], ids=["of a block", "of none"])
+@pytest.mark.parametrize(("block", "read_again"), mostly_long([(1, 8), (None, 0)]), ids=["of a block", "of none"])
 def test_a_match_of_a_block_does_not_find_in_memory_what_the_one_before_has_read(
     home: Home, sandbox: Sandbox, block: int | None, read_again: int
 ) -> None:
@@ -259,29 +259,20 @@ print(DEFAULT_WORKERS)
     assert subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=True).stdout == b"1\n"
 
 
-def test_a_record_that_was_there_before_the_match_is_replaced(home: Home) -> None:
-    home.folder.mkdir()
-    home.records.mkdir()
-    one = match(HOUSE_BOT, HOUSE_BOT)
-    path = home.record(one.match_id)
-    path.write_text("planted")
-    with Pool(home, 1) as pool:
-        [(_, end)] = pool.play([one])
-    assert isinstance(end, Finished)
-    assert read_lines(path)[-1].hash == end.record_hash
-
-
-def test_records_and_their_archive_are_for_their_owner_only_whatever_the_umask(home: Home) -> None:
+def test_a_record_replaces_what_was_there_and_is_with_its_archive_for_its_owner_only_whatever_the_umask(
+    home: Home,
+) -> None:
     umask = os.umask(0)
     try:
-        bot = entered(home, PLAIN)
+        one = match(entered(home, PLAIN), HOUSE_BOT)
         home.records.mkdir(mode=0o700)
+        home.record(one.match_id).write_text("planted")
         with Pool(home, 1) as pool:
-            [(one, end)] = pool.play([match(bot, HOUSE_BOT)])
+            [(_, end)] = pool.play([one])
     finally:
         os.umask(umask)
     assert isinstance(end, Finished)
-    assert home.record(one.match_id).exists()
+    assert read_lines(home.record(one.match_id))[-1].hash == end.record_hash
     archive_match(home, one, end)
     assert not home.record(one.match_id).exists()
     found = {home.folder, *home.folder.rglob("*")} - set(home.versions.rglob("*"))  # which is private

@@ -22,11 +22,11 @@ from referee.records.audit_log import check
 from referee.records.chain import FIRST_HASH, link
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.archived import record_file
-from tests.ladder.logged import Entries, entries_of, forge, home, key_of, log, written
+from tests.ladder.logged import Entries, begun, entries_of, forge, home, key_of, log, written
 from tests.ladder.made import differences, ladder, next_matches, play
 from tests.ladder.real_ladder import play_really
 
-__all__ = ["dogana", "home", "log"]
+__all__ = ["begun", "dogana", "home", "log"]
 
 
 def proved(home: Home, store: Store, number: int) -> list[Match]:

@@ -16,7 +16,6 @@ import pytest
 
 from ladder.facts.store import Store
 from ladder.operation.home import Home
-from tests.cases import mostly_long
 from tests.commands.conftest import ROOT
 from tests.ladder.made import ladder, next_matches
 
@@ -50,7 +49,8 @@ def folder() -> Iterator[Path]:
         (folder / "home").chmod(0o700)
 
 
-@pytest.mark.parametrize("in_use", mostly_long([False, True]))
+@pytest.mark.long
+@pytest.mark.parametrize("in_use", [False, True])
 def test_who_may_only_read_a_ladder_can_look_at_it_check_it_and_copy_it(folder: Path, in_use: bool) -> None:
     home = Home(folder / "home")
     home.folder.mkdir()

@@ -27,7 +27,7 @@ from referee.records.verify import verify as really_verify
 from tests.commands.conftest import Dogana
 from tests.ladder.archived import change_record, damage, recorded, remove_record, rewrite_result
 from tests.ladder.in_process import dogana
-from tests.ladder.made import ladder, next_matches
+from tests.ladder.made import CONDITION, ladder, next_matches
 from tests.ladder.real_ladder import play_really
 from tests.processes import wait_for_the_end
 
@@ -43,7 +43,6 @@ from pathlib import Path
 from ladder.archive import recompute
 from ladder.facts.store import Store
 from ladder.operation.home import Home
-from ladder.facts.store import Store
 
 verified = []
 
@@ -274,6 +273,21 @@ def test_the_command_says_what_a_sample_has_not_looked_at(home: Home, dogana: Do
     assert dogana("ladder", "recompute", "--home", "home", "--sample", "100%", status=1).stdout.startswith("differs: ")
     break_off(home)
     assert "verified before: " in dogana("ladder", "recompute", "--home", "home", status=1).stdout
+
+
+def test_ratings_that_were_changed_are_put_right_only_with_repair(home: Home, store: Store, dogana: Dogana) -> None:
+    before = store.results.ratings(CONDITION)
+    with store.writing():
+        store.file.write("update ratings set mu = mu + 1e-12 where version = 1")
+    words = ("ladder", "recompute", "--home", "home", "--json")
+    found = json.loads(dogana(*words, status=1).stdout)
+    # There is a row too many, and one too few.
+    assert (found["agrees"], found["repaired"], len(found["problems"])) == (False, False, 2)
+    assert store.results.ratings(CONDITION) != before
+    found = json.loads(dogana(*words, "--repair", status=1).stdout)
+    assert (found["agrees"], found["repaired"], len(found["problems"])) == (False, True, 2)
+    assert store.results.ratings(CONDITION) == before
+    assert json.loads(dogana(*words).stdout)["agrees"]
 
 
 @pytest.mark.long

@@ -16,7 +16,6 @@ __all__ = ["dogana"]
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    """A ladder."""
     place = Home(tmp_path / "home")
     place.make()
     Store(place.database, create=True).close()

@@ -37,11 +37,13 @@ from ladder.questions.match import RecordRequest
 from ladder.questions.question import PIECE_BYTES
 from referee.records.record import zipped
 from referee.records.verify import verify
+from tests.cases import mostly_long
 from tests.commands.conftest import Dogana
 from tests.commands.conftest import dogana as dogana_process
 from tests.ladder.archived import (
     change_record,
     damage,
+    find_logs,
     lines_of,
     logged,
     put_record,
@@ -311,7 +313,7 @@ def test_a_pruning_waits_for_those_who_need_all_records(
 
     monkeypatch.setattr(SqliteFile, "copy_to", slowly(SqliteFile.copy_to))
     monkeypatch.setattr(recompute, "verify", slowly(verify))
-    records = len(sealed(home))
+    records, logs = len(sealed(home)), [find_logs(home, match_id) for match_id in logged(home)]
     if meanwhile == "a comparison":
         assert compare(home, store).problems == []
         beside.join()
@@ -323,17 +325,21 @@ def test_a_pruning_waits_for_those_who_need_all_records(
         archive.extractall(tmp_path / "restored", filter="data")
     restored = Home(tmp_path / "restored")
     assert len(sealed(restored)) == records
+    assert [find_logs(restored, match_id) for match_id in logged(restored)] == logs
     with Store(restored.database, create=False) as copy:
         assert compare(restored, copy).problems == []
 
 
 @pytest.mark.parametrize(
     ("command", "waits_for"),
-    [
-        (["backup", "backup.tar"], "a pruning"),
-        (["recompute"], "a pruning"),
-        (["prune", "--logs-older-than", "1d"], "a backup, a recompute or another pruning"),
-    ],
+    mostly_long(
+        [
+            (["prune", "--logs-older-than", "1d"], "a backup, a recompute or another pruning"),
+            (["backup", "backup.tar"], "a pruning"),
+            (["recompute"], "a pruning"),
+        ],
+        2,
+    ),
 )
 def test_whoever_waits_for_another_command_says_so_once(
     home: Home, tmp_path: Path, command: list[str], waits_for: str

@@ -119,6 +119,15 @@ def test_in_a_block_everybody_sits_in_every_seat_once(seats: int) -> None:
     assert all(sorted(column) == list(range(seats)) for column in zip(*matches, strict=True))
 
 
+def test_the_matches_of_a_block_are_one_seed_in_every_rotation_of_the_seats(tmp_path: Path) -> None:
+    with ladder(tmp_path) as store:
+        blocks = [next_matches(store, number) for number in range(3)]
+    for matches in blocks:
+        assert [match.versions for match in matches] == list(map(tuple, rotations(list(matches[0].versions))))
+    assert [len({match.seed for match in matches}) for matches in blocks] == [1, 1, 1]
+    assert len({matches[0].seed for matches in blocks}) == 3
+
+
 def test_two_bots_of_one_author_do_not_meet_unless_asked() -> None:
     entered = [Candidate(1, "ann", Rating()), Candidate(2, "ann", Rating()), Candidate(3, "bob", Rating())]
     season = Season(entered)

@@ -6,7 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -15,21 +15,16 @@ import pytest
 
 from ladder.facts.standings import SCHEDULED, standings, statuses
 from ladder.facts.store import Store
-from ladder.model.condition import agree
 from ladder.model.match import HOUSE, Match, Version
 from ladder.operation.home import Home
-from ladder.play import running
 from ladder.play.pool import End, Finished, Pool, Void
-from ladder.play.running import RunPlan
-from referee.match.clock import TimeControl
 from referee.match.result import Outcome
 from referee.records.verify import verify
 from referee.registry import find
 from referee.sandbox.system import descendants
 from tests.commands.conftest import Dogana, dogana
-from tests.ladder.made import CONDITION, GAME, result_of
-from tests.ladder.runs import keep_time_by, run
-from tests.ladder.test_blocks_apart import SimulatedPool, Watch, enter, finished, store
+from tests.ladder.made import CONDITION, result_of
+from tests.ladder.test_blocks_apart import SimulatedPool, Watch, enter, finished, play, store
 from tests.ladder.test_pool import HOUSE_BOT, PLAIN, match
 from tests.sandbox.conftest import needs_bubblewrap
 
@@ -49,12 +44,7 @@ def played(
     """Run a ladder at tables of two, without processes; return the matches that are over."""
     watch = Watch()
     pool = SimulatedPool(watch, 2, end_of)
-    monkeypatch.setattr(running, "Pool", pool)
-    keep_time_by(pool, monkeypatch)
-    plan = RunPlan([agree(GAME, {}, 2)], matches, 1, TimeControl.parse(CONDITION.clock), search_share=share)
-    with closing(run(Home(folder), store, plan)) as steps:
-        for _ in steps:
-            pass
+    play(folder, store, pool, monkeypatch, matches, seats=2, search_share=share)
     return [match for match, _ in watch.ended]
 
 

@@ -96,7 +96,6 @@ def desk_of(address: str, token: str = "", author: str = "") -> Iterator[RemoteL
 
 
 def refused(ask: Callable[[], object]) -> type[LadderError]:
-    """How a question is refused."""
     with pytest.raises(LadderError) as caught:
         ask()
     return type(caught.value)

@@ -72,10 +72,10 @@ def wait_until_free(url: str) -> None:
 
 
 @contextmanager
-def served(home: Path, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A ladder that is served by a process of its own; the process, and the URL. Its journal is beside the folder."""
+def served(home: Path, *words: str, journal: Path | None = None) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A ladder that is served by a process of its own; the process, and the URL. Its journal is beside the folder, or elsewhere."""
     command = [sys.executable, "-m", "ladder", "ladder", "serve", "--home", str(home)]
-    journal = journal_of(home)
+    journal = journal or journal_of(home)
     with (
         journal.open("wb") as errors,
         subprocess.Popen(
@@ -105,7 +105,6 @@ def journal_of(home: Path) -> Path:
 
 
 def rated(address: str, bot: str) -> int:
-    """How many matches of a bot count."""
     try:
         with RemoteLadder(address, Login()) as desk:
             return sum(one.matches for one in desk.ask(ShowRequest(bot=bot)).versions[-1].standings)

@@ -16,15 +16,11 @@ from ladder.intake.submission import submit
 from ladder.operation.home import Home
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT
+from tests.ladder.soak import BOT
 from tests.patience import patient
 
 SECONDS = 5.0
 """How long it may take on a machine that has nothing else to do."""
-BOT = """
-import random
-from dogana.sdk import play
-play(lambda decision: random.randrange(decision.action_count))
-"""
 AT_ITS_PAGES = """
 import functools, multiprocessing.context as context, os, signal
 from ladder.operation import stopping

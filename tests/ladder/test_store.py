@@ -30,6 +30,7 @@ from ladder.operation.home import Home
 from ladder.play.running import count
 from referee.live.seats.telemetry import KeyValues
 from referee.match.result import Outcome
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT
 from tests.ladder.made import CONDITION, GAME, OTHER, be_impatient, differences, ladder, next_matches, play, result_of
 from tests.ladder.real_ladder import play_really
@@ -219,7 +220,7 @@ def dumped(store: Store) -> list[str]:
     return [line for line in store.file.db.conn.iterdump() if not line.startswith('INSERT INTO "acts"')]
 
 
-@pytest.mark.parametrize("view", DAMAGE)
+@pytest.mark.parametrize("view", mostly_long(DAMAGE, 3))
 def test_a_view_that_was_changed_is_found_and_built_again(tmp_path: Path, view: str) -> None:
     with ladder(tmp_path) as store:
         for match in next_matches(store):
@@ -457,6 +458,10 @@ def test_a_ladder_of_another_layout_is_refused_in_one_line_and_stays_as_it_is(tm
             with pytest.raises(BadHome, match=re.escape(f"{tmp_path / 'ladder.db'} {message}") + "$"):
                 Store(tmp_path / "ladder.db", create=create)
         assert (tmp_path / "ladder.db").read_bytes() == before
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(BadHome, match="is an SQLite file, but not a ladder"):
+        Store(tmp_path / "empty.db", create=False)
+    assert (tmp_path / "empty.db").read_bytes() == b""
 
 
 def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_path: Path) -> None:
@@ -489,7 +494,7 @@ def test_events_on_a_damaged_page_are_damage_of_the_ladder_not_of_its_rebuilt_vi
     assert str(caught.value).startswith(f"{path}: is damaged")
 
 
-@pytest.mark.parametrize("bytes_left", [0, 20_000])
+@pytest.mark.parametrize("bytes_left", mostly_long([20_000, 0]))
 def test_a_disk_that_is_full_while_blocks_are_scheduled_is_reported_in_one_line_and_loses_nothing(
     tmp_path: Path, bytes_left: int
 ) -> None:
@@ -542,3 +547,31 @@ def test_who_may_not_write_reads_what_a_run_has_just_written(tmp_path: Path, mon
             assert len(list(looking.history.all_played())) == 1
             with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
                 looking.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+
+
+CHANGED = r"ladder\.db: was changed while it was read; try again$"
+
+
+def test_who_may_not_write_is_told_if_a_run_begins_meanwhile_and_reads_no_mixture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run() -> None:
+        with monkeypatch.context() as owner:
+            owner.setattr("os.access", may)
+            with Store(tmp_path / "ladder.db", create=False) as running:
+                for number in range(10):
+                    play(running, next_matches(running, number)[0], random.Random(number))
+
+    ladder(tmp_path).close()
+    may = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    with Store(tmp_path / "ladder.db", create=False) as looking:
+        assert list(looking.history.all_played()) == []
+        with pytest.raises(LadderError, match=CHANGED), looking.reading():
+            run()
+        with pytest.raises(LadderError, match=CHANGED):
+            list(looking.history.all_played())
+        with pytest.raises(LadderError, match=CHANGED):
+            looking.file.copy_to(tmp_path / "copy.db")
+    with Store(tmp_path / "ladder.db", create=False) as looking:
+        assert len(list(looking.history.all_played())) == 10

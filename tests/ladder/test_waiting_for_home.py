@@ -14,15 +14,16 @@ from ladder.facts.standings import Status, statuses
 from ladder.facts.store import Store
 from ladder.intake.submission import Inspector
 from ladder.model.condition import agree
-from ladder.model.match import AT_HOME_PREFIX, Match, Version
+from ladder.model.match import Match
 from ladder.operation.home import Home
 from ladder.play import qualifying, running
-from ladder.play.pool import End, Finished, Void
+from ladder.play.pool import End, Void
 from ladder.play.qualifying import enter_house_bots
 from ladder.play.running import AWAY_SECONDS, RunPlan
 from referee.match.clock import TimeControl
-from tests.ladder.made import CONDITION, GAME, result_of
+from tests.ladder.made import CONDITION, GAME
 from tests.ladder.runs import keep_time_by, run
+from tests.ladder.test_blocks_apart import enter, finished
 
 
 class Hours:
@@ -63,15 +64,6 @@ class Table:
                 yield match, self._end_of(match)
 
 
-def in_order(match: Match) -> End:
-    return Finished(result_of(match, range(1, 1 + len(match.seats))), f"hash of {match.match_id}")
-
-
-def remote(store: Store, name: str) -> Version:
-    version, _ = store.roster.add_version(name, f"author of {name}", f"{AT_HOME_PREFIX}v1", [], [GAME.name])
-    return version
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store(tmp_path / "ladder.db", create=True) as made:
@@ -100,14 +92,14 @@ def served(
 def test_a_match_waits_ten_minutes_however_many_of_its_bots_are_away(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    versions = [remote(store, name) for name in ("one", "two", "three")]
+    versions = [enter(store, name, qualified=False, at_home=True) for name in ("one", "two", "three")]
     for version in versions:
         store.admission.qualify(version.id, CONDITION, passed=True, reason="")
         store.roster.connect(version.id, 1)
     seats = [version.id for version in versions]
     store.schedule.add_block(CONDITION, 1, {"m": seats}, 1, 0, dict.fromkeys(seats, 4))
     clock = Hours()
-    table = Table(clock, in_order)
+    table = Table(clock, finished)
     served(store, tmp_path, table, monkeypatch, clock)
     assert table.began[0] == 1000 + AWAY_SECONDS
 
@@ -115,14 +107,14 @@ def test_a_match_waits_ten_minutes_however_many_of_its_bots_are_away(
 def test_a_bot_at_home_does_not_fail_to_qualify_because_a_worker_died(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    version = remote(store, "one")
+    version = enter(store, "one", qualified=False, at_home=True)
     clock = Hours()
 
     def end_of(match: Match) -> End:
         clock.sleep(1.0)
         if match.block is None and len(table.began) < 3:
             return Void("the worker was killed by SIGKILL", worker_died=True)
-        return in_order(match)
+        return finished(match)
 
     table = Table(clock, end_of)
     original = Roster.disconnect
@@ -155,16 +147,16 @@ def test_a_version_plays_one_match_at_a_time_to_qualify_however_long_that_takes(
                     trying.append(match)
                 elif match is not None:
                     clock.sleep(1800.0)
-                    yield match, in_order(match)
+                    yield match, finished(match)
                 if clock.now > 9_000:
                     break
             tried.extend(trying)
-            yield from ((match, in_order(match)) for match in trying)
+            yield from ((match, finished(match)) for match in trying)
 
     tried: list[Match] = []
     other, _ = store.roster.add_version("fast", "eve", "other hash", ["./fast"], [GAME.name])
     store.admission.qualify(other.id, CONDITION, passed=True, reason="")
-    served(store, tmp_path, Slowly(clock, in_order), monkeypatch, clock)
+    served(store, tmp_path, Slowly(clock, finished), monkeypatch, clock)
     assert [match.seats[0] for match in tried] == [version]
 
 
@@ -186,7 +178,7 @@ def test_how_many_matches_wait_changes_nothing_in_how_often_it_is_looked_who_is_
         with Store(folder / "ladder.db", create=True) as store:
             store.roster.condition(CONDITION.game, CONDITION.options, CONDITION.clock)
             enter_house_bots(store, CONDITION)
-            seats = [remote(store, name).id for name in ("one", "two")]
+            seats = [enter(store, name, qualified=False, at_home=True).id for name in ("one", "two")]
             for block in range(blocks):
                 store.schedule.add_block(CONDITION, 1, {f"{block}.{turn}": seats for turn in range(2)}, 1, 0, {})
             clock = Hours()

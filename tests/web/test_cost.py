@@ -22,9 +22,9 @@ VERSIONS = 8
 def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, Home]:
     """A ladder whose history fills the lists of all pages, and one with a longer history."""
     folder = tmp_path_factory.mktemp("ladders")
-    for matches in (1200, 6000):
+    for matches in (1200, 4000):
         make(folder, matches, VERSIONS).close()
-    return Home(folder / "1200"), Home(folder / "6000")
+    return Home(folder / "1200"), Home(folder / "4000")
 
 
 @pytest.mark.parametrize(
