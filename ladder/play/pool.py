@@ -16,7 +16,6 @@ import math
 import multiprocessing
 import os
 import re
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -39,6 +38,7 @@ from referee.live.matches.driver import MatchVoid
 from referee.live.matches.play import Command, Player, Remote, house_player, play_match
 from referee.live.matches.server import RefereeServer
 from referee.live.matches.worker import become_worker, undisturbed
+from referee.live.seats.command import killed_by
 from referee.live.seats.orphans import kill_below, kill_children
 from referee.live.seats.telemetry import KeyValues
 from referee.match.clock import TimeControl
@@ -330,9 +330,7 @@ class _Worker:
                 return message
         self.process.join(1)
         code = self.process.exitcode
-        how = (
-            "ended" if code is None else f"was killed by {_signal(-code)}" if code < 0 else f"ended with status {code}"
-        )
+        how = "ended" if code is None else killed_by(-code) if code < 0 else f"ended with status {code}"
         memory = "; the machine ran out of memory meanwhile" if _out_of_memory_kills() != self._out_of_memory else ""
         return Void(f"the worker {how}{memory}", worker_died=True)
 
@@ -359,12 +357,6 @@ def max_seconds(match: Match, extra_seconds: float = EXTRA_SECONDS) -> float:
     """Return the maximum time of a match after all have joined: the times of all seats in sequence, plus `extra_seconds`."""
     control = TimeControl.parse(match.condition.clock)
     return len(match.seats) * (control.bank + MAX_DECISIONS * control.increment) + extra_seconds
-
-
-def _signal(number: int) -> str:
-    with contextlib.suppress(ValueError):
-        return signal.Signals(number).name
-    return f"signal {number}"
 
 
 def _out_of_memory_kills() -> str:
