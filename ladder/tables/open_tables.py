@@ -222,10 +222,12 @@ class OpenTables:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(self._clear(table) for table in list(self._tables.values())))
-        self._sweep()
-        if self._lock is not None:
-            os.close(self._lock)
+        try:
+            await asyncio.gather(*(self._clear(table) for table in list(self._tables.values())))
+            self._sweep()
+        finally:
+            if self._lock is not None:
+                os.close(self._lock)
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -371,10 +373,10 @@ class OpenTables:
     async def _look_after(self) -> None:
         while True:
             await asyncio.sleep(self._limits.sweep_seconds)
-            for table in list(self._tables.values()):  # a copy: `_clear` removes tables
-                if is_idle(table, time.monotonic(), self._limits):
-                    await self._clear(table)
             try:
+                for table in list(self._tables.values()):  # a copy: `_clear` removes tables
+                    if is_idle(table, time.monotonic(), self._limits):
+                        await self._clear(table)
                 self._sweep()
             except OSError as error:
                 note("tables", logging.WARNING, text=f"old matches of people cannot be removed: {in_words(error)}")
