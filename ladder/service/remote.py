@@ -219,10 +219,19 @@ def _body(answer: httpx.Response) -> bytes:
 
 
 def _verification(login: Login) -> ssl.SSLContext | bool:
-    """Return the certificates to trust: the certificate of the login, or True for the certificates of this system."""
+    """Return the certificates to trust: the certificate of the login, or True for the certificates of this system.
+
+    Raises:
+        LadderError: if the certificate cannot be read.
+    """
     if login.authority is None:
         return True
-    return ssl.create_default_context(cadata=login.certificate().decode("ascii"))
+    try:
+        return ssl.create_default_context(cadata=login.certificate().decode("ascii"))
+    except (UnicodeDecodeError, ssl.SSLError) as error:
+        raise LadderError(
+            f"the certificate {login.authority} is not a PEM file, a text that begins with -----BEGIN CERTIFICATE-----"
+        ) from error
 
 
 def _parameters(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
