@@ -712,6 +712,7 @@ SOMEWHERE = [
     "http://localhost.evil.example",
     "http://127.0.0.1@evil.example/",
     "http://",
+    "http://[",
 ]
 
 
