@@ -457,7 +457,8 @@ def test_tables_are_cleared_after_their_folder_could_not_be_read_once(
 ) -> None:
     limits = limited(sweep_seconds=0.1, news_seconds=0.1, gone_seconds=patient(1))
     client = browse(home, TABLES, limits=limits)
-    list_files, failed = Path.iterdir, []
+    list_files = Path.iterdir
+    failed: list[Path] = []
 
     def fail_once(folder: Path) -> Iterator[Path]:
         if folder == home.tables and not failed and not tables_of(os.getpid()):  # the first table was just cleared
