@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from ladder.commands import where
 from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX, questions_by_path
 from ladder.http.api.openapi import SUBMISSIONS
@@ -167,6 +168,17 @@ def test_what_a_hostile_server_answers_is_reported_in_a_line(dogana: Dogana, ans
     with answering(Starlette(routes=[Route("/{path:path}", lambda _: answer)])) as address:
         said = dogana("ladder", "top", "--server", address, status=1).stderr
     assert reason in said
+    assert len(said.splitlines()) == 1
+
+
+def test_a_file_without_end_is_refused_before_it_fills_the_memory(
+    dogana: Dogana, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(where, "MAX_FILE_BYTES", 1024**2)
+    answer = Response(bytes(1024**2 + 1), media_type="application/octet-stream")
+    with answering(Starlette(routes=[Route("/{path:path}", lambda _: answer)])) as address:
+        said = dogana("ladder", "record", "x", "--to", "x.jsonl", "--server", address, status=1).stderr
+    assert "the ladder answered with more than 1 MiB" in said
     assert len(said.splitlines()) == 1
 
 
