@@ -51,6 +51,8 @@ def playing(home: Home) -> list[Playing]:
     """Return the running matches, oldest first."""
     found = []
     for file in home.playing.iterdir() if home.playing.is_dir() else ():
+        if file.suffix == ".part":  # see `unfinished`
+            continue
         try:
             found.append(Playing(file.name, **json.loads(read_file(file, _MAX_BYTES))))
         except (OSError, ValueError, TypeError):  # the match has just ended, or the file is incomplete
