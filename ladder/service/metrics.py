@@ -108,7 +108,11 @@ class _FewAtATime(ThreadingMixIn, WSGIServer):
     @override
     def process_request(self, request: Any, client_address: Any) -> None:
         if self._places.acquire(blocking=False):
-            super().process_request(request, client_address)
+            try:
+                super().process_request(request, client_address)
+            except RuntimeError:  # no thread can be started at the moment
+                self._places.release()
+                raise
         else:
             self.shutdown_request(request)
 
