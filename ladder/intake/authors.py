@@ -60,11 +60,7 @@ class Act:
 
 
 class Authors:
-    """The authors of a ladder. Use it as a context manager, or close it.
-
-    Attributes:
-        budgets: the limits on authors' matches and files.
-    """
+    """The authors of a ladder. Use it as a context manager, or close it."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
         """Open the file of a ladder; see `open_file`.

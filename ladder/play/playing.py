@@ -17,17 +17,13 @@ _MAX_BYTES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Playing:
-    """A running match.
-
-    Attributes:
-        match_id: the id of the match.
-        address: the address of its worker's referee.
-        started_at: the time at which its agents were started, in ISO 8601, UTC.
-    """
+    """A running match."""
 
     match_id: str
     address: str
+    """The address of its worker's referee."""
     started_at: str
+    """The time at which its agents were started, in ISO 8601, UTC."""
 
 
 @contextmanager

@@ -144,16 +144,7 @@ class Pool:
         sandbox: Sandbox | None = None,
         invite: Callable[[Invitation], None] | None = None,
     ) -> None:
-        """Prepare; a worker starts with its first match.
-
-        Args:
-            home: the ladder whose matches the workers play.
-            workers: the maximum number of workers.
-            patience: the time limits for a worker.
-            join_seconds: the time allowed for agents to join.
-            sandbox: the sandbox of submitted bots; None to run them with the rights of this process.
-            invite: called when a seat waits for a bot at home; None if such bots cannot be reached.
-        """
+        """Prepare at most `workers` workers, each of which starts with its first match; see `WorkerSettings` and `RunPlan`."""
         self._settings = WorkerSettings(home, join_seconds, sandbox)
         self._invite = invite
         self._patience = patience or WorkerTimeouts()
@@ -265,13 +256,7 @@ class Pool:
 
 
 class _Worker:
-    """A worker process with its match.
-
-    Attributes:
-        process: the process.
-        pipe: the pool's end of the pipe.
-        match: its match; None if it is idle.
-    """
+    """A worker process with its match, which is None if it is idle, and the pool's end of the pipe to it."""
 
     def __init__(
         self, context: multiprocessing.context.SpawnContext, settings: WorkerSettings, patience: WorkerTimeouts

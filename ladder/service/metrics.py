@@ -30,11 +30,7 @@ SCRAPE_SECONDS = 10.0
 
 
 class Metrics:
-    """The figures of one server.
-
-    Attributes:
-        registry: the registry of all figures.
-    """
+    """The figures of one server."""
 
     def __init__(self, home: Home) -> None:
         self.registry = CollectorRegistry()
@@ -66,12 +62,7 @@ class Metrics:
     def serving(
         self, listen: Listen, *, scrapes: int = MAX_SCRAPES, idle_seconds: float = SCRAPE_SECONDS
     ) -> Iterator[int]:
-        """Serve the figures at `/metrics` by HTTP in this context; yield the port.
-
-        Args:
-            listen: the address.
-            scrapes: the maximum number of connections at a time.
-            idle_seconds: the time for which a connection may be idle.
+        """Serve the figures at `/metrics` by HTTP in this context, to `scrapes` connections at a time; yield the port.
 
         Raises:
             PortInUse: if the port cannot be used.

@@ -68,7 +68,6 @@ class Relay:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End the stream."""
         await self._door.close()
 
     async def _serve(self, call: Http2Call) -> None:

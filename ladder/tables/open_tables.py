@@ -63,18 +63,7 @@ class PersonAnswer:
 
 
 class Table:
-    """A match that a person plays.
-
-    Attributes:
-        id: the id of the table.
-        request: the request for the table.
-        hosted: the number of authors' bots at the table.
-        view: the person's current view.
-        key_hash: the hash of the table's key.
-        address: the address from which the request came.
-        process: the process that plays the match, and ends after the match.
-        awaited: the time (`time.monotonic`) until which the person's page may be silent.
-    """
+    """A match that a person plays, in a process that ends after it."""
 
     def __init__(
         self,
@@ -88,6 +77,7 @@ class Table:
         self.id = table
         self.request = request
         self.hosted = hosted
+        """The number of authors' bots at the table."""
         self.view = View(Stage.LAID, request.game, request.seat, request.clock)
         self.address = address
         self.process = process
@@ -98,6 +88,7 @@ class Table:
         self._speaks = False
         """True if the page polls for updates, as its script does."""
         self.awaited = time.monotonic()
+        """The time (`time.monotonic`) until which the person's page may be silent."""
 
     @property
     def revision(self) -> str:
@@ -186,14 +177,9 @@ class OpenTables:
         tables: int = TABLES,
         of_address: int | None = None,
     ) -> None:
-        """Prepare.
+        """Prepare at most `tables` tables, `of_address` of them for one address; finished matches go into `folder`.
 
-        Args:
-            folder: the folder for finished matches.
-            hosts: seats authors' bots; None if there are only house bots.
-            limits: the other limits on people.
-            tables: the maximum number of tables.
-            of_address: the maximum number of tables for one address; None for no such limit.
+        Without `hosts`, there are only house bots; without `of_address`, one address may have all tables.
         """
         self._most = tables
         self._of_address = tables if of_address is None else of_address

@@ -96,10 +96,7 @@ def _without_opening(game: Game) -> dict[str, OptionValue]:
 def read_table_request(game: Game, fields: Mapping[str, str], willing: Collection[str] = ()) -> TableRequest:
     """Read a form with `seats`, `seat`, `bot1` and so on for the other seats in order, `clock`, and `option.NAME`.
 
-    Args:
-        game: the game.
-        fields: the form.
-        willing: the labels of the bots of consenting authors.
+    Besides house bots, the bots of consenting authors may be chosen: those with the labels `willing`.
 
     Raises:
         BadTableRequest: if such a table is not possible.
