@@ -45,7 +45,8 @@ STOP_SECONDS = 2.0
 """The time allowed for the process of a table to end."""
 MAX_VIEW_BYTES = 4 * 1024 * 1024
 """The maximum size of a view; most of it is the picture, of less than 100 kB."""
-_ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
+ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
+"""The form of a table's id."""
 
 
 class Stale(LadderError):
@@ -209,7 +210,7 @@ class OpenTables:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         try:
-            await asyncio.gather(*(self._clear(table) for table in list(self._tables.values())))
+            await asyncio.gather(*(self.clear(table) for table in list(self._tables.values())))
             self._sweep()
         finally:
             if self._lock is not None:
@@ -309,17 +310,13 @@ class OpenTables:
             NotFound: if there is no such match, or it has been removed.
         """
         folder = self._folder / table
-        if not _ID.fullmatch(table) or not (folder / VIEW).exists():
+        if not ID.fullmatch(table) or not (folder / VIEW).exists():
             days = self._limits.retention_seconds / 86_400
             raise NotFound(f"there is no such table, or not any more: matches are kept {days:.0f} days")
         try:
             return read_file(folder / name, 16 * MAX_VIEW_BYTES)
         except OSError:
             raise NotFound("that file is not there any more") from None
-
-    async def leave(self, table: Table) -> None:
-        """End a match without a result, because its person leaves."""
-        await self._clear(table)
 
     # the processes
 
@@ -340,7 +337,7 @@ class OpenTables:
                 View(Stage.VOID, table.request.game, table.request.seat, table.request.clock, why_void=why)
             )
 
-    async def _clear(self, table: Table) -> None:
+    async def clear(self, table: Table) -> None:
         """End the process of a table; a finished match stays in its folder."""
         self._tables.pop(table.id, None)
         process = table.process
@@ -360,9 +357,9 @@ class OpenTables:
         while True:
             await asyncio.sleep(self._limits.sweep_seconds)
             try:
-                for table in list(self._tables.values()):  # a copy: `_clear` removes tables
+                for table in list(self._tables.values()):  # a copy: `clear` removes tables
                     if is_idle(table, time.monotonic(), self._limits):
-                        await self._clear(table)
+                        await self.clear(table)
                 self._sweep()
             except OSError as error:
                 note("tables", logging.WARNING, text=f"old matches of people cannot be removed: {in_words(error)}")
@@ -377,7 +374,7 @@ class OpenTables:
             return
         finished = []
         for folder in self._folder.iterdir():
-            if folder.name in self._tables or not _ID.fullmatch(folder.name):
+            if folder.name in self._tables or not ID.fullmatch(folder.name):
                 continue
             try:
                 finished.append(((folder / VIEW).stat().st_mtime, folder))
@@ -415,11 +412,6 @@ def _take(folder: Path) -> int:
         os.close(lock)
         raise LadderError(f"people play at {folder} already; one program at a time can let them") from None
     return lock
-
-
-def is_id(text: str) -> bool:
-    """Return True if a text has the form of a table's id."""
-    return _ID.fullmatch(text) is not None
 
 
 def _hash_of(key: str) -> str:
