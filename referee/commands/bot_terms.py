@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from referee.live.matches.cluster_series import play_on_cluster
 from referee.live.matches.series import FinishedMatch, Series, play_series
 from referee.sandbox.box import Sandbox
 from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.system import processors
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def play_matches(
         BadBundle: if the files of its commands cannot be sent to the cluster.
     """
     if ray is None:
-        return play_series(series, min(series.count, workers or os.cpu_count() or 1))
+        return play_series(series, min(series.count, workers or processors()))
     # Records inside a bot's folder are not sent to the cluster.
     without = [] if series.records is None else [series.records]
     return play_on_cluster(series, ray, workers, tell, party(series, terms.limits, terms.runtimes, without))

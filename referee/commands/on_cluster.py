@@ -8,8 +8,9 @@ from pathlib import Path
 from referee.commands.output import err
 from referee.errors import DoganaError
 from referee.live.matches import bundle
-from referee.live.matches.cluster_series import ClusterMatches, Party
+from referee.live.matches.cluster_series import Party
 from referee.live.matches.play import Command, Player
+from referee.live.matches.series import MatchSource
 from referee.sandbox.limits import ResourceLimits
 
 
@@ -23,7 +24,7 @@ def tell(text: str) -> None:
 
 
 def party(
-    series: ClusterMatches, limits: ResourceLimits, runtimes: Sequence[Path], without: Sequence[Path]
+    series: MatchSource, limits: ResourceLimits, runtimes: Sequence[Path], without: Sequence[Path]
 ) -> Party | None:
     """Return the files and limits that commands in a series need on other machines; None without commands.
 

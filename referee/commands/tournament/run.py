@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -24,6 +23,7 @@ from referee.live.matches.play import Player
 from referee.live.matches.series import FinishedMatch, play_series
 from referee.match.result import Outcome, Result
 from referee.records.record import read_lines
+from referee.sandbox.system import processors
 from referee.tournament.course import TournamentRound, course
 from referee.tournament.plan import TournamentError, TournamentPlan
 from referee.tournament.standings import final_table, verdict_sentence
@@ -107,7 +107,7 @@ def _play(
         matches = FixtureMatches(plan, found.fixtures, seated, place.records, first_matches(known))
         there = {path.stem for path in place.recorded()}
         if ray is None or there.issuperset(one.name for one in found.fixtures):  # no cluster is needed to verify
-            played = play_series(matches, min(workers or os.cpu_count() or 1, matches.count))
+            played = play_series(matches, min(workers or processors(), matches.count))
         else:
             limits, runtimes = limits_of(plan.isolation), runtimes_of(plan.isolation)
             played = play_on_cluster(matches, ray, workers, tell, party(matches, limits, runtimes, place.own))
