@@ -32,6 +32,11 @@ def be_killed() -> None:
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
+def be_killed_in_real_time() -> None:
+    """Kill the process with a real-time signal, for which Python has no name."""
+    os.kill(os.getpid(), 35)
+
+
 def hang() -> None:
     """Never answer again."""
     time.sleep(3600)
@@ -66,6 +71,7 @@ SINS: dict[str, Callable[[], None]] = {
     "crash": crash,
     "leave": leave,
     "be-killed": be_killed,
+    "be-killed-in-real-time": be_killed_in_real_time,
     "hang": hang,
     "shout": shout,
     "detach": detach,

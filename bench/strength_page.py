@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, pvariance, variance
@@ -12,7 +11,7 @@ from bench.strength_changes import CHANGES
 from bench.strength_plot import Line, Panel, Point, plot
 from bench.strength_results import Blocks, Cell, Played
 from referee.registry import find
-from referee.verdict.student import half_width, limit
+from referee.verdict.student import half_width, limit, wilson
 
 PAGE = ROOT / "docs" / "strength.md"
 PLOT = ROOT / "docs" / "strength.svg"
@@ -147,14 +146,6 @@ def trials(blocks: Sequence[Sequence[float]]) -> float:
     # Korn and Graubard's correction: the square of Student's t for independent matches over that for the blocks.
     few = (limit(matches - 1) / limit(count - 1)) ** 2
     return min(matches, max(count, few * share * (1 - share) * count / spread))
-
-
-def wilson(share: float, trials: float) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share."""
-    z = 1.96
-    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
-    half = z / (1 + z * z / trials) * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    return middle - half, middle + half
 
 
 def panels(found: dict[Cell, Blocks]) -> list[Panel]:

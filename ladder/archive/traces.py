@@ -92,7 +92,10 @@ def account_of(home: Home, match_id: str) -> tuple[bool, Account | None, str]:
     """Replay the record of a match; return True if there is one, its account, and the reason if there is no account."""
     try:
         record = find_record(home, match_id)
-        return True, read_account(record.path, record.data), ""
+        account = read_account(record.path, record.data)
+        if account.plan.match_id != match_id:
+            raise RecordError(record.path, 1, "the record is of another match")
+        return True, account, ""
     except RecordError as error:
         return not isinstance(error, NoRecord), None, str(error)
 

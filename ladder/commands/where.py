@@ -22,6 +22,8 @@ from ladder.service.login import Login, is_url
 if TYPE_CHECKING:  # only a command with --server needs a client
     from ladder.service.remote import RemoteLadder
 
+MAX_FILE_BYTES = 256 * 1024 * 1024
+"""The maximum size of a file in memory, a record or the files of a bot: more than any ladder sends."""
 FolderOption = Annotated[
     Path | None,
     typer.Option(
@@ -115,7 +117,12 @@ class Where:
         """
         with self.desk() as desk:
             file = desk.ask(request)
-            return file.name, b"".join(file.pieces)
+            data = bytearray()
+            for piece in file.pieces:
+                data += piece
+                if len(data) > MAX_FILE_BYTES:
+                    raise LadderError(f"the ladder answered with more than {MAX_FILE_BYTES // 1024**2} MiB")
+            return file.name, bytes(data)
 
     @property
     def soon(self) -> str:

@@ -20,7 +20,7 @@ from ladder.facts.budgets import Budgets
 from ladder.facts.entries import now
 from ladder.facts.log import Log
 from ladder.facts.store import open_file
-from ladder.intake.submission import check_author
+from ladder.intake.submission import check_name
 from ladder.model.match import HOUSE
 from ladder.model.names import ORGANISER_NAME, looks_like
 from ladder.operation.errors import BadName, LadderError, NotFound, Unauthenticated
@@ -60,11 +60,7 @@ class Act:
 
 
 class Authors:
-    """The authors of a ladder. Use it as a context manager, or close it.
-
-    Attributes:
-        budgets: the limits on authors' matches and files.
-    """
+    """The authors of a ladder. Use it as a context manager, or close it."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
         """Open the file of a ladder; see `open_file`.
@@ -92,7 +88,7 @@ class Authors:
         Raises:
             LadderError: if the name is not allowed, is taken, or could be mistaken for the name of another author.
         """
-        check_author(author)
+        check_name(author, "an author's name")
         with self._file.writing():
             for name in self.names():
                 if name.lower() == author.lower():

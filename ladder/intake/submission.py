@@ -136,15 +136,6 @@ def check_names(bot: str, author: str) -> None:
     check_name(bot, "a bot's name")
     if not without_version(bot):
         raise BadName(f"a bot cannot be called {bot}, which reads like the version of another; choose another name")
-    check_author(author)
-
-
-def check_author(author: str) -> None:
-    """Check the name of an author.
-
-    Raises:
-        BadName: if the name is refused, as in `check_names`.
-    """
     check_name(author, "an author's name")
 
 

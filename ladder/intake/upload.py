@@ -31,13 +31,7 @@ class Upload(Generic[Taken]):
     """A file that arrives in chunks, in a temporary folder; use it as a context manager."""
 
     def __init__(self, home: Home, name: str, size: int, submit: Callable[[Path], Taken]) -> None:
-        """Check the announced name and size, and make the temporary folder.
-
-        Args:
-            home: the ladder.
-            name: the name of the file.
-            size: its announced size in bytes.
-            submit: called with the complete file.
+        """Check the announced name and size in bytes, and make the temporary folder. `submit` gets the complete file.
 
         Raises:
             BadBot: if the file is too large, or its name is not allowed.
@@ -88,9 +82,6 @@ class Upload(Generic[Taken]):
 
     def take_in(self, *, executable: bool) -> Taken:
         """Accept the bot from the complete file, without a check of its size and hash; see `check`.
-
-        Args:
-            executable: True if the file is a program that can run as it is.
 
         Raises:
             BadBot: if the bot is refused.

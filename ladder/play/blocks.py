@@ -34,16 +34,7 @@ class Blocks:
         search_share: int = 0,
         guests: bool = False,
     ) -> None:
-        """Prepare the blocks.
-
-        Args:
-            store: the ladder.
-            condition: the condition.
-            seat_counts: the possible numbers of seats.
-            same_author: True if two bots of one author may meet.
-            search_share: the percentage of the blocks in which a house bot that thinks sits.
-            guests: True if bots at home are guests.
-        """
+        """Prepare the blocks of a run; see `RunPlan`."""
         self._guests = guests
         self._store = store
         self._condition = condition

@@ -32,15 +32,10 @@ def ladder_crew(
     join_seconds: float,
     tell: Callable[[str], None],
 ) -> Iterator[Crew[Match]]:
-    """Provide slots for matches of a ladder on a cluster, as a context manager.
+    """Provide slots for matches of a ladder on a cluster (see `referee.live.matches.cluster.joined`), as a context manager.
 
-    Args:
-        address: the address of the cluster; see `referee.live.matches.cluster.joined`.
-        home: the ladder.
-        workers: the number of concurrent matches; None for one per processor of the cluster.
-        limits: the limits of bots; None to run them with the rights of the cluster's owner.
-        join_seconds: the time allowed for agents to join.
-        tell: called with remarks on machines, in words.
+    Without `workers`, there is a slot for each processor of the cluster; without `limits`, bots have the rights of its owner.
+    `tell` is called with remarks on machines, in words.
 
     Raises:
         ClusterError: if the cluster cannot be used.
@@ -54,20 +49,12 @@ class ClusterPool:
     """A pool of slots on other machines that play the matches of a ladder; use it as a context manager."""
 
     def __init__(self, home: Home, crew: Crew[Match], join_seconds: float = JOIN_SECONDS) -> None:
-        """Prepare.
-
-        Args:
-            home: the ladder whose matches the slots play.
-            crew: the slots.
-            join_seconds: the time allowed for agents to join.
-        """
         self._home = home
         self._join_seconds = join_seconds
         self._crew = crew
         self._packed = lru_cache(_PACKED_AT_A_TIME)(lambda content: share(pack(home.versions / content)))
 
     def __enter__(self) -> ClusterPool:
-        """Begin."""
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -59,7 +59,6 @@ class LadderSlot:
     """A slot; see `referee.live.matches.cluster.Slot`."""
 
     def __init__(self, order: Order) -> None:
-        """Prepare."""
         self._order = order
 
     def begin(self) -> list[str] | Unfit:
@@ -90,12 +89,7 @@ class LadderSlot:
         return [] if sandbox is None else sandbox.losses()
 
     def play(self, match: Match, files: Mapping[str, Any]) -> Reply | Unfit:
-        """Play a match.
-
-        Args:
-            match: the match.
-            files: references to the packed files of its versions, by content hash; only missing ones are fetched.
-        """
+        """Play a match; `files` refers to the packed files of its versions, by content hash, of which missing ones are fetched."""
         record, position = self._home.record(match.match_id), self._home.position(match.match_id)
         try:
             for version in match.seats:

@@ -17,17 +17,13 @@ _MAX_BYTES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Playing:
-    """A running match.
-
-    Attributes:
-        match_id: the id of the match.
-        address: the address of its worker's referee.
-        started_at: the time at which its agents were started, in ISO 8601, UTC.
-    """
+    """A running match."""
 
     match_id: str
     address: str
+    """The address of its worker's referee."""
     started_at: str
+    """The time at which its agents were started, in ISO 8601, UTC."""
 
 
 @contextmanager
@@ -51,6 +47,8 @@ def playing(home: Home) -> list[Playing]:
     """Return the running matches, oldest first."""
     found = []
     for file in home.playing.iterdir() if home.playing.is_dir() else ():
+        if file.suffix == ".part":  # see `unfinished`
+            continue
         try:
             found.append(Playing(file.name, **json.loads(read_file(file, _MAX_BYTES))))
         except (OSError, ValueError, TypeError):  # the match has just ended, or the file is incomplete

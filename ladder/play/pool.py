@@ -16,7 +16,6 @@ import math
 import multiprocessing
 import os
 import re
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -39,6 +38,7 @@ from referee.live.matches.driver import MatchVoid
 from referee.live.matches.play import Command, Player, Remote, house_player, play_match
 from referee.live.matches.server import RefereeServer
 from referee.live.matches.worker import become_worker, undisturbed
+from referee.live.seats.command import killed_by
 from referee.live.seats.orphans import kill_below, kill_children
 from referee.live.seats.telemetry import KeyValues
 from referee.match.clock import TimeControl
@@ -144,16 +144,7 @@ class Pool:
         sandbox: Sandbox | None = None,
         invite: Callable[[Invitation], None] | None = None,
     ) -> None:
-        """Prepare; a worker starts with its first match.
-
-        Args:
-            home: the ladder whose matches the workers play.
-            workers: the maximum number of workers.
-            patience: the time limits for a worker.
-            join_seconds: the time allowed for agents to join.
-            sandbox: the sandbox of submitted bots; None to run them with the rights of this process.
-            invite: called when a seat waits for a bot at home; None if such bots cannot be reached.
-        """
+        """Prepare at most `workers` workers, each of which starts with its first match; see `WorkerSettings` and `RunPlan`."""
         self._settings = WorkerSettings(home, join_seconds, sandbox)
         self._invite = invite
         self._patience = patience or WorkerTimeouts()
@@ -265,13 +256,7 @@ class Pool:
 
 
 class _Worker:
-    """A worker process with its match.
-
-    Attributes:
-        process: the process.
-        pipe: the pool's end of the pipe.
-        match: its match; None if it is idle.
-    """
+    """A worker process with its match, which is None if it is idle, and the pool's end of the pipe to it."""
 
     def __init__(
         self, context: multiprocessing.context.SpawnContext, settings: WorkerSettings, patience: WorkerTimeouts
@@ -330,9 +315,7 @@ class _Worker:
                 return message
         self.process.join(1)
         code = self.process.exitcode
-        how = (
-            "ended" if code is None else f"was killed by {_signal(-code)}" if code < 0 else f"ended with status {code}"
-        )
+        how = "ended" if code is None else killed_by(-code) if code < 0 else f"ended with status {code}"
         memory = "; the machine ran out of memory meanwhile" if _out_of_memory_kills() != self._out_of_memory else ""
         return Void(f"the worker {how}{memory}", worker_died=True)
 
@@ -359,12 +342,6 @@ def max_seconds(match: Match, extra_seconds: float = EXTRA_SECONDS) -> float:
     """Return the maximum time of a match after all have joined: the times of all seats in sequence, plus `extra_seconds`."""
     control = TimeControl.parse(match.condition.clock)
     return len(match.seats) * (control.bank + MAX_DECISIONS * control.increment) + extra_seconds
-
-
-def _signal(number: int) -> str:
-    with contextlib.suppress(ValueError):
-        return signal.Signals(number).name
-    return f"signal {number}"
 
 
 def _out_of_memory_kills() -> str:

@@ -56,13 +56,9 @@ class Newcomers:
     def __init__(
         self, store: Store, chosen: Mapping[Condition, Sequence[int]], *, is_endless: bool, with_bots_at_home: bool
     ) -> None:
-        """Begin.
+        """Begin a run under `chosen` conditions, each with its possible numbers of seats.
 
-        Args:
-            store: the ladder.
-            chosen: the conditions of the run, each with its possible numbers of seats.
-            is_endless: True if versions that come later qualify, too; otherwise only those that wait now.
-            with_bots_at_home: True if bots at home can be reached.
+        In an endless run, versions that come later qualify, too; otherwise only those that wait now.
         """
         self._store = store
         self._chosen = chosen

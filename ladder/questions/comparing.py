@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from math import sqrt
 
 from msgspec import field
 
@@ -26,6 +25,7 @@ from ladder.questions.rows import (
     match_rows,
     standing_row,
 )
+from referee.verdict.student import wilson
 
 CROSSED = 20
 """The maximum number of versions in a crosstable."""
@@ -33,8 +33,6 @@ LAST_COMMON = 100
 """The maximum number of two versions' last common matches from which their results by seat are taken."""
 LISTED = 10
 """The maximum number of common matches in the list."""
-_Z = 1.96
-"""The number of standard deviations within which 95 % of a normal distribution is."""
 
 
 class HeadToHead(Row):
@@ -196,21 +194,9 @@ def _head_to_head(score: Score) -> HeadToHead:
     if not score.matches:
         return HeadToHead()
     share = (score.ahead + score.tied / 2) / score.matches
-    low, high = likely_share(share, score.matches)
-    return HeadToHead(**asdict(score), share=share, low=low, high=high)
-
-
-def likely_share(share: float, matches: int) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the share in the long run, if matches are independent.
-
-    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
-    """
     # Ties as halves vary less than wins and losses with the same share, so with ties the interval is somewhat too wide.
-    spread = _Z**2 / matches
-    middle = (share + spread / 2) / (1 + spread)
-    half = _Z * sqrt(share * (1 - share) / matches + spread / (4 * matches)) / (1 + spread)
-    # Only rounding errors can exceed 0 and 1.
-    return max(0.0, middle - half), min(1.0, middle + half)
+    low, high = wilson(share, score.matches)
+    return HeadToHead(**asdict(score), share=share, low=low, high=high)
 
 
 class CrosstableRow(Row):

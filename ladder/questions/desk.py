@@ -5,8 +5,7 @@ Text from strangers is passed on unchanged; the code that prints it escapes cont
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from ladder.facts.store import Store
@@ -40,12 +39,6 @@ class Desk:
     def _facts(self) -> AbstractContextManager[Store]:
         return Store(self._home.database, create=False) if self._open is None else nullcontext(self._open)
 
-    @contextmanager
-    def _ladder(self, *, is_of_one_moment: bool) -> Iterator[Ladder]:
-        # Within a snapshot nothing can be written.
-        with self._facts() as facts, facts.reading() if is_of_one_moment else nullcontext():
-            yield Ladder(self._home, facts, self._caller, self._address)
-
     def lacks_room(self) -> bool:
         """Return True if the ladder accepts and plays nothing because the disk is full."""
         return bool(lack_of_room(self._home.folder))
@@ -60,8 +53,9 @@ class Desk:
         question = question_of(type(request))
         if game := getattr(request, "game", ""):
             find(game)  # a game that does not exist is reported before a ladder that does not
-        with self._ladder(is_of_one_moment=question.is_of_one_moment) as ladder:
-            answer: Answer = question.function(ladder, request)
+        # Within a snapshot nothing can be written.
+        with self._facts() as facts, facts.reading() if question.is_of_one_moment else nullcontext():
+            answer: Answer = question.function(Ladder(self._home, facts, self._caller, self._address), request)
             return answer
 
     def submit(self, path: Path, bot: str, author: str, *, at_tables: bool = False) -> SubmitAnswer:

@@ -62,19 +62,7 @@ def news(ladder: Ladder, request: NewsRequest) -> NewsAnswer:
     Raises:
         NotFound: if there is no such bot.
     """
-    return NewsAnswer(news=_news(ladder.facts, request.bot))
-
-
-def _news(store: Store, bot: str) -> list[NewsItem]:
-    """Return the news, the newest first. The cost does not grow with the history.
-
-    Args:
-        store: the ladder.
-        bot: only news of this bot, including its matches; if empty, news of all bots, but no matches.
-
-    Raises:
-        NotFound: if there is no such bot.
-    """
+    store, bot = ladder.facts, request.bot
     versions = store.roster.find_versions(bot) if bot else list(store.roster.versions().values())
     found = [*_sent(store, versions), *_tried(store, versions)]
     if bot:
@@ -84,7 +72,7 @@ def _news(store: Store, bot: str) -> list[NewsItem]:
             # Feed readers recognise an entry by its key.
             key = f"match/{match.match_id}"
             found.append(_item(match.finished_at, key, "played", version, match.condition, match=row))
-    return nlargest(MAX_NEWS, found, key=lambda one: (one.at, _KINDS.index(one.kind), one.key))
+    return NewsAnswer(news=nlargest(MAX_NEWS, found, key=lambda one: (one.at, _KINDS.index(one.kind), one.key)))
 
 
 def _sent(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:

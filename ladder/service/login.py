@@ -72,11 +72,11 @@ def is_url(server: str) -> bool:
 
 def is_here(server: str) -> bool:
     """Return True if a URL or `HOST:PORT` leads to this machine."""
-    if is_url(server):
-        host = (urlsplit(server).hostname or "").lower()
-    else:
-        host = server.rpartition(":")[0].strip("[]").lower()
     try:
+        if is_url(server):
+            host = (urlsplit(server).hostname or "").lower()
+        else:
+            host = server.rpartition(":")[0].strip("[]").lower()
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False

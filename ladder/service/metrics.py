@@ -30,11 +30,7 @@ SCRAPE_SECONDS = 10.0
 
 
 class Metrics:
-    """The figures of one server.
-
-    Attributes:
-        registry: the registry of all figures.
-    """
+    """The figures of one server."""
 
     def __init__(self, home: Home) -> None:
         self.registry = CollectorRegistry()
@@ -66,12 +62,7 @@ class Metrics:
     def serving(
         self, listen: Listen, *, scrapes: int = MAX_SCRAPES, idle_seconds: float = SCRAPE_SECONDS
     ) -> Iterator[int]:
-        """Serve the figures at `/metrics` by HTTP in this context; yield the port.
-
-        Args:
-            listen: the address.
-            scrapes: the maximum number of connections at a time.
-            idle_seconds: the time for which a connection may be idle.
+        """Serve the figures at `/metrics` by HTTP in this context, to `scrapes` connections at a time; yield the port.
 
         Raises:
             PortInUse: if the port cannot be used.
@@ -108,7 +99,11 @@ class _FewAtATime(ThreadingMixIn, WSGIServer):
     @override
     def process_request(self, request: Any, client_address: Any) -> None:
         if self._places.acquire(blocking=False):
-            super().process_request(request, client_address)
+            try:
+                super().process_request(request, client_address)
+            except RuntimeError:  # no thread can be started at the moment
+                self._places.release()
+                raise
         else:
             self.shutdown_request(request)
 

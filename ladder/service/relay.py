@@ -27,12 +27,7 @@ Stream = Any
 
 
 def retry_after(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes]] | None) -> float | None:
-    """Return the seconds to wait after a ladder has refused a call because of a limit; None if the refusal names no time.
-
-    Args:
-        code: the status of the call.
-        metadata: the metadata of the refusal.
-    """
+    """Return the seconds to wait after a ladder has refused a call because of a limit; None if the refusal names no time."""
     if code is not grpc.StatusCode.RESOURCE_EXHAUSTED:
         return None
     seconds = next((str(value) for name, value in metadata or () if name == RETRY_AFTER), "")
@@ -73,7 +68,6 @@ class Relay:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End the stream."""
         await self._door.close()
 
     async def _serve(self, call: Http2Call) -> None:
@@ -135,7 +129,8 @@ class Relay:
                 self._is_welcome = True
             case "decide" if message.decide.decision == self._open:  # sent once more, after the connection was lost
                 if self._answer is not None:
-                    await up.write(self._answer)
+                    with contextlib.suppress(asyncio.InvalidStateError):  # lost again: the next read says how
+                        await up.write(self._answer)
                 return
             case "decide":
                 self._ask(message.decide.decision)

@@ -32,6 +32,7 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _MAX_VERSION = 100
 """The maximum length of the server's version in an error message; our own version has about ten characters."""
 _ERRORS = {403: Forbidden, 404: NotFound}
+_SECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
 _IN_PATH = re.compile(r"{(\w+)}")
 
 Answered = TypeVar("Answered", bound=Row)
@@ -129,7 +130,7 @@ class RemoteLadder:
         """
         try:
             return msgspec.json.decode(body, type=kind)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise LadderError(f"{self._what_is_it()}: {error}") from error
 
     def _send(self, method: str, path: str, **more: Any) -> bytes:
@@ -167,14 +168,14 @@ class RemoteLadder:
         try:
             error = json.loads(_body(answer))["error"]
             message, command = str(error["message"]), str(error.get("command", ""))
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise LadderError(f"what answers at {self._server} is not a ladder; look at the address") from None
         # A ladder that is too old for the question answers like this.
         if answer.status_code == 405 or message.startswith("there is no page"):
             raise LadderError(self._what_is_it())
         if answer.status_code == 429:
             seconds = answer.headers.get("retry-after", "")
-            raise TooMuch(message, int(seconds) if seconds.isdecimal() else 60)
+            raise TooMuch(message, int(seconds) if _SECONDS.fullmatch(seconds) else 60)
         if answer.status_code == 401:
             raise Unauthenticated(f"{message}; to log in: dogana login {self._server}")
         raise _ERRORS.get(answer.status_code, LadderError)(message, command)
@@ -184,7 +185,7 @@ class RemoteLadder:
         try:
             with self._client.stream("GET", f"{self._server.rstrip('/')}{API}/info") as answer:
                 found = msgspec.json.decode(_body(answer), type=InfoAnswer)
-        except (httpx.HTTPError, msgspec.MsgspecError, LadderError):
+        except (httpx.HTTPError, msgspec.MsgspecError, RecursionError, LadderError):
             return f"what answers at {self._server} is not a ladder; look at the address"
         version = f"dogana {found.dogana[:_MAX_VERSION]}" if found.dogana else "another version of dogana"
         return f"the ladder at {self._server} runs {version}, which does not know this; ask its organiser to upgrade"
@@ -219,10 +220,19 @@ def _body(answer: httpx.Response) -> bytes:
 
 
 def _verification(login: Login) -> ssl.SSLContext | bool:
-    """Return the certificates to trust: the certificate of the login, or True for the certificates of this system."""
+    """Return the certificates to trust: the certificate of the login, or True for the certificates of this system.
+
+    Raises:
+        LadderError: if the certificate cannot be read.
+    """
     if login.authority is None:
         return True
-    return ssl.create_default_context(cadata=login.certificate().decode("ascii"))
+    try:
+        return ssl.create_default_context(cadata=login.certificate().decode("ascii"))
+    except (UnicodeDecodeError, ssl.SSLError) as error:
+        raise LadderError(
+            f"the certificate {login.authority} is not a PEM file, a text that begins with -----BEGIN CERTIFICATE-----"
+        ) from error
 
 
 def _parameters(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:

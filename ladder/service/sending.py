@@ -12,12 +12,7 @@ from referee.live.doors.door import SERVICE as REFEREE
 
 
 async def send(context: Any, message: object, seconds: float) -> None:
-    """Send a message of a stream.
-
-    Args:
-        context: the call.
-        message: the message.
-        seconds: the time limit for reading it.
+    """Send a message of a stream, which must be read within a time limit.
 
     Raises:
         TooMuch: if earlier messages are not read in time.

@@ -45,14 +45,6 @@ def choices(
 
     The words include the consequences of an action as far as the seat can know them: it is played in `SAMPLES` states that fit
     the seat's observation, and the words contain the consequences common to all of them.
-
-    Args:
-        game: the game.
-        setup: the setup of the match.
-        seen: the seat's observation.
-        seat: the seat that has to choose.
-        bots: the name of the player in each seat.
-        legal: the legal actions, in the order of the legal list.
     """
     # The seeds are always the same, so that a decision has the same words each time.
     worlds = [game.sample(setup, seen, LiveChance(seed)) for seed in range(SAMPLES)]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from referee.game import Game, Seat
 from referee.match.plan import MatchPlan
-from referee.match.result import Result
 from referee.records.record import RecordError, read_lines
 from referee.records.verify import Replay
 from referee.records.viewpoint import Viewpoint
@@ -64,7 +63,7 @@ class Following:
         Raises:
             RecordError: if a line is not valid.
         """
-        if self.result is not None:
+        if self.replay.result is not None:
             return
         self.replay.lines = read_lines(self._file())
         try:
@@ -76,8 +75,3 @@ class Following:
         except RecordError as error:
             if error.line <= len(self.replay.lines):
                 raise  # otherwise the next line has not been written completely
-
-    @property
-    def result(self) -> Result | None:
-        """The result of the match; None until it is over."""
-        return self.replay.result

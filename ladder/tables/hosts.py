@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import logging
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -93,8 +93,3 @@ def commands_of(orders: Mapping[str, Any]) -> dict[str, Command]:
         label: Command(run, orders["environment"], Path(folder), JOIN_SECONDS, sandbox)
         for label, (run, folder) in orders["bots"].items()
     }
-
-
-def labels(bots: Sequence[str], willing: Mapping[str, Version]) -> dict[str, Version]:
-    """Return those players of a table that are versions of authors, by label."""
-    return {bot: willing[bot] for bot in bots if bot in willing}

@@ -45,7 +45,8 @@ STOP_SECONDS = 2.0
 """The time allowed for the process of a table to end."""
 MAX_VIEW_BYTES = 4 * 1024 * 1024
 """The maximum size of a view; most of it is the picture, of less than 100 kB."""
-_ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
+ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
+"""The form of a table's id."""
 
 
 class Stale(LadderError):
@@ -63,18 +64,7 @@ class PersonAnswer:
 
 
 class Table:
-    """A match that a person plays.
-
-    Attributes:
-        id: the id of the table.
-        request: the request for the table.
-        hosted: the number of authors' bots at the table.
-        view: the person's current view.
-        key_hash: the hash of the table's key.
-        address: the address from which the request came.
-        process: the process that plays the match, and ends after the match.
-        awaited: the time (`time.monotonic`) until which the person's page may be silent.
-    """
+    """A match that a person plays, in a process that ends after it."""
 
     def __init__(
         self,
@@ -88,6 +78,7 @@ class Table:
         self.id = table
         self.request = request
         self.hosted = hosted
+        """The number of authors' bots at the table."""
         self.view = View(Stage.LAID, request.game, request.seat, request.clock)
         self.address = address
         self.process = process
@@ -98,6 +89,7 @@ class Table:
         self._speaks = False
         """True if the page polls for updates, as its script does."""
         self.awaited = time.monotonic()
+        """The time (`time.monotonic`) until which the person's page may be silent."""
 
     @property
     def revision(self) -> str:
@@ -186,14 +178,9 @@ class OpenTables:
         tables: int = TABLES,
         of_address: int | None = None,
     ) -> None:
-        """Prepare.
+        """Prepare at most `tables` tables, `of_address` of them for one address; finished matches go into `folder`.
 
-        Args:
-            folder: the folder for finished matches.
-            hosts: seats authors' bots; None if there are only house bots.
-            limits: the other limits on people.
-            tables: the maximum number of tables.
-            of_address: the maximum number of tables for one address; None for no such limit.
+        Without `hosts`, there are only house bots; without `of_address`, one address may have all tables.
         """
         self._most = tables
         self._of_address = tables if of_address is None else of_address
@@ -222,10 +209,12 @@ class OpenTables:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(self._clear(table) for table in list(self._tables.values())))
-        self._sweep()
-        if self._lock is not None:
-            os.close(self._lock)
+        try:
+            await asyncio.gather(*(self.clear(table) for table in list(self._tables.values())))
+            self._sweep()
+        finally:
+            if self._lock is not None:
+                os.close(self._lock)
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -321,17 +310,13 @@ class OpenTables:
             NotFound: if there is no such match, or it has been removed.
         """
         folder = self._folder / table
-        if not _ID.fullmatch(table) or not (folder / VIEW).exists():
+        if not ID.fullmatch(table) or not (folder / VIEW).exists():
             days = self._limits.retention_seconds / 86_400
             raise NotFound(f"there is no such table, or not any more: matches are kept {days:.0f} days")
         try:
             return read_file(folder / name, 16 * MAX_VIEW_BYTES)
         except OSError:
             raise NotFound("that file is not there any more") from None
-
-    async def leave(self, table: Table) -> None:
-        """End a match without a result, because its person leaves."""
-        await self._clear(table)
 
     # the processes
 
@@ -352,7 +337,7 @@ class OpenTables:
                 View(Stage.VOID, table.request.game, table.request.seat, table.request.clock, why_void=why)
             )
 
-    async def _clear(self, table: Table) -> None:
+    async def clear(self, table: Table) -> None:
         """End the process of a table; a finished match stays in its folder."""
         self._tables.pop(table.id, None)
         process = table.process
@@ -371,10 +356,10 @@ class OpenTables:
     async def _look_after(self) -> None:
         while True:
             await asyncio.sleep(self._limits.sweep_seconds)
-            for table in list(self._tables.values()):  # a copy: `_clear` removes tables
-                if is_idle(table, time.monotonic(), self._limits):
-                    await self._clear(table)
             try:
+                for table in list(self._tables.values()):  # a copy: `clear` removes tables
+                    if is_idle(table, time.monotonic(), self._limits):
+                        await self.clear(table)
                 self._sweep()
             except OSError as error:
                 note("tables", logging.WARNING, text=f"old matches of people cannot be removed: {in_words(error)}")
@@ -389,7 +374,7 @@ class OpenTables:
             return
         finished = []
         for folder in self._folder.iterdir():
-            if folder.name in self._tables or not _ID.fullmatch(folder.name):
+            if folder.name in self._tables or not ID.fullmatch(folder.name):
                 continue
             try:
                 finished.append(((folder / VIEW).stat().st_mtime, folder))
@@ -427,11 +412,6 @@ def _take(folder: Path) -> int:
         os.close(lock)
         raise LadderError(f"people play at {folder} already; one program at a time can let them") from None
     return lock
-
-
-def is_id(text: str) -> bool:
-    """Return True if a text has the form of a table's id."""
-    return _ID.fullmatch(text) is not None
 
 
 def _hash_of(key: str) -> str:

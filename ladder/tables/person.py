@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
-from referee.game import Action, Seat
+from referee.game import Seat
 from referee.live.matches.driver import MatchDriver
 from referee.match.effects import Decision, Reject, Withdraw, Withdrawal
 from referee.match.result import Fault, Result
@@ -17,20 +16,6 @@ REMARKS = {
     Withdrawal.OVERTAKEN: "What others did has changed what you can do.",
 }
 """The remarks for the person on a withdrawn decision, by the reason for the withdrawal."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenDecision:
-    """An open decision of the person."""
-
-    number: int
-    actions: Sequence[Action]
-    deadline: float
-    """The deadline of the decision, by `time.monotonic`, which is the same in all processes of the machine."""
-    bank_seconds: float
-    """The bank, in seconds, when the decision was put to the person."""
-    is_shared: bool
-    """True if the time for the decision is a sand timer that several seats share."""
 
 
 class Person:
@@ -50,7 +35,7 @@ class Person:
         self._driver: MatchDriver | None = None
         self._seat: Seat = 0
         self._unsent: Decision | None = None
-        self.question: OpenDecision | None = None
+        self.question: Decision | None = None
         self.remark = ""
         self.is_out = False
 
@@ -87,9 +72,7 @@ class Person:
             self._put(decision)
 
     def _put(self, decision: Decision) -> None:
-        self.question = OpenDecision(
-            decision.number, decision.actions, decision.deadline, decision.bank, decision.window is not None
-        )
+        self.question = decision
         self._changed()
 
     def withdraw(self, withdraw: Withdraw) -> None:

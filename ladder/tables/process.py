@@ -149,7 +149,7 @@ class _Table:
         following.read_on()
         asking = self._ask(following)
         stage = Stage.WAITS if asking is None else Stage.DECIDES
-        if following.result is not None:
+        if following.replay.result is not None:
             stage = Stage.OVER
         return View(
             stage,
@@ -186,13 +186,13 @@ class _Table:
         plan = self._plan
         groups = choices(plan.game, plan.setup, following.viewpoint.seen, self._seat, plan.bots, question.actions)
         digest = digest_of([label(action) for action in question.actions])
-        self._asking = Asking(
-            question.number, digest, groups, question.deadline, question.bank_seconds, question.is_shared
-        )
+        # The deadline is by `time.monotonic`, which is the same in all processes of the machine.
+        is_shared = question.window is not None
+        self._asking = Asking(question.number, digest, groups, question.deadline, question.bank, is_shared)
         return self._asking
 
     def _seats(self, following: Following) -> list[TableSeat]:
-        state, result = following.replay.state, following.result
+        state, result = following.replay.state, following.replay.result
         if result is not None:
             return [
                 TableSeat(

@@ -88,18 +88,10 @@ def offered_options(game: Game) -> list[Option]:
     return [option for option in game.options if option.name != OPENINGS]
 
 
-def _without_opening(game: Game) -> dict[str, OptionValue]:
-    """Return the option without random decisions at the start: a person's matches need no such variety."""
-    return {option.name: 0 for option in game.options if option.name == OPENINGS}
-
-
 def read_table_request(game: Game, fields: Mapping[str, str], willing: Collection[str] = ()) -> TableRequest:
     """Read a form with `seats`, `seat`, `bot1` and so on for the other seats in order, `clock`, and `option.NAME`.
 
-    Args:
-        game: the game.
-        fields: the form.
-        willing: the labels of the bots of consenting authors.
+    Besides house bots, the bots of consenting authors may be chosen: those with the labels `willing`.
 
     Raises:
         BadTableRequest: if such a table is not possible.
@@ -130,7 +122,9 @@ def read_table_request(game: Game, fields: Mapping[str, str], willing: Collectio
     options: dict[str, OptionValue] = {}
     try:
         chosen = {name: value for name, value in requested.items() if value != DEFAULT}
-        setup = game.setup(seats, {**_without_opening(game), **chosen}, shipped_board(game))
+        # A person's matches need no random decisions at the start for variety.
+        fixed = {option.name: 0 for option in game.options if option.name == OPENINGS}
+        setup = game.setup(seats, {**fixed, **chosen}, shipped_board(game))
         defaults = {option.name: option.default for option in game.options}
         options = {name: value for name, value in setup.options.items() if value != defaults[name]}
     except SetupError as error:

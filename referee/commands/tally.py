@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,10 +11,7 @@ from rich.table import Table
 
 from referee.match.result import Outcome, Result
 from referee.terminal import counted
-from referee.verdict.student import half_width
-
-_Z = 1.960
-"""The limit of a normal distribution for a 95 % interval, in standard errors."""
+from referee.verdict.student import half_width, wilson
 
 
 class SeriesStatistics:
@@ -119,8 +115,5 @@ def share(values: Sequence[float]) -> str:
     count, centre = len(values), fmean(values)
     if count < 2:
         return f"{centre:.1%} (-)"
-    # E. B. Wilson, Probable inference, JASA 22, 1927.
-    weight = _Z**2 / count
-    middle = (centre + weight / 2) / (1 + weight)
-    spread = math.sqrt(weight * (centre * (1 - centre) + weight / 4)) / (1 + weight)
-    return f"{centre:.1%} ({max(0, middle - spread):.1%} to {min(1, middle + spread):.1%})"
+    low, high = wilson(centre, count)
+    return f"{centre:.1%} ({low:.1%} to {high:.1%})"

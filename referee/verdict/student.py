@@ -1,4 +1,4 @@
-"""Student's t: how far a mean may be from the truth."""
+"""Student's t and Wilson's interval: how far a mean or a share may be from the truth."""
 
 from __future__ import annotations
 
@@ -16,6 +16,18 @@ def limit(degrees: int) -> float:
         return _T[degrees - 1]
     # The Cornish-Fisher expansion: Abramowitz and Stegun, 26.7.5.
     return _Z + (_Z**3 + _Z) / (4 * degrees) + (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / (96 * degrees**2)
+
+
+def wilson(share: float, count: float) -> tuple[float, float]:
+    """Return the 95 % interval of the share in the long run, from that of `count` independent trials.
+
+    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
+    """
+    spread = _Z**2 / count
+    middle = (share + spread / 2) / (1 + spread)
+    half = _Z * math.sqrt(share * (1 - share) / count + spread / (4 * count)) / (1 + spread)
+    # Only rounding errors can exceed 0 and 1.
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def half_width(count: int, variance: float) -> float:

@@ -15,7 +15,7 @@ from house_bots.search.yunnan import RECIPE
 from bench import strength_page
 from bench.strength import play, play_missing, replay, verify
 from bench.strength_changes import CHANGES
-from bench.strength_page import interval, page, panels, row_of, trials, wilson, write_page
+from bench.strength_page import interval, page, panels, row_of, trials, write_page
 from bench.strength_plot import Line, Panel, Point, plot
 from bench.strength_results import Cell, Played, blocks_of, read_matches
 from referee.game import Action, Chance, RolloutPolicy, Seat, State
@@ -66,10 +66,6 @@ def test_a_row_says_how_sure_it_is() -> None:
 
 def test_a_single_block_has_no_error_of_its_difference() -> None:
     assert "| 1 | +12.0 | 10 |" in row_of(CELL, {1: [MATCH, replace(MATCH, seat=1)]})
-
-
-def test_wilson_s_interval_is_that_of_the_textbook() -> None:
-    assert wilson(0.8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
 
 
 @pytest.mark.parametrize(

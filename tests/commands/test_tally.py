@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from referee.commands.tally import SeriesStatistics, mean, share
 from referee.match.result import Outcome, Result, SeatResult
+from referee.verdict.student import wilson
 
 
 def won_by(seat: int, digest: str) -> Result:
@@ -88,3 +90,14 @@ def test_intervals_are_those_of_the_textbook() -> None:
     assert mean([4, 4, 4]) == "4.0 ± -"
     assert share([1] * 8 + [0] * 2) == "80.0% (49.0% to 94.3%)"
     assert share([0.5, 0.5]) == "50.0% (9.5% to 90.5%)"
+
+
+@pytest.mark.parametrize(
+    ("mean_share", "count", "low", "high"),
+    [(0.5, 10, 0.2366, 0.7634), (0.0, 10, 0.0, 0.2775), (0.8, 10, 0.4902, 0.9433), (0.9, 10, 0.5958, 0.9821)],
+)
+def test_between_which_limits_a_share_is_in_the_long_run(
+    mean_share: float, count: int, low: float, high: float
+) -> None:
+    """Newcombe, "Two-sided confidence intervals for the single proportion" (1998), gives the same by method 3."""
+    assert wilson(mean_share, count) == pytest.approx((low, high), abs=1e-4)

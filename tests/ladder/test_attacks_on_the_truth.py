@@ -30,6 +30,8 @@ from ladder.facts.store import Store
 from ladder.model import rating
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
+from ladder.questions.desk import Desk
+from ladder.questions.match import MatchRequest
 from referee.kit.chance import commitment
 from referee.records.audit_log import AuditError, check
 from referee.records.audit_log import compare as compare_logs
@@ -309,6 +311,14 @@ def test_an_attack_on_the_truth_is_found(ladder_: Attacked, dogana: Dogana, atta
         assert bool(said) == bool(expected)
     assert ATTACKS[attack][2] in ladder_.record_checked(dogana, holds=ATTACKS[attack][2] == "holds")
     assert any(ATTACKS[attack][:2])
+
+
+def test_the_record_of_another_match_is_not_shown_as_that_of_a_match(ladder_: Attacked) -> None:
+    swap_records(ladder_)
+    answer = Desk(ladder_.home).ask(MatchRequest(match=ladder_.ids[0]))
+    assert answer.problem.endswith("the record is of another match")
+    assert not any(seat.breakdown for seat in answer.seats)
+    assert answer.moment == ""
 
 
 def test_ratings_of_other_constants_differ_for_whoever_has_a_dogana_they_trust(

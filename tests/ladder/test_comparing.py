@@ -20,7 +20,7 @@ from ladder.operation.home import Home
 from ladder.play.running import count
 from ladder.questions.bots import MeanUsage, ShowRequest
 from ladder.questions.caller import ANYBODY, Caller
-from ladder.questions.comparing import CROSSED, CompareRequest, CrosstableRequest, HeadToHead, likely_share
+from ladder.questions.comparing import CROSSED, CompareRequest, CrosstableRequest, HeadToHead
 from ladder.questions.desk import Desk
 from ladder.questions.match import MatchRequest
 from ladder.questions.matches import MatchesAnswer, MatchesRequest
@@ -122,14 +122,6 @@ def test_a_bot_that_is_compared_is_its_newest_version_that_has_played(copied: Ho
 def test_nothing_is_compared_with_itself(desk: Desk, other: str) -> None:
     with pytest.raises(LadderError, match="cannot be compared with itself"):
         desk.ask(CompareRequest(one="best", other=other))
-
-
-@pytest.mark.parametrize(
-    ("share", "matches", "low", "high"), [(0.5, 10, 0.2366, 0.7634), (0.0, 10, 0.0, 0.2775), (0.9, 10, 0.5958, 0.9821)]
-)
-def test_between_which_shares_it_is_in_the_long_run(share: float, matches: int, low: float, high: float) -> None:
-    """Newcombe, "Two-sided confidence intervals for the single proportion" (1998), gives the same by method 3."""
-    assert likely_share(share, matches) == pytest.approx((low, high), abs=1e-4)
 
 
 # --- standings ----------------------------------------------------------------------------------------------

@@ -88,6 +88,51 @@ async def test_a_relay_that_is_ended_at_the_moment_at_which_its_call_is_lost_doe
     assert len(opened) == 1
 
 
+class LostWhileAnswered(Call):
+    """A call whose decision comes twice, and which is lost before its answer can be sent once more."""
+
+    def __init__(self, decide: bytes) -> None:
+        super().__init__(decide)
+        self._again = [decide]
+        self._is_answered = asyncio.Event()
+
+    async def write(self, message: bytes) -> None:
+        if referee_pb2.AgentMessage.FromString(message).HasField("choose"):
+            if self._is_answered.is_set():
+                raise asyncio.InvalidStateError("the call has ended")
+            self._messages += self._again
+            self._is_answered.set()
+
+    async def read(self) -> Any:
+        if not self._messages:
+            await self._is_answered.wait()
+        if self._messages:
+            return self._messages.pop(0)
+        nothing = grpc.aio.Metadata()
+        raise grpc.aio.AioRpcError(grpc.StatusCode.UNAVAILABLE, nothing, nothing)
+
+    __anext__ = read
+
+
+async def test_a_call_that_is_lost_while_an_answer_is_sent_once_more_is_made_again() -> None:
+    join = referee_pb2.AgentMessage(join=referee_pb2.Join(token="shown", protocol=1))  # noqa: S106
+    answer = referee_pb2.AgentMessage(choose=referee_pb2.Choose(decision=1, index=0))
+    decide = referee_pb2.RefereeMessage(decide=referee_pb2.Decide(decision=1, action_count=2)).SerializeToString()
+    over = referee_pb2.RefereeMessage(game_over=referee_pb2.GameOver()).SerializeToString()
+    calls = iter([LostWhileAnswered(decide), Call(over)])
+    async with (
+        asyncio.timeout(patient(60)),
+        Relay(lambda: next(calls), lambda: iter([0.0] * 9)) as relay,
+        grpc.aio.insecure_channel(relay.address) as channel,
+    ):
+        bot: Any = channel.stream_stream("/dogana.v1.Referee/Play")()
+        await bot.write(join.SerializeToString())
+        assert await bot.read() == decide
+        await bot.write(answer.SerializeToString())
+        assert await bot.read() == over
+    assert relay.over is not None
+
+
 async def test_an_offer_that_is_ended_at_the_moment_at_which_its_call_is_lost_is_not_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

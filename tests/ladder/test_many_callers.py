@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from socketserver import ThreadingMixIn
 
 import grpc
 import pytest
@@ -373,6 +374,18 @@ def test_a_few_connections_at_a_time_may_ask_for_figures(home: Home) -> None:
         for one in silent:
             one.close()
         wait_until(lambda: succeeds(lambda: figures(port)))
+
+
+def test_figures_are_shown_after_no_thread_could_be_started(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with Metrics(home).serving(Listen("127.0.0.1:0"), scrapes=1) as port:
+        with monkeypatch.context() as patched:
+            patched.setattr(ThreadingMixIn, "process_request", fail)
+            with socket.create_connection(("127.0.0.1", port), 60) as refused:
+                assert refused.recv(1) == b""
+        assert b"dogana_ladder_matches_total 4.0" in figures(port)
 
 
 # --- all of it at once ------------------------------------------------------------------------------------------

@@ -21,8 +21,10 @@ from ladder.intake.submission import submit
 from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, Match, Version
 from ladder.operation.home import Home
+from ladder.play.playing import announced, playing
 from ladder.play.pool import End, Finished, Pool, Void, WorkerTimeouts, max_seconds
 from ladder.play.qualifying import archive_match
+from referee.files import unfinished
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import read_lines
@@ -295,6 +297,15 @@ def test_a_bot_that_was_kept_from_starting_is_out_only_if_its_match_may_not_be_v
         assert end.reason.startswith("seat 0 did not join within 3 s; others used the processors")
     assert isinstance(last, Finished)
     assert last.result.seats[0].outcome is Outcome.START
+
+
+def test_a_match_whose_worker_was_killed_while_it_was_announced_is_not_listed(home: Home) -> None:
+    home.make()
+    one = match(HOUSE_BOT, HOUSE_BOT)
+    with announced(home, one, "unix:nowhere"):
+        file = home.playing / one.match_id
+        unfinished(file).write_bytes(file.read_bytes())  # as one leaves it who is killed before the file has its name
+        assert [found.match_id for found in playing(home)] == [one.match_id]
 
 
 WAITING = (

@@ -711,6 +711,7 @@ SOMEWHERE = [
     "http://localhost.evil.example",
     "http://127.0.0.1@evil.example/",
     "http://",
+    "http://[",
 ]
 
 
@@ -724,6 +725,15 @@ def test_a_token_leaves_the_machine_encrypted_or_not_at_all(server: str) -> None
     remote_ladder(server, replace(secret, insecure=True)).__exit__()
     with pytest.raises(LadderError, match="is not encrypted"):
         replace(secret, authority="ca.pem").check_private(server)  # it would encrypt https alone
+
+
+@pytest.mark.parametrize("content", [b"\x30\x82\xff", b"no certificate"], ids=["binary", "text"])
+def test_a_certificate_that_is_no_pem_file_is_refused_in_a_line(dogana: Dogana, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "token").write_text("dgn_00000000_" + "a" * 32)
+    (tmp_path / "ca").write_bytes(content)
+    said = dogana("login", "https://127.0.0.1:9", "--ca", tmp_path / "ca", "--token-file", "token", status=1).stderr
+    assert f"the certificate {tmp_path / 'ca'} is not a PEM file" in said
+    assert len(said.splitlines()) == 1
 
 
 @pytest.mark.parametrize("server", NO_URLS)

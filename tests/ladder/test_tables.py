@@ -15,12 +15,12 @@ from house_bots.random_bot import RandomBot
 
 from ladder.tables.choices import choices, in_common
 from ladder.tables.following import Following
-from ladder.tables.person import REMARKS, OpenDecision, Person
+from ladder.tables.person import REMARKS, Person
 from ladder.tables.view import Asking, Stage, TableSeat, View
 from referee.game import Game, label
 from referee.kit.chance import LiveChance
 from referee.live.matches.play import House, MatchReport, play_match
-from referee.match.effects import Withdrawal
+from referee.match.effects import Decision, Withdrawal
 from referee.match.plan import MatchPlan
 from referee.match.result import Outcome
 from referee.records.chain import FIRST_HASH, link
@@ -72,7 +72,7 @@ def test_a_match_is_followed_while_it_is_played(game: str, tmp_path: Path) -> No
     at_once = Following(written.path, plan, find, 0)
     assert at_once.log == following.log
     assert at_once.viewpoint.draw() == following.viewpoint.draw()
-    assert (following.result is None) == (table.match.result is None)
+    assert (following.replay.result is None) == (table.match.result is None)
 
 
 def test_the_end_is_seen_whether_the_record_has_its_name_by_then_or_not(tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_the_end_is_seen_whether_the_record_has_its_name_by_then_or_not(tmp_path
     early.read_on()
     written.finish()
     late = Following(written.path, plan, find_sealed, 1)
-    assert early.result == late.result == table.match.result
+    assert early.replay.result == late.replay.result == table.match.result
     early.read_on()
-    assert early.result == late.result
+    assert early.replay.result == late.replay.result
 
 
 def test_what_another_seat_plans_in_secret_changes_nothing_that_this_one_is_shown(tmp_path: Path) -> None:
@@ -109,9 +109,7 @@ def test_what_another_seat_plans_in_secret_changes_nothing_that_this_one_is_show
 # --- the seat of a person -----------------------------------------------------------------------------
 
 
-async def played(
-    person: Person, changed: asyncio.Event, clock: str, answer: Callable[[OpenDecision], None]
-) -> MatchReport:
+async def played(person: Person, changed: asyncio.Event, clock: str, answer: Callable[[Decision], None]) -> MatchReport:
     """Play against a bot; `answer` is called with each new question."""
     plan = plan_of(find("cargo_noir"), options={"last_turn": 4}, clock=clock)
     match = asyncio.create_task(play_match(plan, [person, House(RandomBot)]))
@@ -131,7 +129,7 @@ async def test_a_person_answers_each_decision_once_and_plays_to_the_end() -> Non
     person = Person(changed.set)
     deadlines: list[float] = []
 
-    def answer(question: OpenDecision) -> None:
+    def answer(question: Decision) -> None:
         person.choose(question.number + 1, 0)
         person.choose(question.number, len(question.actions))
         assert person.question is question, "what cannot be chosen is ignored"
@@ -156,16 +154,16 @@ def test_the_time_of_a_person_begins_when_the_house_bots_have_moved() -> None:
     assert (sent, person.question) == ([], None)
     person.flush()
     person.flush()
-    assert (sent, person.question) == ([(1, 7)], OpenDecision(7, [], 12.5, 60.0, is_shared=False))
+    assert (sent, person.question) == ([(1, 7)], decision)
 
 
 async def test_a_person_who_does_not_answer_reads_why_and_is_out_in_the_end() -> None:
     changed = asyncio.Event()
     person = Person(changed.set)
     remarks: list[str] = []
-    late: list[OpenDecision] = []
+    late: list[Decision] = []
 
-    def leave(question: OpenDecision) -> None:
+    def leave(question: Decision) -> None:
         remarks.append(person.remark)
         for old in late:
             person.choose(old.number, 0)  # too late: another decision is open

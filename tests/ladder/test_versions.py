@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from ladder.commands import where
 from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX, questions_by_path
 from ladder.http.api.openapi import SUBMISSIONS
@@ -83,7 +84,13 @@ def application(home: Home, paths: set[str], change: Change) -> Starlette:
 @contextmanager
 def other(home: Home, change: Change = lambda part: None, without: tuple[str, ...] = ()) -> Iterator[str]:
     """A server of another version; the address."""
-    app = application(home, set(questions_by_path()) - set(without), change)
+    with answering(application(home, set(questions_by_path()) - set(without), change)) as address:
+        yield address
+
+
+@contextmanager
+def answering(app: Starlette) -> Iterator[str]:
+    """A server of an application; the address."""
     with listening("127.0.0.1:0") as bound:
         server = uvicorn.Server(config_of(app))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([bound])), daemon=True)
@@ -142,6 +149,37 @@ def test_what_answers_and_is_no_ladder_is_reported(dogana: Dogana, home: Home) -
     with other(home, without=tuple(questions_by_path())) as address:
         said = dogana("ladder", "top", "--server", address, status=1).stderr
     assert said == f"dogana: what answers at {address} is not a ladder; look at the address\n"
+
+
+DEEP = '{"error": ' + "[" * 200_000
+TOO_MUCH = '{"error": {"message": "too many requests"}}'
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Response(DEEP), "is not a ladder; look at the address"),
+        (Response(DEEP, 404), "is not a ladder; look at the address"),
+        (Response(TOO_MUCH, 429, {"retry-after": "9" * 5000}), "too many requests"),
+    ],
+    ids=["deep answer", "deep refusal", "long wait"],
+)
+def test_what_a_hostile_server_answers_is_reported_in_a_line(dogana: Dogana, answer: Response, reason: str) -> None:
+    with answering(Starlette(routes=[Route("/{path:path}", lambda _: answer)])) as address:
+        said = dogana("ladder", "top", "--server", address, status=1).stderr
+    assert reason in said
+    assert len(said.splitlines()) == 1
+
+
+def test_a_file_without_end_is_refused_before_it_fills_the_memory(
+    dogana: Dogana, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(where, "MAX_FILE_BYTES", 1024**2)
+    answer = Response(bytes(1024**2 + 1), media_type="application/octet-stream")
+    with answering(Starlette(routes=[Route("/{path:path}", lambda _: answer)])) as address:
+        said = dogana("ladder", "record", "x", "--to", "x.jsonl", "--server", address, status=1).stderr
+    assert "the ladder answered with more than 1 MiB" in said
+    assert len(said.splitlines()) == 1
 
 
 def test_an_answer_that_lacks_something_is_refused_in_a_line(dogana: Dogana, home: Home) -> None:

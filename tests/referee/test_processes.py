@@ -56,6 +56,7 @@ def play(*players: Player, clock: str = "60+0.5/10", **arguments: Any) -> MatchR
         ("crash", Outcome.CRASH, "exited with status 1"),
         ("leave", Outcome.CRASH, "exited with status 0"),
         ("be-killed", Outcome.CRASH, "was killed by SIGSEGV"),
+        ("be-killed-in-real-time", Outcome.CRASH, "was killed by signal 35"),
         ("illegal", Outcome.ILLEGAL, "is not in the list"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import signal
@@ -449,6 +450,27 @@ def test_a_table_whose_page_was_closed_is_cleared(most: int, home: Home, browse:
     pids = tables_of(os.getpid())
     assert pids
     wait_for_the_end(pids)
+
+
+def test_tables_are_cleared_after_their_folder_could_not_be_read_once(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = limited(sweep_seconds=0.1, news_seconds=0.1, gone_seconds=patient(1))
+    client = browse(home, TABLES, limits=limits)
+    list_files = Path.iterdir
+    failed: list[Path] = []
+
+    def fail_once(folder: Path) -> Iterator[Path]:
+        if folder == home.tables and not failed and not tables_of(os.getpid()):  # the first table was just cleared
+            failed.append(folder)
+            raise OSError(errno.EMFILE, "Too many open files")
+        return list_files(folder)
+
+    for _ in range(2):
+        assert news(sit_down(client, GAME), seen="earlier").status_code == 200  # its script has asked
+        monkeypatch.setattr(Path, "iterdir", fail_once)
+        wait_for_the_end(tables_of(os.getpid()))
+    assert failed
 
 
 GONE_SECONDS = TableLimits().gone_seconds

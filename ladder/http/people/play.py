@@ -22,8 +22,8 @@ from ladder.operation.home import Home
 from ladder.operation.journal import note
 from ladder.operation.limits import Limits
 from ladder.operation.threads import Threads
-from ladder.tables.hosts import Hosts, labels
-from ladder.tables.open_tables import OpenTables, PersonAnswer, Stale, Table, is_id
+from ladder.tables.hosts import Hosts
+from ladder.tables.open_tables import ID, OpenTables, PersonAnswer, Stale, Table
 from ladder.tables.process import RECORD, REPLAY
 from ladder.tables.table_request import (
     CLOCKS,
@@ -137,7 +137,8 @@ class Play:
         except BadTableRequest as error:
             return await self._show(request, _form_page(game, willing, fields, error.problems, 422))
         keys = self._keys(request)
-        table, key = await tables.lay(wanted, keys, address_of(request), labels(wanted.bots, willing))
+        versions = {bot: willing[bot] for bot in wanted.bots if bot in willing}
+        table, key = await tables.lay(wanted, keys, address_of(request), versions)
         await table.settled(SETTLE_SECONDS)
         answer = RedirectResponse(f"table/{table.id}", 303)
         self._keep(request, answer, table.id, key, KEY_SECONDS)
@@ -160,7 +161,7 @@ class Play:
         return {
             name.removeprefix(beginning): key
             for name, key in request.cookies.items()
-            if name.startswith(beginning) and is_id(name.removeprefix(beginning))
+            if name.startswith(beginning) and ID.fullmatch(name.removeprefix(beginning))
         }
 
     def _is_of(self, request: Request, table: Table) -> bool:
@@ -195,7 +196,7 @@ class Play:
 
     async def _leave(self, request: Request) -> Response:
         check_same_origin(self._site, request)
-        await self._open.leave(self._mine(request))
+        await self._open.clear(self._mine(request))
         return RedirectResponse("../../../play", 303)
 
     async def _has_news(self, request: Request, table: Table) -> bool:

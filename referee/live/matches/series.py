@@ -22,6 +22,7 @@ from referee.game import Seat
 from referee.live.matches.play import Player, StartFailed, play_match
 from referee.live.matches.server import RefereeServer
 from referee.live.matches.worker import become_worker, undisturbed
+from referee.live.seats.command import killed_by
 from referee.live.seats.orphans import kill_below
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan, canonical, match_id_for
@@ -269,7 +270,7 @@ class SeriesWorker:
                 return end
         self.kill()
         code = self.process.exitcode or 0
-        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
+        return killed_by(-code) if code < 0 else f"ended with status {code}"
 
     def sweep(self, series: MatchSource) -> None:
         """Remove the unfinished records of a worker that has ended before its record had its final name."""

@@ -30,6 +30,13 @@ _KILLED = 128
 """The number to which bubblewrap, like a shell, adds the number of a signal to form its exit status."""
 
 
+def killed_by(number: int) -> str:
+    """Describe the end of a process by a signal; Python has names for only two of the real-time signals."""
+    with contextlib.suppress(ValueError):
+        return f"was killed by {signal.Signals(number).name}"
+    return f"was killed by signal {number}"
+
+
 class CannotStart(DoganaError):
     """A command cannot be started; the text says why."""
 
@@ -194,7 +201,7 @@ class AgentProcess:
         status = await self._process.wait()
         ended = f"exited with status {status}"
         if status < 0:
-            ended = f"was killed by {signal.Signals(-status).name}"
+            ended = killed_by(-status)
         elif self.box is not None and status > _KILLED:  # bubblewrap reports signals as shells do
             with contextlib.suppress(ValueError):
                 ended = f"was killed by {signal.Signals(status - _KILLED).name}, or exited with status {status}"
