@@ -228,7 +228,8 @@ def _verification(login: Login) -> ssl.SSLContext | bool:
     if login.authority is None:
         return True
     try:
-        return ssl.create_default_context(cadata=login.certificate().decode("ascii"))
+        # Without a certificate here, Python would trust those of this system.
+        return ssl.create_default_context(cadata=login.certificate().decode("ascii") or "empty")
     except (UnicodeDecodeError, ssl.SSLError) as error:
         raise LadderError(
             f"the certificate {login.authority} is not a PEM file, a text that begins with -----BEGIN CERTIFICATE-----"

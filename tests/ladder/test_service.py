@@ -727,7 +727,7 @@ def test_a_token_leaves_the_machine_encrypted_or_not_at_all(server: str) -> None
         replace(secret, authority="ca.pem").check_private(server)  # it would encrypt https alone
 
 
-@pytest.mark.parametrize("content", [b"\x30\x82\xff", b"no certificate"], ids=["binary", "text"])
+@pytest.mark.parametrize("content", [b"\x30\x82\xff", b"no certificate", b""], ids=["binary", "text", "empty"])
 def test_a_certificate_that_is_no_pem_file_is_refused_in_a_line(dogana: Dogana, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "token").write_text("dgn_00000000_" + "a" * 32)
     (tmp_path / "ca").write_bytes(content)
