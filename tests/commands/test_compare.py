@@ -15,7 +15,8 @@ from referee.commands.plan_file import COMPARISON
 from tests.cases import mostly_long
 from tests.commands.conftest import Dogana
 from tests.commands.test_series import start
-from tests.patience import patient, wait_until
+from tests.patience import patient
+from tests.processes import wait_for_work
 
 QUICK = ("--game", "cargo_noir", "--option", "last_turn=3", "--seed", 1)
 GREEDY = f"cmd:{sys.executable} -m house_bots greedy"
@@ -159,7 +160,7 @@ def test_random_openings_make_different_matches(dogana: Dogana, tmp_path: Path) 
 def killed(tmp_path: Path, *words: object, number: int) -> str:
     """Begin a comparison into `records`, and end it after some matches; return its standard error."""
     begun = start(tmp_path, *words, "--record", "records")
-    wait_until(lambda: len(records(tmp_path / "records")) >= 3)
+    wait_for_work(begun, lambda: len(records(tmp_path / "records")) >= 3)
     begun.send_signal(number)
     _, err = begun.communicate(timeout=patient(120))
     assert begun.returncode == (-number if number == signal.SIGKILL else 128 + number), err
@@ -189,7 +190,7 @@ def test_a_comparison_without_records_says_how_it_could_have_gone_on(tmp_path: P
         f"open({str(tmp_path / 'began')!r}, 'w')\nplay(lambda decision: time.sleep(1000) or 0)\n"
     )
     begun = start(tmp_path, "compare", "slow.py", "random", *QUICK)
-    wait_until((tmp_path / "began").exists)
+    wait_for_work(begun, (tmp_path / "began").exists)
     begun.send_signal(signal.SIGINT)
     out, err = begun.communicate(timeout=patient(60))
     assert (begun.returncode, out) == (130, "")

@@ -19,7 +19,8 @@ from referee.live.matches.series import keep, unsaved
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
 from tests.matches import Referee
-from tests.patience import patient, wait_until
+from tests.patience import patient
+from tests.processes import wait_for_work
 
 HOSTILE = ROOT / "agents" / "hostile.py"
 QUICK = ("--option", "last_turn=3")
@@ -359,7 +360,7 @@ def test_interrupting_a_match_leaves_nothing_half_written(tmp_path: Path, number
         stderr=subprocess.PIPE,
         text=True,
     )  # fmt: skip
-    wait_until(lambda: list(tmp_path.glob("*.part")))
+    wait_for_work(match, lambda: list(tmp_path.glob("*.part")))
     assert list((tmp_path / "tmp").iterdir())
     match.send_signal(number)
     if number != signal.SIGINT:
@@ -378,7 +379,7 @@ def test_stopping_a_match_that_ctrl_c_cannot_reach(tmp_path: Path) -> None:
          f"cmd:{sys.executable} {HOSTILE} hang", "random", "--record", str(tmp_path / "match.jsonl")],
         cwd=ROOT,
     )  # fmt: skip
-    wait_until(lambda: list(tmp_path.glob("*.part")))
+    wait_for_work(match, lambda: list(tmp_path.glob("*.part")))
     match.send_signal(signal.SIGHUP)  # ignored too, as under nohup
     time.sleep(0.1)
     assert match.poll() is None

@@ -23,7 +23,8 @@ from referee.tournament.course import course
 from referee.tournament.plan import read_plan
 from tests import matches
 from tests.commands.conftest import ROOT, Dogana
-from tests.patience import patient, wait_until
+from tests.patience import patient
+from tests.processes import wait_for_work
 
 BOT = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
 NEW = (
@@ -101,7 +102,7 @@ def test_a_tournament_that_is_stopped_in_the_middle_ends_with_the_same_table(
 ) -> None:
     shutil.copytree(cup, tmp_path / "other")
     runs = started(tmp_path, "run", "cup", "--workers", 2)
-    wait_until(lambda: len(list((cup / "records").glob("*.jsonl"))) >= 3 if (cup / "records").exists() else False)
+    wait_for_work(runs, lambda: len(list((cup / "records").glob("*.jsonl"))) >= 3)
     runs.send_signal(number)
     _, err = runs.communicate(timeout=patient(60))
     before = {path: path.stat().st_mtime_ns for path in (cup / "records").glob("*.jsonl")}

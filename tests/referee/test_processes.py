@@ -30,7 +30,7 @@ from referee.sandbox.box import CannotIsolate
 from tests import matches
 from tests.cases import mostly_long
 from tests.patience import patient, wait_until
-from tests.processes import is_running, wait_for_the_end
+from tests.processes import is_running, wait_for_the_end, wait_for_work
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -312,7 +312,7 @@ def test_no_agent_survives_the_referee_however_it_dies(tmp_path: Path) -> None:
     referee = subprocess.Popen(
         [sys.executable, "-m", "ladder", "play", "cargo_noir", seat, seat], env={**os.environ, "PYTHONPATH": str(ROOT)}
     )
-    wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 4)
+    wait_for_work(referee, lambda: pids.exists() and len(pids.read_text().split()) == 4)
     started = list(map(int, pids.read_text().split()))
     time.sleep(0.3)
     assert all(map(is_running, started))
