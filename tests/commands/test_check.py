@@ -94,8 +94,8 @@ def test_what_a_ladder_refuses_is_refused_with_the_same_words(dogana: Dogana, fa
     ],
 )
 @pytest.mark.usefixtures("failing")
-def test_what_cannot_be_tried_is_reported_in_one_line(dogana: Dogana, arguments: list[str], reason: str) -> None:
-    ended = dogana("check", *arguments, status=1)
+def test_what_cannot_be_tried_is_reported_in_one_line(here: Dogana, arguments: list[str], reason: str) -> None:
+    ended = here("check", *arguments, status=1)
     [line] = ended.stderr.splitlines()
     assert line.startswith("dogana: ")
     assert reason in line

@@ -43,11 +43,11 @@ def test_the_views_of_seats_can_be_left_out(dogana: Dogana, record: Path) -> Non
     assert "&as=" not in message
 
 
-def test_a_folder_that_is_not_there_is_reported_before_anything_is_drawn(dogana: Dogana, record: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported_before_anything_is_drawn(here: Dogana, record: Path) -> None:
     for option in ("--html", "--svg"):
         (record.parent / "file").write_text("x")
-        assert "file" in dogana("replay", record, option, "file/match.html", status=1).stderr
-    refused = dogana("replay", record, "--html", "nosuch/match.html", status=1).stderr
+        assert "file" in here("replay", record, option, "file/match.html", status=1).stderr
+    refused = here("replay", record, "--html", "nosuch/match.html", status=1).stderr
     assert refused == "dogana: nosuch/match.html: there is no folder nosuch\n"
 
 
@@ -76,11 +76,11 @@ def test_a_record_that_breaks_off_gives_a_page_up_to_there_and_status_1(dogana: 
     assert "This record does not hold: line 13" in (record.parent / "cut.html").read_text()
 
 
-def test_what_is_no_record_gives_no_page(dogana: Dogana, record: Path) -> None:
+def test_what_is_no_record_gives_no_page(here: Dogana, record: Path) -> None:
     lines = record.read_text().splitlines(keepends=True)
     lines[4] = lines[4].replace('"seat":', '"Seat":')
     (record.parent / "changed.jsonl").write_text("".join(lines))
-    assert "line 5: was changed" in dogana("replay", "changed.jsonl", "--html", "no.html", status=1).stderr
+    assert "line 5: was changed" in here("replay", "changed.jsonl", "--html", "no.html", status=1).stderr
     assert not (record.parent / "no.html").exists()
 
 

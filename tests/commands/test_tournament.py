@@ -54,7 +54,7 @@ def cup(dogana: Dogana, tmp_path: Path) -> Path:
 def played(dogana: Dogana, folder: str = "cup") -> list[dict[str, Any]]:
     """Run a tournament, and return its events."""
     return [
-        json.loads(line) for line in dogana("tournament", "run", folder, "--workers", 2, "--json").stdout.splitlines()
+        json.loads(line) for line in dogana("tournament", "run", folder, "--workers", 1, "--json").stdout.splitlines()
     ]
 
 
@@ -65,7 +65,7 @@ def show(dogana: Dogana) -> dict[str, Any]:
 
 def test_pages_are_drawn_once_and_their_number_is_said_first(dogana: Dogana) -> None:
     dogana("tournament", "new", "cup", "greedy", "random", "--game", "cargo_noir", "-o", "last_turn=3", "--blocks", 1)
-    dogana("tournament", "run", "cup")
+    dogana("tournament", "run", "cup", "--workers", 1)
     assert dogana("tournament", "page", "cup", "public").stderr == "2 matches to draw\n"
     assert dogana("tournament", "page", "cup", "public", "--force").stderr == ""
 
