@@ -51,6 +51,7 @@ def test_failures_come_with_how_to_mend_them_and_the_last_line_is_the_verdict(do
     assert len(skipped) <= 2 * len(headings), "steps skipped for one reason share a line"
 
 
+@pytest.mark.long
 def test_a_bot_that_ends_with_an_error_is_told_to_mend_that(dogana: Dogana, failing: Path) -> None:
     (failing / "bot.py").write_text("pass\n")
     lines = dogana("check", failing, status=1).stdout.splitlines()

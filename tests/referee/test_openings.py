@@ -21,6 +21,7 @@ from referee.records.record import RecordError, header
 from referee.records.verify import Replay, verify
 from referee.registry import find, games
 from tests import matches
+from tests.cases import mostly_long
 from tests.referee.test_records import chained
 from tests.tables import Table, plan_of
 
@@ -33,7 +34,7 @@ def opening(lines: Lines) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("game", games())
-@pytest.mark.parametrize("openings", [1, 7])
+@pytest.mark.parametrize("openings", mostly_long([7, 1]))
 def test_the_first_decisions_are_drawn_recorded_and_verified(game: str, openings: int, tmp_path: Path) -> None:
     seats = max(find(game).seat_counts)
     table = Table(plan := plan_of(game, seats, options={"openings": openings}))

@@ -144,6 +144,7 @@ def test_after_a_start_that_is_void_nothing_of_the_other_agents_runs_on(
     assert not any(is_running(int(started.name)) for started in tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_a_bot_that_sleeps_is_not_starved() -> None:
     late = Command(["sh", "-c", "sleep 600"], ENVIRONMENT, join_seconds=4)
     report = play(late, House(RandomBot), starved_is_void=True)
