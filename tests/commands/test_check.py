@@ -77,7 +77,7 @@ def test_json_is_one_object_with_all_steps(dogana: Dogana, failing: Path) -> Non
     assert len(report["steps"]) == sum(report[outcome] for outcome in ("passed", "failed", "skipped", "reported")) > 60
 
 
-@pytest.mark.parametrize("manifest", mostly_long(['run = ["./nothing"]', "games = 3", "run = ["]))
+@pytest.mark.parametrize("manifest", mostly_long(['run = ["./nothing"]', "games = 3", "run = ["], 0))
 def test_what_a_ladder_refuses_is_refused_with_the_same_words(dogana: Dogana, failing: Path, manifest: str) -> None:
     (failing / "bot.toml").write_text(manifest)
     refused = dogana("ladder", "submit", failing, "--name", "mine", "--author", "me", status=1).stderr

@@ -53,55 +53,6 @@ def test_a_match_as_json_has_exactly_the_documented_entries(dogana: Dogana) -> N
     assert match["decisions"] == sum(seat["decisions"] for seat in match["seats"])
 
 
-def test_the_same_seed_gives_the_same_digest_in_process_and_over_the_wire(dogana: Dogana) -> None:
-    outside = f"cmd:{sys.executable} -m house_bots random"
-    digests = {
-        matches(dogana("play", "cargo_noir", *seats, "--seed", 7, *QUICK, "--json").stdout)[0]["digest"]
-        for seats in (("random", "random"), (outside, outside))
-    }
-    assert len(digests) == 1
-
-
-def test_several_matches_count_their_seeds_up_and_go_into_a_folder(dogana: Dogana, tmp_path: Path) -> None:
-    ended = dogana(
-        "play",
-        "cargo_noir",
-        "random",
-        "random",
-        "--seed",
-        7,
-        *QUICK,
-        "--games",
-        3,
-        "--workers",
-        1,
-        "--record",
-        "out",
-        "--json",
-    )
-    played = matches(ended.stdout)
-    assert [match["seed"] for match in played] == [7, 8, 9]
-    assert len({match["digest"] for match in played}) == 3
-    assert {tmp_path / match["record"] for match in played} == set((tmp_path / "out").glob("[!.]*"))
-
-
-def test_rotation_plays_every_seed_in_every_order_of_the_seats(dogana: Dogana) -> None:
-    outside = f"cmd:{sys.executable} -m house_bots random"
-    ended = dogana("play", "cargo_noir", "random", outside, *QUICK, "--rotate", "--seed", 1, "--workers", 1, "--json")
-    assert [[seat["bot"] for seat in match["seats"]] for match in matches(ended.stdout)] == [
-        ["random", outside],
-        [outside, "random"],
-    ]
-
-
-def test_a_summary_of_several_matches_has_intervals(dogana: Dogana) -> None:
-    printed = dogana(
-        "play", "cargo_noir", "random", "random", *QUICK, "--games", 2, "--rotate", "--seed", 1, "--workers", 1
-    ).stdout
-    assert "4 matches (2 different), mean and 95 % interval over 2 blocks" in printed
-    assert " to " in printed
-
-
 def test_a_bot_that_does_not_start_later_loses_only_that_match(dogana: Dogana, tmp_path: Path) -> None:
     (tmp_path / "flaky.py").write_text(
         "import sys\n"

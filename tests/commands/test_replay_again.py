@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from referee.records.record import read_lines, sealed, zipped
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 from tests.patience import patient
 from tests.sandbox.conftest import needs_bubblewrap
@@ -244,7 +245,7 @@ def test_a_program_that_is_not_there_is_said_in_one_line(dogana: Dogana, record:
 
 
 @needs_bubblewrap
-@pytest.mark.parametrize("form", ["folder", "archive", "program"])
+@pytest.mark.parametrize("form", mostly_long(["folder", "archive", "program"]))
 def test_a_bot_is_taken_as_a_ladder_takes_it_and_runs_in_a_sandbox(
     dogana: Dogana, record: Path, tmp_path: Path, form: str
 ) -> None:

@@ -51,23 +51,6 @@ def test_a_folder_that_is_not_there_is_reported_before_anything_is_drawn(here: D
     assert refused == "dogana: nosuch/match.html: there is no folder nosuch\n"
 
 
-@pytest.mark.long
-def test_a_page_replaces_nothing_without_force(dogana: Dogana, record: Path) -> None:
-    page = record.parent / "match.html"
-    dogana("replay", record, "--html", page)
-    written = page.read_bytes()
-    page.write_text("<!DOCTYPE html> an older one")
-    dogana("replay", record, "--html", page, "--force")
-    assert page.read_bytes() == written
-    was = record.read_bytes()
-    (record.parent / "notes.txt").write_text("mine")
-    for other in ("match.jsonl", "notes.txt"):
-        refused = dogana("replay", record, "--html", other, status=1).stderr
-        assert refused == f"dogana: {other} is there already; --force replaces it\n"
-    assert record.read_bytes() == was
-    assert (record.parent / "notes.txt").read_text() == "mine"
-
-
 def test_a_record_that_breaks_off_gives_a_page_up_to_there_and_status_1(dogana: Dogana, record: Path) -> None:
     (record.parent / "cut.jsonl").write_text("".join(record.read_text().splitlines(keepends=True)[:12]))
     said = dogana("replay", "cut.jsonl", "--html", "cut.html", status=1).stderr

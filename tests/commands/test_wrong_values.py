@@ -52,6 +52,7 @@ def test_limits_that_no_machine_has_are_refused(
         ((*PLAY, "--logs", "mybot.py"), 1, "mybot.py: is a file; name a folder"),
         ((*PLAY, "--logs", "/proc/x"), 1, "/proc/x: there is no such file or folder, nor can it be made"),
         (("ladder", "submit", "mybot.py", "--home", "mybot.py"), 1, "mybot.py is a file; the home of a ladder is a folder"),
+        (("ladder", "submit", "mybot.py", "--name", "b", "--author", "ann", "--home", "/proc/1/nothing"), 1, "/proc/1/nothing: there is no such file or folder"),
         (("play", "cargo_noir", "empty", "greedy"), 1, "empty is an empty folder; put the files of the bot there"),
         (("play", "cargo_noir", "mybot.py/", "greedy"), 1, "there is no file or folder 'mybot.py/' (did you mean mybot.py?)"),
         (("play", "cargo_noir", "cmd:mybot.py", "greedy"), 1, "mybot.py is a file, not a program; give it without cmd:, as mybot.py"),
