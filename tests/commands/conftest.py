@@ -133,3 +133,11 @@ def in_a_process(folder: Path) -> Dogana:
         return ended
 
     return run
+
+
+def start(folder: Path, *words: object, **more: Any) -> subprocess.Popen[str]:
+    """Start `dogana ...` in a folder, with more arguments of `Popen`."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    return subprocess.Popen(
+        [sys.executable, "-m", "ladder", *map(str, words)], cwd=folder, text=True, **{**pipes, **more}
+    )

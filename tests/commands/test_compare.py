@@ -13,8 +13,7 @@ import pytest
 
 from referee.commands.plan_file import COMPARISON
 from tests.cases import mostly_long
-from tests.commands.conftest import Dogana
-from tests.commands.test_series import start
+from tests.commands.conftest import Dogana, start
 from tests.patience import patient
 from tests.processes import wait_for_work
 

@@ -17,7 +17,7 @@ import pytest
 from referee.games.cargo_noir.tests.table import place
 from referee.live.matches.series import keep, unsaved
 from referee.registry import find, shipped_board
-from tests.commands.conftest import ROOT, Dogana
+from tests.commands.conftest import ROOT, Dogana, start
 from tests.matches import Referee
 from tests.patience import patient
 from tests.processes import wait_for_work
@@ -96,9 +96,11 @@ def test_a_long_series_begins_at_once() -> None:
 
 def test_a_name_in_a_folder_is_taken_by_one_match_only(dogana: Dogana, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    play = [sys.executable, "-m", "ladder", "play", "cargo_noir", "random", "random", "--seed", "7", *QUICK]
-    all_at_once = [subprocess.Popen([*play, "--record", str(tmp_path / "out")], cwd=ROOT) for _ in range(3)]
-    assert [one.wait(patient(60)) for one in all_at_once] == [0, 0, 0]
+    play = ("play", "cargo_noir", "random", "random", "--seed", 7, *QUICK, "--record", "out")
+    all_at_once = [start(tmp_path, *play) for _ in range(3)]
+    for one in all_at_once:
+        one.communicate(timeout=patient(60))
+    assert [one.returncode for one in all_at_once] == [0, 0, 0]
     records = sorted((tmp_path / "out").iterdir())
     assert len(records) == 3
     assert all(path.suffix == ".jsonl" for path in records)
@@ -301,16 +303,13 @@ def test_a_position_of_another_table_is_refused(dogana: Dogana, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_interrupting_a_match_leaves_nothing_half_written(tmp_path: Path, number: int) -> None:
+def test_interrupting_a_match_leaves_nothing_half_written(
+    tmp_path: Path, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "tmp").mkdir()
-    match = subprocess.Popen(
-        [sys.executable, "-m", "ladder", "play", "cargo_noir", f"cmd:{sys.executable} {HOSTILE} hang", "random",
-         "--record", str(tmp_path / "match.jsonl")],
-        cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
-        stderr=subprocess.PIPE,
-        text=True,
-    )  # fmt: skip
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    words = ("play", "cargo_noir", f"cmd:{sys.executable} {HOSTILE} hang", "random", "--record")
+    match = start(ROOT, *words, tmp_path / "match.jsonl")
     wait_for_work(match, lambda: list(tmp_path.glob("*.part")))
     assert list((tmp_path / "tmp").iterdir())
     match.send_signal(number)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from referee.live.matches.in_process import play_in_process
-from tests.commands.conftest import ROOT, Dogana
+from tests.commands.conftest import Dogana, start
 from tests.patience import patient
 
 
@@ -86,15 +84,7 @@ def test_a_full_disk_leaves_the_older_page(dogana: Dogana, record: Path) -> None
 @pytest.mark.long
 def test_ctrl_c_ends_every_process_and_leaves_no_page(dogana: Dogana, tmp_path: Path) -> None:
     dogana("play", "valparaiso", *["random"] * 5, "--seed", 3, "--record", "match.jsonl")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ladder", "replay", "match.jsonl", "--html", "match.html"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = start(tmp_path, "replay", "match.jsonl", "--html", "match.html", start_new_session=True)
     assert process.stderr is not None
     assert "pictures are drawn" in process.stderr.readline()
     os.killpg(process.pid, signal.SIGINT)

@@ -13,8 +13,8 @@ import pytest
 
 from referee.commands.plan_file import SERIES
 from tests.cases import mostly_long
-from tests.commands.conftest import ROOT, Dogana
-from tests.commands.test_series import PLAY, QUICK, matches, start
+from tests.commands.conftest import ROOT, Dogana, start
+from tests.commands.test_series import PLAY, QUICK, matches
 from tests.patience import patient, wait_until
 from tests.processes import wait_for_work
 

@@ -16,7 +16,7 @@ from referee.commands.plan_file import SERIES
 from referee.live.matches.series import unsaved
 from referee.match.plan import match_id_for
 from referee.registry import find, shipped_board
-from tests.commands.conftest import ROOT, Dogana
+from tests.commands.conftest import Dogana, start
 from tests.patience import patient
 from tests.processes import children, wait_for_work
 
@@ -44,18 +44,6 @@ def matches(output: str) -> list[dict[str, Any]]:
         for seat in match["seats"]:
             del seat["think_ms"]
     return found
-
-
-def start(folder: Path, *arguments: object) -> subprocess.Popen[str]:
-    """Start `dogana` in a folder."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "ladder", *map(str, arguments)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def workers(series: subprocess.Popen[str]) -> list[int]:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -22,7 +19,7 @@ from referee.live.matches.play import House
 from referee.tournament.course import course
 from referee.tournament.plan import read_plan
 from tests import matches
-from tests.commands.conftest import ROOT, Dogana
+from tests.commands.conftest import Dogana, start
 from tests.patience import patient
 from tests.processes import wait_for_work
 
@@ -70,17 +67,6 @@ def test_pages_are_drawn_once_and_their_number_is_said_first(dogana: Dogana) -> 
     assert dogana("tournament", "page", "cup", "public", "--force").stderr == ""
 
 
-def started(folder: Path, *arguments: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "ladder", "tournament", *map(str, arguments)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def test_a_tournament_is_played_shown_and_verified(dogana: Dogana, cup: Path) -> None:
     assert show(dogana)["played"] == 0
     events = played(dogana)
@@ -101,7 +87,7 @@ def test_a_tournament_that_is_stopped_in_the_middle_ends_with_the_same_table(
     dogana: Dogana, cup: Path, tmp_path: Path, number: int
 ) -> None:
     shutil.copytree(cup, tmp_path / "other")
-    runs = started(tmp_path, "run", "cup", "--workers", 2)
+    runs = start(tmp_path, "tournament", "run", "cup", "--workers", 2)
     wait_for_work(runs, lambda: len(list((cup / "records").glob("*.jsonl"))) >= 3)
     runs.send_signal(number)
     _, err = runs.communicate(timeout=patient(60))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Dogana
-from tests.commands.test_tournament import played, show, started
+from tests.commands.conftest import Dogana, start
+from tests.commands.test_tournament import played, show
 from tests.patience import patient
 from tests.processes import wait_for_work
 
@@ -32,7 +32,7 @@ def records(folder: Path) -> dict[str, int]:
 
 def interrupt(dogana: Dogana, folder: Path) -> None:
     """Play some matches, not all."""
-    runs = started(folder, "run", "cup", "--workers", 1)
+    runs = start(folder, "tournament", "run", "cup", "--workers", 1)
     wait_for_work(runs, lambda: len(records(folder)) >= 2, 300)
     runs.kill()
     runs.communicate(timeout=patient(60))
@@ -68,7 +68,7 @@ def test_who_joins_a_round_robin_meets_everybody_and_nothing_else_changes(dogana
 @pytest.mark.usefixtures("bots")
 def test_a_run_that_is_under_way_plays_the_new_tables_after_the_others(dogana: Dogana, tmp_path: Path) -> None:
     made(dogana, "greedy", "random", "bot.py", blocks=4)
-    runs = started(tmp_path, "run", "cup", "--workers", 1, "--json")
+    runs = start(tmp_path, "tournament", "run", "cup", "--workers", 1, "--json")
     wait_for_work(runs, lambda: records(tmp_path), 300)
     said = dogana("tournament", "add", "cup", "late.py").stdout
     assert "the running `dogana tournament run` plays them after the others" in said
